@@ -22,9 +22,10 @@ import { refuse } from './errors.ts'
 import { answering } from './failure.ts'
 import { type BusinessAnswer, type BusinessRequest, jsonHeaders, type Reads } from './message.ts'
 import { businessModel as model } from './model.ts'
+import { contentTypeOf, isUsual } from './odata/answer-format.ts'
 import { answerBatch, type BatchedPart, type BatchRunner } from './odata/batch.ts'
 import { Budget } from './odata/budget.ts'
-import { metadataOf, serviceDocument } from './odata/metadata.ts'
+import { entityDefinitions, metadataOf, serviceDocument } from './odata/metadata.ts'
 import { type ResolvedPath, toldPath } from './odata/path-rows.ts'
 import { createReader, type Reader } from './odata/read.ts'
 import { type DataRequest, parseRequest } from './odata/request.ts'
@@ -105,7 +106,7 @@ export function createBusiness(deps: BusinessDependencies): Business {
     const within = part?.within
     const reads = part?.reads
     const budget = part?.budget
-    const parsed = parseRequest(model, deps.namespace, request)
+    const parsed = parseRequest(model, deps.namespace, request, deps.clock.now())
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     switch (parsed.kind) {
       case 'service':
@@ -113,6 +114,12 @@ export function createBusiness(deps: BusinessDependencies): Business {
         return json(
           200,
           serviceDocument(model, parsed.version, `${rootOf(deps, request)}/${parsed.version}`),
+        )
+      case 'definitions':
+        if (!isRead) throw onlyRead(request.method)
+        return json(
+          200,
+          entityDefinitions(model, parsed.version, `${rootOf(deps, request)}/${parsed.version}`),
         )
       case 'metadata':
         if (!isRead) throw onlyRead(request.method)
@@ -340,7 +347,12 @@ function shown(
       body: undefined,
     }
   }
-  return json(status, text, own)
+  const { format } = parsed.options
+  return json(
+    status,
+    text,
+    isUsual(format) ? own : { ...own, 'Content-Type': contentTypeOf(format) },
+  )
 }
 
 async function read({ reader, parsed, caller, reads, budget }: RowsRead): Promise<BusinessAnswer> {

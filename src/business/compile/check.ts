@@ -11,7 +11,7 @@ import type {
   LambdaNode,
   LiteralNode,
 } from '#kernel/filter/nodes.ts'
-import type { OrderTerm } from '#kernel/filter/order-by.ts'
+import type { OrderNode } from '#kernel/filter/parse.ts'
 import { printFilter } from '#kernel/filter/print.ts'
 import { quoted } from '#kernel/filter/problem.ts'
 import type { Model } from '../entity.ts'
@@ -36,15 +36,15 @@ export function checkFilter(node: FilterNode, source: Source, model: Model): Exp
   return new Checker(new Paths('$filter', source, model)).condition(node)
 }
 
-/** The terms of an order. Only fields, also of the one row a navigation leads to. */
+/** The terms of an order: fields, also of the one row a navigation leads to, and what is computed of them. */
 export function checkOrder(
-  terms: readonly OrderTerm[],
+  terms: readonly OrderNode[],
   source: Source,
   model: Model,
 ): readonly OrderExpression[] {
-  const paths = new Paths('$orderby', source, model)
-  return terms.map(({ path, direction }) => ({
-    expression: paths.expression(path),
+  const checker = new Checker(new Paths('$orderby', source, model))
+  return terms.map(({ node, direction }) => ({
+    expression: checker.term(node),
     descending: direction === 'desc',
   }))
 }
@@ -59,6 +59,13 @@ class Checker {
 
   #refuse(position: number, expected: string, found: string): never {
     return this.#paths.refuse(position, expected, found)
+  }
+
+  /** What rows are ordered by: the same for all of them it cannot be. */
+  term(node: FilterNode): Expression {
+    const expression = this.#expression(node)
+    if (expression.kind !== 'null' && expression.form !== 'constant') return expression
+    return this.#refuse(node.position, 'something of each row', quoted(printFilter(node)))
   }
 
   condition(node: FilterNode): Expression {

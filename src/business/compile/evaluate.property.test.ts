@@ -121,24 +121,29 @@ for (const dialect of dialects) {
     const told = { some: 0, none: 0, all: 0, refused: 0 }
 
     function parsed(version: Version, path: string, search: string, size: number): DataRequest {
-      const found = parseRequest(businessModel, 'Vendor', {
-        method: 'GET',
-        version,
-        path,
-        search,
-        headers: size > 0 ? { prefer: `odata.maxpagesize=${size}` } : {},
-        body: undefined,
-        principal: {
-          id: '',
-          type: 'User',
-          tenantId: '',
-          displayName: '',
-          clientId: '',
-          groups: [],
+      const found = parseRequest(
+        businessModel,
+        'Vendor',
+        {
+          method: 'GET',
+          version,
+          path,
+          search,
+          headers: size > 0 ? { prefer: `odata.maxpagesize=${size}` } : {},
+          body: undefined,
+          principal: {
+            id: '',
+            type: 'User',
+            tenantId: '',
+            displayName: '',
+            clientId: '',
+            groups: [],
+          },
+          correlationId: 'c',
         },
-        correlationId: 'c',
-      })
-      if (found.kind === 'service' || found.kind === 'metadata' || found.kind === 'batch') {
+        0,
+      )
+      if (!('path' in found)) {
         throw new Error('not data')
       }
       return found

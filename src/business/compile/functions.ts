@@ -3,7 +3,7 @@
  * for ASCII letters alone and lengths are counted in characters, since that is what both stores do.
  */
 
-import { builtInFunctions } from '#kernel/filter/functions.ts'
+import { builtInFunctions, type FunctionShape } from '#kernel/filter/functions.ts'
 import { type FilterProfile, strictProfile } from '#kernel/filter/profile.ts'
 import type { Kind } from './expression.ts'
 
@@ -43,10 +43,13 @@ export const filterFunctions: Readonly<Record<string, FilterFunction>> = Object.
   ceiling: { parameters: [real], result: 'real' },
 })
 
-/** Strict OData with those functions alone. */
+/** Strict OData with those functions alone, and `now`, which is a value before anything is checked. */
 export const businessProfile: FilterProfile = Object.freeze({
   ...strictProfile,
-  functions: Object.fromEntries(
-    Object.entries(builtInFunctions).filter(([name]) => Object.hasOwn(filterFunctions, name)),
-  ),
+  functions: {
+    ...Object.fromEntries(
+      Object.entries(builtInFunctions).filter(([name]) => Object.hasOwn(filterFunctions, name)),
+    ),
+    now: { parameters: [], result: 'dateTime' } satisfies FunctionShape,
+  },
 })

@@ -12,6 +12,7 @@ import type { Entity, Version } from '../entity.ts'
 import type { Reads } from '../message.ts'
 import { companies } from '../tables.ts'
 import { below, ofCompany } from './addressed-row.ts'
+import { formatted, isUsual } from './answer-format.ts'
 import type { Budget } from './budget.ts'
 import { type Conditions, LevelStatement, type ReadRow } from './level-statement.ts'
 import { odataLimits } from './limits.ts'
@@ -80,11 +81,29 @@ export class LevelReader {
   readonly #dialect: Dialect
   readonly #pageSize: number
   readonly #publicUrl: string
+  readonly #namespace: string
 
-  constructor(dialect: Dialect, pageSize: number, publicUrl: string) {
+  constructor(
+    dialect: Dialect,
+    pageSize: number,
+    { publicUrl, namespace }: { readonly publicUrl: string; readonly namespace: string },
+  ) {
     this.#dialect = dialect
     this.#pageSize = pageSize
     this.#publicUrl = publicUrl
+    this.#namespace = namespace
+  }
+
+  /** A row in the format that was asked for. */
+  #written(asked: Asked, row: ReadRow, lists: readonly string[] | undefined) {
+    const { version, companyId, options } = asked
+    if (isUsual(options.format)) return written(row, lists)
+    const place = {
+      root: `${this.#publicUrl}/${version}`,
+      namespace: this.#namespace,
+      companyId,
+    }
+    return written({ ...row, fields: formatted(options.format, asked, row, place) }, lists)
   }
 
   /** One page of at most so many rows. */
@@ -107,7 +126,7 @@ export class LevelReader {
         const read = some.map((raw) => statement.row(raw))
         const hung = await this.#expandAll(asked, read, raws.length - at - some.length, reading)
         for (const [index, row] of read.entries()) {
-          const one = written(row, hung[index])
+          const one = this.#written(asked, row, hung[index])
           rows.push(one)
           budget.spend(1, one.own)
           at++
@@ -197,7 +216,7 @@ export class LevelReader {
       const raws = await rawsOf(statement, some, reading)
       const read = raws.flatMap((raw) => (raw === undefined ? [] : [statement.row(raw)]))
       const hung = await this.#expandAll(level, read, wanted.length - at, reading)
-      const texts = read.map((row, index) => written(row, hung[index])).values()
+      const texts = read.map((row, index) => this.#written(level, row, hung[index])).values()
       for (const [index, { value }] of some.entries()) {
         const list = lists.get(value)
         const raw = raws[index]

@@ -15,6 +15,8 @@ import {
 } from '../entity.ts'
 import { enumName } from './enum-names.ts'
 
+const vocabularies = ['Core', 'Capabilities'] as const
+
 /** The whole document; the same for the same model, so it may be made once. */
 export function metadataOf(model: Model, namespace: string, version: Version): string {
   const schema = new SchemaWriter(model, `${namespace}.NAV`, version)
@@ -25,6 +27,33 @@ export function serviceDocument(model: Model, version: Version, root: string): o
   const sets = model.entities.filter((entity) => entity.versions.includes(version))
   const value = sets.map(({ set }) => ({ name: set, kind: 'EntitySet', url: set }))
   return { '@odata.context': `${root}/$metadata`, value }
+}
+
+/** What sets, types and properties are called, in the one language there is. */
+export function entityDefinitions(model: Model, version: Version, root: string): object {
+  const english = 1033
+  const called = (name: string): readonly object[] => [
+    { languageCode: english, caption: captionOf(name) },
+  ]
+  const sets = model.entities.filter((entity) => entity.versions.includes(version))
+  const value = sets.map((entity) => ({
+    entityName: entity.type,
+    entitySetName: entity.set,
+    entityCaptions: called(entity.type),
+    entitySetCaptions: called(entity.set),
+    properties: fieldsIn(entity, version).map(({ name }) => ({ name, captions: called(name) })),
+    actions: entity.actions
+      .filter((one) => one.versions.includes(version))
+      .map(({ name }) => ({ name, captions: called(name) })),
+    enumMembers: [],
+  }))
+  return { '@odata.context': `${root}/$metadata#entityDefinitions`, value }
+}
+
+/** `unitOfMeasureId` → `Unit Of Measure Id`. */
+function captionOf(name: string): string {
+  const spaced = name.replace(/([a-z])([A-Z0-9])/g, '$1 $2')
+  return spaced.charAt(0).toUpperCase() + spaced.slice(1)
 }
 
 class SchemaWriter {
@@ -50,6 +79,10 @@ class SchemaWriter {
     return [
       '<?xml version="1.0" encoding="utf-8"?>',
       '<edmx:Edmx Version="4.0" xmlns:edmx="http://docs.oasis-open.org/odata/ns/edmx">',
+      ...vocabularies.map(
+        (one) =>
+          `<edmx:Reference Uri="https://oasis-tcs.github.io/odata-vocabularies/vocabularies/Org.OData.${one}.V1.xml"><edmx:Include Namespace="Org.OData.${one}.V1"/></edmx:Reference>`,
+      ),
       '<edmx:DataServices>',
       `<Schema Namespace="${this.#name}" xmlns="http://docs.oasis-open.org/odata/ns/edm">`,
       ...enums,
@@ -109,7 +142,10 @@ class SchemaWriter {
   #property(field: Field, isKey: boolean): string {
     const attributes = this.#typeOf(field)
     // Only a key may not be null: what may be left out of a body is what clients know as nullable.
-    return `<Property Name="${field.name}" ${attributes}${isKey ? ' Nullable="false"' : ''}/>`
+    const start = `<Property Name="${field.name}" ${attributes}${isKey ? ' Nullable="false"' : ''}`
+    const term = { never: 'Computed', create: 'Immutable', always: undefined }[field.write]
+    if (term === undefined) return `${start}/>`
+    return `${start}><Annotation Term="Org.OData.Core.V1.${term}" Bool="true"/></Property>`
   }
 
   #typeOf({ type }: Field): string {
@@ -167,11 +203,28 @@ class SchemaWriter {
       return [
         `<EntitySet Name="${entity.set}" EntityType="${this.#name}.${entity.type}">`,
         ...bindings,
+        ...restrictions(entity),
         '</EntitySet>',
       ].join('\n')
     })
     return ['<EntityContainer Name="default">', ...sets, '</EntityContainer>'].join('\n')
   }
+}
+
+/** What a set does not take. Sets are read, filtered and ordered without restriction. */
+function restrictions({ allows }: Entity): readonly string[] {
+  const told = [
+    ['Insert', 'Insertable', allows.create],
+    ['Update', 'Updatable', allows.change],
+    ['Delete', 'Deletable', allows.delete],
+  ] as const
+  return told.flatMap(([what, property, isAllowed]) =>
+    isAllowed
+      ? []
+      : [
+          `<Annotation Term="Org.OData.Capabilities.V1.${what}Restrictions"><Record><PropertyValue Property="${property}" Bool="false"/></Record></Annotation>`,
+        ],
+  )
 }
 
 function enumType(name: string, values: readonly string[]): string {

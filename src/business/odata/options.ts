@@ -5,6 +5,7 @@
 
 import type { Expression, OrderExpression } from '../compile/expression.ts'
 import type { Entity, Field, Navigation, Version } from '../entity.ts'
+import { type AnswerFormat, usualFormat } from './answer-format.ts'
 
 export interface QueryOptions {
   /** A condition on the rows; `undefined` where nothing was asked. */
@@ -21,6 +22,7 @@ export interface QueryOptions {
   readonly count: boolean
   /** As sent: where the page before this one ended. */
   readonly skipToken: string | undefined
+  readonly format: AnswerFormat
 }
 
 export interface ExpandOption {
@@ -35,5 +37,5 @@ export interface ExpandOption {
 export function plainOptions(entity: Entity, version: Version): QueryOptions {
   const fields: readonly Field[] = entity.fields.filter((one) => one.versions.includes(version))
   const none = { filter: undefined, orderBy: [], selected: undefined, expand: [], top: undefined }
-  return { ...none, fields, skip: 0, count: false, skipToken: undefined }
+  return { ...none, fields, skip: 0, count: false, skipToken: undefined, format: usualFormat }
 }

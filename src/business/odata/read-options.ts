@@ -3,8 +3,7 @@
  * bounded here, before a store is asked; it knows no rows.
  */
 
-import { parseOrderBy } from '#kernel/filter/order-by.ts'
-import { parseFilter } from '#kernel/filter/parse.ts'
+import { parseFilter, parseOrder } from '#kernel/filter/parse.ts'
 import { checkFilter, checkOrder } from '../compile/check.ts'
 import type { Expression, OrderExpression } from '../compile/expression.ts'
 import { businessProfile } from '../compile/functions.ts'
@@ -19,29 +18,40 @@ import {
 } from '../entity.ts'
 import { refuse } from '../errors.ts'
 import { type SystemOption, splitOutside, systemOption, unknownOption } from './address.ts'
+import type { AnswerFormat } from './answer-format.ts'
+import { type BoundValues, withValues } from './bound-values.ts'
 import { odataLimits } from './limits.ts'
 import type { ExpandOption, QueryOptions } from './options.ts'
 
 type Raw = ReadonlyMap<SystemOption, string>
+
+/** What a request says beside the entity it is about. */
+interface Given {
+  readonly system: Raw
+  readonly values: BoundValues
+  readonly format: AnswerFormat
+}
 
 /** All options of one request; `$expand`s are counted over all levels. */
 export function readOptions(
   model: Model,
   entity: Entity,
   version: Version,
-  raw: Raw,
+  given: Given,
 ): QueryOptions {
-  return new OptionsReader(model, version).options(entity, raw, 0)
+  return new OptionsReader(model, version, given).options(entity, given.system, 0)
 }
 
 class OptionsReader {
   readonly #model: Model
   readonly #version: Version
+  readonly #given: Given
   #expands = 0
 
-  constructor(model: Model, version: Version) {
+  constructor(model: Model, version: Version, given: Given) {
     this.#model = model
     this.#version = version
+    this.#given = given
   }
 
   options(entity: Entity, raw: Raw, depth: number): QueryOptions {
@@ -61,21 +71,29 @@ class OptionsReader {
       skip: wholeNumber('$skip', raw.get('$skip')) ?? 0,
       count: flag(raw.get('$count')),
       skipToken: raw.get('$skiptoken'),
+      format: this.#given.format,
     }
   }
 
   #filter(entity: Entity, text: string | undefined): Expression | undefined {
     if (text === undefined) return undefined
+    refuseBlank('$filter', text)
     const parsed = parseFilter(text, businessProfile)
     if (!parsed.ok) throw misread('$filter', parsed.message)
-    return checkFilter(parsed.node, rootSource(entity, this.#version), this.#model)
+    const node = withValues(parsed.node, this.#given.values)
+    return checkFilter(node, rootSource(entity, this.#version), this.#model)
   }
 
   #orderBy(entity: Entity, text: string | undefined): readonly OrderExpression[] {
     if (text === undefined) return []
-    const parsed = parseOrderBy(text, businessProfile)
+    refuseBlank('$orderby', text)
+    const parsed = parseOrder(text, businessProfile)
     if (!parsed.ok) throw misread('$orderby', parsed.message)
-    return checkOrder(parsed.terms, rootSource(entity, this.#version), this.#model)
+    const terms = parsed.terms.map(({ node, direction }) => ({
+      node: withValues(node, this.#given.values),
+      direction,
+    }))
+    return checkOrder(terms, rootSource(entity, this.#version), this.#model)
   }
 
   #navigations(entity: Entity): readonly Navigation[] {
@@ -180,6 +198,11 @@ function innerOptions(text: string): Raw {
     raw.set(option, equals < 0 ? '' : part.slice(equals + 1))
   }
   return raw
+}
+
+/** The grammar has none there. */
+function refuseBlank(option: string, text: string): void {
+  if (/^\s/.test(text)) throw misread(option, 'an expression right behind the equals sign')
 }
 
 function misread(option: string, reason: string): Error {

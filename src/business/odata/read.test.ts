@@ -90,8 +90,8 @@ function setUp(store: Store, pageSize?: number) {
       principal: {} as BusinessRequest['principal'],
       correlationId: 'c',
     }
-    const parsed = parseRequest(businessModel, 'Vendor', request)
-    if (parsed.kind === 'service' || parsed.kind === 'metadata' || parsed.kind === 'batch') {
+    const parsed = parseRequest(businessModel, 'Vendor', request, Date.UTC(2026, 10, 21))
+    if (!('path' in parsed)) {
       throw new Error('not data')
     }
     const companyId = await reader.companyId(sql, parsed)

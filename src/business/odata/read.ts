@@ -11,6 +11,7 @@ import type { Entity, Model, Version } from '../entity.ts'
 import { refuse } from '../errors.ts'
 import { type BusinessAnswer, jsonHeaders, namesTag, type Reads, textAnswer } from '../message.ts'
 import { absent, below, ofCompany, writtenPart } from './addressed-row.ts'
+import { contentTypeOf, isUsual } from './answer-format.ts'
 import { Budget } from './budget.ts'
 import {
   type Asked,
@@ -110,6 +111,20 @@ function withId(entity: Entity, id: string, companyId: string | undefined): Cond
   ]
 }
 
+/** As the context tells it: the fields that were named, and what is expanded, each with its own list. */
+function selectList({ selected, expand }: QueryOptions): string {
+  const expanded = expand.map(({ navigation, options }) => {
+    const inner = selectList(options)
+    return `${navigation.name}${inner === '' ? '()' : inner}`
+  })
+  const names = [...(selected === undefined ? [] : [selected]), ...expanded]
+  return names.length === 0 ? '' : `(${names.join(',')})`
+}
+
+function headersOf({ options: { format } }: DataRequest): Readonly<Record<string, string>> {
+  return isUsual(format) ? jsonHeaders : { ...jsonHeaders, 'Content-Type': contentTypeOf(format) }
+}
+
 /** What an address of one row says of more than one is passed over. */
 function ofOneRow(options: QueryOptions): QueryOptions {
   const none = { filter: undefined, orderBy: [], top: undefined, skip: 0, skipToken: undefined }
@@ -130,12 +145,12 @@ class SqlReader implements Reader {
   /** What reads a whole row by its id, by set and version: the answer to nearly every write. */
   readonly #wholeRows = new Map<string, WholeRow>()
 
-  constructor({ dialect, pageSize, publicUrl, model }: ReaderOptions) {
+  constructor({ dialect, pageSize, publicUrl, namespace, model }: ReaderOptions) {
     this.#dialect = dialect
     this.#publicUrl = publicUrl
     this.#paths = new PathRows(dialect, model)
     this.#pageSize = Math.min(pageSize ?? odataLimits.pageSizeMax, odataLimits.pageSizeMax)
-    this.#levels = new LevelReader(dialect, this.#pageSize, publicUrl)
+    this.#levels = new LevelReader(dialect, this.#pageSize, { publicUrl, namespace })
   }
 
   async read(
@@ -159,11 +174,17 @@ class SqlReader implements Reader {
         const found = await this.#row(reading, request, bounds, request.options)
         if (found === undefined) return nothingThere
         const { etag } = found
+        if (request.ifMatch !== undefined && !namesTag(request.ifMatch, etag)) {
+          throw refuse.Request_EntityChanged(
+            { type: lastOf(request).entity.type, etag },
+            { target: 'If-Match', headers: { ETag: etag } },
+          )
+        }
         if (namesTag(request.ifNoneMatch, etag)) {
           return { status: 304, headers: { ETag: etag, 'OData-Version': '4.0' }, body: undefined }
         }
-        const body = withContext(this.#contextOf(request, companyId), found.text)
-        return { status: 200, headers: { ...jsonHeaders, ETag: etag }, body }
+        const body = this.#told(request, this.#contextOf(request, companyId), found.text)
+        return { status: 200, headers: { ...headersOf(request), ETag: etag }, body }
       }
       case 'property':
         return this.#property(reading, request, bounds)
@@ -191,7 +212,8 @@ class SqlReader implements Reader {
     const { version } = request
     const isLast = entity === lastOf(request).entity
     const shown = isLast ? ofOneRow(request.options) : plainOptions(entity, version)
-    const isPlain = shown.expand.length === 0 && shown.selected === undefined
+    const isPlain =
+      shown.expand.length === 0 && shown.selected === undefined && isUsual(shown.format)
     const row = isPlain
       ? await this.#wholeRow(toShow)
       : await this.#oneRow(
@@ -205,10 +227,14 @@ class SqlReader implements Reader {
     const context = isLast ? this.#contextOf(request, companyId) : own
     const key = await this.#paths.wireKey(reads, { entity, version, id }, toShow.row)
     return {
-      text: withContext(context, row.text),
+      text: this.#told(request, context, row.text),
       etag: row.etag,
       location: `${this.#root(version)}/${below(companyId)}${entity.set}(${key})`,
     }
+  }
+
+  #told({ options }: DataRequest, context: string, row: string): string {
+    return options.format.metadata === 'none' ? row : withContext(context, row)
   }
 
   async #wholeRow({
@@ -270,8 +296,7 @@ class SqlReader implements Reader {
 
   /** Of one row, below the path of the request. */
   #contextOf(request: DataRequest, companyId: string | undefined): string {
-    const { selected } = request.options
-    const select = selected === undefined ? '' : `(${selected})`
+    const select = selectList(request.options)
     const place = this.#contextPath(request, companyId)
     return `${this.#root(request.version)}/$metadata#${place}${select}/$entity`
   }
@@ -310,7 +335,7 @@ class SqlReader implements Reader {
             page,
             reading,
           )
-    const select = options.selected === undefined ? '' : `(${options.selected})`
+    const select = selectList(options)
     const place = this.#contextPath(request, companyId)
     const count = options.count
       ? await this.#count({ entity, version, options, companyId }, conditions, reading)
@@ -321,10 +346,12 @@ class SqlReader implements Reader {
       level.token === undefined || left === 0
         ? undefined
         : `${this.#root(version)}/${path}?${searchAfter(search, level.token, left)}`
+    const context = `${this.#root(version)}/$metadata#${place}${select}`
+    const { metadata, isIeee754 } = options.format
     const head = JSON.stringify({
-      '@odata.context': `${this.#root(version)}/$metadata#${place}${select}`,
-      // Left out where it is undefined.
-      '@odata.count': count,
+      // Left out where they are undefined.
+      '@odata.context': metadata === 'none' ? undefined : context,
+      '@odata.count': isIeee754 && count !== undefined ? String(count) : count,
     })
     const link = next === undefined ? '' : `,"@odata.nextLink":${JSON.stringify(next)}`
     const value = level.rows.map(({ text }) => text).join(',')
@@ -332,8 +359,8 @@ class SqlReader implements Reader {
       request.maxPageSize === undefined ? {} : { 'Preference-Applied': `odata.maxpagesize=${page}` }
     return {
       status: 200,
-      headers: { ...jsonHeaders, ...applied },
-      body: `${head.slice(0, -1)},"value":[${value}]${link}}`,
+      headers: { ...headersOf(request), ...applied },
+      body: `${head === '{}' ? '{' : `${head.slice(0, -1)},`}"value":[${value}]${link}}`,
     }
   }
 
@@ -346,16 +373,18 @@ class SqlReader implements Reader {
     const options = { ...plainOptions(lastOf(request).entity, version), fields: [field] }
     const row = await this.#row(reading, request, bounds, options)
     const value = row === undefined ? null : (JSON.parse(row.text)[field.name] ?? null)
+    const { format } = request.options
     if (row === undefined || value === null) return nothingThere
     if (request.raw) return textAnswer(String(value))
     const place = `${this.#contextPath(request, bounds.companyId)}(${row.id})/${field.name}`
     const context = `${this.#root(version)}/$metadata#${place}`
+    const told = format.metadata === 'none' ? {} : { '@odata.context': context }
     const body =
       field.type.kind === 'complex'
         ? // An object that is not null, as the row plan makes it.
-          { '@odata.context': context, ...(value as object) }
-        : { '@odata.context': context, value }
-    return { status: 200, headers: jsonHeaders, body: JSON.stringify(body) }
+          { ...told, ...(value as object) }
+        : { ...told, value: format.isIeee754 && field.type.kind === 'decimal' ? `${value}` : value }
+    return { status: 200, headers: headersOf(request), body: JSON.stringify(body) }
   }
 
   async #count(

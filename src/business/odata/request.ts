@@ -29,6 +29,8 @@ import {
   type RawSegment,
   type SystemOption,
 } from './address.ts'
+import { readFormat } from './answer-format.ts'
+import { readBoundValues } from './bound-values.ts'
 import { odataLimits } from './limits.ts'
 import type { QueryOptions } from './options.ts'
 import { readOptions } from './read-options.ts'
@@ -101,6 +103,7 @@ export type DataRequest = RowsRequest | RowRequest | CountRequest | PropertyRequ
 type ParsedRequest =
   | { readonly kind: 'service'; readonly version: Version; readonly method: string }
   | { readonly kind: 'metadata'; readonly version: Version; readonly method: string }
+  | { readonly kind: 'definitions'; readonly version: Version; readonly method: string }
   | { readonly kind: 'batch'; readonly version: Version; readonly method: string }
   | DataRequest
 
@@ -112,6 +115,7 @@ export function parseRequest(
   model: Model,
   namespace: string,
   request: BusinessRequest,
+  now: number,
 ): ParsedRequest {
   const { version, method, path, search, headers } = request
   if (path.length + search.length > odataLimits.addressLengthMax) {
@@ -119,12 +123,14 @@ export function parseRequest(
       reason: `it is longer than ${odataLimits.addressLengthMax} characters.`,
     })
   }
+  checkVersion(headers)
   const segments = parsePath(path)
   const raw = parseSearch(search)
   checkFormat(raw.system.get('$format'), segments[0]?.name === '$metadata')
   const only = segments.length === 1 ? segments[0] : undefined
   if (segments.length === 0) return { kind: 'service', version, method }
   if (only?.name === '$metadata') return { kind: 'metadata', version, method }
+  if (only?.name === 'entityDefinitions') return { kind: 'definitions', version, method }
   if (only?.name === '$batch') return { kind: 'batch', version, method }
 
   const way = new Way(model, namespace, version)
@@ -152,7 +158,11 @@ export function parseRequest(
     method,
     company,
     path: way.path,
-    options: readOptions(model, entity, version, raw.system),
+    options: readOptions(model, entity, version, {
+      system: raw.system,
+      values: readBoundValues(raw.custom, now),
+      format: readFormat(raw.system.get('$format'), headers['accept']),
+    }),
     body: end.kind === 'action' ? undefined : readBody(request),
     ifMatch: headers['if-match'],
     ifNoneMatch: headers['if-none-match'],
@@ -342,6 +352,21 @@ function namedCompany(
   const isId = isUuid(text)
   const field = fieldNamed(companies, version, isId ? 'id' : 'name')
   return field === undefined ? undefined : [{ field, value: isId ? text.toLowerCase() : text }]
+}
+
+/** Answers are of 4.0: whoever takes only older ones, or writes in a form of its own, is told so. */
+function checkVersion(headers: BusinessRequest['headers']): void {
+  const most = headers['odata-maxversion']
+  const own = headers['odata-version']
+  if (most !== undefined && !/^(?:4\.\d+|[5-9]\d*\.\d+)$/.test(most.trim())) {
+    throw refuse.BadRequest({
+      reason: `The header 'OData-MaxVersion' is '${most.slice(0, 20)}'; answers are of 4.0.`,
+    })
+  }
+  if (own === undefined || /^4\.0?[01]?$/.test(own.trim())) return
+  throw refuse.BadRequest({
+    reason: `The header 'OData-Version' is '${own.slice(0, 20)}'; it may be 4.0 or 4.01.`,
+  })
 }
 
 function checkFormat(format: string | undefined, isMetadata: boolean): void {

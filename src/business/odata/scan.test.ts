@@ -35,17 +35,22 @@ class CountingReads {
 
 function parsed(address: string): DataRequest {
   const [path = '', search = ''] = `companies(${company})/${address}`.split('?')
-  const request = parseRequest(businessModel, 'Vendor', {
-    method: 'GET',
-    version: 'v2.0',
-    path,
-    search,
-    headers: {},
-    body: undefined,
-    // Parsing looks at no principal.
-    principal: {} as Parameters<typeof parseRequest>[2]['principal'],
-    correlationId: 'c',
-  })
+  const request = parseRequest(
+    businessModel,
+    'Vendor',
+    {
+      method: 'GET',
+      version: 'v2.0',
+      path,
+      search,
+      headers: {},
+      body: undefined,
+      // Parsing looks at no principal.
+      principal: {} as Parameters<typeof parseRequest>[2]['principal'],
+      correlationId: 'c',
+    },
+    0,
+  )
   if (request.kind !== 'rows' && request.kind !== 'count') throw new Error('not a set')
   return request
 }

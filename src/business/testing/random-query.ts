@@ -186,7 +186,12 @@ export class RandomQuery {
   }
 
   #order(entity: Entity): string {
-    const terms = Array.from({ length: 1 + this.#one(2) }, () => this.#path(entity, '').text)
+    const terms = Array.from({ length: 1 + this.#one(2) }, () => {
+      const { text, sort } = this.#path(entity, '')
+      if (this.#one(4) > 0) return text
+      if (sort === 'text') return `${this.#pick(['tolower', 'length', 'trim'])}(${text})`
+      return sort === 'number' ? `${text} mul 2` : text
+    })
     return [...new Set(terms)]
       .map((term) => `${term}${this.#pick(['', ' asc', ' desc'])}`)
       .join(',')

@@ -1,13 +1,13 @@
 /**
  * `$orderby`: fields with directions, read by the filter's lexer and compiled to a comparison of two items.
- * Only fields may be ordered by; expressions are refused.
+ * Only fields may be ordered by; expressions are refused, but by `parseOrder`.
  */
 
 import { type FieldMap, findByPath } from './field-map.ts'
 import type { Value } from './functions.ts'
 import { checkText, nextToken, type Token } from './lexer.ts'
 import type { PathNode } from './nodes.ts'
-import { describeToken } from './parse.ts'
+import { describeToken, orderTermsMax } from './parse.ts'
 import { type FilterProblem, filterProblem, quoted } from './problem.ts'
 import type { FilterProfile } from './profile.ts'
 import { heldValue } from './values.ts'
@@ -19,8 +19,6 @@ export interface OrderTerm {
 
 type ParsedOrderBy = { readonly ok: true; readonly terms: readonly OrderTerm[] } | FilterProblem
 
-const termsMax = 10
-
 /** `date desc, name`. Never throws on any text. */
 export function parseOrderBy(text: string, profile: FilterProfile): ParsedOrderBy {
   const unfit = checkText(text, profile)
@@ -28,8 +26,8 @@ export function parseOrderBy(text: string, profile: FilterProfile): ParsedOrderB
   const terms: OrderTerm[] = []
   let token: Token = nextToken(text, 0, profile)
   for (;;) {
-    if (terms.length >= termsMax) {
-      return filterProblem(token.position, `at most ${termsMax} fields`, 'more')
+    if (terms.length >= orderTermsMax) {
+      return filterProblem(token.position, `at most ${orderTermsMax} fields`, 'more')
     }
     const { position } = token
     const segments: string[] = []

@@ -17,6 +17,8 @@ import {
 import { type FilterProblem, filterProblem, quoted } from './problem.ts'
 import type { FilterProfile } from './profile.ts'
 
+export const orderTermsMax = 10
+
 export type ParsedFilter = { readonly ok: true; readonly node: FilterNode } | FilterProblem
 
 /** Never throws on any text; time and depth are bounded by the profile's limits. */
@@ -28,6 +30,23 @@ export function parseFilter(text: string, profile: FilterProfile): ParsedFilter 
   if (node !== undefined) return { ok: true, node }
   // The parser gives nothing only after it has noted a problem.
   return parser.problem as FilterProblem
+}
+
+/** One term of an order that may be any expression. */
+export interface OrderNode {
+  readonly node: FilterNode
+  readonly direction: 'asc' | 'desc'
+}
+
+type ParsedOrder = { readonly ok: true; readonly terms: readonly OrderNode[] } | FilterProblem
+
+/** `tolower(name) desc, date`: for those who can order by what is computed. Never throws, as `parseFilter`. */
+export function parseOrder(text: string, profile: FilterProfile): ParsedOrder {
+  const unfit = checkText(text, profile)
+  if (unfit !== undefined) return unfit
+  const parser = new Parser(text, profile)
+  const terms = parser.order()
+  return terms === undefined ? (parser.problem as FilterProblem) : { ok: true, terms }
 }
 
 /** How a token is named in messages. */
@@ -80,6 +99,23 @@ class Parser {
     const node = this.#expression(0)
     if (node === undefined) return undefined
     return this.#token.kind === 'end' ? node : this.#refuse('an operator or the end of the text')
+  }
+
+  order(): readonly OrderNode[] | undefined {
+    const terms: OrderNode[] = []
+    for (;;) {
+      if (terms.length >= orderTermsMax) {
+        return this.#tooMuch(this.#token.position, `at most ${orderTermsMax} terms`)
+      }
+      const node = this.#expression(0)
+      if (node === undefined) return undefined
+      const word = this.#token.kind === 'word' ? this.#folded(this.#token.text) : ''
+      const direction = word === 'asc' || word === 'desc' ? word : undefined
+      if (direction !== undefined) this.#advance()
+      terms.push(Object.freeze({ node, direction: direction ?? 'asc' }))
+      if (this.#token.kind === 'end') return Object.freeze(terms)
+      if (!this.#take(',', '"asc", "desc", "," or the end of the text')) return undefined
+    }
   }
 
   #advance(): void {
