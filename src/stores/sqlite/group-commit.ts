@@ -35,6 +35,8 @@ interface GroupCommitOptions {
   readonly unitsMax: number
   /** The pauses of the units, and between them. */
   readonly turns: Turns
+  /** What the next batch waits for, if anything: never rejects. */
+  readonly held?: () => Promise<void> | undefined
   /** Called once per batch, right after it became durable and before any unit hears of it. */
   readonly onCommit: () => void
   /** Called when all that a batch has written is gone. */
@@ -103,13 +105,18 @@ export class GroupCommit {
       // Set before the first work runs: what that work asks for must already see a batch under way.
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#running = promise
-      const units = this.#waiting.splice(0, this.#options.unitsMax)
-      void this.#runBatch(units).then(() => {
+      void this.#runNext().then(() => {
         this.#running = undefined
         resolve()
         if (this.#waiting.length > 0) this.#schedule()
       })
     })
+  }
+
+  async #runNext(): Promise<void> {
+    const held = this.#options.held?.()
+    if (held !== undefined) await held
+    await this.#runBatch(this.#waiting.splice(0, this.#options.unitsMax))
   }
 
   /** Never rejects: every outcome is told to the units. */

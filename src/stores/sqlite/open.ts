@@ -36,7 +36,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
       const writer = open(path, opening.writer)
       prepareSchema(writer, options)
       return new SqliteStore(
-        { writer, reader: writer, lock: undefined, scanner: undefined },
+        { writer, reader: writer, lock: undefined, scanner: undefined, copier: undefined },
         triesOf(options),
       )
     }
@@ -47,7 +47,8 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     writer.exec(opening.dropLeases)
     const reader = open(path, opening.reader, true)
     const scanner = new Scanner(path)
-    return new SqliteStore({ writer, reader, lock, scanner }, triesOf(options))
+    const copier = new Scanner(path)
+    return new SqliteStore({ writer, reader, lock, scanner, copier }, triesOf(options))
   } catch (error) {
     for (const db of opened.reverse()) db.close()
     throw translate(error)

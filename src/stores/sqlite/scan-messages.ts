@@ -12,6 +12,8 @@ export interface ScanQuestion {
         /** Asked of this snapshot, or of what is committed now. */
         readonly snapshot?: number
       }
+    /** The log is copied into the file, beside readers and writers: answers one row, as `PRAGMA wal_checkpoint` does. */
+    | { readonly kind: 'checkpoint' }
     /** The snapshot is needed no more. */
     | { readonly kind: 'end'; readonly snapshot: number }
     /** The thread ends. */

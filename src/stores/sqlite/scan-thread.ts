@@ -1,6 +1,6 @@
 /**
- * The thread that runs statements whose cost grows with a table, on connections of its own that only read. One question
- * after the other, each answered, until it is told to end.
+ * The thread that runs statements whose cost grows with a table, on connections of its own that only read, and that copies
+ * the log into the file. One question after the other, each answered, until it is told to end.
  */
 
 import { DatabaseSync } from 'node:sqlite'
@@ -19,11 +19,12 @@ interface Connection {
 // Given by `scanner.ts`.
 const path = workerData as string
 let shared: Connection | undefined
+let copier: Connection | undefined
 const snapshots = new Map<number, Connection>()
 
-function open(): Connection {
-  const db = new DatabaseSync(path, { readOnly: true })
-  for (const setting of opening.reader) db.exec(setting)
+function open(kind: 'reader' | 'copier' = 'reader'): Connection {
+  const db = new DatabaseSync(path, { readOnly: kind === 'reader' })
+  for (const setting of opening[kind]) db.exec(setting)
   defineFunctions(db)
   return { db, statements: new RelationalStatements(db) }
 }
@@ -47,6 +48,10 @@ function answer({ work }: ScanQuestion): Cells {
   if (work.kind === 'read') {
     return connectionOf(work.snapshot).statements.cells(work.text, work.values)
   }
+  if (work.kind === 'checkpoint') {
+    copier ??= open('copier')
+    return copier.statements.cells(texts.checkpoint, [])
+  }
   if (work.kind === 'end') {
     snapshots.get(work.snapshot)?.db.close()
     snapshots.delete(work.snapshot)
@@ -54,6 +59,7 @@ function answer({ work }: ScanQuestion): Cells {
   }
   for (const { db } of snapshots.values()) db.close()
   shared?.db.close()
+  copier?.db.close()
   return nothing
 }
 

@@ -1,12 +1,14 @@
 /**
  * Runs statements whose cost grows with a table in a thread, since SQLite's own calls hold up the thread they are made
- * in. The thread is begun by the first statement. It reads what is committed, as the reading connection does.
+ * in. The thread is begun by the first statement. It reads what is committed, as the reading connection does. A thread of
+ * its own copies the log, so that no long scan is in its way.
  */
 
 import { Worker } from 'node:worker_threads'
 import { createRoom } from '#kernel/room.ts'
 import { assertCarried, assertReads } from '../sql.ts'
 import { type SqlReads, type SqlRow, type SqlValue, StoreUnavailable } from '../store.ts'
+import type { LogState } from './checkpoints.ts'
 import { rowOf } from './relational.ts'
 import type { Cells, ScanAnswer, ScanQuestion } from './scan-messages.ts'
 
@@ -56,6 +58,13 @@ export class Scanner {
       // Also where the thread is lost meanwhile: a place that stayed taken would never be free again.
       await this.#end(snapshot).finally(leave)
     }
+  }
+
+  /** Copies what is committed into the file, as far as no reader needs the log. */
+  async checkpoint(): Promise<LogState> {
+    const { rows } = await this.#ask({ kind: 'checkpoint' })
+    const [, pages, copied] = rows[0] ?? []
+    return { pages: Number(pages), copied: Number(copied) }
   }
 
   async #end(snapshot: number): Promise<void> {

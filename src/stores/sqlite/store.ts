@@ -19,6 +19,7 @@ import {
   StoreUnavailable,
   type Tx,
 } from '../store.ts'
+import { Checkpoints } from './checkpoints.ts'
 import { translate } from './failure.ts'
 import { GroupCommit } from './group-commit.ts'
 import { type Cells, type Prepared, prepareAll, SqliteReads, toNumber } from './reads.ts'
@@ -42,6 +43,8 @@ export interface SqliteConnections {
   readonly lock: DatabaseSync | undefined
   /** Reads the file in a thread; `undefined` in memory. */
   readonly scanner: Scanner | undefined
+  /** Copies the log into the file, in another thread; `undefined` in memory. */
+  readonly copier: Scanner | undefined
 }
 
 export class SqliteStore implements Store {
@@ -52,6 +55,7 @@ export class SqliteStore implements Store {
   readonly #queries: Prepared<typeof queries>
   readonly #changes: Prepared<typeof changes>
   readonly #group: GroupCommit
+  readonly #checkpoints: Checkpoints | undefined
   readonly #writer: Writer
   readonly #shared: boolean
   readonly #rows = new RowCache(rowCacheBytesMax)
@@ -70,7 +74,7 @@ export class SqliteStore implements Store {
   #closing: Promise<void> | undefined
 
   constructor(connections: SqliteConnections, triesMax: number) {
-    const { writer, reader, scanner } = connections
+    const { writer, reader, scanner, copier } = connections
     this.#connections = connections
     this.#shared = writer === reader
     this.#queries = prepareAll(reader, queries)
@@ -90,12 +94,18 @@ export class SqliteStore implements Store {
       emptyTypes: this.#emptyTypes,
       turns,
     }
+    this.#checkpoints =
+      copier === undefined ? undefined : new Checkpoints(() => copier.checkpoint())
     this.#group = new GroupCommit({
       db: writer,
       triesMax,
       unitsMax,
       turns,
-      onCommit: () => this.#committed(),
+      held: () => this.#checkpoints?.held,
+      onCommit: () => {
+        this.#committed()
+        this.#checkpoints?.committed(turns.total)
+      },
       onUndone: () => this.#undone(),
     })
     for (const [name, position] of this.#queries.feedPositions.all()) {
@@ -257,10 +267,12 @@ export class SqliteStore implements Store {
   }
 
   async #close(): Promise<void> {
-    const { writer, reader, lock, scanner } = this.#connections
+    const { writer, reader, lock, scanner, copier } = this.#connections
     this.#callbacks.length = 0
     await scanner?.close()
     await this.#group.close()
+    await this.#checkpoints?.settle()
+    await copier?.close()
     if (!this.#shared) reader.close()
     writer.close()
     lock?.close()

@@ -1,0 +1,76 @@
+/** When the log is copied, what waits for it, and that it begins anew under writes that never rest. */
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { Checkpoints, type LogState } from './checkpoints.ts'
+import { Scanner } from './scanner.ts'
+import { opening } from './statements.ts'
+
+function startCopies() {
+  const copies: PromiseWithResolvers<LogState>[] = []
+  const checkpoints = new Checkpoints(() => {
+    const copy = Promise.withResolvers<LogState>()
+    copies.push(copy)
+    return copy.promise
+  })
+  return { copies, checkpoints }
+}
+
+test('writes wait for the second copy of a long log alone, and go on when it fails', async () => {
+  const { copies, checkpoints } = startCopies()
+  checkpoints.committed(10)
+  assert.equal(copies.length, 0)
+  checkpoints.committed(10_000)
+  checkpoints.committed(30_000)
+  assert.equal(copies.length, 1)
+  assert.equal(checkpoints.held, undefined)
+  copies[0]?.resolve({ pages: 20_000, copied: 19_000 })
+  for (let looks = 0; copies.length < 2 && looks < 10; looks++) await turn()
+  const { held } = checkpoints
+  assert.notEqual(held, undefined)
+  copies[1]?.reject(new Error('the disk is full'))
+  await held
+  await checkpoints.settle()
+  assert.equal(checkpoints.held, undefined)
+  checkpoints.committed(50_000)
+  copies[2]?.resolve({ pages: 100, copied: 100 })
+  await checkpoints.settle()
+  assert.equal(copies.length, 3)
+})
+
+test('the log begins anew under writes that never rest, and the file has them all', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'armature-checkpoints-'))
+  try {
+    const path = join(folder, 'store.db')
+    const writer = new DatabaseSync(path)
+    for (const setting of opening.writer) writer.exec(setting)
+    writer.exec('CREATE TABLE filled (id INTEGER PRIMARY KEY, body TEXT NOT NULL)')
+    const insert = writer.prepare('INSERT INTO filled (body) VALUES (?)')
+    const copier = new Scanner(path)
+    const checkpoints = new Checkpoints(() => copier.checkpoint())
+    const text = 'x'.repeat(60_000)
+    const rows = 1_500
+    for (let row = 1; row <= rows; row++) {
+      await checkpoints.held
+      insert.run(text)
+      checkpoints.committed(row * 1_000)
+      await turn()
+    }
+    // 90 MB were written: 32 MB of log, and what comes between two copies.
+    const { size } = statSync(`${path}-wal`)
+    assert.ok(size < 70e6, `${size}`)
+    await checkpoints.settle()
+    await copier.close()
+    writer.close()
+    using reader = new DatabaseSync(path, { readOnly: true })
+    const [row] = reader.prepare('SELECT count(*) AS n FROM filled').all()
+    assert.equal(row?.['n'], rows)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
