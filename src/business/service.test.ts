@@ -350,6 +350,9 @@ for (const dialect of dialects) {
         /salesInvoiceLine/,
       )
       const id = await newDocument('salesInvoices')
+      const lines = `${company}/salesInvoices(${id})/salesInvoiceLines`
+      assert.equal((await call('POST', lines, { body: '' })).status, 400)
+      assert.deepEqual((await call('GET', lines)).json['value'], [])
       for (const body of [
         '',
         '{',

@@ -273,8 +273,14 @@ function createReaders(deps: BusinessDependencies): (request: BusinessRequest) =
 
 async function created(writing: PreparedWrite): Promise<BusinessAnswer> {
   const { parsed, entity, context, budget } = writing
+  const { body } = parsed
+  if (body === undefined) {
+    throw refuse.BadRequest({
+      reason: `A POST to '${entity.set}' needs a body: a JSON object, be it empty.`,
+    })
+  }
   const place = placeOf(parsed, writing.resolved)
-  const row = await create(context, model, { entity, body: parsed.body ?? {}, place })
+  const row = await create(context, model, { entity, body, place })
   const after = await writing.show(row, budget)
   await writing.record({
     operation: `${entity.set}/write`,

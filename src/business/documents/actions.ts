@@ -329,6 +329,9 @@ async function makeCorrective(context: WriteContext, row: DocumentRow): Promise<
 }
 
 async function makeInvoice(context: WriteContext, row: DocumentRow): Promise<string> {
+  if (row.status === 'Expired') {
+    throw ruleBroken("The quote is 'Expired': give it another 'validUntilDate' first.", 'status')
+  }
   const id = row.id
   const made = await copyDocument(context, row, 'invoice', {
     remaining_amount: row.total_amount_including_tax,

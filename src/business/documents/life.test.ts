@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
 import { amount, dialects, openBooks } from '../testing/books.ts'
+import type { Body } from '../write/values.ts'
 
 const code = (wanted: string) => (error: unknown) =>
   error instanceof ApiError &&
@@ -211,6 +212,39 @@ for (const dialect of dialects) {
     assert.equal(amount((await company.lines(id))[0] ?? {}, 'tax_percent'), 5)
     await company.change('salesInvoiceLines', lineId, { taxCode: 'FURNITURE' }, '*')
     assert.equal(amount((await company.lines(id))[0] ?? {}, 'tax_percent'), 7)
+  })
+
+  test(`${dialect}: a quote is accepted and expires`, async (t) => {
+    await using company = await openBooks(t, dialect)
+    if (company === undefined) return
+    const { customerId } = company
+    const quote = await company.create('salesQuotes', { customerId, status: 'Accepted' })
+    const stands = async (): Promise<readonly unknown[]> => {
+      const row = await company.row('salesQuotes', quote)
+      return [row['status'], row['accepted_date']]
+    }
+    const change = (body: Body): Promise<void> => company.change('salesQuotes', quote, body, '*')
+    assert.deepEqual(await stands(), ['Draft', '0001-01-01'])
+    await change({ acceptedDate: '2026-11-20' })
+    assert.deepEqual(await stands(), ['Accepted', '2026-11-20'])
+    await change({ acceptedDate: '0001-01-01' })
+    assert.deepEqual(await stands(), ['Draft', '0001-01-01'])
+    await assert.rejects(change({ status: 'Sent' }), /action send/)
+    await company.act('salesQuotes', quote, 'send')
+    await change({ status: 'Accepted' })
+    assert.deepEqual(await stands(), ['Accepted', '2026-11-21'])
+    await change({ validUntilDate: '2026-11-01' })
+    assert.deepEqual((await stands())[0], 'Accepted')
+    await change({ status: 'Sent' })
+    assert.deepEqual(await stands(), ['Sent', '0001-01-01'])
+    await change({ validUntilDate: '2026-11-02' })
+    assert.deepEqual((await stands())[0], 'Expired')
+    await assert.rejects(company.act('salesQuotes', quote, 'makeInvoice'), /Expired/)
+    await change({ validUntilDate: '2026-12-31' })
+    assert.deepEqual((await stands())[0], 'Sent')
+    await company.act('salesQuotes', quote, 'makeInvoice')
+    const accepted = await company.create('salesQuotes', { customerId, acceptedDate: '2026-11-19' })
+    assert.equal((await company.row('salesQuotes', accepted))['status'], 'Accepted')
   })
 
   test(`${dialect}: goods of a quote that became an invoice have a day`, async (t) => {

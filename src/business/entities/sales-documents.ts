@@ -154,12 +154,8 @@ export const salesQuotes: Entity = salesDocuments({
   kind: 'quote',
   type: 'salesQuote',
   own: [date('documentDate'), date('postingDate', v2), date('dueDate')],
-  middle: [
-    date('validUntilDate'),
-    moment('sentDate', calculated),
-    date('acceptedDate', calculated),
-  ],
-  status: oneOf('status', 'salesQuoteEntityBufferStatus', quoteStatuses, calculated),
+  middle: [date('validUntilDate'), moment('sentDate', calculated), date('acceptedDate')],
+  status: oneOf('status', 'salesQuoteEntityBufferStatus', quoteStatuses),
   actions: actions('send', 'makeInvoice', 'makeOrder'),
 })
 

@@ -18,6 +18,7 @@ import { rateOn } from './exchange-rates.ts'
 import { Ledger } from './ledger.ts'
 import { addLine, closeDocument, kindOf, openDocument } from './lines.ts'
 import { createLookups, type Lookups, reference } from './lookups.ts'
+import { applyQuoteState } from './quote-state.ts'
 import { inCurrencyOf, pricingColumns, repriceLines } from './reprice.ts'
 import { changedCells, lockRow, newId, today, updateRow, type WriteContext } from './rows.ts'
 import { checkTag, type Target } from './tag.ts'
@@ -207,11 +208,13 @@ async function applyGiven(
   given: GivenFields,
   lookups: Lookups,
 ): Promise<void> {
+  const isNew = draft.customer_id === noGuid
   await applyCustomer(draft, given, lookups)
   for (const { field, value } of given.values()) {
     if (typeof value === 'object' || handled.has(field.name)) continue
     Object.assign(draft, { [field.column]: value })
   }
+  applyQuoteState(context, draft, given, isNew)
   await applyCurrency(context, draft, given, lookups)
   await applyInvoice(draft, given, lookups)
   for (const [property, table, type] of termSets) {
@@ -245,6 +248,8 @@ const handled: ReadonlySet<string> = new Set([
   'discountAmount',
   'invoiceId',
   'invoiceNumber',
+  'acceptedDate',
+  'status',
 ])
 
 async function applyCustomer(
