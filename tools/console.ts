@@ -47,7 +47,9 @@ function readStamp(): string | undefined {
 function hashOfSources(): string {
   const hash = createHash('sha256')
   const own = ['index.html', 'vite.config.ts'].map((name) => join(folder, name))
-  for (const path of [...own, ...filesIn(join(folder, 'src')), join(root, 'package-lock.json')]) {
+  // The template language comes along.
+  const folders = [join(folder, 'src'), join(root, 'src', 'template')]
+  for (const path of [...own, ...folders.flatMap(filesIn), join(root, 'package-lock.json')]) {
     hash.update(path.slice(root.length)).update(readFileSync(path))
   }
   return hash.digest('hex')

@@ -47,14 +47,26 @@ function journeys(): void {
     assert.deepEqual(opened.complaints, [])
   })
 
-  test('a template: what is no JSON, what would change, then the deployment with its steps', async () => {
+  test('a template: what is no JSON, what the language refuses, what would change, its steps, once more', async () => {
     const { page } = opened
     await opened.open('/deployments/new?group=shop')
     const template = page.getByRole('textbox', { name: 'Template', exact: true })
     const whole = await template.inputValue()
     await template.fill('{ "resources": [')
     await page.getByText(/This is no JSON/).waitFor()
+    await template.fill(whole.replace("parameters('image')", "parameters('imag')"))
+    const problems = page.getByRole('region', { name: 'What the template language refuses' })
+    await problems.getByText(/containers\[0\]\.properties\.image: .*imag/).waitFor()
+    await page
+      .getByRole('region', { name: 'Worth a look' })
+      .getByText(/never used/)
+      .waitFor()
+    await opened.assertFit('template-problems')
+    await problems.getByRole('button', { name: /^Line \d+, column \d+$/ }).click()
+    const spot = 'document.activeElement.value.slice(document.activeElement.selectionStart)'
+    assert.match(await page.evaluate<string>(spot), /^'imag'/)
     await template.fill(whole)
+    await problems.waitFor({ state: 'hidden' })
     await page.getByRole('button', { name: 'What would change?' }).click()
     await page.getByText('Create', { exact: true }).waitFor()
     await page.getByText('+ location: local').waitFor()
@@ -65,9 +77,19 @@ function journeys(): void {
     await page.getByRole('status').getByText('Succeeded').waitFor()
     await page.getByRole('link', { name: 'shop / hello' }).waitFor()
     await opened.assertFit('deployment')
+    await page.getByRole('link', { name: 'Deploy again' }).click()
+    await opened.heading('Deploy a template')
+    assert.equal(await template.inputValue(), whole)
+    const parameters = page.getByRole('textbox', { name: 'Parameters' })
+    assert.deepEqual(JSON.parse(await parameters.inputValue()), {
+      name: { value: 'hello' },
+      image: { value: 'busybox' },
+    })
+    await page.getByRole('button', { name: 'Deploy', exact: true }).click()
+    await page.getByRole('status').getByText('Succeeded').waitFor()
   })
 
-  test('a step that fails says why, on the page of the deployment', async () => {
+  test('a template of which a resource would be refused: why, before anything is deployed', async () => {
     const { page } = opened
     const lock = `${group}/providers/Vendor.ContainerInstance/containerGroups/hello/providers/Vendor.Authorization/locks/keep?api-version=2016-09-01`
     const made = await installation.request('PUT', lock, {

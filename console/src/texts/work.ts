@@ -42,6 +42,10 @@ export const deploymentTexts = {
   why: 'Why it failed',
   outputs: 'Outputs',
   redeploy: 'Deploy again',
+  problems: 'What the template language refuses',
+  hints: 'Worth a look',
+  place: (line: number, column: number) => `Line ${line}, column ${column}`,
+  moreProblems: (count: number) => `And ${count} more.`,
   cancel: 'Cancel it',
 }
 

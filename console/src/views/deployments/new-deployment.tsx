@@ -11,11 +11,11 @@ import {
   Textarea,
   tokens,
 } from '@fluentui/react-components'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { type BodyOf, call } from '../../api/client.ts'
 import { groupId, shortId } from '../../api/ids.ts'
 import { qualified } from '../../api/place.ts'
-import { useWrite } from '../../api/queries.ts'
+import { useCall, useWrite } from '../../api/queries.ts'
 import { useSearch, useSetSearch } from '../../app/address.ts'
 import { useGroups } from '../../app/subscription.ts'
 import { AppLink, resourcePath, useGo } from '../../components/app-link.tsx'
@@ -23,10 +23,11 @@ import { Card } from '../../components/card.tsx'
 import { type Change, Changes } from '../../components/changes.tsx'
 import { asJson } from '../../components/code-block.tsx'
 import { Options } from '../../components/options.tsx'
-import { Page } from '../../components/page.tsx'
+import { Loading, Page } from '../../components/page.tsx'
 import { Refusal } from '../../components/refusal.tsx'
 import { deploymentTexts } from '../../texts/work.ts'
 import { type ExampleName, examples } from './examples.ts'
+import { TemplateField, TemplateProblems } from './template-field.tsx'
 
 const useStyles = makeStyles({
   columns: {
@@ -40,11 +41,6 @@ const useStyles = makeStyles({
     gridTemplateColumns: 'minmax(0, 1fr)',
     gap: tokens.spacingVerticalM,
     minWidth: 0,
-  },
-  code: {
-    fontFamily: tokens.fontFamilyMonospace,
-    fontSize: tokens.fontSizeBase200,
-    '& textarea': { minHeight: '360px', maxHeight: 'none', fontFamily: tokens.fontFamilyMonospace },
   },
   small: { '& textarea': { minHeight: '80px' } },
   actions: { display: 'flex', flexWrap: 'wrap', gap: tokens.spacingHorizontalM },
@@ -67,18 +63,60 @@ interface Delta extends Change {
 
 type Mode = keyof typeof deploymentTexts.modes
 
+/** With `from` in the address it begins with what a deployment of the group had. */
 export function NewDeployment() {
+  const { group = '', from } = useSearch()
+  const { subscriptionId } = useGroups()
+  const path = { scope: groupId(subscriptionId, group), deploymentName: from ?? '' }
+  const ask = { enabled: from !== undefined && subscriptionId !== '', live: false }
+  const exported = useCall('exportDeployment', { path }, ask)
+  const earlier = useCall('getDeployment', { path }, ask)
+  const failure = exported.error ?? earlier.error
+  if (from === undefined) return <DeploymentForm begin={{ template: examples.container }} />
+  if (failure !== null) {
+    return (
+      <Page title={deploymentTexts.new}>
+        <Refusal failure={failure} />
+      </Page>
+    )
+  }
+  if (exported.data === undefined || earlier.data === undefined) return <Loading />
+  const { parameters, mode } = earlier.data.properties as Earlier
+  const begin = { template: exported.data.template, parameters: valuesOf(parameters), mode }
+  return <DeploymentForm begin={begin} />
+}
+
+/** What the documents leave open of a deployment that was. */
+interface Earlier {
+  readonly mode?: Mode
+  readonly parameters?: Readonly<Record<string, { readonly value?: unknown }>>
+}
+
+/** Secure ones have no value to be read: they are typed again. */
+function valuesOf(parameters: Earlier['parameters'] = {}): object {
+  const given = Object.entries(parameters).filter(([, { value }]) => value !== undefined)
+  return Object.fromEntries(given.map(([name, { value }]) => [name, { value }]))
+}
+
+interface Begin {
+  readonly template: object
+  readonly parameters?: object
+  readonly mode?: Mode
+}
+
+function DeploymentForm({ begin }: { readonly begin: Begin }) {
   const styles = useStyles()
   const go = useGo()
   const { group = '' } = useSearch()
   const setSearch = useSetSearch()
   const { subscriptionId, groups } = useGroups()
   const [name, setName] = useState(() => `console-${Date.now().toString(36)}`)
-  const [template, setTemplate] = useState(() => asJson(examples.container))
-  const [parameters, setParameters] = useState('{}')
-  const [mode, setMode] = useState<Mode>('Incremental')
+  const [template, setTemplate] = useState(() => asJson(begin.template))
+  const [parameters, setParameters] = useState(() => asJson(begin.parameters ?? {}))
+  const [mode, setMode] = useState<Mode>(begin.mode ?? 'Incremental')
   const read = readJson(template)
   const given = readJson(parameters)
+  const text = { value: template, problem: read.problem, box: useRef<HTMLTextAreaElement>(null) }
   const scope = groupId(subscriptionId, group)
   const path = { scope, deploymentName: name }
   const properties = { mode, template: read.value, parameters: given.value }
@@ -127,15 +165,7 @@ export function NewDeployment() {
               <Options of={deploymentTexts.examples} />
             </Select>
           </Field>
-          <Field label={deploymentTexts.template} required validationMessage={read.problem}>
-            <Textarea
-              className={styles.code}
-              spellCheck={false}
-              resize="vertical"
-              value={template}
-              onChange={(_, { value }) => setTemplate(value)}
-            />
-          </Field>
+          <TemplateField {...text} onChange={setTemplate} />
           <Field label={deploymentTexts.parameters} validationMessage={given.problem}>
             <Textarea
               className={styles.small}
@@ -174,6 +204,7 @@ export function NewDeployment() {
               {deploymentTexts.deploy}
             </Button>
           </div>
+          <TemplateProblems {...text} />
           {failure !== null && <Refusal failure={failure} />}
           {whatIf.data !== undefined && (
             <WhatIf

@@ -74,6 +74,13 @@ export function Steps({ id }: TabProps) {
             </Button>
           </div>
         )}
+        {!running && group !== '' && (
+          <div>
+            <AppLink to={`/deployments/new?${new URLSearchParams({ group, from: name })}`}>
+              {deploymentTexts.redeploy}
+            </AppLink>
+          </div>
+        )}
         {cancel.error !== null && <Refusal failure={cancel.error} />}
         {failed.map(({ operationId, properties }) => (
           <div key={operationId} className={styles.failed} role="alert">
