@@ -103,7 +103,8 @@ export async function start(config: Config, given: Partial<Given> = {}): Promise
   const engines = await openEngines(base, opened)
   // Who signs in is asked of the store itself: whoever lets it fail must be able to end that.
   const serving = base.faults === undefined ? base : faulty(base, base.faults)
-  const served = openInstallationPlane(serving, accounts.identity.directory, engines, opened)
+  const { directory } = accounts.identity
+  const served = openInstallationPlane(serving, { directory, ownerId }, engines, opened)
   const { home, record, log } = base
   const { plane } = served
   const states = openInstallationStates(base, plane)

@@ -30,7 +30,7 @@ export interface InstallationPlane {
 
 export function openInstallationPlane(
   base: Foundation,
-  directory: IdentityDirectory,
+  { directory, ownerId }: { readonly directory: IdentityDirectory; readonly ownerId: string },
   engines: Engines,
   opened: AsyncDisposableStack,
 ): InstallationPlane {
@@ -66,6 +66,8 @@ export function openInstallationPlane(
           ...providerEngines(base, engines, streams),
           context: contextOf(services),
           consent,
+          isUnthrottled: (id) =>
+            !config.throttle.enabled || (id === ownerId && !config.throttle.owner),
           isRoleInUse: (roleId) => authorizer.isRoleInUse(roleId),
           scopesAbove: (scope) => authorizer.scopesAbove(scope),
           placesAbove: (scope) => authorizer.placesAbove(scope),

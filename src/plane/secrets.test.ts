@@ -15,3 +15,14 @@ test('a secret is seen in any case of its names, and an empty one is none', () =
   assert.ok(!gives({ clientSecret: '', ClientSecret: null }))
   assert.ok(!gives({ clientSecrets: 's' }))
 })
+
+test('a secret that the desired model does not keep is none', () => {
+  const secret = Type.String({ writeOnly: true })
+  const schema = Type.Object({ properties: Type.Object({ password: secret }) })
+  const receiver = ({ host }: { readonly host?: string }) => host
+  const kept = [{ property: 'properties.password', receiver }]
+  const body = { properties: { password: 's' } }
+  assert.ok(givesSecret(kept, schema, body, { host: 'a' }))
+  assert.ok(!givesSecret(kept, schema, body, {}))
+  assert.ok(givesSecret([], schema, body, {}), 'of one that is not declared nothing is known')
+})

@@ -76,14 +76,21 @@ function isGiven(body: unknown, [first, ...rest]: readonly string[]): boolean {
   )
 }
 
-/** Does the body give any secret of the type? */
+/** Does the body give any secret of the type? Not where the `desired` model keeps none of it. */
 export function givesSecret<M>(
   declared: SecretsOfType<M> | undefined,
   schema: TSchema,
   body: unknown,
+  desired?: M,
 ): boolean {
-  const kept = typeof declared === 'object' ? declared.map(({ property }) => property) : []
-  return [...writeOnlyProperties(schema), ...kept].some((path) => isGiven(body, path.split('.')))
+  const known = typeof declared === 'object' ? declared : []
+  const kept = known.filter((one) => desired === undefined || one.receiver(desired) !== undefined)
+  const paths = [...writeOnlyProperties(schema), ...kept.map(({ property }) => property)]
+  const dropped = new Set(
+    known.filter((one) => !kept.includes(one)).map(({ property }) => property),
+  )
+  for (const { property } of kept) dropped.delete(property)
+  return paths.some((path) => !dropped.has(path) && isGiven(body, path.split('.')))
 }
 
 /** Secrets that would go to a receiver they were not given for. */

@@ -23,13 +23,18 @@ import { serverSighting } from './db-for-postgresql/domain/server-availability.t
 import { postgresProvider } from './db-for-postgresql/provider.ts'
 import type { SchemaFile } from './generic/domain/schemas.ts'
 import { genericProvider, genericRoutes, withDocumentPrincipals } from './generic/provider.ts'
+import { withDocuments } from './generic/resources/documents/beside-own.ts'
 import { insightsProvider } from './insights/provider.ts'
 import { openManagedIdentities } from './managed-identity/domain/managed-identities.ts'
 import { managedIdentityProvider } from './managed-identity/provider.ts'
 import { managementProvider } from './management/provider.ts'
 import { healthMigrations } from './resource-health/domain/migrations.ts'
 import { healthSignals, resourceHealthProvider } from './resource-health/provider.ts'
-import { TemplateThreads } from './resources/domain/evaluation/template-threads.ts'
+import { defaultAllowance } from './resources/domain/evaluation/allowances.ts'
+import {
+  defaultThreadLimits,
+  TemplateThreads,
+} from './resources/domain/evaluation/template-threads.ts'
 import { resourcesProvider, type TemplateLinks } from './resources/provider.ts'
 import { openSecretStore } from './secrets/domain/secret-store.ts'
 import { secretsProvider } from './secrets/provider.ts'
@@ -53,6 +58,8 @@ export interface ProviderDependencies {
   readonly inspection?: Inspection
   /** The namespace is served only where this is given. */
   readonly containers?: ContainerEngines
+  /** Principals whose use is counted and never refused. */
+  readonly isUnthrottled?: (principalId: string) => boolean
   /** What links of templates may lead to. Without it none is followed. */
   readonly templateLinks?: TemplateLinks
   /** Without it the namespaces of data sharing, and of the stores it copies between, are not there. */
@@ -86,6 +93,14 @@ export interface Copying {
 }
 
 export function providers(deps: ProviderDependencies): readonly Provider[] {
+  const { context, generic } = deps
+  const served = servedProviders(deps)
+  if (generic === undefined) return served
+  const documents = { ...context, ...generic, seal: context.sealOf('generic') }
+  return [...served.map((one) => withDocuments(documents, one)), genericProvider(documents)]
+}
+
+function servedProviders(deps: ProviderDependencies): readonly Provider[] {
   const { context, inspection, containers } = deps
   const { words, directory, tenantId, services } = context
   const secrets = { seal: context.sealOf('secrets'), ids: context.ids }
@@ -97,7 +112,10 @@ export function providers(deps: ProviderDependencies): readonly Provider[] {
       describe: () => withGeneric(services.describe(), deps),
       deployments: {
         ...context,
-        threads: new TemplateThreads(context.clock),
+        threads: new TemplateThreads(context.clock, defaultThreadLimits, {
+          ...defaultAllowance,
+          ...(deps.isUnthrottled === undefined ? {} : { isUnrefused: deps.isUnthrottled }),
+        }),
         seal: context.sealOf('deployments'),
         secrets: openSecretStore({ services, seal: secrets.seal }),
         ...(deps.templateLinks === undefined ? {} : { links: deps.templateLinks }),
@@ -106,6 +124,7 @@ export function providers(deps: ProviderDependencies): readonly Provider[] {
     authorizationProvider({
       words,
       directory: deps.generic === undefined ? directory : withDocumentPrincipals(directory),
+      takesUnknownPrincipals: deps.generic !== undefined,
       isRoleInUse: (id) => deps.isRoleInUse(id),
       ...(deps.scopesAbove === undefined ? {} : { scopesAbove: deps.scopesAbove.bind(deps) }),
       ...(deps.placesAbove === undefined ? {} : { placesAbove: deps.placesAbove.bind(deps) }),
@@ -118,9 +137,6 @@ export function providers(deps: ProviderDependencies): readonly Provider[] {
       deps.consent === undefined ? undefined : consentParts(context, deps.consent),
     ),
     managedIdentityProvider(context),
-    ...(deps.generic === undefined
-      ? []
-      : [genericProvider({ ...context, ...deps.generic, seal: context.sealOf('generic') })]),
     billingProvider(context),
     insightsProvider(context),
     resourceHealthProvider({
@@ -144,7 +160,7 @@ export function providers(deps: ProviderDependencies): readonly Provider[] {
               },
             ],
     }),
-    ...(deps.copying === undefined ? [] : sharing(context, deps.copying)),
+    ...(deps.copying === undefined ? [] : sharing(deps, deps.copying)),
     ...(deps.migrating === undefined
       ? []
       : [postgresProvider({ ...context, ...deps.migrating, signals: healthSignals(context) })]),
@@ -185,7 +201,7 @@ export function consentParts(context: ProviderContext, consent: Consenting): Con
 
 /** Data sharing, and the registered stores that its data sets name. */
 function sharing(
-  context: ProviderContext,
+  { context, generic }: ProviderDependencies,
   { engine, root, databasesRoot }: Copying,
 ): readonly Provider[] {
   const { reader } = context.services
@@ -195,7 +211,7 @@ function sharing(
   const sql = openSqlPlaces(servers)
   return [
     storageProvider(stores),
-    sqlProvider(servers),
+    sqlProvider({ ...servers, isAddressOptional: generic !== undefined }),
     dataShareProvider({
       ...context,
       engine,

@@ -1,5 +1,6 @@
 /** Whether a value fits its type. Every way in which it does not is reported; no message ever holds a value. */
 import { isArray, isObject, kindOf } from './fields.ts'
+import { hasLargeInteger, isInteger } from './functions/values.ts'
 import type { Json } from './plan.ts'
 import { appendPath } from './template-path.ts'
 import {
@@ -56,7 +57,7 @@ function named({ type = 'any' }: Schema): string {
 
 function isOfType(value: Json, type: TypeName | undefined): boolean {
   if (type === 'string' || type === 'securestring') return typeof value === 'string'
-  if (type === 'int') return typeof value === 'number' && Number.isInteger(value)
+  if (type === 'int') return isInteger(value)
   if (type === 'bool') return typeof value === 'boolean'
   if (type === 'array') return isArray(value)
   if (type === 'object' || type === 'secureobject') return isObject(value)
@@ -65,13 +66,13 @@ function isOfType(value: Json, type: TypeName | undefined): boolean {
 
 /** Of an array every element may be one of the allowed values. */
 function isAllowed(value: Json, { texts }: Allowed): boolean {
-  const has = (one: Json): boolean => texts.has(JSON.stringify(one))
+  const has = (one: Json): boolean => !hasLargeInteger(one) && texts.has(JSON.stringify(one))
   return has(value) || (isArray(value) && value.every(has))
 }
 
 function checkBounds(schema: Schema, value: Json, misfit: ReportMismatch, path: string): void {
   const { minValue, maxValue, minLength, maxLength } = schema
-  if (typeof value === 'number') {
+  if (typeof value === 'number' || typeof value === 'bigint') {
     if (minValue !== undefined && value < minValue)
       misfit(path, `the value is less than ${minValue}`)
     if (maxValue !== undefined && value > maxValue)

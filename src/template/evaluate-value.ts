@@ -8,6 +8,7 @@ import { templateLimits } from './document.ts'
 import { evaluate } from './evaluate.ts'
 import { type Budget, ReportedError } from './expansion.ts'
 import { objectOf } from './fields.ts'
+import { hasLargeInteger } from './functions/values.ts'
 import type { Json, Need } from './plan.ts'
 import type { Problems } from './problems.ts'
 import { collectNeeds } from './runtime-calls.ts'
@@ -22,7 +23,12 @@ export interface Wanted {
   readonly problems: Problems
   readonly budget: Budget
   readonly needs: NeedsWanted
+  /** Other expressions read it: integers that JSON would not hold exactly may be in it. */
+  readonly isIntermediate?: true
 }
+
+/** What leaves for JSON holds what JSON holds. */
+const tooLarge = `an integer beyond ±${Number.MAX_SAFE_INTEGER} is exact in expressions, but not in JSON: give its text, by string()`
 
 /** Where something is in the value. Names that a path cannot hold end it: what is below counts as secure whole. */
 interface Spot {
@@ -168,7 +174,10 @@ export class ValueEvaluation {
     for (const [key, need] of done.notes.needs) this.needs.set(key, need)
     if (done.kind === 'value') {
       // What is too large or too deep is not handed on: others would have to follow it.
-      return this.#spend(done.value, path) ? done.value : null
+      if (!this.#spend(done.value, path)) return null
+      if (this.#wanted.isIntermediate === true || !hasLargeInteger(done.value)) return done.value
+      this.fail(path, tooLarge)
+      return null
     }
     if (done.kind === 'failed') {
       this.isFailed = true

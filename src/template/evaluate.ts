@@ -8,7 +8,7 @@ import type { Expression } from './expression.ts'
 import { isArray, isObject, kindOf } from './fields.ts'
 import { checkCall, counted } from './functions/check-call.ts'
 import type { Call, Lambda, LazyCall } from './functions/define.ts'
-import { exactInteger, memberOf } from './functions/values.ts'
+import { exactInteger, isInteger, memberOf } from './functions/values.ts'
 import type { Json } from './plan.ts'
 import { EvaluationError, type Scope } from './scope.ts'
 
@@ -222,10 +222,10 @@ function member(of: Json, index: Json, safe: boolean, quota: EvaluationQuota): J
     throw new EvaluationError(`the object has no property '${index}'${known(of)}`)
   }
   if (isArray(of)) {
-    if (typeof index !== 'number' || !Number.isInteger(index)) {
+    if (!isInteger(index)) {
       throw new EvaluationError(`an element is named by an integer, not by ${kindOf(index)}`)
     }
-    const value = of[index]
+    const value = of[Number(index)]
     if (value !== undefined) return value
     if (safe) return null
     throw new EvaluationError(`the array has ${of.length} elements, none at ${index}`)

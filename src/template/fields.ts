@@ -16,6 +16,7 @@ export function isArray(value: Json | undefined): value is readonly Json[] {
 export function kindOf(value: Json): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
+  if (typeof value === 'bigint') return 'an integer'
   if (typeof value === 'number') return Number.isInteger(value) ? 'an integer' : 'a number'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }

@@ -44,6 +44,48 @@ test('a resource becomes a node, with its id and its body', () => {
   assert.deepEqual({ ...plan.parameters }, { size: { type: 'Int', value: 3 } })
 })
 
+test('integers of 64 bits are exact inside expressions, and refused where JSON would round them', () => {
+  const large = {
+    variables: {
+      most: "[int('9223372036854775807')]",
+      parts: '[createArray(add(9007199254740992, 1), 1)]',
+    },
+    functions: [
+      {
+        namespace: 'my',
+        members: {
+          less: {
+            parameters: [{ name: 'one', type: 'int' }],
+            output: { type: 'int', value: "[sub(parameters('one'), 1)]" },
+          },
+        },
+      },
+    ],
+  }
+  const properties = {
+    text: "[string(my.less(variables('most')))]",
+    last: "[mod(variables('most'), 10)]",
+    part: "[format('{0:N0}', variables('parts')[0])]",
+    whole: "[string(variables('parts'))]",
+  }
+  const plan = planOf(template({ ...large, resources: [{ ...vault, name: 'v', properties }] }))
+  assert.deepEqual(bodyOf(plan.nodes[0]), {
+    properties: {
+      text: '9223372036854775806',
+      last: 7,
+      part: '9,007,199,254,740,993',
+      whole: '[9007199254740993,1]',
+    },
+  })
+  const outputs = {
+    one: { type: 'int', value: "[variables('most')]" },
+    all: { type: 'array', value: "[variables('parts')]" },
+  }
+  const problems = problemsOf(template({ ...large, resources: [], outputs }))
+  assert.equal(problems.length, 2)
+  for (const one of problems) assert.match(one, /outputs\.(one|all)\.value.* string\(\)/)
+})
+
 test('loops: of resources, properties, variables and outputs', () => {
   const plan = planOf(
     template({

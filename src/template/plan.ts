@@ -4,7 +4,8 @@
  */
 
 /** A JSON value. Objects have no prototype, so `__proto__` and `constructor` are names like any other. */
-export type Json = null | boolean | number | string | readonly Json[] | JsonObject
+/** A bigint is an integer that no number holds exactly, while it is computed with: none leaves an evaluation. */
+export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject
 export interface JsonObject {
   readonly [name: string]: Json
 }

@@ -1,5 +1,6 @@
 /** Writes an expression as text that reads as the same expression. */
 import type { Expression } from './expression.ts'
+import { isArray } from './fields.ts'
 import type { Json } from './plan.ts'
 
 export function printExpression(node: Expression): string {
@@ -22,9 +23,20 @@ export function printExpression(node: Expression): string {
 /** An expression that has this value. */
 export function expressionOf(value: Json, at: number): Expression {
   if (typeof value === 'string') return { kind: 'string', value, at }
-  if (typeof value === 'number' && Number.isSafeInteger(value)) {
-    return { kind: 'integer', value: BigInt(value), at }
+  if (typeof value === 'bigint' || Number.isSafeInteger(value)) {
+    return { kind: 'integer', value: BigInt(value as bigint | number), at }
   }
-  const text: Expression = { kind: 'string', value: JSON.stringify(value), at }
+  const text: Expression = { kind: 'string', value: jsonOf(value), at }
   return { kind: 'call', name: 'json', arguments: [text], at }
+}
+
+/** Exact integers of 64 bits too. */
+export function jsonOf(value: Json): string {
+  if (typeof value === 'bigint') return String(value)
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (isArray(value)) return `[${value.map(jsonOf).join(',')}]`
+  const members = Object.entries(value).map(
+    ([name, one]) => `${JSON.stringify(name)}:${jsonOf(one)}`,
+  )
+  return `{${members.join(',')}}`
 }

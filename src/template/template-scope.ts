@@ -269,7 +269,7 @@ export class TemplateScope implements Scope {
     }
     // Its problems are told where it is called: the same function may do well elsewhere.
     const problems = new Problems(pathsOnly)
-    const run = new ValueEvaluation({ problems, budget, needs: 'none' })
+    const run = new ValueEvaluation({ problems, budget, needs: 'none', isIntermediate: true })
     const value = run.of(output.value, new TemplateScope(frame))
     const [problem] = problems.list
     if (problem !== undefined) throw new EvaluationError(`${name}: ${problem.message}`)

@@ -144,6 +144,8 @@ function madeUpText(name: string): string {
   const text = name.toLowerCase()
   if (/(uri|url|artifactslocation)$/.test(text))
     return `https://${text.replaceAll('_', '')}.example/`
+  // As short as names of storage accounts have to be, also with a prefix.
+  if (/storage/.test(text) && !/id$/.test(text)) return `sa${guidOf(text).slice(0, 6)}`
   if (/(principal|object|client|tenant|o)id$|guid$|guid_/.test(text)) return guidOf(text)
   if (!/resourceid$/.test(text)) return text
   return `/subscriptions/${subscription}/resourceGroups/rg/providers/Vendor.A/b/${text}/c/${text}`

@@ -1,13 +1,15 @@
 /**
- * Puts the corpus' templates to a real plane with generic resources: deployed, asked what a second deployment would
- * change, and taken away again. Each has a subscription and a group of its own.
+ * Puts the corpus' templates to a whole installation with generic resources, over HTTP as any client: deployed, asked
+ * what a second deployment would change, and taken away again. Each has a subscription and a group of its own.
  */
 
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { ApiError } from '#kernel/error.ts'
 import { isTerminalState } from '#kernel/operation.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import {
@@ -17,11 +19,8 @@ import {
   resourceGroupOf,
   subscriptionOf,
 } from '#kernel/resource-id.ts'
-import type { Outcome } from '#plane/plane.ts'
-import { owner } from '#plane/testing/start.ts'
 import { templateLanguage } from '#template/language.ts'
-import { ownerRoleId } from '../../src/providers/authorization/domain/built-in-roles.ts'
-import { type Started, startDeployments } from '../../src/providers/resources/testing/start.ts'
+import { start } from '../../src/embedded/index.ts'
 import { argumentsOf, type CorpusTemplate, corpusWords } from './corpus.ts'
 
 export interface Fate {
@@ -36,43 +35,108 @@ export interface Fate {
   readonly isMadeUp: boolean
 }
 
-/** Templates of the corpus may link to each other by where they were published. */
-export function startCorpusPlane(folder: string): Promise<Started> {
-  return startDeployments({
-    generic: true,
-    words: corpusWords,
-    links: {
-      async read(uri) {
-        const path = uri.startsWith(place)
-          ? decodeURIComponent(uri.slice(place.length))
-          : published.exec(uri)?.[1]?.replace(/^/, 'quick/')
-        const file = join(folder, path ?? '..')
-        const isThere = file.startsWith(`${folder}/`) && existsSync(file)
-        return isThere
-          ? { ok: true, text: readFileSync(file, 'utf8') }
-          : { ok: false, reason: 'the corpus does not have it' }
-      },
-    },
-  })
+export interface CorpusPlane extends AsyncDisposable {
+  /** Where the corpus is served, for templates that link to each other. */
+  readonly place: string
+  call(method: string, path: string, body?: unknown, version?: string): Promise<Answer>
 }
 
-const place = 'https://templates.example/'
-const published = /azure-quickstart-templates\/\w+\/([^?]+)/
+export interface Answer {
+  readonly status: number
+  readonly body: unknown
+  /** Where the result of an operation will be. */
+  readonly resultAt: string | undefined
+}
+
+export async function startCorpusPlane(folder: string): Promise<CorpusPlane> {
+  await using opened = new AsyncDisposableStack()
+  const files = opened.use(await serveTemplates(folder))
+  const installation = opened.use(
+    await start({
+      settings: {
+        vendorNamespace: corpusWords.namespace,
+        vendorBrand: corpusWords.brand,
+        genericResources: 'on',
+        templateLinks: files.place,
+        outbound: 'open',
+        logLevel: 'silent',
+      },
+    }),
+  )
+  const ask: CorpusPlane['call'] = async (method, path, body, version = '2025-03-01') => {
+    const url = new URL(path, installation.url)
+    if (!url.searchParams.has('api-version')) url.searchParams.set('api-version', version)
+    const answer = await fetch(url, {
+      method,
+      headers: {
+        authorization: `Bearer ${await installation.tokenOf(installation.principalId)}`,
+        'content-type': 'application/json',
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+    const text = await answer.text()
+    if (answer.status === 429) {
+      await pause(1000 * Number(answer.headers.get('retry-after') ?? '1'))
+      return ask(method, path, body, version)
+    }
+    return {
+      status: answer.status,
+      body: text === '' ? undefined : JSON.parse(text),
+      resultAt: answer.headers.get('location') ?? undefined,
+    }
+  }
+  const running = opened.move()
+  return {
+    place: files.place,
+    call: ask,
+    [Symbol.asyncDispose]: () => running.disposeAsync(),
+  }
+}
+
+/** Links to where the templates were published lead here, and so do links of templates to their neighbours. */
+async function serveTemplates(
+  folder: string,
+): Promise<AsyncDisposable & { readonly place: string }> {
+  const server = createServer((request, response) => {
+    const path = decodeURIComponent(new URL(request.url ?? '/', 'http://here').pathname)
+    const file = join(folder, path)
+    const isThere = file.startsWith(`${folder}/`) && existsSync(file)
+    response.writeHead(isThere ? 200 : 404)
+    response.end(isThere ? withOwnLinks(readFileSync(file, 'utf8'), place) : '')
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const place = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  return {
+    place,
+    async [Symbol.asyncDispose]() {
+      server.close()
+      server.closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}
+
+const published = /https:\/\/raw\.githubusercontent\.com\/Azure\/azure-quickstart-templates\/\w+\//g
+
+function withOwnLinks(text: string, place: string): string {
+  return text.replace(published, `${place}quick/`)
+}
 
 const location = 'westeurope'
-/** Looks at what is being deleted. */
-const roundsMax = 200
+/** Looks at what is under way, and milliseconds between two of them. */
+const roundsMax = 1000
+const between = 30
 
 /** Undefined for one that cannot be read. */
 export async function fateOf(
-  shared: Started,
+  started: CorpusPlane,
   folder: string,
   template: CorpusTemplate,
 ): Promise<Fate | undefined> {
   const { path, text } = template
   const read = templateLanguage.parseTemplate(text)
   if (!read.ok) return undefined
-  const started = await withOwnPrincipal(shared)
   const isGroup = read.value.scope === 'resourceGroup'
   const subscription = `/subscriptions/${randomUUID()}`
   const group = `${subscription}/resourceGroups/rg`
@@ -82,14 +146,13 @@ export async function fateOf(
   const id = `${scope}/providers/${corpusWords.namespace}.Resources/deployments/d`
   const { values: parameters, madeUp } = argumentsOf(folder, template)
   const isMadeUp = madeUp.length > 0
+  const templateLink = { uri: new URL(encodeURI(path), started.place).href }
   const body = {
     ...(isGroup ? {} : { location }),
-    properties: { mode: 'Incremental', templateLink: { uri: `${place}${path}` }, parameters },
+    properties: { mode: 'Incremental', templateLink, parameters },
   }
-  await attempt(() => started.call('PUT', group, { location }))
-  if (scope === above) {
-    await attempt(() => started.call('PUT', above, {}, { version: '2020-05-01' }))
-  }
+  await started.call('PUT', group, { location })
+  if (scope === above) await started.call('PUT', above, {}, '2020-05-01')
   const fate = (step: Fate['step'], cause: string, isKnowable = false): Fate => ({
     path,
     text,
@@ -108,37 +171,23 @@ export async function fateOf(
     failed = await deployed(started, id, body)
   }
   if (failed !== undefined) return fate('deploy', failed, isKnowable)
-  const preview = await attempt(() => started.call('POST', `${id}/whatIf`, body))
-  const changed = changeIn(await resultOf(started, preview))
+  const changed = changeIn(
+    await resultOf(started, await started.call('POST', `${id}/whatIf`, body)),
+  )
   if (changed !== undefined) return fate('what-if', changed)
   const left = (await removedAbove(started, id, scope)) ?? (await removed(started, subscription))
   return left === undefined ? fate('done', '', isKnowable) : fate('delete', left, isKnowable)
 }
 
-/** Time for evaluations is a principal's own. */
-async function withOwnPrincipal(shared: Started): Promise<Started> {
-  const id = randomUUID()
-  const { namespace } = corpusWords
-  const role = `/providers/${namespace}.Authorization/roleDefinitions/${ownerRoleId}`
-  const assignment = `/providers/${namespace}.Authorization/roleAssignments/${randomUUID()}`
-  const properties = { principalId: id, roleDefinitionId: role, principalType: 'User' }
-  await shared.call('PUT', assignment, { properties }, { version: '2022-04-01' })
-  const as = { ...owner, id }
-  return {
-    ...shared,
-    call: (method, to, body, options = {}) => shared.call(method, to, body, { as, ...options }),
-  }
-}
-
 /** Makes what the template takes to be there, as far as refusals name it. */
 async function validated(
-  started: Started,
+  started: CorpusPlane,
   id: string,
   body: object,
   subscription: string,
 ): Promise<string | undefined> {
   const ask = async (): Promise<string | undefined> =>
-    problemOf(await attempt(() => started.call('POST', `${id}/validate`, body)))
+    problemOf(await started.call('POST', `${id}/validate`, body))
   let problem = await ask()
   for (let round = 0; round < missingMax && problem !== undefined; round++) {
     if (!(await madeFor(started, subscription, problem))) break
@@ -147,22 +196,40 @@ async function validated(
   return problem
 }
 
-async function deployed(started: Started, id: string, body: object): Promise<string | undefined> {
-  const refused = problemOf(await attempt(() => started.call('PUT', id, body)))
+async function deployed(
+  started: CorpusPlane,
+  id: string,
+  body: object,
+): Promise<string | undefined> {
+  const refused = problemOf(await started.call('PUT', id, body))
   return refused ?? endOf(started, id)
 }
 
 /** Makes what a refusal says is missing. Was there anything to make? */
-async function madeFor(started: Started, subscription: string, problem: string): Promise<boolean> {
+async function madeFor(
+  started: CorpusPlane,
+  subscription: string,
+  problem: string,
+): Promise<boolean> {
   const group = absentGroup.exec(problem)?.[1]
   if (group !== undefined) {
     const path = `${subscription}/resourceGroups/${group}`
-    return problemOf(await attempt(() => started.call('PUT', path, { location }))) === undefined
+    return problemOf(await started.call('PUT', path, { location })) === undefined
+  }
+  if (taken.test(problem)) {
+    await pause(takenPause)
+    return true
   }
   const [, first, missing = first] = absent.exec(problem) ?? []
   if (missing === undefined || parseResourceId(missing) === undefined) return false
-  return problemOf(await makeWithParents(started, missing)) === undefined
+  const left = problemOf(await makeWithParents(started, missing))
+  if (left === undefined) return true
+  return taken.test(left) && madeFor(started, subscription, left)
 }
+
+/** Another template that is under way has the name, and gives it up when it is deleted. */
+const taken = /named '[^']+' is already taken/
+const takenPause = 1000
 
 const absentGroup = /Resource group '([^']+)' could not be found/
 const lacking = /^(ResourceNotFound|ResourceGroupNotFound|ParentResourceNotFound):/
@@ -173,72 +240,82 @@ export const twice = 'written twice: '
 const absent = /The (?:parent )?resource '(\/[^']+)' (?:was|could) not|The Resource '(\/[^']+)'/i
 const missingMax = 20
 
-async function makeWithParents(started: Started, text: string): Promise<Outcome | ApiError> {
+async function makeWithParents(started: CorpusPlane, text: string): Promise<Answer> {
   const id = parseResourceId(text)
   const last = id?.segments.at(-1)
   if (id === undefined || last === undefined) throw new Error(`${text} is no id`)
-  if (last.types.length > 1) await attempt(() => makeWithParents(started, parentOf(id).text))
+  if (last.types.length > 1) await makeWithParents(started, parentOf(id).text)
   const group = resourceGroupOf(id)
   const scope = resourceGroupIdOf(subscriptionOf(id) ?? '', group ?? '').text
-  if (group !== undefined) await attempt(() => started.call('PUT', scope, { location }))
-  return attempt(() => started.call('PUT', text, { location, properties: {} }))
+  if (group !== undefined) await started.call('PUT', scope, { location })
+  const namespace = last.namespace?.slice(last.namespace.indexOf('.') + 1) ?? ''
+  const type = [namespace, ...last.types].join('/')
+  const body = smallestBodies[type.toLowerCase()] ?? { properties: {} }
+  return started.call('PUT', text, { location, ...body })
 }
 
-async function attempt(work: () => Promise<Outcome>): Promise<Outcome | ApiError> {
-  try {
-    return await work()
-  } catch (error) {
-    if (error instanceof ApiError) return error
-    throw error
-  }
+/** Of types that do not take just anything. */
+const smallestBodies: Readonly<Record<string, object>> = {
+  'apimanagement/service': {
+    sku: { name: 'Developer', capacity: 1 },
+    properties: { publisherEmail: 'somebody@example.test', publisherName: 'Somebody' },
+  },
+  'apimanagement/service/apis': {
+    properties: { displayName: 'made', path: 'made', protocols: ['https'] },
+  },
+  'apimanagement/service/products': { properties: { displayName: 'made' } },
+  'apimanagement/service/workspaces': { properties: { displayName: 'made' } },
+  'dbforpostgresql/flexibleservers': {
+    properties: {
+      version: '16',
+      administratorLogin: 'made',
+      administratorLoginPassword: 'Made-1234',
+    },
+  },
 }
 
 /** The innermost of nested causes, with the first of several. */
-function problemOf(outcome: unknown): string | undefined {
-  if (outcome instanceof ApiError) return causeOf(outcome)
-  const body = isJsonObject(outcome) ? outcome['body'] : undefined
-  const error = isJsonObject(body) ? body['error'] : undefined
+function problemOf(answer: Answer): string | undefined {
+  const error = isJsonObject(answer.body) ? answer.body['error'] : undefined
   return error === undefined ? undefined : causeOf(error)
 }
 
 function causeOf(error: unknown): string {
-  if (!isJsonObject(error) && !(error instanceof Error)) return String(error)
-  const { code, message, details, target } = error as unknown as Readonly<Record<string, unknown>>
+  if (!isJsonObject(error)) return String(error)
+  const { code, message, details, target } = error
   const [first] = Array.isArray(details) ? details : []
   if (first !== undefined) return causeOf(first)
   return `${String(code)}: ${String(message)}${target === undefined ? '' : ` (${String(target)})`}`
 }
 
-async function endOf(started: Started, id: string, round = 0): Promise<string | undefined> {
-  await started.settle()
-  const { body } = await started.call('GET', id)
-  const { properties } = JSON.parse(JSON.stringify(body)) as {
-    readonly properties: { readonly provisioningState: string; readonly error?: unknown }
+async function endOf(started: CorpusPlane, id: string): Promise<string | undefined> {
+  for (let round = 0; round < roundsMax; round++) {
+    const { body } = await started.call('GET', id)
+    const { properties } = body as {
+      readonly properties: { readonly provisioningState: string; readonly error?: unknown }
+    }
+    const { provisioningState: state, error } = properties
+    if (state === 'Succeeded') return undefined
+    if (isTerminalState(state)) return error === undefined ? state : causeOf(error)
+    await pause(between)
   }
-  if (!isTerminalState(properties.provisioningState)) {
-    // The fixture looks at the first hundred deployments.
-    if (round >= roundsMax) return 'it does not end'
-    await pause(20)
-    return endOf(started, id, round + 1)
-  }
-  if (properties.provisioningState === 'Succeeded') return undefined
-  return properties.error === undefined ? properties.provisioningState : causeOf(properties.error)
+  return 'it does not end'
 }
 
 /** Of an answer that is an operation, what came of it. */
-async function resultOf(started: Started, outcome: Outcome | ApiError): Promise<unknown> {
-  if (outcome instanceof ApiError || outcome.operation === undefined) return outcome
-  for (;;) {
-    await started.plane.reconciler.idle()
-    const found = await started.call('GET', outcome.operation.resultPath)
-    if (found.status !== 202) return found
+async function resultOf(started: CorpusPlane, first: Answer): Promise<Answer> {
+  let answer = first
+  while (answer.status === 202 && first.resultAt !== undefined) {
+    await pause(between)
+    answer = await started.call('GET', first.resultAt)
   }
+  return answer
 }
 
-function changeIn(outcome: unknown): string | undefined {
-  const problem = problemOf(outcome)
+function changeIn(answer: Answer): string | undefined {
+  const problem = problemOf(answer)
   if (problem !== undefined) return problem
-  const body = isJsonObject(outcome) ? JSON.parse(JSON.stringify(outcome['body'])) : undefined
+  const { body } = answer
   const holder = isJsonObject(body) && isJsonObject(body['properties']) ? body['properties'] : body
   const changes = isJsonObject(holder) ? holder['changes'] : undefined
   if (!Array.isArray(changes)) return `no changes in ${JSON.stringify(body)?.slice(0, 200)}`
@@ -252,47 +329,42 @@ function changeIn(outcome: unknown): string | undefined {
 
 /** What a deployment made above subscriptions goes one by one. */
 async function removedAbove(
-  started: Started,
+  started: CorpusPlane,
   id: string,
   scope: string,
 ): Promise<string | undefined> {
   if (scope.startsWith('/subscriptions/')) return undefined
   const { body } = await started.call('GET', id)
-  const { properties } = JSON.parse(JSON.stringify(body)) as {
+  const { properties } = body as {
     readonly properties: { readonly outputResources: readonly { readonly id: string }[] }
   }
   for (const made of properties.outputResources.toReversed()) {
     if (/\/deployments\/[^/]+$/.test(made.id)) continue
-    const problem = problemOf(await attempt(() => started.call('DELETE', made.id)))
+    const problem = problemOf(await started.call('DELETE', made.id))
     if (problem !== undefined) return problem
   }
   return undefined
 }
 
 /** What cannot be deleted, of what the deployment made. */
-async function removed(started: Started, subscription: string): Promise<string | undefined> {
+async function removed(started: CorpusPlane, subscription: string): Promise<string | undefined> {
   const list = async (): Promise<readonly { id: string }[]> => {
-    const { body } = await started.call('GET', `${subscription}/resourcegroups`, undefined, {
-      version: '2021-04-01',
-    })
+    const path = `${subscription}/resourcegroups`
+    const { body } = await started.call('GET', path, undefined, '2021-04-01')
     return (body as { readonly value: readonly { id: string }[] }).value
   }
   for (const { id } of await list()) {
-    const answer = await attempt(() =>
-      started.call('DELETE', id, undefined, { version: '2021-04-01' }),
-    )
-    const problem = problemOf(answer)
+    const problem = problemOf(await started.call('DELETE', id, undefined, '2021-04-01'))
     if (problem === undefined) continue
     // A lock that the template made is taken off first, as anybody would.
     const [lock] = /\/[^']*\/locks\/[^']+/.exec(problem) ?? []
     if (lock === undefined) return problem
-    await started.call('DELETE', lock, undefined, { version: '2016-09-01' })
+    await started.call('DELETE', lock, undefined, '2016-09-01')
     return removed(started, subscription)
   }
   let left = await list()
   for (let round = 0; round < roundsMax && left.length > 0; round++) {
-    await started.plane.reconciler.idle()
-    await pause(20)
+    await pause(between)
     left = await list()
   }
   return left.length === 0 ? undefined : `left: ${left.map(({ id }) => id).join(', ')}`

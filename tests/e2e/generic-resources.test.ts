@@ -59,6 +59,68 @@ test('answers and refusals say that the type is generic; those of served types d
   assert.equal(served.headers.get(header), null)
 })
 
+const accounts = 'providers/Vendor.Storage/storageAccounts'
+
+test('a served type keeps what bodies of the family say beyond its own shape', async () => {
+  const path = `${group}/${accounts}/familyaccount?api-version=2023-01-01`
+  const body = {
+    location: 'local',
+    kind: 'BlobStorage',
+    sku: { name: 'Standard_GRS' },
+    properties: { accessTier: 'Hot', minimumTlsVersion: 'TLS1_2' },
+  }
+  const made = await installation.request('PUT', path, { body })
+  assert.equal(made.status, 201)
+  assert.equal(made.at('kind'), 'BlobStorage')
+  assert.equal(made.at('sku.name'), 'Standard_GRS')
+  assert.equal(made.at('properties.accessTier'), 'Hot')
+  assert.equal(made.at('properties.kind'), 'Folder', 'it is one of ours all the same')
+  assert.match(
+    String(made.at('properties.primaryEndpoints.blob')),
+    /^https:\/\/familyaccount\.blob/,
+  )
+  assert.ok(!made.text.includes('\\u0000'), 'nothing of how it is kept is shown')
+  const again = await installation.request('PUT', path, { body: JSON.parse(made.text) })
+  assert.equal(again.headers.get('etag'), made.headers.get('etag'), 'what was read changes nothing')
+  const patch = { body: { properties: { accessTier: 'Cool' } } }
+  const patched = await installation.request('PATCH', path, patch)
+  assert.equal(patched.at('properties.accessTier'), 'Cool')
+  assert.equal(patched.at('properties.minimumTlsVersion'), 'TLS1_2')
+  const back = await installation.request('PATCH', path, {
+    body: { properties: { accessTier: 'Hot' } },
+  })
+  assert.deepEqual(back.at('properties'), made.at('properties'))
+  const keys = () => installation.request('POST', path.replace('?', '/listKeys?'))
+  const key = (await keys()).at('keys.0.value')
+  assert.match(String(key), /^[A-Za-z0-9+/]{43}=$/)
+  assert.equal((await keys()).at('keys.0.value'), key)
+})
+
+test('a registered blob service is kept as before, its key unseen', async () => {
+  const path = `${group}/${accounts}/registered?api-version=2023-01-01`
+  const endpoint = 'https://blobs.example/one'
+  const properties = { kind: 'BlobService', endpoint, accountName: 'one', accountKey: 'aHVzaA==' }
+  const made = await installation.request('PUT', path, { body: { location: 'local', properties } })
+  assert.equal(made.status, 201)
+  assert.equal(made.at('properties.endpoint'), endpoint)
+  assert.ok(!made.text.includes('aHVzaA=='))
+})
+
+test('a server of tables needs no address then, and no second PUT of it is a change', async () => {
+  const path = `${group}/providers/Vendor.Sql/servers/family?api-version=2021-11-01`
+  const properties = { administratorLogin: 'ada', administratorLoginPassword: 'hush-hush' }
+  const body = { location: 'local', properties: { ...properties, version: '12.0' } }
+  const made = await installation.request('PUT', path, { body })
+  assert.equal(made.status, 201)
+  assert.match(String(made.at('properties.fullyQualifiedDomainName')), /^family\.database\./)
+  assert.equal(made.at('properties.administratorLogin'), 'ada')
+  assert.ok(!made.text.includes('hush-hush'))
+  const again = await installation.request('PUT', path, { body })
+  assert.equal(again.headers.get('etag'), made.headers.get('etag'))
+  const sentBack = await installation.request('PUT', path, { body: JSON.parse(made.text) })
+  assert.equal(sentBack.headers.get('etag'), made.headers.get('etag'))
+})
+
 test('provider lists show the types that are known by name, and those of the schemas', async () => {
   const at = (namespace: string): string => `/providers/${namespace}?api-version=2021-04-01`
   const boardTypes = await installation.request('GET', at('Vendor.Boards'))

@@ -193,7 +193,7 @@ export async function unchangedOutcome(
   const { input, compiled, current, tx, id } = write
   if (current === undefined || current.deleting) return undefined
   // That nothing changed would tell that the secret given is the one that is kept.
-  if (givesSecret(compiled.stored.secrets, schema, input.body)) return undefined
+  if (givesSecret(compiled.stored.secrets, schema, input.body, desired.model)) return undefined
   const isSame =
     sameJson(current.model, desired.model) && sameJson(current.tags ?? {}, desired.tags ?? {})
   if (!isSame) return undefined

@@ -19,6 +19,8 @@ export interface Inspection extends Pick<Authorizer, 'explain' | 'permissionsAt'
 export interface AuthorizationProviderDependencies {
   readonly words: VendorWords
   readonly directory: Directory
+  /** Who is not in the directory may be given a role without a type; else only with one. */
+  readonly takesUnknownPrincipals?: boolean
   /** The authorizer's answer; without one, deleting a role looks at every assignment. */
   readonly isRoleInUse?: (roleId: string) => boolean | undefined
   /** The authorizer's: keys of all scopes that one lies in, by its path or otherwise. */

@@ -17,7 +17,7 @@ import { roleDefinitions } from './resources/role-definitions/resource.ts'
 
 export function authorizationProvider(deps: AuthorizationProviderDependencies): Provider {
   const { words, directory, inspection, isRoleInUse = () => undefined } = deps
-  const { scopesAbove, placesAbove = () => [] } = deps
+  const { scopesAbove, placesAbove = () => [], takesUnknownPrincipals = false } = deps
   const limits = { ...defaultAuthorizationLimits, ...deps.limits }
   const builtIns = builtInRoles(words)
   return {
@@ -27,7 +27,10 @@ export function authorizationProvider(deps: AuthorizationProviderDependencies): 
     errors: authorizationErrors.entries,
     types: [
       roleDefinitions({ words, builtIns, limits, isRoleInUse, placesAbove }),
-      roleAssignments({ words, builtIns, limits, directory, scopesAbove, placesAbove }),
+      roleAssignments({
+        ...{ words, builtIns, limits, directory, scopesAbove, placesAbove },
+        takesUnknownPrincipals,
+      }),
       denyAssignments(directory, limits),
       locks(),
       ...(deps.describe === undefined ? [] : [providerOperations(deps.describe)]),

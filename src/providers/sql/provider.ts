@@ -10,6 +10,8 @@ import { sqlServerName, sqlServers } from './resources/servers/resource.ts'
 interface SqlDependencies {
   /** What `openSqlPlaces` opens again. */
   readonly seal: Seal
+  /** A body without an address is taken too: nothing stands behind such a server. */
+  readonly isAddressOptional?: boolean
 }
 
 export function sqlProvider(deps: SqlDependencies): Provider {

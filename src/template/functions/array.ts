@@ -197,7 +197,7 @@ export const arrayFunctions: readonly ValueFunction[] = [
     parameters: 'integers…',
     least: 1,
     doc: 'The largest of the integers, or of an array of them.',
-    apply: (values, call) => extreme(values, call, Math.max),
+    apply: (values, call) => extreme(values, call, (one, two) => one > two),
   },
   {
     name: 'min',
@@ -205,7 +205,7 @@ export const arrayFunctions: readonly ValueFunction[] = [
     parameters: 'integers…',
     least: 1,
     doc: 'The smallest of the integers, or of an array of them.',
-    apply: (values, call) => extreme(values, call, Math.min),
+    apply: (values, call) => extreme(values, call, (one, two) => one < two),
   },
   {
     name: 'range',
@@ -301,14 +301,14 @@ function fromEnd(values: readonly Json[], call: Call): Json | undefined {
 function extreme(
   values: readonly Json[],
   call: Call,
-  choose: (one: number, two: number) => number,
+  isFirst: (one: number | bigint, two: number | bigint) => boolean,
 ): Json {
   const integers = values.flat()
   if (integers.length === 0) throw new EvaluationError(`${call.name}() of an empty array`)
   call.quota.spend(integers.length)
-  return integers.reduce<number>((found, one, index) => {
+  return integers.reduce<number | bigint>((found, one, index) => {
     if (!isInteger(one)) return refuseKind(integers, index, call, 'integers')
-    return index === 0 ? one : choose(found, one)
+    return index === 0 || isFirst(one, found) ? one : found
   }, 0)
 }
 
@@ -330,7 +330,7 @@ function tryGet(values: readonly Json[], call: Call): Json {
     if (isObject(found) && typeof key === 'string') {
       found = memberOf(found, key, call.quota) ?? null
     } else if (isArray(found) && isInteger(key)) {
-      found = found[key] ?? null
+      found = found[Number(key)] ?? null
     } else return null
   }
   return found

@@ -4,7 +4,7 @@ import type { Json } from '../plan.ts'
 import { EvaluationError } from '../scope.ts'
 import { type Network, readNetwork, writeAddress } from './address.ts'
 import type { Call, ValueFunction } from './define.ts'
-import { integerAt, textAt } from './values.ts'
+import { exactAt, integerAt, textAt } from './values.ts'
 
 const group = 'cidr'
 
@@ -18,7 +18,7 @@ export const cidrFunctions: readonly ValueFunction[] = [
     doc: 'The address of a host in the network, where 0 is the first one that can be used.',
     apply(values, call) {
       const network = networkAt(values, call)
-      const index = BigInt(integerAt(values, 1, call))
+      const index = exactAt(values, 1, call)
       const address = firstHost(network) + index
       if (index < 0n || address > lastHost(network)) {
         throw new EvaluationError(`the network has no host ${index}`)
@@ -36,14 +36,14 @@ export const cidrFunctions: readonly ValueFunction[] = [
     apply(values, call) {
       const { address, prefix, bits } = networkAt(values, call)
       const wanted = integerAt(values, 1, call)
-      const index = integerAt(values, 2, call)
+      const index = exactAt(values, 2, call)
       if (wanted < prefix || wanted > bits) {
         throw new EvaluationError(`a network /${prefix} splits into /${prefix} to /${bits}`)
       }
-      if (index < 0 || BigInt(index) >= 1n << BigInt(wanted - prefix)) {
+      if (index < 0n || index >= 1n << BigInt(wanted - prefix)) {
         throw new EvaluationError(`the network has no subnet ${index} of /${wanted}`)
       }
-      const subnet = address + (BigInt(index) << BigInt(bits - wanted))
+      const subnet = address + (index << BigInt(bits - wanted))
       return `${writeAddress(subnet, bits)}/${wanted}`
     },
   },

@@ -75,5 +75,6 @@ function order(values: readonly Json[], call: Call): number {
   }
   if (!isInteger(one)) return refuseKind(values, 0, call, 'an integer or a string')
   if (!isInteger(two)) return refuseKind(values, 1, call, 'an integer too')
-  return one - two
+  if (one === two) return 0
+  return one < two ? -1 : 1
 }

@@ -3,7 +3,8 @@ import { EvaluationError } from '../scope.ts'
 
 const standardPattern = /^([A-Za-z])([0-9]{0,2})$/
 
-export function formatNumber(value: number, format: string): string {
+export function formatNumber(given: number | bigint, format: string): string {
+  const value = typeof given === 'bigint' ? Number(given) : given
   const standard = standardPattern.exec(format)
   if (standard === null) {
     if (/^[A-Za-z][0-9]*$/.test(format)) {
@@ -15,9 +16,46 @@ export function formatNumber(value: number, format: string): string {
   }
   const [, letter = '', digits = ''] = standard
   const precision = digits === '' ? undefined : Number(digits)
-  const made = standardNumber(value, letter, precision)
+  const made =
+    (typeof given === 'bigint' ? exactNumber(given, letter, precision) : undefined) ??
+    standardNumber(value, letter, precision)
   if (made === undefined) throw new EvaluationError(`'${format}' is no format of this number`)
   return made
+}
+
+/** In the formats that show every digit; undefined in the others, which round. */
+function exactNumber(
+  value: bigint,
+  letter: string,
+  precision: number | undefined,
+): string | undefined {
+  const sign = value < 0n ? '-' : ''
+  const digits = String(value < 0n ? -value : value)
+  const whole = (places: number): string => (places === 0 ? '' : `.${'0'.repeat(places)}`)
+  switch (letter.toUpperCase()) {
+    case 'B':
+      return BigInt.asUintN(64, value)
+        .toString(2)
+        .padStart(precision ?? 0, '0')
+    case 'D':
+      return `${sign}${digits.padStart(precision ?? 0, '0')}`
+    case 'F':
+      return `${sign}${digits}${whole(precision ?? 2)}`
+    case 'G':
+      return precision === undefined || precision >= digits.length ? `${sign}${digits}` : undefined
+    case 'N':
+      return `${sign}${grouped(digits)}${whole(precision ?? 2)}`
+    case 'R':
+      return `${sign}${digits}`
+    case 'X': {
+      const text = BigInt.asUintN(64, value)
+        .toString(16)
+        .padStart(precision ?? 0, '0')
+      return letter === 'X' ? text.toUpperCase() : text
+    }
+    default:
+      return undefined
+  }
 }
 
 /** Undefined when there is no such format, or it is not one of numbers with a fraction. */

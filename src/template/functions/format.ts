@@ -61,8 +61,8 @@ function item(
     throw new EvaluationError(`the format asks for {${index}}; there are ${values.length} values`)
   }
   const plain = specifier?.replaceAll('{{', '{').replaceAll('}}', '}') ?? ''
-  const text =
-    typeof value === 'number' && plain !== '' ? formatNumber(value, plain) : textOf(value, quota)
+  const isNumber = typeof value === 'number' || typeof value === 'bigint'
+  const text = isNumber && plain !== '' ? formatNumber(value, plain) : textOf(value, quota)
   const wide = Number(width ?? 0)
   if (Math.abs(wide) > widthMax) {
     throw new EvaluationError(`the width of an item is at most ${widthMax}`)

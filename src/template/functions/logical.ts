@@ -23,7 +23,7 @@ export const logicalFunctions: readonly (ValueFunction | LazyFunction)[] = [
     apply(values, call) {
       const [value = null] = values
       if (typeof value === 'boolean') return value
-      if (isInteger(value)) return value !== 0
+      if (isInteger(value)) return BigInt(value) !== 0n
       const word = typeof value === 'string' ? value.toLowerCase() : ''
       if (word === 'true' || word === 'false') return word === 'true'
       return refuseKind(values, 0, call, "an integer, 'true' or 'false'")

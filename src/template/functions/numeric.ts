@@ -1,8 +1,8 @@
-/** Functions of integers, which are exact or refused, and `float`, whose values only pass through. */
+/** Functions of integers, exact in 64 bits or refused, and `float`, whose values only pass through. */
 import type { Json } from '../plan.ts'
 import { EvaluationError } from '../scope.ts'
 import type { Call, ValueFunction } from './define.ts'
-import { exactInteger, integerAt, isInteger, refuseKind, textAt } from './values.ts'
+import { exactAt, exactInteger, integerAt, isInteger, refuseKind, textAt } from './values.ts'
 
 const group = 'numeric'
 const integerPattern = /^\s*[+-]?[0-9]{1,20}\s*$/
@@ -53,6 +53,7 @@ export const numericFunctions: readonly ValueFunction[] = [
     apply(values, call) {
       const [value = null] = values
       if (typeof value === 'number') return value
+      if (typeof value === 'bigint') return Number(value)
       const number = typeof value === 'string' && floatPattern.test(value) ? Number(value) : NaN
       if (Number.isFinite(number)) return number
       return refuseKind(values, 0, call, 'an integer or a string that is a number')
@@ -108,8 +109,8 @@ function of(
   call: Call,
   compute: (one: bigint, two: bigint) => bigint,
 ): Json {
-  const one = BigInt(integerAt(values, 0, call))
-  const two = BigInt(integerAt(values, 1, call))
+  const one = exactAt(values, 0, call)
+  const two = exactAt(values, 1, call)
   return exactInteger(compute(one, two), `the result of ${call.name}()`)
 }
 

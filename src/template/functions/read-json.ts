@@ -48,7 +48,8 @@ class LenientReader extends JsonCursor {
     const digits = this.match(numberPattern)
     if (digits !== '') {
       const number = Number(digits)
-      return Number.isFinite(number) ? number : this.stop('the number is too large')
+      if (!Number.isFinite(number)) return this.stop('the number is too large')
+      return /^-?[0-9]+$/.test(digits) ? wholeNumber(digits, number) : number
     }
     const at = this.at
     const value = constants.get(this.match(wordPattern))
@@ -134,4 +135,11 @@ class LenientReader extends JsonCursor {
     this.fault ??= { at: this.at, message }
     return null
   }
+}
+
+/** Exact where it has 64 bits; beyond them a number, as JSON has it. */
+function wholeNumber(digits: string, number: number): Json {
+  if (Number.isSafeInteger(number)) return number
+  const exact = BigInt(digits)
+  return BigInt.asIntN(64, exact) === exact ? exact : number
 }

@@ -29,10 +29,15 @@ export function textOrIntegerAt(values: readonly Json[], index: number, call: Ca
   return value
 }
 
+/** For counts and places, of which the largest are beyond all that there is: those of 64 bits are rounded. */
 export function integerAt(values: readonly Json[], index: number, call: Call): number {
+  return Number(exactAt(values, index, call))
+}
+
+export function exactAt(values: readonly Json[], index: number, call: Call): bigint {
   const value = values[index] ?? null
   if (!isInteger(value)) throw misfit(call, index, 'an integer', value)
-  return value
+  return BigInt(value)
 }
 
 export function booleanAt(values: readonly Json[], index: number, call: Call): boolean {
@@ -73,19 +78,23 @@ export function refuseKind(
   throw misfit(call, index, wanted, values[index] ?? null)
 }
 
-export function isInteger(value: Json): value is number {
-  return typeof value === 'number' && Number.isInteger(value)
+export function isInteger(value: Json): value is number | bigint {
+  return typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value))
 }
 
-/** Integers are exact or refused: JSON numbers hold them exactly up to 2^53 − 1 only. */
-export function exactInteger(value: bigint, what: string): number {
-  const made = Number(value)
-  if (!Number.isSafeInteger(made)) {
-    throw new EvaluationError(
-      `${what} is beyond ±${Number.MAX_SAFE_INTEGER}, the largest integer that is exact here`,
-    )
+/** Integers have 64 bits and are exact: those that a number would round stay what they are. */
+export function exactInteger(value: bigint, what: string): number | bigint {
+  if (BigInt.asIntN(64, value) !== value) {
+    throw new EvaluationError(`${what} does not fit in 64 bits`)
   }
-  return made
+  const made = Number(value)
+  return Number.isSafeInteger(made) ? made : value
+}
+
+/** Is there an integer in it that JSON would not hold exactly? */
+export function hasLargeInteger(value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value === 'bigint'
+  return Object.values(value).some(hasLargeInteger)
 }
 
 /** Equal in kind and in value, however deep; strings and names with regard to case, members in any order. */
@@ -147,7 +156,7 @@ function jsonText(value: Json, quota: EvaluationQuota): string {
     quota.produce(text.length)
     return text
   }
-  const text = JSON.stringify(value)
+  const text = typeof value === 'bigint' ? String(value) : JSON.stringify(value)
   quota.produce(text.length)
   return text
 }

@@ -179,6 +179,7 @@ export const computedProperties: readonly ComputedProperty[] = [
   { type: 'Storage/storageAccounts', path: 'properties.primaryLocation', value: '{location}' },
   { type: 'Storage/storageAccounts', path: 'properties.primaryEndpoints', value: { blob: 'https://{lower:name}.blob.core.{host}/', dfs: 'https://{lower:name}.dfs.core.{host}/', file: 'https://{lower:name}.file.core.{host}/', queue: 'https://{lower:name}.queue.core.{host}/', table: 'https://{lower:name}.table.core.{host}/', web: 'https://{lower:name}.web.core.{host}/' } },
   { type: 'StreamAnalytics/streamingjobs', path: 'properties.jobId', value: '{uuid}' },
+  { type: 'Subscription/aliases', path: 'properties.subscriptionId', value: '{uuid}' },
   { type: 'Synapse/workspaces', path: 'properties.connectivityEndpoints', value: { web: 'https://web.synapse.{host}', dev: 'https://{lower:name}.dev.synapse.{host}', sql: '{lower:name}.sql.synapse.{host}', sqlOnDemand: '{lower:name}-ondemand.sql.synapse.{host}' } },
   { type: 'TimeSeriesInsights/environments', path: 'properties.dataAccessFQDN', value: '{uuid}.timeseries.{host}' },
   { type: 'TimeSeriesInsights/environments', path: 'properties.dataAccessId', value: '{uuid}' },

@@ -27,7 +27,7 @@ type SqlPlace =
 interface SqlPlaces {
   /** What referring to a server takes; without the vendor word. */
   readonly useAction: string
-  /** Undefined when there is no such server, or its password does not open. */
+  /** Undefined when there is no such server, it has no address, or its password does not open. */
   find(id: ResourceId): Promise<SqlPlace | undefined>
 }
 
@@ -47,6 +47,7 @@ export function openSqlPlaces(parts: {
       if (model.kind === 'DuckDb') {
         return { kind: 'duckdb', root: parts.root, folder: nameOf(found.id).toLowerCase() }
       }
+      if (model.kind === 'Unreachable') return undefined
       const password = openPassword(parts.seal, model)
       if (password === undefined) return undefined
       const { host, port, login: user, tls } = model

@@ -15,7 +15,12 @@ const directory = {
     ),
 }
 
-function ask(principalId: string, principalType?: PrincipalType, stored?: object) {
+function ask(
+  principalId: string,
+  principalType?: PrincipalType,
+  stored?: object,
+  takesUnknownPrincipals = false,
+) {
   const reader = createMemoryReader()
   if (stored !== undefined) reader.put(id.text, stored)
   const body: RoleAssignmentBody = {
@@ -25,7 +30,7 @@ function ask(principalId: string, principalType?: PrincipalType, stored?: object
       ...(principalType === undefined ? {} : { principalType }),
     },
   }
-  return askDirectory(directory, { reader, id }, body)
+  return askDirectory({ directory, takesUnknownPrincipals }, { reader, id }, body)
 }
 
 test('the type is the one the directory knows', async () => {
@@ -35,6 +40,14 @@ test('the type is the one the directory knows', async () => {
 test('an unknown principal is refused without a type, accepted with one', async () => {
   await assert.rejects(ask(unknown), { code: 'PrincipalNotFound', status: 400 })
   assert.equal((await ask(unknown, 'User')).properties.principalType, 'User')
+})
+
+test('where unknown principals are taken, one without a type is a service principal, unverified', async () => {
+  const taken = await ask(unknown, undefined, undefined, true)
+  assert.equal(taken.properties.principalType, 'ServicePrincipal')
+  assert.equal(taken.typeIsUnverified, true)
+  const known_ = await ask(known, undefined, undefined, true)
+  assert.equal(known_.properties.principalType, 'Group')
 })
 
 test('a type that contradicts the directory is refused', async () => {

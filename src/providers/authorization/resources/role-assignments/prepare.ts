@@ -16,8 +16,16 @@ export type PreparedBody = RoleAssignmentBody & {
   readonly typeIsUnverified?: true
 }
 
+interface AskedDirectory {
+  readonly directory: Pick<Directory, 'find'>
+  readonly takesUnknownPrincipals: boolean
+}
+
+/** Of whom nothing is known: most ids that templates write out are of services. */
+const assumedType = 'ServicePrincipal'
+
 export async function askDirectory(
-  directory: Pick<Directory, 'find'>,
+  { directory, takesUnknownPrincipals }: AskedDirectory,
   context: Pick<Context, 'reader'> & { readonly id: ResourceId },
   body: RoleAssignmentBody,
 ): Promise<PreparedBody> {
@@ -31,8 +39,9 @@ export async function askDirectory(
   if (stored?.principalId === principalId && given === undefined) return body
   const found = await directory.find(principalId)
   if (found === undefined) {
-    if (given === undefined) throw refuseAuthorization.PrincipalNotFound({ principalId })
-    return { ...body, typeIsUnverified: true }
+    const principalType = given ?? (takesUnknownPrincipals ? assumedType : undefined)
+    if (principalType === undefined) throw refuseAuthorization.PrincipalNotFound({ principalId })
+    return { ...body, properties: { ...body.properties, principalType }, typeIsUnverified: true }
   }
   if (given !== undefined && given !== found.type) {
     throw refuseAuthorization.UnmatchedPrincipalType({ principalId, actual: found.type, given })

@@ -22,6 +22,7 @@ interface RoleAssignmentDependencies {
   readonly limits: AuthorizationLimits
   readonly placesAbove: Authorizer['placesAbove']
   readonly directory: Directory
+  readonly takesUnknownPrincipals: boolean
   readonly scopesAbove?: AssignmentListDependencies['scopesAbove']
 }
 
@@ -41,7 +42,7 @@ export function roleAssignments(deps: RoleAssignmentDependencies): ResourceType 
     versions: [v2022_04_01],
     verbs: ['get', 'list', 'put', 'delete'],
     feed: 'authorization',
-    prepare: (context, body: RoleAssignmentBody) => askDirectory(directory, context, body),
+    prepare: (context, body: RoleAssignmentBody) => askDirectory(deps, context, body),
     rules: (context) => roleAssignmentRules(context, deps),
     unique: {
       key: assignmentUniqueKey,

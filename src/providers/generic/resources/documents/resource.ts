@@ -61,20 +61,43 @@ function declarationOf(deps: GenericTypeDependencies, type: string): StoredType 
     secrets: 'sent-nowhere',
     isImplied: (id) => implied?.test(nameOf(id)) === true,
     preparesUndeclared: true,
-    async prepare({ id }, body: JsonObject) {
-      const seed = deps.seal.seal(deps.ids.secret(seedBytes), id.key)
-      const filling = { ...fillingOf(deps, id, textOf(body['location'])), body }
-      return { ...withoutComputed(filling, type), [seedMember]: seed, [placeMember]: id.key }
-    },
-    summary: ({ body }) =>
-      Object.fromEntries(
-        ['kind', 'sku', 'plan', 'identity', 'managedBy', 'zones'].flatMap((name) =>
-          body[name] === undefined ? [] : [[name, body[name]]],
-        ),
-      ),
+    prepare: async ({ id }, body: JsonObject) => preparedBody(deps, type, id, body),
+    summary: summaryOf,
     envelope: (resource, view) => wireOf(deps, type, resource, view),
     ...(isChild ? { source: { get: (context) => childInParent(deps, type, context) } } : {}),
   })
+}
+
+/** Without what is computed, and with what a document is made of besides. */
+export function preparedBody(
+  deps: GenericDependencies,
+  type: string,
+  id: ResourceId,
+  body: JsonObject,
+): JsonObject {
+  const seed = deps.seal.seal(deps.ids.secret(seedBytes), id.key)
+  const filling = { ...fillingOf(deps, id, textOf(body['location'])), body }
+  return { ...withoutComputed(filling, type), [seedMember]: seed, [placeMember]: id.key }
+}
+
+export function documentOf(
+  given: JsonObject,
+  type: string,
+  previous: GenericDocument | undefined,
+): GenericDocument {
+  const { seed, place } = previous ?? {
+    seed: String(given[seedMember]),
+    place: String(given[placeMember]),
+  }
+  return { body: keptBody(given, type), seed, place }
+}
+
+export function summaryOf({ body }: Pick<GenericDocument, 'body'>): JsonObject {
+  return Object.fromEntries(
+    ['kind', 'sku', 'plan', 'identity', 'managedBy', 'zones'].flatMap((name) =>
+      body[name] === undefined ? [] : [[name, body[name]]],
+    ),
+  )
 }
 
 function textOf(value: unknown): string | undefined {
@@ -92,13 +115,7 @@ function versionOf(
     body,
     answer: openAnswer,
     unknownProperties: 'ignore',
-    toModel(given: JsonObject, previous) {
-      const { seed, place } = previous ?? {
-        seed: String(given[seedMember]),
-        place: String(given[placeMember]),
-      }
-      return { body: keptBody(given, type), seed, place }
-    },
+    toModel: (given: JsonObject, previous) => documentOf(given, type, previous),
     fromModel: ({ body }) => body,
     patch: {
       body: openBody,
@@ -141,8 +158,8 @@ function headOf(id: ResourceId): {
   return { id: id.text, name: nameOf(id), type: [namespace, ...types].join('/') }
 }
 
-function fillingOf(
-  { tenantId, publicUrl }: GenericTypeDependencies,
+export function fillingOf(
+  { tenantId, publicUrl }: GenericDependencies,
   id: ResourceId,
   location: string | undefined,
 ): Filling & { readonly body: JsonObject } {
@@ -181,7 +198,7 @@ async function parentWith(
   return item === undefined && !implied ? undefined : { parent, item: item ?? {} }
 }
 
-function listAction(deps: GenericTypeDependencies, type: string, name: string): Action<unknown> {
+export function listAction(deps: GenericDependencies, type: string, name: string): Action<unknown> {
   const answer = listAnswers.find(
     (one) =>
       (one.type === '*' || one.type.toLowerCase() === shortType(type).toLowerCase()) &&

@@ -122,14 +122,15 @@ async function insideOf(
     return { kind: 'unknown', node, reason: tooMuch }
   }
   const made = await attempt(async () => {
-    const request = await requestAt(deps, { id, context }, body)
+    // Its root was let in: what is nested waits for the allowance, and is no refusal for want of it.
+    const request = await requestAt(deps, { id, context, isAccepted: true }, body)
     await fallbackAt(context, id, request, true)
     return expandAt(deps, request, {
       id,
       deployer: context.principal,
       run: deps.ids.uuid(),
       startedAt: context.now,
-      isAccepted: false,
+      isAccepted: true,
       isNested: true,
     })
   })

@@ -10,6 +10,8 @@ export interface AllowanceRule {
   readonly refill: number
   /** Principals remembered at the most; forgotten first is who was here first. */
   readonly principalsMax: number
+  /** Counted like everybody, and never refused. */
+  isUnrefused?(principalId: string): boolean
 }
 
 export const defaultAllowance: AllowanceRule = {
@@ -51,6 +53,7 @@ export class Allowances {
 
   /** Milliseconds until nothing is owed any more; zero when nothing is. */
   wait(principalId: string, now: number): number {
+    if (this.#rule.isUnrefused?.(principalId) === true) return 0
     return Math.max(0, Math.ceil(-this.left(principalId, now) / this.#rule.refill))
   }
 }

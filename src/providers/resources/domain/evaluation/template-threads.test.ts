@@ -120,3 +120,18 @@ test('who has used the allowance up is refused with the time to wait, and others
   assert.ok(Number(error.extra.headers?.['Retry-After']) > 0)
   assert.ok((await ask('q')).answer.ok)
 })
+
+test('who is not to be refused is counted all the same, and never waits', async () => {
+  const clock = new TestClock()
+  clock.now = () => {
+    clock.at += 500
+    return clock.at
+  }
+  const isUnrefused = (principalId: string): boolean => principalId === 'p'
+  const rule = { ...defaultAllowance, full: 1_000, refill: 0.001, isUnrefused }
+  const threads = new TemplateThreads(clock, defaultThreadLimits, rule)
+  for (let asked = 0; asked < 5; asked++) {
+    const plan = question(threads.nextPlan(), '[add(1,2)]')
+    assert.ok((await threads.ask<'expand'>(plan, { ...payer, principalId: 'p' })).answer.ok)
+  }
+})

@@ -15,6 +15,8 @@ export type SqlServer =
     }
   /** A folder of DuckDB files that is called as the server, below the folder the operator set. */
   | { readonly kind: 'DuckDb' }
+  /** A name and no address: nobody connects to it. */
+  | { readonly kind: 'Unreachable'; readonly login?: string }
 
 export type PostgresServer = Extract<SqlServer, { readonly kind: 'PostgreSql' }>
 

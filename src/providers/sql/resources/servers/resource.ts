@@ -13,7 +13,13 @@ export const sqlServerName = {
   rule: '1 to 63 lower-case letters, digits and hyphens, no hyphen first or last',
 }
 
-export function sqlServers({ seal }: { readonly seal: Seal }): ResourceType {
+export function sqlServers({
+  seal,
+  isAddressOptional = false,
+}: {
+  readonly seal: Seal
+  readonly isAddressOptional?: boolean
+}): ResourceType {
   const body = (port: number) => ({
     location: 'here',
     properties: {
@@ -30,12 +36,12 @@ export function sqlServers({ seal }: { readonly seal: Seal }): ResourceType {
     tracked: { location: 'optional' },
     name: sqlServerName,
     movable: true,
-    versions: [v2021_11_01(seal)],
+    versions: [v2021_11_01(seal, isAddressOptional)],
     secrets: [
       {
         property: 'properties.administratorLoginPassword',
         receiver: (server) =>
-          server.kind === 'DuckDb'
+          server.kind !== 'PostgreSql'
             ? undefined
             : {
                 host: server.host.toLowerCase(),

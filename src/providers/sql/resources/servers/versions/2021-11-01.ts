@@ -39,7 +39,9 @@ const shown = {
   ),
 }
 
-export function v2021_11_01(seal: Seal): Version<SqlServer> {
+export function v2021_11_01(seal: Seal, isAddressOptional: boolean): Version<SqlServer> {
+  const isUnreachable = ({ kind, fullyQualifiedDomainName }: Body['properties']): boolean =>
+    isAddressOptional && kind === undefined && fullyQualifiedDomainName === undefined
   return {
     date: '2021-11-01',
     body: Type.Object({
@@ -55,7 +57,7 @@ export function v2021_11_01(seal: Seal): Version<SqlServer> {
       }),
     }),
     problems({ properties }: Body) {
-      if (properties.kind === 'DuckDb') return []
+      if (properties.kind === 'DuckDb' || isUnreachable(properties)) return []
       return (['fullyQualifiedDomainName', 'administratorLogin'] as const).flatMap((name) =>
         properties[name] === undefined
           ? [{ path: `properties.${name}`, message: 'expected for a server of PostgreSQL' }]
@@ -69,6 +71,10 @@ export function v2021_11_01(seal: Seal): Version<SqlServer> {
     toModel(body: Body, previous) {
       const { properties: given } = body
       if (given.kind === 'DuckDb') return { kind: 'DuckDb' }
+      if (isUnreachable(given)) {
+        const { administratorLogin: login } = given
+        return { kind: 'Unreachable', ...(login === undefined ? {} : { login }) }
+      }
       const before = previous?.kind === 'PostgreSql' ? previous : undefined
       // A PATCH is not prepared, and is of something that is there.
       const place = before?.place ?? body.place ?? ''
@@ -87,6 +93,10 @@ export function v2021_11_01(seal: Seal): Version<SqlServer> {
       }
     },
     fromModel(model, { state }) {
+      if (model.kind === 'Unreachable') {
+        const login = model.login === undefined ? {} : { administratorLogin: model.login }
+        return { properties: { provisioningState: state, ...login } }
+      }
       if (model.kind === 'DuckDb') {
         return { properties: { provisioningState: state, kind: model.kind } }
       }
