@@ -35,13 +35,13 @@ export interface Fate {
   readonly isMadeUp: boolean
 }
 
-export interface CorpusPlane extends AsyncDisposable {
+interface CorpusPlane extends AsyncDisposable {
   /** Where the corpus is served, for templates that link to each other. */
   readonly place: string
   call(method: string, path: string, body?: unknown, version?: string): Promise<Answer>
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number
   readonly body: unknown
   /** Where the result of an operation will be. */
