@@ -29,7 +29,7 @@ export interface Fate {
   readonly step: 'validate' | 'deploy' | 'what-if' | 'delete' | 'done'
   readonly cause: string
   readonly text: string
-  /** It passed validation, and failed for want of something that was missing then and that nothing made. */
+  /** It passed validation, and failed for a reason that was there to be known. */
   readonly isKnowable: boolean
   /** Values of its parameters were made up. */
   readonly isMadeUp: boolean
@@ -164,7 +164,7 @@ export async function fateOf(
   const invalid = await validated(started, id, body, subscription)
   if (invalid !== undefined) return fate('validate', invalid)
   let failed = await deployed(started, id, body)
-  const isKnowable = failed !== undefined && lacking.test(failed)
+  const isKnowable = failed !== undefined && !onlyAtRun.test(failed)
   // What it takes to be there is made, and it is sent again.
   for (let round = 0; round < missingMax && failed !== undefined; round++) {
     if (!(await madeFor(started, subscription, failed))) break
@@ -232,7 +232,8 @@ const taken = /named '[^']+' is already taken/
 const takenPause = 1000
 
 const absentGroup = /Resource group '([^']+)' could not be found/
-const lacking = /^(ResourceNotFound|ResourceGroupNotFound|ParentResourceNotFound):/
+/** What an expression finds in an answer shows when it is there; a name that another template has is taken by then. */
+const onlyAtRun = /^InvalidTemplate:|is already taken/
 
 /** In front of a change of a resource that the template writes more than once, each time otherwise. */
 export const twice = 'written twice: '

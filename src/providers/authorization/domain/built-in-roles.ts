@@ -288,6 +288,12 @@ const table: readonly BuiltIn[] = [
     actions: ['ContainerRegistry/registries/pull/read'],
   },
   {
+    id: '17d1049b-9a84-46fb-8f53-869881c3d3ab',
+    name: 'Storage Account Contributor',
+    description: 'Manages storage accounts, their keys included.',
+    actions: [...surroundings, 'Insights/diagnosticSettings/*', 'Storage/storageAccounts/*'],
+  },
+  {
     id: '2a2b9908-6ea1-4ae2-8e65-a410df84e7d1',
     name: 'Storage Blob Data Reader',
     description: 'Reads blobs and their containers.',

@@ -4,6 +4,7 @@ import type { ResourceType } from '#plane/declare/provider.ts'
 import { defineStored } from '#plane/declare/stored.ts'
 import { templateSpecVersions } from '../../published-versions.ts'
 import type { TemplateSpecVersion } from './model.ts'
+import { v2019_06_01_preview } from './versions/2019-06-01-preview.ts'
 import { v2022_02_01 } from './versions/2022-02-01.ts'
 
 export function versionsOfTemplateSpecs(): ResourceType {
@@ -17,8 +18,11 @@ export function versionsOfTemplateSpecs(): ResourceType {
     scope: 'resource-group',
     tracked: { location: 'required' },
     name: { pattern: /^[-\w._()]{1,90}$/, rule: '1 to 90 letters, digits, or any of "-._()"' },
-    versions: [v2022_02_01],
-    compatibleVersions: templateSpecVersions,
+    versions: [
+      v2019_06_01_preview,
+      ...templateSpecVersions.map((date) => ({ ...v2022_02_01, date })),
+    ],
+    compatibleVersions: [],
     sample: {
       name: (seed) => `1.${seed}`,
       body: () => body('one'),

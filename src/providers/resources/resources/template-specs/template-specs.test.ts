@@ -112,3 +112,26 @@ test('templates that link to each other without end are refused, as is a path th
     })
   }
 })
+
+test('a version written as they were first published is the same one in the newer shape', async () => {
+  await using started = await startDeployments()
+  const early = { version: '2019-06-01-preview' }
+  await started.call('PUT', spec, { location: 'local', properties: {} }, version)
+  const template = templateFor([{ ...vault, name: 'early' }])
+  const linked = { kind: 'template', path: 'a.json', template: templateFor([]) }
+  const body = { location: 'local', properties: { template, artifacts: [linked] } }
+  const path = `${spec}/versions/0.1`
+  await started.call('PUT', path, body, early)
+  const { properties } = json(await started.call('GET', path, undefined, version))
+  assert.deepEqual(properties.mainTemplate, template)
+  const { kind: _, ...included } = linked
+  assert.deepEqual(properties[includedTemplates], [included])
+  assert.deepEqual(json(await started.call('GET', path, undefined, early)).properties.artifacts, [
+    linked,
+  ])
+  const link = { templateLink: { id: path } }
+  await started.call('PUT', at('e'), { properties: { mode: 'Incremental', ...link } })
+  await started.settle()
+  const made = json(await started.call('GET', at('e')))
+  assert.equal(made.properties.provisioningState, 'Succeeded')
+})

@@ -41,6 +41,8 @@ export function serviceVersion(date: string, publicUrl: () => string): Version<S
       }),
     }),
     unknownProperties: 'ignore',
+    // Custom properties are texts, and templates give truth values.
+    scalars: 'lenient',
     toModel,
     fromModel: (model, { state, systemData, etag, words }) => ({
       sku: model.sku,
