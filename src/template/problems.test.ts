@@ -291,3 +291,22 @@ test('what a template may become is bounded', () => {
   const resources = Array.from({ length: 801 }, (_, at) => ({ ...vault, name: `r${at}` }))
   assert.match(problemsOf(template({ resources })).join(), /at most 800 resources/)
 })
+
+test('extensions are refused by name, and what hangs on them is no problem of its own', () => {
+  const of = (sections: object): readonly string[] =>
+    problemsOf(template({ languageVersion: '2.0', ...sections }))
+  const service = { type: 'core/Service@v1', properties: { metadata: { name: 'x' } } }
+  const now = of({
+    extensions: { k8s: { name: 'Kubernetes', version: '1.0.0' } },
+    resources: { svc: { extension: 'k8s', ...service } },
+  })
+  assert.equal(now.length, 2, now.join('\n'))
+  assert.match(now[0] ?? '', /^extensions\.k8s.*the extension 'Kubernetes' is not served here/)
+  assert.match(now[1] ?? '', /^resources\.svc\.extension.*the extension 'k8s' are not served here/)
+  const before = of({
+    imports: { k8s: { provider: 'Kubernetes', version: '1.0.0' } },
+    resources: { svc: { import: 'k8s', ...service } },
+  })
+  assert.match(before[0] ?? '', /^imports\.k8s.*the extension 'Kubernetes' is not served here/)
+  assert.equal(before.length, 2)
+})

@@ -100,10 +100,17 @@ function readResource(
     const found = at(name)
     return found === undefined ? undefined : compile(found.value, found.path, deps)
   }
+  const foreign = at('extension') ?? at('import')
+  if (foreign !== undefined) {
+    const named = typeof foreign.value === 'string' ? ` '${foreign.value.slice(0, 60)}'` : ''
+    problems.add(foreign.path, `resources of the extension${named} are not served here`)
+  }
   const required = (name: string): Compiled => {
     const found = at(name)
-    if (found === undefined) problems.add(path, `needs '${name}'`)
-    else if (typeof found.value !== 'string' || found.value === '') {
+    if (found === undefined) {
+      // A resource of an extension is told apart by other members.
+      if (foreign === undefined) problems.add(path, `needs '${name}'`)
+    } else if (typeof found.value !== 'string' || found.value === '') {
       problems.add(found.path, 'expected a string that is not empty')
     } else return compile(found.value, found.path, deps)
     return { kind: 'broken' }
@@ -114,11 +121,6 @@ function readResource(
   }
   if (existing?.value === true && deps.languageVersion === '1.0') {
     problems.add(existing.path, "'existing' needs languageVersion 2.0")
-  }
-  for (const name of ['import', 'extension']) {
-    const foreign = at(name)
-    if (foreign !== undefined)
-      problems.add(foreign.path, 'resources of extensions are not supported')
   }
   const dependsOn = at('dependsOn')
   const { type, written } = readType(required('type'), at('type'), parent, deps)

@@ -5,7 +5,7 @@ import { type ReadTemplate, type TemplateDocument, templateLimits } from './docu
 import { sizeOf } from './expansion.ts'
 import { type Field, fieldOf, isObject, kindOf, membersOf } from './fields.ts'
 import { jsonLimits, readJson } from './json.ts'
-import type { JsonObject } from './plan.ts'
+import type { Json, JsonObject } from './plan.ts'
 import { type Locate, Problems, pathsOnly } from './problems.ts'
 import { readResources } from './read-resources.ts'
 import {
@@ -118,6 +118,14 @@ interface ReadDocument
   readonly isScopeKnown: boolean
 }
 
+/** Extensions as they are declared now, and as they were first. */
+const extensionSections = new Set(['extensions', 'imports'])
+
+function extensionName(declared: Json, alias: string): string {
+  const { name, provider = name } = isObject(declared) ? declared : {}
+  return (typeof provider === 'string' ? provider : alias).slice(0, 60)
+}
+
 function readDocument(
   template: JsonObject,
   path: Field['path'] | undefined,
@@ -127,6 +135,15 @@ function readDocument(
   const at = (name: string): Field | undefined => fieldOf(template, path, name)
   for (const name of Object.keys(template)) {
     if (sections.has(name.toLowerCase())) continue
+    if (extensionSections.has(name.toLowerCase())) {
+      for (const [alias, one] of membersOf(at(name), `'${name}'`, problems)) {
+        problems.add(
+          one.path,
+          `the extension '${extensionName(one.value, alias)}' is not served here`,
+        )
+      }
+      continue
+    }
     problems.add({ parent: path, key: name }, `a template has no section '${name.slice(0, 60)}'`)
   }
   const languageVersion = readLanguageVersion(at('languageVersion'), problems)

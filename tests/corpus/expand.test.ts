@@ -31,7 +31,7 @@ const templatesLeast = 100
 
 /** What the template itself lacks or says wrong: no implementation of the language takes it. */
 const ownFaults: readonly (readonly [RegExp, string])[] = [
-  [/^a template has no section 'imports'|^resources of extensions/, 'it needs extensions'],
+  [/^the extension '|^resources of the extension/, 'it needs extensions'],
   [/^the resource is declared twice/, 'it declares a resource twice'],
   [/^(the variable|the parameter) '.*' is not declared/, 'it uses a name that it does not declare'],
   [/^the variable '.*' is made of itself/, 'a variable is made of itself'],

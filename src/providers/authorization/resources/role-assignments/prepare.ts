@@ -16,7 +16,7 @@ export type PreparedBody = RoleAssignmentBody & {
   readonly typeIsUnverified?: true
 }
 
-interface AskedDirectory {
+interface DirectoryRule {
   readonly directory: Pick<Directory, 'find'>
   readonly takesUnknownPrincipals: boolean
 }
@@ -25,7 +25,7 @@ interface AskedDirectory {
 const assumedType = 'ServicePrincipal'
 
 export async function askDirectory(
-  { directory, takesUnknownPrincipals }: AskedDirectory,
+  { directory, takesUnknownPrincipals }: DirectoryRule,
   context: Pick<Context, 'reader'> & { readonly id: ResourceId },
   body: RoleAssignmentBody,
 ): Promise<PreparedBody> {

@@ -130,7 +130,7 @@ test('who is not to be refused is counted all the same, and never waits', async 
   const isUnrefused = (principalId: string): boolean => principalId === 'p'
   const rule = { ...defaultAllowance, full: 1_000, refill: 0.001, isUnrefused }
   const threads = new TemplateThreads(clock, defaultThreadLimits, rule)
-  for (let asked = 0; asked < 5; asked++) {
+  for (let round = 0; round < 5; round++) {
     const plan = question(threads.nextPlan(), '[add(1,2)]')
     assert.ok((await threads.ask<'expand'>(plan, { ...payer, principalId: 'p' })).answer.ok)
   }

@@ -118,14 +118,14 @@ test('a version written as they were first published is the same one in the newe
   const early = { version: '2019-06-01-preview' }
   await started.call('PUT', spec, { location: 'local', properties: {} }, version)
   const template = templateFor([{ ...vault, name: 'early' }])
-  const linked = { kind: 'template', path: 'a.json', template: templateFor([]) }
-  const body = { location: 'local', properties: { template, artifacts: [linked] } }
+  const included = { kind: 'template', path: 'a.json', template: templateFor([]) }
+  const body = { location: 'local', properties: { template, artifacts: [included] } }
   const path = `${spec}/versions/0.1`
   await started.call('PUT', path, body, early)
   const { properties } = json(await started.call('GET', path, undefined, version))
   assert.deepEqual(properties.mainTemplate, template)
-  const { kind: _, ...included } = linked
-  assert.deepEqual(properties[includedTemplates], [included])
+  const { kind: _, ...newer } = included
+  assert.deepEqual(properties[includedTemplates], [newer])
   assert.deepEqual(json(await started.call('GET', path, undefined, early)).properties.artifacts, [
     linked,
   ])

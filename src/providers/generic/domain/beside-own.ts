@@ -9,9 +9,15 @@ import { parseResourceId } from '#kernel/resource-id.ts'
 import type { Provider } from '#plane/declare/provider.ts'
 import type { StoredType } from '#plane/declare/stored.ts'
 import type { Version } from '#plane/declare/wire.ts'
-import type { GenericDependencies } from '../../dependencies.ts'
-import { type GenericDocument, shownBody, withoutComputed } from '../../domain/document.ts'
-import { documentOf, fillingOf, listAction, preparedBody, summaryOf } from './resource.ts'
+import type { GenericDependencies } from '../dependencies.ts'
+import {
+  documentOf,
+  fillingOf,
+  listAction,
+  preparedBody,
+  summaryOf,
+} from '../resources/documents/resource.ts'
+import { type GenericDocument, shownBody, withoutComputed } from './document.ts'
 
 /** With the actions that answer invented values. */
 const documentedTypes: Readonly<Record<string, readonly string[]>> = {
