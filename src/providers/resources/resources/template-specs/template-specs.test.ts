@@ -127,7 +127,7 @@ test('a version written as they were first published is the same one in the newe
   const { kind: _, ...newer } = included
   assert.deepEqual(properties[includedTemplates], [newer])
   assert.deepEqual(json(await started.call('GET', path, undefined, early)).properties.artifacts, [
-    linked,
+    included,
   ])
   const link = { templateLink: { id: path } }
   await started.call('PUT', at('e'), { properties: { mode: 'Incremental', ...link } })
