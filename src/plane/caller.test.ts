@@ -126,6 +126,16 @@ test('a dry run returns every outcome in order, and keeps nothing', async () => 
   assert.equal(refused[0]?.kind === 'refused' ? refused[0].error.code : '', 'AuthorizationFailed')
 })
 
+test('a dry run says what is left alone as it is stored, and not as it left it itself', async () => {
+  await using started = await start()
+  const { caller } = started
+  await caller.call({ ...note('a', 'one'), method: 'PUT', ...by })
+  const requests = [note('a', 'one'), note('a', 'two'), note('a', 'two'), note('b', 'b')]
+  const results = await caller.dryRun([...requests, note('b', 'b')], owner, 'c')
+  const unchanged = results.map((one) => one.kind === 'ok' && one.isUnchanged)
+  assert.deepEqual(unchanged, [true, false, false, false, false])
+})
+
 test('a long dry run lets others work and write in between', async () => {
   await using started = await start()
   const { caller } = started

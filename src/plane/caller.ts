@@ -48,6 +48,8 @@ export type DryRunResult =
       readonly body: unknown
       /** As it is now when the PUT would change nothing, a fresh one otherwise. */
       readonly etag: string | undefined
+      /** The body is the resource as it is stored. */
+      readonly isUnchanged: boolean
     }
   | {
       readonly kind: 'refused'
@@ -132,9 +134,11 @@ async function tryPut(rows: DryRun, put: DryRunPut): Promise<DryRunResult> {
   const own = new DryRun(rows)
   const done = await attempt(false, () => outcomeOf(put, own))
   if (done.kind === 'refused') return done
-  rows.keep(own)
   const { status, body, etag } = done.value
-  return { kind: 'ok', status, body, etag }
+  // Unchanged by this PUT it may be, and new by one before it.
+  const isUnchanged = done.value.isUnchanged === true && !rows.hasWritten(etag)
+  rows.keep(own)
+  return { kind: 'ok', status, body, etag, isUnchanged }
 }
 
 async function outcomeOf(put: DryRunPut, rows: DryRun): Promise<Outcome> {

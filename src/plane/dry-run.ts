@@ -40,6 +40,12 @@ export class DryRun implements Tx {
     for (const row of above.#operations.values()) this.#setOperation(row)
   }
 
+  /** Is it the tag of a row that was written here, so that nobody has read it yet? */
+  hasWritten(etag: string | undefined): boolean {
+    for (const row of this.#written.values()) if (row?.etag === etag) return true
+    return false
+  }
+
   async get(key: string): Promise<ResourceRow | undefined> {
     if (this.#written.has(key)) return this.#written.get(key)
     if (this.#read.has(key)) return this.#read.get(key)

@@ -89,6 +89,8 @@ export interface Outcome {
   /** Unquoted entity tag of the resource in the answer. */
   readonly etag?: string
   readonly operation?: OperationLink
+  /** Of a write: it changes nothing, and the body is the resource as it stands. */
+  readonly isUnchanged?: true
   /** A continuation token: the edge makes the absolute `nextLink` and puts it into the body. */
   readonly nextToken?: string
   readonly headers?: Readonly<Record<string, string>>

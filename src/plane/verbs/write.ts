@@ -199,7 +199,8 @@ export async function unchangedOutcome(
   if (!isSame) return undefined
   const running = await tx.runningOperation(id.key)
   if (running !== undefined) return outcomeOf(write, current, 200, readOperation(running))
-  return current.state === 'Succeeded' ? outcomeOf(write, current, 200) : undefined
+  if (current.state !== 'Succeeded') return undefined
+  return { ...outcomeOf(write, current, 200), isUnchanged: true }
 }
 
 export function requireNotBusy(

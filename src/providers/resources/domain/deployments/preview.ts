@@ -26,6 +26,8 @@ export type Preview =
       readonly status: number
       readonly after: unknown
       readonly etag: string | undefined
+      /** `after` is the resource as it stands. */
+      readonly isUnchanged: boolean
       readonly securePaths: readonly string[]
     }
   | { readonly kind: 'refused'; readonly node: PlannedNode; readonly error: ErrorDetail }
@@ -143,10 +145,10 @@ export async function previewPlan(
       return { kind: 'unknown', node, reason: 'it refers to what is not there yet' }
     }
     if (result.kind === 'ok') {
-      const { status, etag } = result
+      const { status, etag, isUnchanged } = result
       const after = redact(jsonOf(result.body), texts)
       const { securePaths = [] } = prepared.get(node.key) ?? {}
-      return { kind: 'ok', node, status, after, etag, securePaths }
+      return { kind: 'ok', node, status, after, etag, isUnchanged, securePaths }
     }
     const error = { ...redact(errorOf(result.error), texts), target: node.id }
     const mayMend = node.dependsOn.some((key) => created.has(key) || !answers.has(key))

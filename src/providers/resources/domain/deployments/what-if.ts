@@ -61,6 +61,23 @@ interface Found {
 /** Changes of resources that the templates do not make. */
 export type Leftovers = (found: Pick<Found, 'kept' | 'made' | 'unknown'>) => AsyncIterable<Change>
 
+/** What the templates make and nobody can foretell, as the family tells it. */
+export function diagnosticsOf(changes: readonly Change[]): readonly object[] {
+  return changes
+    .filter(
+      ({ changeType, resourceId }) =>
+        changeType === 'Unsupported' && nestedDeployment.test(resourceId),
+    )
+    .map(({ resourceId, unsupportedReason }) => ({
+      level: 'Warning',
+      code: 'NestedDeploymentShortCircuited',
+      message: unsupportedReason,
+      target: resourceId,
+    }))
+}
+
+const nestedDeployment = /\/deployments\/[^/]+$/i
+
 /** Without `leftovers` they are what the group holds besides. */
 export async function whatIf(
   deps: DeploymentDependencies,
@@ -162,6 +179,10 @@ async function changeOf(
   const { node } = preview
   const after = comparable(preview.after)
   if (preview.status === 201) return { resourceId: node.id, changeType: 'Create', after }
+  // A write shows what it leaves alone as a read does: that is not read once more.
+  if (preview.isUnchanged) {
+    return { resourceId: node.id, changeType: 'NoChange', before: after, after }
+  }
   const seen = await readNode(deps, context, node)
   const before = redact(comparable(seen.body), secrets)
   if (seen.etag !== undefined && seen.etag === preview.etag) {

@@ -10,7 +10,7 @@ import { expandAt, modelOf, requestAt, requireLocation } from '../../domain/depl
 import { fallbackAt } from '../../domain/deployments/on-error.ts'
 import { previewTree } from '../../domain/deployments/preview-tree.ts'
 import { showDeployment } from '../../domain/deployments/show.ts'
-import { occasionOf, whatIf } from '../../domain/deployments/what-if.ts'
+import { diagnosticsOf, occasionOf, whatIf } from '../../domain/deployments/what-if.ts'
 import { refuseDeployment } from '../../errors.ts'
 import { type Deployment, outputsSealContext, type Progress } from './model.ts'
 import { deploymentBody } from './versions/2025-03-01.ts'
@@ -93,7 +93,15 @@ export function deploymentActions(
           : changes
         return {
           status: 200,
-          body: { status: 'Succeeded', properties: { correlationId, changes: shown } },
+          body: {
+            status: 'Succeeded',
+            properties: {
+              correlationId,
+              changes: shown,
+              potentialChanges: [],
+              diagnostics: diagnosticsOf(changes),
+            },
+          },
         }
       },
     },

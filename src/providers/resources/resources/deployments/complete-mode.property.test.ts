@@ -248,18 +248,26 @@ test('what a nested deployment names is known only when another has run: what-if
     },
   })
   const asked = { properties: { mode: 'Complete', template: templateFor([other, last]) } }
+  const diagnosed: string[] = []
   const kinds = async (): Promise<readonly string[]> => {
     const { body } = await started.call('POST', `${path}/whatIf`, asked)
     const { properties } = body as {
       readonly properties: {
         readonly changes: readonly { readonly resourceId: string; readonly changeType: string }[]
+        readonly diagnostics: readonly { readonly code: string; readonly target: string }[]
       }
     }
+    const told = properties.diagnostics.map(
+      ({ code, target }) => `${code} ${target.split('/').at(-1)}`,
+    )
+    assert.ok(told.every((one) => one.startsWith('NestedDeploymentShortCircuited ')))
+    diagnosed.splice(0, diagnosed.length, ...told)
     return properties.changes
       .map(({ resourceId, changeType }) => `${resourceId.split('/').at(-1)}:${changeType}`)
       .sort()
   }
   assert.deepEqual(await kinds(), ['last:Unsupported', 'late:Unsupported', 'old:Unsupported'])
+  assert.deepEqual(diagnosed, ['NestedDeploymentShortCircuited last'])
   await started.call('PUT', path, asked)
   await started.settle()
   assert.match(await stateOf(started), /^{"provisioningState":"Succeeded"/)
