@@ -288,6 +288,13 @@ const table: readonly BuiltIn[] = [
     actions: ['ContainerRegistry/registries/pull/read'],
   },
   {
+    id: '00482a5a-887f-4fb3-b363-3b7fe8e74483',
+    name: 'Key Vault Administrator',
+    description: 'Does everything with what vaults hold, and nothing with the vaults themselves.',
+    actions: [...surroundings, 'KeyVault/vaults/*/read', 'KeyVault/checkNameAvailability/read'],
+    dataActions: ['KeyVault/vaults/*'],
+  },
+  {
     id: '17d1049b-9a84-46fb-8f53-869881c3d3ab',
     name: 'Storage Account Contributor',
     description: 'Manages storage accounts, their keys included.',
