@@ -10,7 +10,7 @@ import { expandAt, modelOf, requestAt, requireLocation } from '../../domain/depl
 import { fallbackAt } from '../../domain/deployments/on-error.ts'
 import { previewTree } from '../../domain/deployments/preview-tree.ts'
 import { showDeployment } from '../../domain/deployments/show.ts'
-import { diagnosticsOf, occasionOf, whatIf } from '../../domain/deployments/what-if.ts'
+import { type Change, diagnosticsOf, occasionOf, whatIf } from '../../domain/deployments/what-if.ts'
 import { refuseDeployment } from '../../errors.ts'
 import { type Deployment, outputsSealContext, type Progress } from './model.ts'
 import { deploymentBody } from './versions/2025-03-01.ts'
@@ -77,27 +77,17 @@ export function deploymentActions(
       unstored: true,
       countsAsRead: true,
       async run(context, body: unknown) {
-        const { correlationId } = context
-        const short = resultFormat(body) === 'ResourceIdOnly'
         const request = await requestAt(deps, { id: context.id, context }, body)
         requireLocation(deps, context.id, request)
         await fallbackAt(context, context.id, request, false)
         const changes = await whatIf(deps, context, request)
-        const shown = short
-          ? changes.map(({ resourceId, changeType }) => ({
-              resourceId,
-              changeType: ['Create', 'Modify', 'NoChange'].includes(changeType)
-                ? 'Deploy'
-                : changeType,
-            }))
-          : changes
         return {
           status: 200,
           body: {
             status: 'Succeeded',
             properties: {
-              correlationId,
-              changes: shown,
+              correlationId: context.correlationId,
+              changes: resultFormat(body) === 'ResourceIdOnly' ? shortOf(changes) : changes,
               potentialChanges: [],
               diagnostics: diagnosticsOf(changes),
             },
@@ -148,4 +138,12 @@ function resultFormat(body: unknown): unknown {
   const properties = isJsonObject(body) ? body['properties'] : undefined
   const settings = isJsonObject(properties) ? properties['whatIfSettings'] : undefined
   return isJsonObject(settings) ? settings['resultFormat'] : undefined
+}
+
+/** Without what a change holds nobody can say which of them it is. */
+function shortOf(changes: readonly Change[]): readonly object[] {
+  return changes.map(({ resourceId, changeType }) => ({
+    resourceId,
+    changeType: ['Create', 'Modify', 'NoChange'].includes(changeType) ? 'Deploy' : changeType,
+  }))
 }
