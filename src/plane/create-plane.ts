@@ -107,11 +107,12 @@ export interface PlaneServices {
   ): Promise<void>
   /**
    * Replaces the tags of a stored resource in a caller's name. That they may was asked before, as a right to tags alone;
-   * locks and all else stand in the way as of any PATCH.
+   * locks, deny assignments on the resource and the condition of a right to write it stand in the way as of any PATCH.
+   * `none` takes all tags away.
    */
   replaceTags(
     id: ResourceId,
-    tags: Readonly<Record<string, string>>,
+    tags: Readonly<Record<string, string>> | 'none',
     caller: Pick<RunInput, 'principal' | 'correlationId' | 'from'>,
   ): Promise<void>
   /**

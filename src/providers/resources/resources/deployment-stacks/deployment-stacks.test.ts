@@ -170,6 +170,13 @@ test('what is denied is refused to owners, and done through the stack; settings 
   await put(t, { resources: [vault('a', { tags: { x: '2' } }), vault('b')], deny: strict })
   const write = t.call('PUT', vaultAt('a'), { location: 'local', tags: { x: '3' } }, vaults)
   await refused(write, denied, 403)
+  // Its tags are the resource's own, though their address is below it.
+  const tags = `${vaultAt('a')}/providers/Vendor.Resources/tags/default`
+  const wanted = { properties: { tags: { x: '3' } } }
+  const oneTag = { operation: 'Merge', ...wanted }
+  await refused(t.call('PUT', tags, wanted, groups), denied, 403)
+  await refused(t.call('PATCH', tags, oneTag, groups), denied, 403)
+  await refused(t.call('DELETE', tags, undefined, groups), denied, 403)
   // A template that is no stack's meets it in its preflight.
   const plain = `${group}/providers/Vendor.Resources/deployments/d`
   const template = templateFor([vault('a', { tags: { x: '4' } })])

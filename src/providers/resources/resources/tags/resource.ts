@@ -30,9 +30,9 @@ const patchBody = Type.Object({
 })
 
 export function tagsOfScopes({ replaceTags }: Pick<PlaneServices, 'replaceTags'>): ComputedType {
-  const write = async (context: GetContext, wanted: Tags): Promise<object> => {
+  const write = async (context: GetContext, wanted: Tags | 'none'): Promise<object> => {
     await replaceTags(scopeOf(context.id), wanted, context)
-    return show(context, wanted)
+    return show(context, wanted === 'none' ? {} : wanted)
   }
   return defineComputed({
     type: 'Resources/tags',
@@ -59,7 +59,7 @@ export function tagsOfScopes({ replaceTags }: Pick<PlaneServices, 'replaceTags'>
           return write(context, patched(current, given.properties?.tags ?? {}, given.operation))
         },
       },
-      delete: { apply: (context) => write(context, {}) },
+      delete: { apply: (context) => write(context, 'none') },
     },
   })
 }

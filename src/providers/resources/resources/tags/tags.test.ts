@@ -9,6 +9,7 @@ import { group, type Started, startDeployments, subscription } from '../../testi
 const at = (scope: string): string => `${scope}/providers/Vendor.Resources/tags/default`
 const version = '2021-04-01'
 const tagger: Principal = { ...owner, id: '77777777-2222-4333-8444-555555555555' }
+const contributor = 'b24988ac-6180-42a0-ab88-20f7382dd24c'
 const tagContributor = '4a9ae827-6dc8-4573-8ac7-8239d42aa03f'
 
 async function start(): Promise<Started> {
@@ -94,6 +95,36 @@ test('a right to tags is enough, and is no right to the group; a lock holds both
     status: 409,
     code: 'ScopeLocked',
   })
+})
+
+test('a condition on writing a resource holds for its tags as well', async () => {
+  await using started = await start()
+  const { call } = started
+  const vaultOf = (name: string): string => `${group}/providers/Vendor.Secrets/vaults/${name}`
+  for (const env of ['prod', 'dev']) {
+    const body = { location: 'local', properties: {}, tags: { env } }
+    await call('PUT', vaultOf(env), body, { version: '2026-01-01' })
+  }
+  const condition =
+    "!(ActionMatches{'Vendor.Secrets/vaults/*'}) OR @Resource[Vendor.Resources/resources/tags:env] StringEquals 'dev'"
+  const properties = {
+    principalId: tagger.id,
+    roleDefinitionId: `/providers/Vendor.Authorization/roleDefinitions/${contributor}`,
+    principalType: 'User',
+    condition,
+    conditionVersion: '2.0',
+  }
+  const assignment = `${group}/providers/Vendor.Authorization/roleAssignments/${tagger.id}`
+  await call('PUT', assignment, { properties }, { version: '2022-04-01' })
+  const as = { version, as: tagger }
+  const tags = (env: string) => ({ properties: { tags: { env } } })
+  const denied = { status: 403, code: 'AuthorizationFailed' }
+  await assert.rejects(call('PUT', at(vaultOf('prod')), tags('dev'), as), denied)
+  const merge = { operation: 'Merge', ...tags('dev') }
+  await assert.rejects(call('PATCH', at(vaultOf('prod')), merge, as), denied)
+  await assert.rejects(call('DELETE', at(vaultOf('prod')), undefined, as), denied)
+  assert.deepEqual(await tagsAt(started, vaultOf('prod')), { env: 'prod' })
+  await call('PATCH', at(vaultOf('dev')), { operation: 'Merge', ...tags('dev') }, as)
 })
 
 test('the tag names of a subscription are those in use on its groups and resources, with how often', async () => {
