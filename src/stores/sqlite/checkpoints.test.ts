@@ -13,12 +13,16 @@ import { opening } from './statements.ts'
 
 function startCopies() {
   const copies: PromiseWithResolvers<LogState>[] = []
-  const checkpoints = new Checkpoints(() => {
-    const copy = Promise.withResolvers<LogState>()
-    copies.push(copy)
-    return copy.promise
-  })
-  return { copies, checkpoints }
+  const log = { bytes: 0 }
+  const checkpoints = new Checkpoints(
+    () => {
+      const copy = Promise.withResolvers<LogState>()
+      copies.push(copy)
+      return copy.promise
+    },
+    () => log.bytes,
+  )
+  return { copies, checkpoints, log }
 }
 
 test('writes wait for the second copy of a long log alone, and go on when it fails', async () => {
@@ -43,6 +47,15 @@ test('writes wait for the second copy of a long log alone, and go on when it fai
   assert.equal(copies.length, 3)
 })
 
+test('a log that few statements filled is copied, too', () => {
+  const { copies, checkpoints, log } = startCopies()
+  checkpoints.committed(10)
+  assert.equal(copies.length, 0)
+  log.bytes = 65 * 1024 * 1024
+  checkpoints.committed(11)
+  assert.equal(copies.length, 1)
+})
+
 test('the log begins anew under writes that never rest, and the file has them all', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'armature-checkpoints-'))
   try {
@@ -52,7 +65,10 @@ test('the log begins anew under writes that never rest, and the file has them al
     writer.exec('CREATE TABLE filled (id INTEGER PRIMARY KEY, body TEXT NOT NULL)')
     const insert = writer.prepare('INSERT INTO filled (body) VALUES (?)')
     const copier = new Scanner(path)
-    const checkpoints = new Checkpoints(() => copier.checkpoint())
+    const checkpoints = new Checkpoints(
+      () => copier.checkpoint(),
+      () => copier.logBytes(),
+    )
     const text = 'x'.repeat(60_000)
     const rows = 1_500
     for (let row = 1; row <= rows; row++) {

@@ -13,18 +13,22 @@ export interface LogState {
 
 /** Statements of writers between two copies: 10 to 30 MB of log, so that pages changed often are copied once. */
 const statementsBetween = 8_000
+/** A log file above this is copied whatever the statements: some write megabytes. SQLite cuts one that begins anew to it. */
+const logBytesMax = 64 * 1024 * 1024
 /** A log longer than this is made to begin anew. A page has 4 KiB. */
 const pagesMax = 8_192
 
 export class Checkpoints {
   readonly #copy: () => Promise<LogState>
+  readonly #logBytes: () => number
   #next = statementsBetween
   #copying: Promise<void> | undefined
   #held: Promise<void> | undefined
 
-  /** `copy` copies what is committed at that moment, as far as no reader needs the log. */
-  constructor(copy: () => Promise<LogState>) {
+  /** `copy` copies what is committed at that moment, as far as no reader needs the log; `logBytes` is the size of its file. */
+  constructor(copy: () => Promise<LogState>, logBytes: () => number) {
     this.#copy = copy
+    this.#logBytes = logBytes
   }
 
   /** What the next batch of writes waits for; mostly nothing. Never rejects. */
@@ -34,7 +38,8 @@ export class Checkpoints {
 
   /** After a commit, with the statements of all transactions so far. */
   committed(statements: number): void {
-    if (statements < this.#next || this.#copying !== undefined) return
+    if (this.#copying !== undefined) return
+    if (statements < this.#next && this.#logBytes() <= logBytesMax) return
     this.#next = statements + statementsBetween
     // What cannot be copied now is copied the next time; SQLite itself does when the log has grown long.
     const over = (): void => {

@@ -4,6 +4,7 @@
  * its own copies the log, so that no long scan is in its way.
  */
 
+import { statSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { createRoom } from '#kernel/room.ts'
 import { assertCarried, assertReads } from '../sql.ts'
@@ -58,6 +59,11 @@ export class Scanner {
       // Also where the thread is lost meanwhile: a place that stayed taken would never be free again.
       await this.#end(snapshot).finally(leave)
     }
+  }
+
+  /** Of the file of the log. */
+  logBytes(): number {
+    return statSync(`${this.#path}-wal`, { throwIfNoEntry: false })?.size ?? 0
   }
 
   /** Copies what is committed into the file, as far as no reader needs the log. */

@@ -95,7 +95,12 @@ export class SqliteStore implements Store {
       turns,
     }
     this.#checkpoints =
-      copier === undefined ? undefined : new Checkpoints(() => copier.checkpoint())
+      copier === undefined
+        ? undefined
+        : new Checkpoints(
+            () => copier.checkpoint(),
+            () => copier.logBytes(),
+          )
     this.#group = new GroupCommit({
       db: writer,
       triesMax,
