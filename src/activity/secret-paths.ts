@@ -55,6 +55,25 @@ export function isMasked(secrets: readonly SecretPath[], path: readonly string[]
   )
 }
 
+const mask = '*****'
+
+/** The value with everything masked that lies in one of these places. */
+export function maskSecrets(secrets: readonly SecretPath[], value: unknown): unknown {
+  return secrets.length === 0 ? value : masked(secrets, value, [])
+}
+
+function masked(secrets: readonly SecretPath[], value: unknown, path: readonly string[]): unknown {
+  if (path.length > 0 && isMasked(secrets, path)) return mask
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) {
+    return value.map((item, at) => masked(secrets, item, [...path, String(at)]))
+  }
+  const members = Object.entries(value)
+  return Object.fromEntries(
+    members.map(([name, member]) => [name, masked(secrets, member, [...path, name])]),
+  )
+}
+
 const givenMax = 60
 
 /** The places of the body where a secret stands, as text. */

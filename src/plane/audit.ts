@@ -6,7 +6,12 @@
 import { type Changes, changesBetween, withSecretPaths } from '#activity/changes.ts'
 import { type ActivityRecord, type Initiator, toEvent } from '#activity/record.ts'
 import { installationActor } from '#activity/recorded-sql.ts'
-import { type SecretPath, secretPathsOf, secretsInBody } from '#activity/secret-paths.ts'
+import {
+  maskSecrets,
+  type SecretPath,
+  secretPathsOf,
+  secretsInBody,
+} from '#activity/secret-paths.ts'
 import type { Principal } from '#kernel/principal.ts'
 import type { Tx } from '#stores/store.ts'
 import type { CompiledStoredType, CompiledType } from './compiled-type.ts'
@@ -14,6 +19,7 @@ import type { Resource } from './declare/resource.ts'
 import type { Version } from './declare/wire.ts'
 import type { PlaneDependencies } from './dependencies.ts'
 import { toWire } from './document.ts'
+import { locate } from './locate.ts'
 import type { RunInput } from './plane.ts'
 
 /** Of a request, or of a call from inside in the name of somebody. */
@@ -50,6 +56,22 @@ function secretsOf(version: Version<unknown>): readonly SecretPath[] {
     secretsOfBodies.set(version.body, found)
   }
   return found
+}
+
+/** The body of a PUT as it may be recorded: without the secrets of its type. Refuses what no PUT can be sent to. */
+export function bodyWithoutSecrets(
+  { registry }: Pick<PlaneDependencies, 'registry'>,
+  {
+    path,
+    version,
+    body,
+  }: { readonly path: string; readonly version: string; readonly body: object },
+): object {
+  const route = locate(registry, 'PUT', path, new URLSearchParams({ 'api-version': version }))
+  if (route.kind !== 'put') return {}
+  const { shape } = route
+  // Masks change no shape.
+  return shape.withoutSecrets?.(body) ?? (maskSecrets(secretsOf(shape), body) as object)
 }
 
 interface Changed {

@@ -34,6 +34,8 @@ export interface Version<M> {
   toModel(body: never, previous: M | undefined, context: Context): M
   /** Last, building the answer: `properties` and other members beside the envelope. Never a secret. */
   fromModel(model: M, view: View): Readonly<Record<string, unknown>>
+  /** A body as it may be recorded, where the schema does not mark its secrets as `writeOnly`. */
+  withoutSecrets?(body: object): object
   /**
    * PATCH in this version. `merge` (default): a JSON merge patch on the body as `fromModel` gives it,
    * then as PUT. `tags`: only tags take effect. `none`: 405. Or a schema and a function of its own.

@@ -38,7 +38,13 @@ export interface DeploymentDependencies {
   readonly links?: TemplateLinks
   readonly services: Pick<
     PlaneServices,
-    'caller' | 'reader' | 'listTracked' | 'onSettled' | 'storeAsSystem' | 'isAllowed'
+    | 'caller'
+    | 'reader'
+    | 'listTracked'
+    | 'onSettled'
+    | 'storeAsSystem'
+    | 'isAllowed'
+    | 'withoutSecrets'
   >
   readonly seal: Seal
   readonly clock: Clock

@@ -117,6 +117,7 @@ function versionOf(
     unknownProperties: 'ignore',
     toModel: (given: JsonObject, previous) => documentOf(given, type, previous),
     fromModel: ({ body }) => body,
+    withoutSecrets: (given) => keptBody(given as JsonObject, type),
     patch: {
       body: openBody,
       apply(patch: JsonObject, previous) {

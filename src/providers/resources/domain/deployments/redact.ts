@@ -44,7 +44,11 @@ function redacted(value: unknown, secrets: readonly string[]): unknown {
   if (typeof value === 'number') return secrets.includes(String(value)) ? mask : value
   if (Array.isArray(value)) return value.map((one) => redacted(one, secrets))
   if (!isJsonObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, redacted(v, secrets)]))
+  const entries = Object.entries(value).map(([name, one]) => [
+    redacted(name, secrets),
+    redacted(one, secrets),
+  ])
+  return Object.fromEntries(entries)
 }
 
 /** The secrets in the values at these paths, such as `properties.items[0].secret`. */

@@ -49,6 +49,7 @@ const recordVersion = '2025-03-01'
 export interface RunDependencies {
   readonly caller: Caller
   readonly listTracked: PlaneServices['listTracked']
+  readonly withoutSecrets: PlaneServices['withoutSecrets']
   readonly reader: Reader
   readonly clock: Clock
   sealOutputs(text: string, idKey: string, run: string): string
@@ -249,7 +250,7 @@ class DeploymentRun implements Run {
       const body = jsonOf(made.body)
       this.#steps.hide(body, made.securePaths)
       const { debugLevel = '' } = this.#model
-      if (debugLevel.includes('requestContent')) this.#steps.noteContent(node, { request: body })
+      if (debugLevel.includes('requestContent')) this.#noteRequest(node, body)
       const run = this.#nested.get(key)
       if (run !== undefined && isJsonObject(body)) {
         requireIncremental(body)
@@ -268,6 +269,14 @@ class DeploymentRun implements Run {
       }
       return answer
     })
+  }
+
+  /** Without the secrets of its type. A nested deployment is none of it: what its template calls secure is known in there alone. */
+  #noteRequest(node: PlannedNode, body: unknown): void {
+    if (this.#nested.has(node.key) || !isJsonObject(body)) return
+    const { id: path, apiVersion: version } = node
+    const request = this.#deps.withoutSecrets({ path, version, body })
+    this.#steps.noteContent(node, { request })
   }
 
   #nestingBelow(): Nesting {

@@ -100,6 +100,33 @@ test('requests and answers are recorded where the debug setting says so, without
   assert.equal(none.response, undefined)
 })
 
+test('what a type takes and never shows is not recorded either, however it was given', async () => {
+  await using started = await startDeployments()
+  const parameters = { plain: { type: 'string', defaultValue: 'PlainPw-4411' } }
+  const secureValue = "[concat('P1!', parameters('plain'))]"
+  const container = {
+    image: 'nginx',
+    resources: { requests: { cpu: 0.5, memoryInGB: 0.5 } },
+    environmentVariables: [{ name: 'A', secureValue }],
+  }
+  const web = {
+    type: 'Vendor.ContainerInstance/containerGroups',
+    apiVersion: '2023-05-01',
+    name: 'web',
+    location: 'local',
+    properties: { osType: 'Linux', containers: [{ name: 'web', properties: container }] },
+  }
+  const debugSetting = { detailLevel: 'requestContent,responseContent' }
+  const template = templateFor([web], { parameters })
+  await started.call('PUT', at('d'), { properties: { template, debugSetting } })
+  await started.settle()
+  const listed = json(await started.call('GET', `${at('d')}/operations`))
+  const { content } = listed.value[0].properties.request
+  const [made] = content.properties.containers
+  assert.deepEqual(made.properties.environmentVariables, [{ name: 'A', secureValue: '*****' }])
+  assert.ok(!JSON.stringify(listed).includes('PlainPw-4411'))
+})
+
 test('a deployment to a subscription has a location, which stays', async () => {
   await using started = await startDeployments()
   const path = at('d', subscription)
