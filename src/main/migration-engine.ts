@@ -36,6 +36,9 @@ export function openMigrating(config: Config, clock: Clock, outbound: Outbound):
     engine: {
       describe: async () => (await engine()).describe(),
       inspect: async (server) => (await engine()).inspect(server),
+      settings: async (server) => (await engine()).settings(server),
+      createDatabase: async (...asked) => (await engine()).createDatabase(...asked),
+      dropDatabase: async (...asked) => (await engine()).dropDatabase(...asked),
       survey: async (...asked) => (await engine()).survey(...asked),
       validate: async (...asked) => (await engine()).validate(...asked),
       setUpReplication: async (source) => (await engine()).setUpReplication(source),

@@ -1,6 +1,6 @@
 /** The table as data: every route, for OpenAPI, for `GET /providers/{ns}/operations`, for tests that walk it all. */
 
-import { type CompiledType, isLongRunning } from './compiled-type.ts'
+import { type CompiledType, isLongRunning, isStored } from './compiled-type.ts'
 import type { Action } from './declare/action.ts'
 import type { StoredVerb } from './declare/stored.ts'
 import type { Version } from './declare/wire.ts'
@@ -47,7 +47,7 @@ function base(
   type: CompiledType,
 ): Pick<
   RouteDescription,
-  'namespace' | 'type' | 'versions' | 'compatibleVersions' | 'errorFamily'
+  'namespace' | 'type' | 'versions' | 'compatibleVersions' | 'errorFamily' | 'isComputed'
 > {
   return {
     namespace: type.namespace,
@@ -55,6 +55,7 @@ function base(
     versions: type.dates === 'any' ? [] : type.dates,
     compatibleVersions: type.compatible,
     errorFamily: type.errorFamily,
+    ...(isStored(type) ? {} : { isComputed: true as const }),
   }
 }
 

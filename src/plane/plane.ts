@@ -147,5 +147,7 @@ export interface RouteDescription {
   readonly body?: (version: string) => TSchema | undefined
   readonly answer?: (version: string) => TSchema | undefined
   readonly longRunning: boolean
+  /** Nothing of it is in the store. */
+  readonly isComputed?: true
   readonly errorFamily: ErrorFamily
 }

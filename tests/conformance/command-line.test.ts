@@ -10,6 +10,11 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { test } from 'node:test'
+import {
+  findServer,
+  howToGetServers,
+  startServer,
+} from '../../src/engines/databases/testing/servers.ts'
 import { createBrowser } from '../../src/identity/testing/browser.ts'
 import { requireOrSkip } from '../require.ts'
 import { collectWitnesses, type Published, startForClients } from './published.ts'
@@ -36,7 +41,10 @@ async function enterDeviceCode(installation: Published, page: string, code: stri
 
 test('the published command line does its work', { timeout: 300_000 }, async (t) => {
   if (!requireOrSkip(t, isThere, 'no az: `apt-get install azure-cli`')) return
-  const installation = await startForClients(t)
+  if (!requireOrSkip(t, findServer(18) !== undefined, howToGetServers)) return
+  await using server = await startServer(18)
+  const { host, port } = server.address
+  const installation = await startForClients(t, { ARMATURE_POSTGRES_SERVERS: `*=${host}:${port}` })
   const settings = mkdtempSync(join(tmpdir(), 'armature-az-'))
   t.after(() => rmSync(settings, { recursive: true, force: true }))
   const { subscriptionId, httpsUrl: url, authorityFile } = installation
@@ -178,6 +186,38 @@ test('the published command line does its work', { timeout: 300_000 }, async (t)
     const table = await run('postgres flexible-server list-skus -l local -o table'.split(' '))
     assert.match(table.out, /Standard_D2s_v3 +GeneralPurpose +2 +8 GiB/)
   })
+
+  await step(
+    'PostgreSQL servers',
+    'a server is made with a firewall rule and a database, and goes',
+    async () => {
+      const servers = 'postgres flexible-server'
+      const signIn = ['--admin-user', server.address.user, '--admin-password', server.password]
+      const made = await az<{ databaseName: string; host: string }>(
+        `${servers} create -n orders -g one -l local --public-access 10.0.0.1-10.0.0.9 --yes`,
+        ...signIn,
+      )
+      assert.equal(made.databaseName, 'flexibleserverdb')
+      assert.equal(made.host, host)
+      await az(`${servers} db create -g one -s orders -d second`)
+      const databases = await az<{ name: string }[]>(`${servers} db list -g one -s orders`)
+      const names = databases.map((one) => one.name)
+      assert.ok(names.includes('flexibleserverdb') && names.includes('second'))
+      await az(`${servers} db delete -g one -s orders -d second --yes`)
+      const rules = await az<{ endIpAddress: string }[]>(
+        `${servers} firewall-rule list -g one -n orders`,
+      )
+      assert.deepEqual(
+        rules.map((rule) => rule.endIpAddress),
+        ['10.0.0.9'],
+      )
+      const level = await az<{ value: string }>(
+        `${servers} parameter show -g one -s orders -n wal_level`,
+      )
+      assert.equal(level.value, 'logical')
+      await az(`${servers} delete -n orders -g one --yes`)
+    },
+  )
 
   await step('errors', 'a template with an error is refused with the place of it', async () => {
     const template = {

@@ -103,6 +103,10 @@ export function databaseEngineContract(name: string, open: OpenBackend, require:
       const facts = await engine.inspect({ address: source, password })
       assert.ok(facts.databases.some(({ name: database }) => database === 'inspected'))
       assert.ok(facts.major > 0 && facts.dataBytes > 0)
+      const settings = await engine.settings({ address: source, password })
+      const wal = settings.find(({ name: setting }) => setting === 'wal_level')
+      assert.equal(wal?.value, 'logical')
+      assert.ok(wal.words.includes('replica') && wal.needsRestart)
       await assert.rejects(
         engine.inspect({ address: source, password: 'wrong' }),
         failsWith('refused', 603100),
@@ -115,6 +119,26 @@ export function databaseEngineContract(name: string, open: OpenBackend, require:
         engine.inspect({ address: { ...source, sslMode: 'require' }, password }),
         failsWith('refused', 603001),
       )
+    })
+
+    promise('makes and drops a database, and says why it cannot', async (b, engine) => {
+      const { target } = b.spec(['ordered'])
+      const server = { address: target, password: b.credentials.targetPassword }
+      const names = async (): Promise<readonly string[]> =>
+        (await engine.inspect(server)).databases.map(({ name }) => name)
+      await engine.createDatabase(server, { name: 'or"dered', encoding: 'utf8', collation: 'C' })
+      assert.ok((await names()).includes('or"dered'))
+      await assert.rejects(
+        engine.createDatabase(server, { name: 'or"dered' }),
+        failsWith('refused'),
+      )
+      await assert.rejects(
+        engine.createDatabase(server, { name: 'other', collation: 'xx_XX' }),
+        failsWith('refused'),
+      )
+      await engine.dropDatabase(server, 'or"dered')
+      await engine.dropDatabase(server, 'or"dered')
+      assert.ok(!(await names()).includes('or"dered'))
     })
 
     promise('a survey tells what is there, at both servers', async (b, engine) => {

@@ -119,6 +119,35 @@ export interface ServerFacts {
   readonly databases: readonly ServerDatabase[]
 }
 
+/** A database to be made. What is left out is the server's own. */
+export interface DatabaseWanted {
+  readonly name: string
+  readonly encoding?: string
+  readonly collation?: string
+}
+
+/** One setting of a server, of those that its user may see. */
+export interface ServerSetting {
+  readonly name: string
+  readonly value: string
+  readonly type: 'bool' | 'enum' | 'integer' | 'real' | 'string'
+  /** What it is where nobody sets it. */
+  readonly builtIn: string
+  readonly unit: string
+  readonly description: string
+  /** Of an `enum`. */
+  readonly words: readonly string[]
+  /** Of a number. */
+  readonly least: string | null
+  readonly most: string | null
+  /** Who set it: `default`, `configuration file`, … */
+  readonly source: string
+  /** Nobody can. */
+  readonly isFixed: boolean
+  readonly needsRestart: boolean
+  readonly awaitsRestart: boolean
+}
+
 /**
  * Does cutover keep writers out of the source? `none`: the user has stopped them. `cutover`: while it drains; then the
  * source is as it was, and an application that comes back to it writes what the target will not have. `stay`: from
@@ -388,6 +417,15 @@ export interface DatabaseEngine extends AsyncDisposable {
    * as `sslMode` demands and with 603100 when the user or password is wrong.
    */
   inspect(server: ServerAccess): Promise<ServerFacts>
+
+  /** What the server is set to, by name. Errors as `inspect`. */
+  settings(server: ServerAccess): Promise<readonly ServerSetting[]>
+
+  /** Makes an empty database. `refused` when the server will not (a name in use, an unknown collation). Errors as `inspect`. */
+  createDatabase(server: ServerAccess, wanted: DatabaseWanted): Promise<void>
+
+  /** Drops a database with all sessions on it; none of that name is fine. Errors as `inspect`. */
+  dropDatabase(server: ServerAccess, name: string): Promise<void>
 
   /** What consents the migration needs, looked up on both servers. Errors as `inspect`. */
   survey(migration: string, spec: MigrationSpec, credentials: Credentials): Promise<Survey>

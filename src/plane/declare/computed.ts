@@ -23,14 +23,16 @@ export interface Source {
   list?(context: ListContext): Promise<ListPage<object>>
   /** What of a computed item may be changed. The item as it is then, or undefined where there is none (404). */
   readonly patch?: ComputedWrite
-  /** Says the whole of an item that is there: none is made by it. */
+  /** Says the whole of an item that is there: none is made by it, but where it `makes`. */
   readonly put?: ComputedWrite
-  /** Empties an item; it is still there then, with nothing in it. */
+  /** Empties an item, which is still there then, with nothing in it; or takes it away, where it `makes`. */
   readonly delete?: Omit<ComputedWrite, 'body'>
 }
 
 export interface ComputedWrite {
   readonly body: TSchema
+  /** PUT makes an item that is not there (201); DELETE takes one away (200), and finds none without a fault (204). */
+  readonly makes?: true
   apply(context: GetContext, body: never): Promise<object | undefined>
   /** What `apply` would answer, as of the reader it is given. Writes nothing. Without it a dry run answers the item as it is. */
   preview?(context: GetContext, body: never): Promise<object | undefined>

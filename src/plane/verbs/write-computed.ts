@@ -21,7 +21,8 @@ interface Opened {
   readonly now: number
   readonly given: unknown
   readonly requested: GetContext
-  readonly current: object
+  /** Undefined only where the write may make it, or take it away. */
+  readonly current: object | undefined
 }
 
 /** What comes before the source writes: the grant, the schema, the guards, and that there is such an item. */
@@ -42,7 +43,8 @@ async function openComputed(
   const context = contextOf(deps, input, now, reads)
   const { words, reader } = context
   const { type } = compiled.declaration
-  await askGuards(deps.guards, { id: route.id, type, effect: 'write', words, reader })
+  const effect = takesAway(route) ? 'delete' : 'write'
+  await askGuards(deps.guards, { id: route.id, type, effect, words, reader })
   const requested = {
     ...context,
     id: route.id,
@@ -51,7 +53,7 @@ async function openComputed(
     ...(input.from === undefined ? {} : { from: input.from }),
   }
   const current = await source.get?.(requested)
-  if (current === undefined) throw notFound(compiled, route.id)
+  if (current === undefined && write.makes !== true) throw notFound(compiled, route.id)
   return { now, given, requested, current }
 }
 
@@ -63,8 +65,10 @@ export async function previewComputed(
   reads: Reads,
 ): Promise<Outcome> {
   const { given, requested, current } = await openComputed(deps, route, input, reads)
+  if (takesAway(route)) return { status: statusOf(route, current) }
   const body = (await route.write.preview?.(requested, given as never)) ?? current
-  return { status: 200, body, etag: computedEtag(body) }
+  if (body === undefined) throw notFound(route.compiled, route.id)
+  return { status: statusOf(route, current), body, etag: computedEtag(body) }
 }
 
 /** Its source writes; guards and the audit trail are as for any other. */
@@ -75,7 +79,10 @@ export async function writeComputed(
 ): Promise<Outcome> {
   const { compiled, write, method } = route
   const { now, given, requested, current } = await openComputed(deps, route, input, deps.store)
-  const verdict = checkPreconditions(method, input.preconditions, computedEtag(current))
+  const status = statusOf(route, current)
+  if (status === 204) return { status }
+  const tag = current === undefined ? undefined : computedEtag(current)
+  const verdict = checkPreconditions(method, input.preconditions, tag)
   if (verdict.kind === 'failed') {
     throw refuse.PreconditionFailed({ header: verdict.header, id: route.id.text })
   }
@@ -85,7 +92,7 @@ export async function writeComputed(
   const body = await withRequestActivity(requestActivity, () =>
     write.apply(requested, given as never),
   )
-  if (body === undefined) throw notFound(compiled, route.id)
+  if (body === undefined && !takesAway(route)) throw notFound(compiled, route.id)
   if (!requestActivity.recorded) {
     await deps.store.transact((tx) =>
       recordActivity(tx, {
@@ -94,12 +101,21 @@ export async function writeComputed(
         action: route.operation,
         target: route.id,
         status: 'Succeeded',
-        httpStatus: 200,
+        httpStatus: status,
         changes: changesBetween(current, body),
       }),
     )
   }
-  return { status: 200, body, etag: computedEtag(body) }
+  return body === undefined ? { status } : { status, body, etag: computedEtag(body) }
+}
+
+function takesAway({ write, method }: ComputedWriteRoute): boolean {
+  return write.makes === true && method === 'DELETE'
+}
+
+function statusOf({ method }: ComputedWriteRoute, current: object | undefined): number {
+  if (current !== undefined) return 200
+  return method === 'DELETE' ? 204 : 201
 }
 
 /** The tag of an item that is computed: what its answer says. */

@@ -8,6 +8,8 @@ import type { ProviderContext } from '#plane/provider-context.ts'
 export const types = {
   servers: 'DBforPostgreSQL/flexibleServers',
   databases: 'DBforPostgreSQL/flexibleServers/databases',
+  configurations: 'DBforPostgreSQL/flexibleServers/configurations',
+  firewallRules: 'DBforPostgreSQL/flexibleServers/firewallRules',
   migrations: 'DBforPostgreSQL/flexibleServers/migrations',
 } as const
 

@@ -5,7 +5,9 @@ import { defineProvider, type Provider } from '#plane/declare/provider.ts'
 import { type DatabaseDependencies, type PostgresDependencies, version } from './dependencies.ts'
 import { postgresErrors, refuseParameters } from './errors.ts'
 import { publishedVersions } from './published-versions.ts'
+import { serverConfigurations } from './resources/configurations/resource.ts'
 import { serverDatabases } from './resources/databases/resource.ts'
+import { firewallRules } from './resources/firewall-rules/resource.ts'
 import { flexibleServers, serverName } from './resources/flexible-servers/resource.ts'
 import { capabilities } from './resources/locations/resource.ts'
 import { migrations } from './resources/migrations/resource.ts'
@@ -25,6 +27,8 @@ export function postgresProvider(given: DatabaseDependencies): Provider {
     types: [
       flexibleServers(deps),
       serverDatabases(deps),
+      serverConfigurations(deps),
+      firewallRules(),
       migrations(deps),
       capabilities(),
       ...['checkNameAvailability', 'locations/checkNameAvailability'].map((word) =>

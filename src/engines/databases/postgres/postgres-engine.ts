@@ -24,9 +24,11 @@ import { type ClientPrograms, findClientPrograms } from './client-programs.ts'
 import type { Reach } from './connect.ts'
 import { LookRoom } from './guarded-connection.ts'
 import { inspectServer } from './inspect.ts'
+import { createDatabase, dropDatabase } from './one-database.ts'
 import { identify, isRunning } from './process-identity.ts'
 import { type Intents, RecordFolder, recordedMigrations } from './record.ts'
 import { reportOf } from './report.ts'
+import { readSettings } from './server-settings.ts'
 import { setUpReplication } from './set-up-replication.ts'
 import { surveyServers } from './survey.ts'
 import { validateMigration } from './validate.ts'
@@ -100,6 +102,9 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
     },
 
     inspect: (server) => inspectServer({ ...server, outbound, budget: { ...short, room } }),
+    settings: (server) => readSettings({ ...server, outbound, budget: { ...short, room } }),
+    createDatabase: (server, wanted) => createDatabase({ ...server, ...look }, wanted),
+    dropDatabase: (server, name) => dropDatabase({ ...server, ...look }, name),
     survey: (migration, spec, credentials) =>
       surveyServers(migration, spec, { ...credentials, ...look }),
     setUpReplication: (source) => setUpReplication({ ...source, ...look }),

@@ -112,7 +112,7 @@ async function resourcesOf(
 ): Promise<readonly Found[]> {
   const found: Found[] = []
   for (const route of describe()) {
-    if (route.method !== 'PUT' || !route.path.startsWith(groupPrefix)) continue
+    if (route.method !== 'PUT' || route.isComputed || !route.path.startsWith(groupPrefix)) continue
     const own = `${words.namespace}.`
     const type = route.type.startsWith(own) ? route.type.slice(own.length) : route.type
     for await (const { id } of reader.each({ type, under: group, limit: resourcesMax + 1 })) {

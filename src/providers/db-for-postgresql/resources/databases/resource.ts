@@ -1,23 +1,46 @@
-/** The databases of a registered server, asked of the server itself at each request. */
+/** The databases of a registered server, asked of the server itself at each request, and made and dropped there. */
 
+import Type, { type Static } from 'typebox'
+import { refuse } from '#kernel/error.ts'
 import { childOf, nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
+import { serverTextProblem } from '#kernel/server-text.ts'
 import { qualify } from '#kernel/vendor.ts'
-import { defineComputed } from '#plane/declare/computed.ts'
+import { defineComputed, type GetContext } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Context } from '#plane/declare/resource.ts'
 import { type PostgresDependencies, types, version } from '../../dependencies.ts'
-import { attempt, failed, failureText } from '../../domain/engine-failure.ts'
-import { refusePostgres } from '../../errors.ts'
-import { accessOf, findServer } from '../flexible-servers/model.ts'
+import { findActive } from '../../domain/active-migration.ts'
+import { ask, look, pageOf } from '../../domain/asked-server.ts'
+import { failed, failureText } from '../../domain/engine-failure.ts'
+import { refuseParameters, refusePostgres } from '../../errors.ts'
+import { accessOf, type FoundServer, findServer } from '../flexible-servers/model.ts'
+
+const word = Type.String({ minLength: 1, maxLength: 100 })
+const properties = Type.Object({
+  charset: Type.Optional(word),
+  collation: Type.Optional(word),
+})
+const body = Type.Object({ properties: Type.Optional(properties) })
+type Wanted = Static<typeof properties>
+
+interface Database {
+  readonly id: string
+  readonly name: string
+  readonly type: string
+  readonly properties: Required<Wanted>
+}
+
+/** What published clients send without being asked: a server whose system lacks it takes its own (see `README.md`). */
+const usualCollation = /^en_us\.utf-?8$/i
+/** What clients and we ourselves connect to before they know another; and what new ones are made from. */
+const systemDatabases = ['postgres', 'template0', 'template1', 'azure_maintenance', 'azure_sys']
+const nameMax = 63
 
 export function serverDatabases({ engine, seal, words }: PostgresDependencies): ResourceType {
-  const all = async ({ reader }: Context, server: ResourceId): Promise<readonly object[]> => {
+  const all = async ({ reader }: Context, server: ResourceId): Promise<readonly Database[]> => {
     const found = await findServer(reader, server)
     if (found === undefined) return []
-    const facts = await attempt(() => engine.inspect(accessOf(seal, found.model)))
-    if (failed(facts)) {
-      throw refusePostgres.ServerNotReachable({ name: nameOf(server), reason: failureText(facts) })
-    }
+    const facts = await look(found, () => engine.inspect(accessOf(seal, found.model)))
     return facts.databases.map(({ name, encoding, collation }) => ({
       id: childOf(found.id, 'databases', name).text,
       name,
@@ -25,23 +48,107 @@ export function serverDatabases({ engine, seal, words }: PostgresDependencies): 
       properties: { charset: encoding, collation },
     }))
   }
+  const get = async (context: GetContext): Promise<Database | undefined> => {
+    const found = await all(context, parentOf(context.id))
+    return found.find((one) => one.name === nameOf(context.id))
+  }
+  /** The server, where the database may be changed now. */
+  const open = async ({ id, reader }: GetContext): Promise<FoundServer> => {
+    const server = parentOf(id)
+    const found = await findServer(reader, server)
+    if (found === undefined) throw refuse.ParentResourceNotFound({ id: server.text })
+    const active = await findActive(reader, server)
+    if (active !== undefined) {
+      throw refusePostgres.ServerHasActiveMigration({ id: active.id.text })
+    }
+    return found
+  }
+
+  const make = async (context: GetContext, wanted: Wanted): Promise<Database | undefined> => {
+    const { id } = context
+    const name = nameOf(id)
+    const server = await open(context)
+    const problem =
+      name.length > nameMax ? `at most ${nameMax} characters` : serverTextProblem(name)
+    if (problem !== undefined) throw refuseParameters([{ path: 'name', message: problem }])
+    const there = await get(context)
+    if (there !== undefined) {
+      requireSame(there, wanted)
+      return there
+    }
+    const { charset: encoding, collation } = wanted
+    const create = (more: object): Promise<void> =>
+      engine.createDatabase(accessOf(seal, server.model), {
+        name,
+        ...(encoding === undefined ? {} : { encoding }),
+        ...more,
+      })
+    const given = collation === undefined ? {} : { collation }
+    let made = await ask(server, () => create(given))
+    if (failed(made) && collation !== undefined && usualCollation.test(collation)) {
+      made = await ask(server, () => create({}))
+    }
+    if (failed(made)) {
+      throw refuseParameters([{ path: 'properties', message: failureText(made) }])
+    }
+    return get(context)
+  }
+
   return defineComputed({
     type: types.databases,
     description: 'A database of a registered server.',
     scope: 'resource-group',
     apiVersions: [version],
     source: {
-      async get(context) {
-        const found = await all(context, parentOf(context.id))
-        return found.find((one) => 'name' in one && one.name === nameOf(context.id))
-      },
+      get,
       async list(context) {
-        const found = await all(context, context.parent)
-        const from = context.cursor === undefined ? 0 : Number(context.cursor)
-        const items = found.slice(from, from + context.limit)
-        const next = from + items.length
-        return { items, ...(next < found.length ? { next: String(next) } : {}) }
+        return pageOf(context, await all(context, context.parent))
+      },
+      put: {
+        body,
+        makes: true,
+        apply: (context, given: Static<typeof body>) => make(context, given.properties ?? {}),
+        async preview({ id, words: spoken }, { properties: shown = {} }: Static<typeof body>) {
+          const type = qualify(spoken, types.databases)
+          return { id: id.text, name: nameOf(id), type, properties: shown }
+        },
+      },
+      delete: {
+        makes: true,
+        async apply(context) {
+          const { id } = context
+          const name = nameOf(id)
+          const server = await open(context)
+          if (systemDatabases.includes(name)) {
+            throw refuseParameters([{ path: 'name', message: `'${name}' belongs to the server` }])
+          }
+          const gone = await ask(server, () =>
+            engine.dropDatabase(accessOf(seal, server.model), name),
+          )
+          if (failed(gone)) {
+            throw refuseParameters([{ path: 'name', message: failureText(gone) }])
+          }
+          return undefined
+        },
       },
     },
   })
+}
+
+/** A database keeps the encoding and the collation that it was made with. */
+function requireSame({ properties: there }: Database, wanted: Wanted): void {
+  const problems = (['charset', 'collation'] as const).flatMap((name) => {
+    const asked = wanted[name]
+    const isSame =
+      asked === undefined ||
+      plain(asked) === plain(there[name]) ||
+      (name === 'collation' && usualCollation.test(asked))
+    return isSame ? [] : [{ path: `properties.${name}`, message: `stays '${there[name]}'` }]
+  })
+  if (problems.length > 0) throw refuseParameters(problems)
+}
+
+/** `utf8` and `UTF-8` are one. */
+function plain(text: string): string {
+  return text.toLowerCase().replaceAll('-', '')
 }

@@ -42,6 +42,10 @@ export function isNowhere(host: string): boolean {
   return host.toLowerCase().endsWith(nowhere)
 }
 
+/** Why such a server cannot be asked. */
+export const noAddress =
+  'The server has no address: give `fullyQualifiedDomainName`, or map its name in the setting `postgresServers` and put it again.'
+
 /** All that decides who receives a password for this server, and how. */
 export function receiverOf({
   host,

@@ -9,13 +9,10 @@ import { defineReconciler, type Reconciler } from '#plane/declare/reconciled.ts'
 import type { PostgresDependencies } from '../../dependencies.ts'
 import { findActive } from '../../domain/active-migration.ts'
 import { attempt, failed, failureText } from '../../domain/engine-failure.ts'
-import { accessOf, type FlexibleServer, isNowhere, type ServerSeen } from './model.ts'
+import { accessOf, type FlexibleServer, isNowhere, noAddress, type ServerSeen } from './model.ts'
 
 const resyncSeconds = 15
 const service = 'Database for PostgreSQL'
-const noAddress =
-  'The server has no address: give `fullyQualifiedDomainName`, or map its name in the setting `postgresServers` and put it again.'
-
 type Dependencies = Pick<PostgresDependencies, 'engine' | 'seal' | 'signals' | 'reader'>
 type Away = Extract<ServerSeen, { kind: 'away' }>
 type Tell = { readonly kind: 'raise'; readonly seen: Away } | { readonly kind: 'clear' }

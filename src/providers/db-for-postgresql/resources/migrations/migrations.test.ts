@@ -64,6 +64,40 @@ describe('migrations', () => {
     )
   })
 
+  row('databases of a server are made and dropped there', async (w) => {
+    const path = `${target}/databases/ordered`
+    const utf8 = { properties: { charset: 'utf8', collation: 'C' } }
+    const missing = `${servers}/nowhere/databases/ordered`
+    const level = await w.call('GET', `${target}/configurations/wal_level`)
+    assert.equal(level.body.properties.value, 'logical')
+    assert.equal(level.body.properties.dataType, 'Enumeration')
+    const settings = await w.call('GET', `${target}/configurations`)
+    assert.ok(settings.body.value.length >= 100 && settings.nextToken !== undefined)
+    await refused(w.call('GET', `${target}/configurations/none`), 'ResourceNotFound', 404)
+    await refused(w.call('PUT', missing, utf8), 'ParentResourceNotFound', 404)
+    const made = await w.call('PUT', path, utf8)
+    assert.equal(made.status, 201)
+    assert.deepEqual(made.body.properties, { charset: 'UTF8', collation: 'C' })
+    assert.equal((await w.call('GET', path)).body.id, path)
+    // Again, also as command lines send it, whose collation this system may lack.
+    const usual = { properties: { charset: 'utf8', collation: 'en_US.utf8' } }
+    assert.equal((await w.call('PUT', path, usual)).status, 200)
+    assert.equal((await w.call('PUT', `${target}/databases/usual`, usual)).status, 201)
+    const other = { properties: { charset: 'LATIN1' } }
+    await refused(w.call('PUT', path, other), 'InvalidParameterValue', 400)
+    const unknown = { properties: { collation: 'xx_XX' } }
+    await refused(w.call('PUT', `${target}/databases/no`, unknown), 'InvalidParameterValue', 400)
+    const long = `${target}/databases/${'l'.repeat(64)}`
+    await refused(w.call('PUT', long, utf8), 'InvalidParameterValue', 400)
+    await refused(w.call('PUT', path, utf8, { ifMatch: '"old"' }), 'PreconditionFailed', 412)
+    assert.equal((await w.call('DELETE', path)).status, 200)
+    assert.equal((await w.call('DELETE', path)).status, 204)
+    assert.equal((await w.call('DELETE', `${target}/databases/usual`)).status, 200)
+    await refused(w.call('GET', path), 'ResourceNotFound', 404)
+    const system = `${target}/databases/postgres`
+    await refused(w.call('DELETE', system), 'InvalidParameterValue', 400)
+  })
+
   row(
     'a server without an address is where the operator says, or shows that it has none',
     async (w) => {
@@ -331,6 +365,8 @@ describe('migrations', () => {
     })
     await w.until('going', waitsFor('WaitingForCutoverTrigger'))
     await refused(w.call('DELETE', target), 'ServerHasActiveMigration', 409)
+    const database = `${target}/databases/postgres`
+    await refused(w.call('DELETE', database), 'ServerHasActiveMigration', 409)
     const answer = await w.call('DELETE', at('going'))
     assert.equal(answer.status, 200)
     assert.equal(answer.body.properties.cancel, 'True')

@@ -1,0 +1,33 @@
+/** A single database of a server, made and dropped because somebody asked for it, and not for a migration. */
+
+import type { DatabaseWanted } from '../engine.ts'
+import { connect, quoteName, quoteText, type ReachableServer, translate } from './connect.ts'
+
+/** From the empty template: another one may have been made in another encoding. */
+export function createDatabase(server: ReachableServer, wanted: DatabaseWanted): Promise<void> {
+  const { name, encoding, collation } = wanted
+  const words = [`CREATE DATABASE ${quoteName(name)} TEMPLATE template0`]
+  if (encoding !== undefined) words.push(`ENCODING ${quoteText(encoding)}`)
+  if (collation !== undefined) {
+    words.push(`LC_COLLATE ${quoteText(collation)} LC_CTYPE ${quoteText(collation)}`)
+  }
+  return runOnce(server, words.join(' '))
+}
+
+/** With its sessions, as the published service does it. One that is gone is fine. */
+export function dropDatabase(server: ReachableServer, name: string): Promise<void> {
+  return runOnce(server, `DROP DATABASE IF EXISTS ${quoteName(name)} WITH (FORCE)`)
+}
+
+async function runOnce(server: ReachableServer, statement: string): Promise<void> {
+  try {
+    await using session = await connect(server, {
+      // Never the one that is dropped: `postgres` is refused before.
+      database: server.address.database ?? 'postgres',
+      applicationName: 'armature databases',
+    })
+    await session.run(statement)
+  } catch (error) {
+    throw translate(error, server.address)
+  }
+}

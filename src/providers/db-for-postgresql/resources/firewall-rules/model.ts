@@ -1,0 +1,6 @@
+/** A firewall rule as it is stored. */
+
+export interface FirewallRule {
+  readonly startIpAddress: string
+  readonly endIpAddress: string
+}

@@ -1,0 +1,26 @@
+/** Firewall rules: kept as written. A registered server is reached by its operator's rules, which nobody here knows. */
+
+import type { ResourceType } from '#plane/declare/provider.ts'
+import { defineStored } from '#plane/declare/stored.ts'
+import { types } from '../../dependencies.ts'
+import type { FirewallRule } from './model.ts'
+import { firewallRule } from './versions/2025-08-01.ts'
+
+export function firewallRules(): ResourceType {
+  const range = (endIpAddress: string) => ({
+    properties: { startIpAddress: '10.0.0.1', endIpAddress },
+  })
+  return defineStored<FirewallRule>({
+    type: types.firewallRules,
+    description: 'Addresses that a server is meant for. Kept, and not carried out.',
+    scope: 'resource-group',
+    name: { pattern: /^[\w-]{3,128}$/, rule: '3 to 128 letters, digits, hyphens and underscores' },
+    movable: true,
+    versions: [firewallRule],
+    sample: {
+      name: (seed) => `rule-${seed}`,
+      body: () => range('10.0.0.9'),
+      changed: () => range('10.0.0.99'),
+    },
+  })
+}
