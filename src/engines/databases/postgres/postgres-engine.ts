@@ -62,6 +62,21 @@ const short = { seconds: 20, bytes: 4 * 2 ** 20 }
 const long = { seconds: 300, bytes: 32 * 2 ** 20 }
 const looksBytesMax = 256 * 2 ** 20
 
+/** What asks one server and ends with its answer. */
+function callsOf(
+  outbound: Outbound,
+  room: LookRoom,
+): Pick<DatabaseEngine, 'inspect' | 'settings' | 'createDatabase' | 'dropDatabase'> {
+  const glance: Reach = { outbound, budget: { ...short, room } }
+  const work: Reach = { outbound, budget: { ...long, room } }
+  return {
+    inspect: (server) => inspectServer({ ...server, ...glance }),
+    settings: (server) => readSettings({ ...server, ...glance }),
+    createDatabase: (server, wanted) => createDatabase({ ...server, ...work }, wanted),
+    dropDatabase: (server, name) => dropDatabase({ ...server, ...work }, name),
+  }
+}
+
 export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEngine {
   const { clock, outbound } = options
   const room = new LookRoom(looksBytesMax)
@@ -101,10 +116,7 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
       }
     },
 
-    inspect: (server) => inspectServer({ ...server, outbound, budget: { ...short, room } }),
-    settings: (server) => readSettings({ ...server, outbound, budget: { ...short, room } }),
-    createDatabase: (server, wanted) => createDatabase({ ...server, ...look }, wanted),
-    dropDatabase: (server, name) => dropDatabase({ ...server, ...look }, name),
+    ...callsOf(outbound, room),
     survey: (migration, spec, credentials) =>
       surveyServers(migration, spec, { ...credentials, ...look }),
     setUpReplication: (source) => setUpReplication({ ...source, ...look }),

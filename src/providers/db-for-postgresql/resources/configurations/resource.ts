@@ -8,7 +8,7 @@ import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Context } from '#plane/declare/resource.ts'
 import { type PostgresDependencies, types, version } from '../../dependencies.ts'
-import { look, pageOf } from '../../domain/asked-server.ts'
+import { look, pageOf } from '../../domain/server-call.ts'
 import { accessOf, findServer } from '../flexible-servers/model.ts'
 
 const text = Type.String()

@@ -10,8 +10,8 @@ import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Context } from '#plane/declare/resource.ts'
 import { type PostgresDependencies, types, version } from '../../dependencies.ts'
 import { findActive } from '../../domain/active-migration.ts'
-import { ask, look, pageOf } from '../../domain/asked-server.ts'
 import { failed, failureText } from '../../domain/engine-failure.ts'
+import { ask, look, pageOf } from '../../domain/server-call.ts'
 import { refuseParameters, refusePostgres } from '../../errors.ts'
 import { accessOf, type FoundServer, findServer } from '../flexible-servers/model.ts'
 
@@ -138,11 +138,11 @@ export function serverDatabases({ engine, seal, words }: PostgresDependencies): 
 /** A database keeps the encoding and the collation that it was made with. */
 function requireSame({ properties: there }: Database, wanted: Wanted): void {
   const problems = (['charset', 'collation'] as const).flatMap((name) => {
-    const asked = wanted[name]
+    const given = wanted[name]
     const isSame =
-      asked === undefined ||
-      plain(asked) === plain(there[name]) ||
-      (name === 'collation' && usualCollation.test(asked))
+      given === undefined ||
+      plain(given) === plain(there[name]) ||
+      (name === 'collation' && usualCollation.test(given))
     return isSame ? [] : [{ path: `properties.${name}`, message: `stays '${there[name]}'` }]
   })
   if (problems.length > 0) throw refuseParameters(problems)
