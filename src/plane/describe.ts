@@ -86,8 +86,14 @@ function ofVerb(
         : {}),
       answer: (version: string) => shape(version)?.answer ?? type.answer,
       longRunning: isLongRunning(type) && needs !== 'read',
+      envelope: envelopeOf(type),
     },
   ]
+}
+
+function envelopeOf({ stored }: CompiledType): 'plain' | 'tracked' | 'loose' {
+  if (stored === undefined || stored.envelope !== undefined) return 'loose'
+  return stored.tracked === undefined ? 'plain' : 'tracked'
 }
 
 function bodyOf(

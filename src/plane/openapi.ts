@@ -46,10 +46,12 @@ export function openApiDocument(
 ): object {
   const paths: Record<string, Record<string, object>> = {}
   const families = new Set<ErrorFamily>()
+  const kinds = new Set<Envelope>()
   for (const route of routes) {
     if (route.namespace !== namespace) continue
     if (route.versions.length > 0 && !route.versions.includes(version)) continue
     families.add(route.errorFamily)
+    if (route.envelope !== undefined) kinds.add(route.envelope)
     const item = paths[route.path] ?? { parameters: parametersOf(route.path) }
     item[route.method.toLowerCase()] = operationOf(route, version, words)
     paths[route.path] = item
@@ -67,9 +69,10 @@ export function openApiDocument(
           schema: { type: 'string', minLength: 1, const: version },
         },
       },
-      schemas: Object.fromEntries(
-        [...families].sort().map((one) => [schemaName(one), errors[one]]),
-      ),
+      schemas: Object.fromEntries([
+        ...[...families].sort().map((one) => [schemaName(one), errors[one]]),
+        ...[...kinds].sort().map((one) => [envelopeNames[one], envelopes[one]]),
+      ]),
       securitySchemes: {
         oauth: {
           type: 'oauth2',
@@ -100,7 +103,8 @@ function parametersOf(path: string): readonly object[] {
 
 function operationOf(route: RouteDescription, version: string, words: VendorWords): object {
   const body = route.body?.(version)
-  const answer = route.answer?.(version)
+  const shape = route.answer?.(version)
+  const answer = route.envelope === undefined ? shape : enveloped(shape, route.envelope)
   const content = answer === undefined ? undefined : { 'application/json': { schema: answer } }
   const isList = route.operationName.endsWith('_List')
   const shown =
@@ -167,6 +171,63 @@ function statuses(
   }
 }
 
+type Envelope = NonNullable<RouteDescription['envelope']>
+
+const envelopeNames: Readonly<Record<Envelope, string>> = {
+  plain: 'Resource',
+  tracked: 'TrackedResource',
+  loose: 'ComputedResource',
+}
+
+const time = { type: 'string', format: 'date-time' }
+const text = { type: 'string' }
+const always = {
+  id: text,
+  name: text,
+  type: text,
+  systemData: {
+    type: 'object',
+    properties: {
+      createdAt: time,
+      createdBy: text,
+      createdByType: text,
+      lastModifiedAt: time,
+      lastModifiedBy: text,
+      lastModifiedByType: text,
+    },
+  },
+}
+const placed = {
+  ...always,
+  location: text,
+  tags: { type: 'object', additionalProperties: text },
+}
+
+/** What stands around an item. `x-envelope` marks what no type declares itself (decision 0083). */
+const envelopes: Readonly<Record<Envelope, object>> = {
+  plain: {
+    'x-envelope': true,
+    type: 'object',
+    required: ['id', 'name', 'type'],
+    properties: always,
+  },
+  tracked: {
+    'x-envelope': true,
+    type: 'object',
+    required: ['id', 'name', 'type', 'tags'],
+    properties: placed,
+  },
+  loose: { 'x-envelope': true, type: 'object', properties: placed },
+}
+
+/** An item as it is answered: its own shape within what stands around it. */
+function enveloped(shape: object | undefined, kind: Envelope): object {
+  const around = { $ref: `#/components/schemas/${envelopeNames[kind]}` }
+  if (shape !== undefined) return { allOf: [around, shape] }
+  // Its type says nothing more of it, so nothing is ruled out.
+  return { 'x-envelope': true, allOf: [around], additionalProperties: true }
+}
+
 function listOf(item: object): object {
   return {
     type: 'object',
@@ -174,6 +235,8 @@ function listOf(item: object): object {
     properties: {
       value: { type: 'array', items: item },
       nextLink: { type: 'string', format: 'uri' },
+      // Of the lists that tell it.
+      count: { 'x-envelope': true, type: 'integer' },
     },
   }
 }

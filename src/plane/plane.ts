@@ -149,5 +149,7 @@ export interface RouteDescription {
   readonly longRunning: boolean
   /** Nothing of it is in the store. */
   readonly isComputed?: true
+  /** What stands around the answer of an item. `loose`: its type makes it, and may leave some of it out. Absent of actions. */
+  readonly envelope?: 'plain' | 'tracked' | 'loose'
   readonly errorFamily: ErrorFamily
 }

@@ -35,6 +35,7 @@ import {
   preparedDatabases,
 } from '../../src/stores/testing/postgres-server.ts'
 import { declaredTable } from '../../tools/generate/declared-table.ts'
+import { requireDeclared } from '../answers.ts'
 import { isLong } from '../long.ts'
 import { requireOrSkip } from '../require.ts'
 import { roleId, roles } from './access.ts'
@@ -144,9 +145,13 @@ async function open(url?: string): Promise<Subject & AsyncDisposable> {
   plane.start()
   return {
     registry: plane.registry,
-    call(method, path, body, { stranger: isStranger, version = '', ...options } = {}) {
+    async call(method, path, body, { stranger: isStranger, version = '', ...options } = {}) {
       const as = isStranger === true ? stranger : owner
-      return ask(plane, method, path, body, { as, version, ...options })
+      const answer = await ask(plane, method, path, body, { as, version, ...options })
+      const address = `${path}${path.includes('?') ? '&' : '?'}api-version=${version}`
+      const exchange = { method, path: address, status: answer.status, body: answer.body }
+      requireDeclared(exchange)
+      return answer
     },
     settle: () => plane.reconciler.idle(),
     trail: async () => JSON.stringify(await store.sql.all('select * from events')),

@@ -87,7 +87,11 @@ function typeOf(schema: Schema, depth: number): string {
   for (const choices of [anyOf, oneOf]) {
     if (Array.isArray(choices)) return unionOf(choices, depth)
   }
-  if (Array.isArray(allOf)) return allOf.map((one) => typeOf(one, depth)).join(' & ')
+  if (Array.isArray(allOf)) {
+    // What stands around every item is typed by hand, beside these.
+    const own = (allOf as readonly Schema[]).filter((one) => !('$ref' in one))
+    return own.length === 0 ? 'unknown' : own.map((one) => typeOf(one, depth)).join(' & ')
+  }
   switch (type) {
     case 'string':
     case 'boolean':

@@ -81,7 +81,8 @@ function operationHashes({ namespace, version, document }: OpenApiDocument): [st
         hashOf(wireShape(operation)),
       ]),
   )
-  const errors = Object.entries(components.schemas).map(([name, schema]): [string, string] => [
+  const ofErrors = Object.entries(components.schemas).filter(([, schema]) => !isAround(schema))
+  const errors = ofErrors.map(([name, schema]): [string, string] => [
     `${namespace} ${version} ${name}`,
     hashOf(wireShape(schema)),
   ])
@@ -116,6 +117,11 @@ function isAdded(schema: unknown): boolean {
   return typeof schema === 'object' && schema !== null && 'x-added' in schema
 }
 
+/** Part of what stands around every answer, which is the same in all of them (decision 0083). */
+function isAround(schema: unknown): boolean {
+  return typeof schema === 'object' && schema !== null && 'x-envelope' in schema
+}
+
 /** Words for people, and lists that only ever grow. */
 const notWire = new Set([
   'description',
@@ -134,8 +140,8 @@ function wireShape(value: unknown, isMap = false): unknown {
   if (Array.isArray(value)) return value.map((one) => wireShape(one))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
-    Object.entries(isMap ? value : withRelaxed(value))
-      .filter(([key, part]) => (isMap ? !isAdded(part) : !notWire.has(key)))
+    Object.entries(isMap ? value : withRelaxed(withoutEnvelope(value)))
+      .filter(([key, part]) => (isMap ? !isAdded(part) && !isAround(part) : !notWire.has(key)))
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, part]) => {
         const isNames = !isMap && (key === 'properties' || key === 'patternProperties')
@@ -156,6 +162,29 @@ function withRelaxed(schema: object): object {
     typeof part === 'object' && part !== null && 'x-relaxed' in part ? [name] : [],
   )
   return names.length === 0 ? schema : { ...schema, required: [...(required ?? []), ...names] }
+}
+
+/** Without what stands around every answer, which no type declares: it is the same in all of them (decision 0083). */
+function withoutEnvelope(given: object): object {
+  const { allOf, content } = given as {
+    readonly allOf?: readonly object[]
+    readonly content?: { readonly 'application/json'?: { readonly schema?: AnswerSchema } }
+  }
+  const [around, own] = allOf ?? []
+  if (own !== undefined && isEnvelope(around)) return own
+  const schema = content?.['application/json']?.schema
+  if (!isEnvelope(schema) && !isEnvelope(schema?.properties?.value?.items)) return given
+  return Object.fromEntries(Object.entries(given).filter(([key]) => key !== 'content'))
+}
+
+interface AnswerSchema {
+  readonly properties?: { readonly value?: { readonly items?: object } }
+}
+
+function isEnvelope(schema: object | undefined): boolean {
+  if (isAround(schema)) return true
+  const { $ref } = (schema ?? {}) as { readonly $ref?: string }
+  return $ref !== undefined && /\/(Computed|Tracked)?Resource$/.test($ref)
 }
 
 function sorted(values: readonly unknown[]): readonly unknown[] {

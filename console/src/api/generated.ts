@@ -22,6 +22,7 @@ export interface Operations {
         readonly tags?: Readonly<Record<string, string>>
       })[]
       readonly nextLink?: string
+      readonly count?: number
     }
   }
   listGroups: {
@@ -37,6 +38,7 @@ export interface Operations {
         }
       })[]
       readonly nextLink?: string
+      readonly count?: number
     }
   }
   getGroup: {
@@ -71,22 +73,38 @@ export interface Operations {
   listResources: {
     path: { subscriptionId: string }
     body: undefined
-    answer: unknown
+    answer: {
+      readonly value: readonly (unknown)[]
+      readonly nextLink?: string
+      readonly count?: number
+    }
   }
   listGroupResources: {
     path: { subscriptionId: string; resourceGroupName: string }
     body: undefined
-    answer: unknown
+    answer: {
+      readonly value: readonly (unknown)[]
+      readonly nextLink?: string
+      readonly count?: number
+    }
   }
   listProviders: {
     path: { subscriptionId: string }
     body: undefined
-    answer: unknown
+    answer: {
+      readonly value: readonly (unknown)[]
+      readonly nextLink?: string
+      readonly count?: number
+    }
   }
   listLocations: {
     path: { subscriptionId: string }
     body: undefined
-    answer: unknown
+    answer: {
+      readonly value: readonly (unknown)[]
+      readonly nextLink?: string
+      readonly count?: number
+    }
   }
   putTags: {
     path: { scope: string; tagName: string }
@@ -119,6 +137,8 @@ export interface Operations {
           readonly outputResources: readonly ({
             readonly id: string
           })[]
+          readonly providers?: readonly (Readonly<Record<string, unknown>>)[]
+          readonly dependencies?: readonly (Readonly<Record<string, unknown>>)[]
           readonly error?: {
             readonly code: string
             readonly message: string
@@ -126,6 +146,7 @@ export interface Operations {
         }
       })[]
       readonly nextLink?: string
+      readonly count?: number
     }
   }
   getDeployment: {
@@ -145,6 +166,8 @@ export interface Operations {
         readonly outputResources: readonly ({
           readonly id: string
         })[]
+        readonly providers?: readonly (Readonly<Record<string, unknown>>)[]
+        readonly dependencies?: readonly (Readonly<Record<string, unknown>>)[]
         readonly error?: {
           readonly code: string
           readonly message: string
@@ -175,6 +198,8 @@ export interface Operations {
         readonly outputResources: readonly ({
           readonly id: string
         })[]
+        readonly providers?: readonly (Readonly<Record<string, unknown>>)[]
+        readonly dependencies?: readonly (Readonly<Record<string, unknown>>)[]
         readonly error?: {
           readonly code: string
           readonly message: string
@@ -224,7 +249,11 @@ export interface Operations {
   listDeploymentOperations: {
     path: { subscriptionId: string; resourceGroupName: string; deploymentName: string }
     body: undefined
-    answer: unknown
+    answer: {
+      readonly value: readonly (unknown)[]
+      readonly nextLink?: string
+      readonly count?: number
+    }
   }
   listContainerGroups: {
     path: { subscriptionId: string; resourceGroupName: string }
@@ -245,6 +274,93 @@ export interface Operations {
           readonly containers: readonly ({
             readonly name: string
             readonly properties: {
+              readonly image?: string
+              readonly command?: readonly (string)[]
+              readonly environmentVariables?: readonly ({
+                readonly name: string
+                readonly value?: string
+                readonly secureValue?: string
+                readonly secureValueReference?: string
+              })[]
+              readonly volumeMounts?: readonly ({
+                readonly name: string
+                readonly mountPath: string
+                readonly readOnly?: boolean
+              })[]
+              readonly securityContext?: {
+                readonly privileged?: boolean
+                readonly allowPrivilegeEscalation?: boolean
+                readonly capabilities?: {
+                  readonly add?: readonly (string)[]
+                  readonly drop?: readonly (string)[]
+                }
+                readonly runAsUser?: number
+                readonly runAsGroup?: number
+                readonly seccompProfile?: string
+              }
+              readonly ports?: readonly ({
+                readonly port: number
+                readonly protocol?: string
+              })[]
+              readonly resources?: {
+                readonly requests?: {
+                  readonly cpu?: number
+                  readonly memoryInGB?: number
+                  readonly gpu?: {
+                    readonly count: number
+                    readonly sku?: string
+                  }
+                }
+                readonly limits?: {
+                  readonly cpu?: number
+                  readonly memoryInGB?: number
+                  readonly gpu?: {
+                    readonly count: number
+                    readonly sku?: string
+                  }
+                }
+              }
+              readonly livenessProbe?: {
+                readonly exec?: {
+                  readonly command?: readonly (string)[]
+                }
+                readonly httpGet?: {
+                  readonly path?: string
+                  readonly port: number
+                  readonly scheme?: string
+                  readonly httpHeaders?: readonly ({
+                    readonly name?: string
+                    readonly value?: string
+                  })[]
+                }
+                readonly initialDelaySeconds?: number
+                readonly periodSeconds?: number
+                readonly failureThreshold?: number
+                readonly successThreshold?: number
+                readonly timeoutSeconds?: number
+              }
+              readonly readinessProbe?: {
+                readonly exec?: {
+                  readonly command?: readonly (string)[]
+                }
+                readonly httpGet?: {
+                  readonly path?: string
+                  readonly port: number
+                  readonly scheme?: string
+                  readonly httpHeaders?: readonly ({
+                    readonly name?: string
+                    readonly value?: string
+                  })[]
+                }
+                readonly initialDelaySeconds?: number
+                readonly periodSeconds?: number
+                readonly failureThreshold?: number
+                readonly successThreshold?: number
+                readonly timeoutSeconds?: number
+              }
+              readonly configMap?: {
+                readonly keyValuePairs?: Readonly<Record<string, string>>
+              }
               readonly instanceView?: {
                 readonly restartCount: number
                 readonly currentState: {
@@ -275,6 +391,93 @@ export interface Operations {
           readonly initContainers?: readonly ({
             readonly name: string
             readonly properties: {
+              readonly image?: string
+              readonly command?: readonly (string)[]
+              readonly environmentVariables?: readonly ({
+                readonly name: string
+                readonly value?: string
+                readonly secureValue?: string
+                readonly secureValueReference?: string
+              })[]
+              readonly volumeMounts?: readonly ({
+                readonly name: string
+                readonly mountPath: string
+                readonly readOnly?: boolean
+              })[]
+              readonly securityContext?: {
+                readonly privileged?: boolean
+                readonly allowPrivilegeEscalation?: boolean
+                readonly capabilities?: {
+                  readonly add?: readonly (string)[]
+                  readonly drop?: readonly (string)[]
+                }
+                readonly runAsUser?: number
+                readonly runAsGroup?: number
+                readonly seccompProfile?: string
+              }
+              readonly ports?: readonly ({
+                readonly port: number
+                readonly protocol?: string
+              })[]
+              readonly resources?: {
+                readonly requests?: {
+                  readonly cpu?: number
+                  readonly memoryInGB?: number
+                  readonly gpu?: {
+                    readonly count: number
+                    readonly sku?: string
+                  }
+                }
+                readonly limits?: {
+                  readonly cpu?: number
+                  readonly memoryInGB?: number
+                  readonly gpu?: {
+                    readonly count: number
+                    readonly sku?: string
+                  }
+                }
+              }
+              readonly livenessProbe?: {
+                readonly exec?: {
+                  readonly command?: readonly (string)[]
+                }
+                readonly httpGet?: {
+                  readonly path?: string
+                  readonly port: number
+                  readonly scheme?: string
+                  readonly httpHeaders?: readonly ({
+                    readonly name?: string
+                    readonly value?: string
+                  })[]
+                }
+                readonly initialDelaySeconds?: number
+                readonly periodSeconds?: number
+                readonly failureThreshold?: number
+                readonly successThreshold?: number
+                readonly timeoutSeconds?: number
+              }
+              readonly readinessProbe?: {
+                readonly exec?: {
+                  readonly command?: readonly (string)[]
+                }
+                readonly httpGet?: {
+                  readonly path?: string
+                  readonly port: number
+                  readonly scheme?: string
+                  readonly httpHeaders?: readonly ({
+                    readonly name?: string
+                    readonly value?: string
+                  })[]
+                }
+                readonly initialDelaySeconds?: number
+                readonly periodSeconds?: number
+                readonly failureThreshold?: number
+                readonly successThreshold?: number
+                readonly timeoutSeconds?: number
+              }
+              readonly configMap?: {
+                readonly keyValuePairs?: Readonly<Record<string, string>>
+              }
               readonly instanceView?: {
                 readonly restartCount: number
                 readonly currentState: {
@@ -417,6 +620,7 @@ export interface Operations {
         }
       })[]
       readonly nextLink?: string
+      readonly count?: number
     }
   }
   getContainerGroup: {
@@ -437,6 +641,93 @@ export interface Operations {
         readonly containers: readonly ({
           readonly name: string
           readonly properties: {
+            readonly image?: string
+            readonly command?: readonly (string)[]
+            readonly environmentVariables?: readonly ({
+              readonly name: string
+              readonly value?: string
+              readonly secureValue?: string
+              readonly secureValueReference?: string
+            })[]
+            readonly volumeMounts?: readonly ({
+              readonly name: string
+              readonly mountPath: string
+              readonly readOnly?: boolean
+            })[]
+            readonly securityContext?: {
+              readonly privileged?: boolean
+              readonly allowPrivilegeEscalation?: boolean
+              readonly capabilities?: {
+                readonly add?: readonly (string)[]
+                readonly drop?: readonly (string)[]
+              }
+              readonly runAsUser?: number
+              readonly runAsGroup?: number
+              readonly seccompProfile?: string
+            }
+            readonly ports?: readonly ({
+              readonly port: number
+              readonly protocol?: string
+            })[]
+            readonly resources?: {
+              readonly requests?: {
+                readonly cpu?: number
+                readonly memoryInGB?: number
+                readonly gpu?: {
+                  readonly count: number
+                  readonly sku?: string
+                }
+              }
+              readonly limits?: {
+                readonly cpu?: number
+                readonly memoryInGB?: number
+                readonly gpu?: {
+                  readonly count: number
+                  readonly sku?: string
+                }
+              }
+            }
+            readonly livenessProbe?: {
+              readonly exec?: {
+                readonly command?: readonly (string)[]
+              }
+              readonly httpGet?: {
+                readonly path?: string
+                readonly port: number
+                readonly scheme?: string
+                readonly httpHeaders?: readonly ({
+                  readonly name?: string
+                  readonly value?: string
+                })[]
+              }
+              readonly initialDelaySeconds?: number
+              readonly periodSeconds?: number
+              readonly failureThreshold?: number
+              readonly successThreshold?: number
+              readonly timeoutSeconds?: number
+            }
+            readonly readinessProbe?: {
+              readonly exec?: {
+                readonly command?: readonly (string)[]
+              }
+              readonly httpGet?: {
+                readonly path?: string
+                readonly port: number
+                readonly scheme?: string
+                readonly httpHeaders?: readonly ({
+                  readonly name?: string
+                  readonly value?: string
+                })[]
+              }
+              readonly initialDelaySeconds?: number
+              readonly periodSeconds?: number
+              readonly failureThreshold?: number
+              readonly successThreshold?: number
+              readonly timeoutSeconds?: number
+            }
+            readonly configMap?: {
+              readonly keyValuePairs?: Readonly<Record<string, string>>
+            }
             readonly instanceView?: {
               readonly restartCount: number
               readonly currentState: {
@@ -467,6 +758,93 @@ export interface Operations {
         readonly initContainers?: readonly ({
           readonly name: string
           readonly properties: {
+            readonly image?: string
+            readonly command?: readonly (string)[]
+            readonly environmentVariables?: readonly ({
+              readonly name: string
+              readonly value?: string
+              readonly secureValue?: string
+              readonly secureValueReference?: string
+            })[]
+            readonly volumeMounts?: readonly ({
+              readonly name: string
+              readonly mountPath: string
+              readonly readOnly?: boolean
+            })[]
+            readonly securityContext?: {
+              readonly privileged?: boolean
+              readonly allowPrivilegeEscalation?: boolean
+              readonly capabilities?: {
+                readonly add?: readonly (string)[]
+                readonly drop?: readonly (string)[]
+              }
+              readonly runAsUser?: number
+              readonly runAsGroup?: number
+              readonly seccompProfile?: string
+            }
+            readonly ports?: readonly ({
+              readonly port: number
+              readonly protocol?: string
+            })[]
+            readonly resources?: {
+              readonly requests?: {
+                readonly cpu?: number
+                readonly memoryInGB?: number
+                readonly gpu?: {
+                  readonly count: number
+                  readonly sku?: string
+                }
+              }
+              readonly limits?: {
+                readonly cpu?: number
+                readonly memoryInGB?: number
+                readonly gpu?: {
+                  readonly count: number
+                  readonly sku?: string
+                }
+              }
+            }
+            readonly livenessProbe?: {
+              readonly exec?: {
+                readonly command?: readonly (string)[]
+              }
+              readonly httpGet?: {
+                readonly path?: string
+                readonly port: number
+                readonly scheme?: string
+                readonly httpHeaders?: readonly ({
+                  readonly name?: string
+                  readonly value?: string
+                })[]
+              }
+              readonly initialDelaySeconds?: number
+              readonly periodSeconds?: number
+              readonly failureThreshold?: number
+              readonly successThreshold?: number
+              readonly timeoutSeconds?: number
+            }
+            readonly readinessProbe?: {
+              readonly exec?: {
+                readonly command?: readonly (string)[]
+              }
+              readonly httpGet?: {
+                readonly path?: string
+                readonly port: number
+                readonly scheme?: string
+                readonly httpHeaders?: readonly ({
+                  readonly name?: string
+                  readonly value?: string
+                })[]
+              }
+              readonly initialDelaySeconds?: number
+              readonly periodSeconds?: number
+              readonly failureThreshold?: number
+              readonly successThreshold?: number
+              readonly timeoutSeconds?: number
+            }
+            readonly configMap?: {
+              readonly keyValuePairs?: Readonly<Record<string, string>>
+            }
             readonly instanceView?: {
               readonly restartCount: number
               readonly currentState: {
@@ -652,6 +1030,7 @@ export interface Operations {
         }
       })[]
       readonly nextLink?: string
+      readonly count?: number
     }
   }
   putRoleAssignment: {
@@ -727,6 +1106,7 @@ export interface Operations {
         }
       })[]
       readonly nextLink?: string
+      readonly count?: number
     }
   }
   checkAccess: {
@@ -784,6 +1164,7 @@ export interface Operations {
         }
       })[]
       readonly nextLink?: string
+      readonly count?: number
     }
   }
   putLock: {
@@ -823,7 +1204,11 @@ export interface Operations {
   listActivity: {
     path: { scope: string; eventtypeName: string }
     body: undefined
-    answer: unknown
+    answer: {
+      readonly value: readonly (unknown)[]
+      readonly nextLink?: string
+      readonly count?: number
+    }
   }
   listBillingAccounts: {
     path: {  }
@@ -844,6 +1229,7 @@ export interface Operations {
         }
       })[]
       readonly nextLink?: string
+      readonly count?: number
     }
   }
   listBillingProfiles: {
@@ -876,17 +1262,26 @@ export interface Operations {
         }
       })[]
       readonly nextLink?: string
+      readonly count?: number
     }
   }
   listInvoices: {
     path: { billingAccountName: string }
     body: undefined
-    answer: unknown
+    answer: {
+      readonly value: readonly (unknown)[]
+      readonly nextLink?: string
+      readonly count?: number
+    }
   }
   listProfileTransactions: {
     path: { billingAccountName: string; billingProfileName: string }
     body: undefined
-    answer: unknown
+    answer: {
+      readonly value: readonly (unknown)[]
+      readonly nextLink?: string
+      readonly count?: number
+    }
   }
   listMigrations: {
     path: { subscriptionId: string; resourceGroupName: string; flexibleServerName: string }
@@ -946,6 +1341,7 @@ export interface Operations {
         }
       })[]
       readonly nextLink?: string
+      readonly count?: number
     }
   }
   getMigration: {
@@ -1157,7 +1553,11 @@ export interface Operations {
   listInvitations: {
     path: {  }
     body: undefined
-    answer: unknown
+    answer: {
+      readonly value: readonly (unknown)[]
+      readonly nextLink?: string
+      readonly count?: number
+    }
   }
   rejectInvitation: {
     path: { locationName: string }
@@ -1184,6 +1584,7 @@ export interface Operations {
         }
       })[]
       readonly nextLink?: string
+      readonly count?: number
     }
   }
   listShareSubscriptions: {
@@ -1198,6 +1599,7 @@ export interface Operations {
         }
       })[]
       readonly nextLink?: string
+      readonly count?: number
     }
   }
   listSynchronizations: {
@@ -1305,6 +1707,7 @@ export interface Operations {
         }
       })[]
       readonly nextLink?: string
+      readonly count?: number
     }
   }
 }

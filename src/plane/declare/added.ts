@@ -10,6 +10,13 @@ export function added<T extends TSchema>(schema: T): ReturnType<typeof Type.Opti
   return Object.assign(Type.Optional(schema), { 'x-added': true })
 }
 
+/** Each of them marked as `added`. */
+export function addedEach(
+  schemas: Readonly<Record<string, TSchema>>,
+): Readonly<Record<string, TSchema>> {
+  return Object.fromEntries(Object.entries(schemas).map(([name, one]) => [name, added(one)]))
+}
+
 /** Marks a property that bodies of a released shape had to have, and may leave out now. Answers still have it. */
 export function relaxed<T extends TSchema>(schema: T): ReturnType<typeof Type.Optional<T>> {
   return Object.assign(Type.Optional(schema), { 'x-relaxed': true })

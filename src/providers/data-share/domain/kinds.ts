@@ -1,5 +1,6 @@
 /** The fourteen kinds (facts 6.2): what each names, what it resolves to, and what may be copied into what. Data. */
 
+import Type, { type TSchema } from 'typebox'
 import type { Problem } from '#kernel/error.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
@@ -45,6 +46,13 @@ const kindRules = {
     optional: ['watermarkColumn'],
   },
 } as const satisfies Readonly<Record<string, KindRule>>
+
+/** What data sets name their place by, of whatever kind. */
+export const placeFields: Readonly<Record<string, TSchema>> = Object.fromEntries(
+  Object.values<KindRule>(kindRules)
+    .flatMap(({ required, optional = [] }) => [...required, ...optional])
+    .map((name) => [name, Type.String()]),
+)
 
 export type Kind = keyof typeof kindRules
 export const kindNames: readonly Kind[] = Object.keys(kindRules) as Kind[] // the keys of a constant

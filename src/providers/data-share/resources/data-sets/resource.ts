@@ -2,6 +2,7 @@
 
 import Type from 'typebox'
 import { type Principal, writerOf } from '#kernel/principal.ts'
+import { addedEach } from '#plane/declare/added.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { defineStored } from '#plane/declare/stored.ts'
 import { proxyName, type ShareDependencies, types, version } from '../../dependencies.ts'
@@ -10,6 +11,7 @@ import {
   type KindProperties,
   kindNames,
   kindProblems,
+  placeFields,
   ruleOf,
 } from '../../domain/kinds.ts'
 import { requireLinkedAuthorization } from '../../domain/linked-authorization.ts'
@@ -54,7 +56,8 @@ export function dataSets({ ids, places }: Pick<ShareDependencies, 'ids' | 'place
         problems: ({ kind, properties }: Body) => kindProblems(kind, properties),
         answer: Type.Object({
           kind: kindSchema,
-          properties: Type.Object({ dataSetId: Type.String() }),
+          // Which of them, the kind says.
+          properties: Type.Object({ ...addedEach(placeFields), dataSetId: Type.String() }),
         }),
         unknownProperties: 'ignore',
         patch: 'none',

@@ -2,6 +2,7 @@
 
 import Type from 'typebox'
 import { nameOf, parentOf } from '#kernel/resource-id.ts'
+import { added } from '#plane/declare/added.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { defineReconciled } from '#plane/declare/reconciled.ts'
 import type { View } from '#plane/declare/wire.ts'
@@ -31,6 +32,18 @@ interface Seen extends Generation {
 }
 
 const uuid = Type.String({ pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$' })
+
+const text = Type.String()
+const shownOfInvitation = {
+  targetEmail: added(text),
+  targetActiveDirectoryId: added(text),
+  targetObjectId: added(text),
+  expirationDate: added(text),
+  sentAt: added(text),
+  respondedAt: added(text),
+  userName: added(text),
+  userEmail: added(text),
+}
 
 export function invitations(deps: ShareDependencies): ResourceType {
   const { ids, grants, reader } = deps
@@ -70,7 +83,11 @@ export function invitations(deps: ShareDependencies): ResourceType {
           return [{ path: 'properties.targetEmail', message }]
         },
         answer: Type.Object({
-          properties: Type.Object({ invitationId: Type.String(), invitationStatus: Type.String() }),
+          properties: Type.Object({
+            invitationId: Type.String(),
+            invitationStatus: Type.String(),
+            ...shownOfInvitation,
+          }),
         }),
         unknownProperties: 'ignore',
         patch: 'none',

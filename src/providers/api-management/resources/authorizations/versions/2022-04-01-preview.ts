@@ -20,7 +20,14 @@ const body = Type.Object({
     ),
   }),
 })
-const answer = Type.Object({ ...body.properties, location: added(Type.String()) })
+const answer = Type.Object({
+  properties: Type.Object({
+    ...body.properties.properties.properties,
+    status: added(Type.Enum(['Connected', 'Error'])),
+    error: added(Type.Object({ code: Type.String(), message: Type.String() })),
+  }),
+  location: added(Type.String()),
+})
 export type AuthorizationBody = Static<typeof body>
 
 export interface PreparedAuthorization extends AuthorizationBody {

@@ -2,13 +2,13 @@
 
 import Type from 'typebox'
 import type { Ids, Seal } from '#kernel/ports.ts'
-import { added } from '#plane/declare/added.ts'
+import { added, addedEach } from '#plane/declare/added.ts'
 import type { Version, View } from '#plane/declare/wire.ts'
 import type { ContainerLimits } from '../../../domain/limits.ts'
 import type { ContainerGroup } from '../model.ts'
 import { sizeProblems } from '../rules/size.ts'
 import { type Naming, showGroup } from './from-model.ts'
-import { groupProperties, identityShape } from './shapes.ts'
+import { containerProperties, groupProperties, identityShape } from './shapes.ts'
 import { type PreparedBody, toModel } from './to-model.ts'
 
 const body = Type.Object({
@@ -51,7 +51,11 @@ const containerInstanceView = Type.Object({
 const withInstanceView = Type.Array(
   Type.Object({
     name: Type.String(),
-    properties: Type.Object({ instanceView: Type.Optional(containerInstanceView) }),
+    properties: Type.Object({
+      // As written: what answers hold besides came to the released shape later.
+      ...addedEach(containerProperties.properties),
+      instanceView: Type.Optional(containerInstanceView),
+    }),
   }),
 )
 

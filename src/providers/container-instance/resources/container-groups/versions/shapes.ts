@@ -65,7 +65,7 @@ const anyContainer = {
   securityContext: maybe(securityContext),
 }
 
-const containerProperties = Type.Object({
+export const containerProperties = Type.Object({
   ...anyContainer,
   ports: maybe(list(Type.Object({ port: Type.Integer(), protocol: maybe(text()) }))),
   resources: maybe(

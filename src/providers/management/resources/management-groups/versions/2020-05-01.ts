@@ -4,6 +4,7 @@ import Type from 'typebox'
 import { isJsonObject } from '#kernel/patch.ts'
 import { nameOf, parseResourceId } from '#kernel/resource-id.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
+import { added } from '#plane/declare/added.ts'
 import type { Version } from '#plane/declare/wire.ts'
 import { groupIdOf } from '../../../domain/hierarchy.ts'
 import type { ManagementGroup } from '../model.ts'
@@ -39,7 +40,13 @@ const answer = Type.Object({
     details: Type.Object({
       version: Type.Integer(),
       updatedTime: Type.Optional(Type.String()),
-      parent: Type.Optional(Type.Object({ id: Type.String(), name: Type.String() })),
+      parent: Type.Optional(
+        Type.Object({
+          id: Type.String(),
+          name: Type.String(),
+          displayName: added(Type.String()),
+        }),
+      ),
     }),
   }),
 })

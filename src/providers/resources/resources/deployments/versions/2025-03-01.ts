@@ -2,6 +2,7 @@
 
 import Type from 'typebox'
 import { isJsonObject } from '#kernel/patch.ts'
+import { added } from '#plane/declare/added.ts'
 import type { Version, View } from '#plane/declare/wire.ts'
 import { showDeployment } from '../../../domain/deployments/show.ts'
 import type { Deployment, Progress } from '../model.ts'
@@ -29,6 +30,8 @@ const answer = Type.Object({
     parameters: Type.Object({}),
     outputs: Type.Optional(Type.Object({})),
     outputResources: Type.Array(Type.Object({ id: Type.String() })),
+    providers: added(Type.Array(Type.Object({}, { additionalProperties: true }))),
+    dependencies: added(Type.Array(Type.Object({}, { additionalProperties: true }))),
     error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
   }),
 })

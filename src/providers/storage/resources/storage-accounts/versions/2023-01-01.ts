@@ -6,7 +6,7 @@
 import Type from 'typebox'
 import type { Seal } from '#kernel/ports.ts'
 import { nameOf } from '#kernel/resource-id.ts'
-import { relaxed } from '#plane/declare/added.ts'
+import { added, relaxed } from '#plane/declare/added.ts'
 import type { Version } from '#plane/declare/wire.ts'
 import { openKey, type StorageAccount, sealKey } from '../model.ts'
 
@@ -57,6 +57,7 @@ export function v2023_01_01(seal: Seal): Version<StorageAccount> {
       )
     },
     answer: Type.Object({
+      kind: added(Type.String({ description: 'What clients are told: `StorageV2`.' })),
       properties: Type.Object({
         provisioningState: Type.String(),
         kind,
