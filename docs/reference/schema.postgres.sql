@@ -184,6 +184,10 @@ CREATE TABLE business_accounts (
   net_change bigint DEFAULT 0 NOT NULL,
   tax_group_code text COLLATE "C" DEFAULT ''::text NOT NULL,
   last_modified_date_time bigint DEFAULT 0 NOT NULL,
+  total_debit bigint DEFAULT 0 NOT NULL,
+  total_credit bigint DEFAULT 0 NOT NULL,
+  balance_debit bigint DEFAULT 0 NOT NULL,
+  balance_credit bigint DEFAULT 0 NOT NULL,
   PRIMARY KEY (id)
 );
 
@@ -232,6 +236,27 @@ CREATE TABLE business_currency_exchange_rates (
   starting_date text COLLATE "C" DEFAULT '0001-01-01'::text NOT NULL,
   exchange_rate_amount bigint DEFAULT 0 NOT NULL,
   relational_exchange_rate_amount bigint DEFAULT 0 NOT NULL,
+  last_modified_date_time bigint DEFAULT 0 NOT NULL,
+  PRIMARY KEY (id)
+);
+
+CREATE TABLE business_customer_ledger_entries (
+  id text COLLATE "C" NOT NULL,
+  company_id text COLLATE "C" NOT NULL,
+  revision bigint NOT NULL,
+  entry_number bigint DEFAULT 0 NOT NULL,
+  posting_date text COLLATE "C" DEFAULT '0001-01-01'::text NOT NULL,
+  document_type text COLLATE "C" DEFAULT ''::text NOT NULL,
+  document_number text COLLATE "C" DEFAULT ''::text NOT NULL,
+  document_id text COLLATE "C" DEFAULT '00000000-0000-0000-0000-000000000000'::text NOT NULL,
+  customer_id text COLLATE "C" DEFAULT '00000000-0000-0000-0000-000000000000'::text NOT NULL,
+  customer_number text COLLATE "C" DEFAULT ''::text NOT NULL,
+  description text COLLATE "C" DEFAULT ''::text NOT NULL,
+  currency_code text COLLATE "C" DEFAULT ''::text NOT NULL,
+  amount bigint DEFAULT 0 NOT NULL,
+  amount_local bigint DEFAULT 0 NOT NULL,
+  applied_amount bigint DEFAULT 0 NOT NULL,
+  applies_to_invoice_id text COLLATE "C" DEFAULT '00000000-0000-0000-0000-000000000000'::text NOT NULL,
   last_modified_date_time bigint DEFAULT 0 NOT NULL,
   PRIMARY KEY (id)
 );
@@ -372,6 +397,43 @@ CREATE TABLE business_documents (
   invoice_number text COLLATE "C" DEFAULT ''::text NOT NULL,
   exchange_rate_amount bigint DEFAULT 0 NOT NULL,
   relational_exchange_rate_amount bigint DEFAULT 0 NOT NULL,
+  PRIMARY KEY (id)
+);
+
+CREATE TABLE business_general_ledger_entries (
+  id text COLLATE "C" NOT NULL,
+  company_id text COLLATE "C" NOT NULL,
+  revision bigint NOT NULL,
+  entry_number bigint DEFAULT 0 NOT NULL,
+  posting_date text COLLATE "C" DEFAULT '0001-01-01'::text NOT NULL,
+  document_type text COLLATE "C" DEFAULT ''::text NOT NULL,
+  document_number text COLLATE "C" DEFAULT ''::text NOT NULL,
+  document_id text COLLATE "C" DEFAULT '00000000-0000-0000-0000-000000000000'::text NOT NULL,
+  account_id text COLLATE "C" DEFAULT '00000000-0000-0000-0000-000000000000'::text NOT NULL,
+  account_number text COLLATE "C" DEFAULT ''::text NOT NULL,
+  description text COLLATE "C" DEFAULT ''::text NOT NULL,
+  debit_amount bigint DEFAULT 0 NOT NULL,
+  credit_amount bigint DEFAULT 0 NOT NULL,
+  last_modified_date_time bigint DEFAULT 0 NOT NULL,
+  PRIMARY KEY (id)
+);
+
+CREATE TABLE business_item_ledger_entries (
+  id text COLLATE "C" NOT NULL,
+  company_id text COLLATE "C" NOT NULL,
+  revision bigint NOT NULL,
+  entry_number bigint DEFAULT 0 NOT NULL,
+  posting_date text COLLATE "C" DEFAULT '0001-01-01'::text NOT NULL,
+  document_type text COLLATE "C" DEFAULT ''::text NOT NULL,
+  document_number text COLLATE "C" DEFAULT ''::text NOT NULL,
+  document_id text COLLATE "C" DEFAULT '00000000-0000-0000-0000-000000000000'::text NOT NULL,
+  item_id text COLLATE "C" DEFAULT '00000000-0000-0000-0000-000000000000'::text NOT NULL,
+  item_number text COLLATE "C" DEFAULT ''::text NOT NULL,
+  entry_type text COLLATE "C" DEFAULT ''::text NOT NULL,
+  source_number text COLLATE "C" DEFAULT ''::text NOT NULL,
+  description text COLLATE "C" DEFAULT ''::text NOT NULL,
+  quantity bigint DEFAULT 0 NOT NULL,
+  last_modified_date_time bigint DEFAULT 0 NOT NULL,
   PRIMARY KEY (id)
 );
 
@@ -522,6 +584,17 @@ CREATE TABLE business_payment_terms (
   PRIMARY KEY (id)
 );
 
+CREATE TABLE business_posting_accounts (
+  id text COLLATE "C" NOT NULL,
+  company_id text COLLATE "C" NOT NULL,
+  revision bigint NOT NULL,
+  code text COLLATE "C" DEFAULT ''::text NOT NULL,
+  account_id text COLLATE "C" DEFAULT '00000000-0000-0000-0000-000000000000'::text NOT NULL,
+  account_number text COLLATE "C" DEFAULT ''::text NOT NULL,
+  last_modified_date_time bigint DEFAULT 0 NOT NULL,
+  PRIMARY KEY (id)
+);
+
 CREATE TABLE business_shipment_methods (
   id text COLLATE "C" NOT NULL,
   company_id text COLLATE "C" NOT NULL,
@@ -539,6 +612,23 @@ CREATE TABLE business_tax_areas (
   code text COLLATE "C" DEFAULT ''::text NOT NULL,
   display_name text COLLATE "C" DEFAULT ''::text NOT NULL,
   tax_type text COLLATE "C" DEFAULT ''::text NOT NULL,
+  last_modified_date_time bigint DEFAULT 0 NOT NULL,
+  PRIMARY KEY (id)
+);
+
+CREATE TABLE business_tax_entries (
+  id text COLLATE "C" NOT NULL,
+  company_id text COLLATE "C" NOT NULL,
+  revision bigint NOT NULL,
+  entry_number bigint DEFAULT 0 NOT NULL,
+  posting_date text COLLATE "C" DEFAULT '0001-01-01'::text NOT NULL,
+  document_type text COLLATE "C" DEFAULT ''::text NOT NULL,
+  document_number text COLLATE "C" DEFAULT ''::text NOT NULL,
+  document_id text COLLATE "C" DEFAULT '00000000-0000-0000-0000-000000000000'::text NOT NULL,
+  customer_id text COLLATE "C" DEFAULT '00000000-0000-0000-0000-000000000000'::text NOT NULL,
+  tax_percent bigint DEFAULT 0 NOT NULL,
+  base bigint DEFAULT 0 NOT NULL,
+  amount bigint DEFAULT 0 NOT NULL,
   last_modified_date_time bigint DEFAULT 0 NOT NULL,
   PRIMARY KEY (id)
 );
@@ -1021,6 +1111,10 @@ CREATE UNIQUE INDEX business_currencies_by_code ON business_currencies USING btr
 
 CREATE UNIQUE INDEX business_currency_exchange_rates_by_day ON business_currency_exchange_rates USING btree (company_id, currency_id, starting_date);
 
+CREATE INDEX business_customer_ledger_entries_by_customer ON business_customer_ledger_entries USING btree (customer_id);
+
+CREATE UNIQUE INDEX business_customer_ledger_entries_by_number ON business_customer_ledger_entries USING btree (company_id, entry_number);
+
 CREATE INDEX business_customer_payments_by_customer ON business_customer_payments USING btree (customer_id);
 
 CREATE INDEX business_customer_payments_by_invoice ON business_customer_payments USING btree (applies_to_invoice_id);
@@ -1036,6 +1130,14 @@ CREATE INDEX business_documents_by_invoice ON business_documents USING btree (in
 CREATE UNIQUE INDEX business_documents_by_number ON business_documents USING btree (company_id, kind, number);
 
 CREATE INDEX business_documents_by_payer ON business_documents USING btree (bill_to_customer_id);
+
+CREATE INDEX business_general_ledger_entries_by_account ON business_general_ledger_entries USING btree (account_id);
+
+CREATE UNIQUE INDEX business_general_ledger_entries_by_number ON business_general_ledger_entries USING btree (company_id, entry_number);
+
+CREATE INDEX business_item_ledger_entries_by_item ON business_item_ledger_entries USING btree (item_id);
+
+CREATE UNIQUE INDEX business_item_ledger_entries_by_number ON business_item_ledger_entries USING btree (company_id, entry_number);
 
 CREATE UNIQUE INDEX business_item_units_by_item ON business_item_units_of_measure USING btree (item_id, unit_of_measure_id);
 
@@ -1055,9 +1157,13 @@ CREATE UNIQUE INDEX business_payment_methods_by_code ON business_payment_methods
 
 CREATE UNIQUE INDEX business_payment_terms_by_code ON business_payment_terms USING btree (company_id, code);
 
+CREATE UNIQUE INDEX business_posting_accounts_by_code ON business_posting_accounts USING btree (company_id, code);
+
 CREATE UNIQUE INDEX business_shipment_methods_by_code ON business_shipment_methods USING btree (company_id, code);
 
 CREATE UNIQUE INDEX business_tax_areas_by_code ON business_tax_areas USING btree (company_id, code);
+
+CREATE UNIQUE INDEX business_tax_entries_by_number ON business_tax_entries USING btree (company_id, entry_number);
 
 CREATE UNIQUE INDEX business_tax_groups_by_code ON business_tax_groups USING btree (company_id, code);
 

@@ -211,7 +211,7 @@ CREATE TABLE business_accounts (
   net_change bigint not null default 0,
   tax_group_code text not null default '',
   last_modified_date_time bigint not null default 0
-);
+, total_debit bigint not null default 0, total_credit bigint not null default 0, balance_debit bigint not null default 0, balance_credit bigint not null default 0);
 
 CREATE UNIQUE INDEX business_accounts_by_number on business_accounts (company_id, number);
 
@@ -267,6 +267,31 @@ CREATE TABLE business_currency_exchange_rates (
 
 CREATE UNIQUE INDEX business_currency_exchange_rates_by_day
 on business_currency_exchange_rates (company_id, currency_id, starting_date);
+
+CREATE TABLE business_customer_ledger_entries (
+  id text not null primary key,
+  company_id text not null,
+  revision bigint not null,
+  entry_number bigint not null default 0,
+  posting_date text not null default '0001-01-01',
+  document_type text not null default '',
+  document_number text not null default '',
+  document_id text not null default '00000000-0000-0000-0000-000000000000',
+  customer_id text not null default '00000000-0000-0000-0000-000000000000',
+  customer_number text not null default '',
+  description text not null default '',
+  currency_code text not null default '',
+  amount bigint not null default 0,
+  amount_local bigint not null default 0,
+  applied_amount bigint not null default 0,
+  applies_to_invoice_id text not null default '00000000-0000-0000-0000-000000000000',
+  last_modified_date_time bigint not null default 0
+);
+
+CREATE INDEX business_customer_ledger_entries_by_customer
+on business_customer_ledger_entries (customer_id);
+
+CREATE UNIQUE INDEX business_customer_ledger_entries_by_number on business_customer_ledger_entries (company_id, entry_number);
 
 CREATE TABLE business_customer_payments (
   id text not null primary key,
@@ -415,6 +440,50 @@ CREATE UNIQUE INDEX business_documents_by_number
 on business_documents (company_id, kind, number);
 
 CREATE INDEX business_documents_by_payer on business_documents (bill_to_customer_id);
+
+CREATE TABLE business_general_ledger_entries (
+  id text not null primary key,
+  company_id text not null,
+  revision bigint not null,
+  entry_number bigint not null default 0,
+  posting_date text not null default '0001-01-01',
+  document_type text not null default '',
+  document_number text not null default '',
+  document_id text not null default '00000000-0000-0000-0000-000000000000',
+  account_id text not null default '00000000-0000-0000-0000-000000000000',
+  account_number text not null default '',
+  description text not null default '',
+  debit_amount bigint not null default 0,
+  credit_amount bigint not null default 0,
+  last_modified_date_time bigint not null default 0
+);
+
+CREATE INDEX business_general_ledger_entries_by_account
+on business_general_ledger_entries (account_id);
+
+CREATE UNIQUE INDEX business_general_ledger_entries_by_number on business_general_ledger_entries (company_id, entry_number);
+
+CREATE TABLE business_item_ledger_entries (
+  id text not null primary key,
+  company_id text not null,
+  revision bigint not null,
+  entry_number bigint not null default 0,
+  posting_date text not null default '0001-01-01',
+  document_type text not null default '',
+  document_number text not null default '',
+  document_id text not null default '00000000-0000-0000-0000-000000000000',
+  item_id text not null default '00000000-0000-0000-0000-000000000000',
+  item_number text not null default '',
+  entry_type text not null default '',
+  source_number text not null default '',
+  description text not null default '',
+  quantity bigint not null default 0,
+  last_modified_date_time bigint not null default 0
+);
+
+CREATE INDEX business_item_ledger_entries_by_item on business_item_ledger_entries (item_id);
+
+CREATE UNIQUE INDEX business_item_ledger_entries_by_number on business_item_ledger_entries (company_id, entry_number);
 
 CREATE TABLE business_item_units_of_measure (
   id text not null primary key,
@@ -573,6 +642,19 @@ CREATE TABLE business_payment_terms (
 
 CREATE UNIQUE INDEX business_payment_terms_by_code on business_payment_terms (company_id, code);
 
+CREATE TABLE business_posting_accounts (
+  id text not null primary key,
+  company_id text not null,
+  revision bigint not null,
+  code text not null default '',
+  account_id text not null default '00000000-0000-0000-0000-000000000000',
+  account_number text not null default '',
+  last_modified_date_time bigint not null default 0
+);
+
+CREATE UNIQUE INDEX business_posting_accounts_by_code
+on business_posting_accounts (company_id, code);
+
 CREATE TABLE business_shipment_methods (
   id text not null primary key,
   company_id text not null,
@@ -595,6 +677,24 @@ CREATE TABLE business_tax_areas (
 );
 
 CREATE UNIQUE INDEX business_tax_areas_by_code on business_tax_areas (company_id, code);
+
+CREATE TABLE business_tax_entries (
+  id text not null primary key,
+  company_id text not null,
+  revision bigint not null,
+  entry_number bigint not null default 0,
+  posting_date text not null default '0001-01-01',
+  document_type text not null default '',
+  document_number text not null default '',
+  document_id text not null default '00000000-0000-0000-0000-000000000000',
+  customer_id text not null default '00000000-0000-0000-0000-000000000000',
+  tax_percent bigint not null default 0,
+  base bigint not null default 0,
+  amount bigint not null default 0,
+  last_modified_date_time bigint not null default 0
+);
+
+CREATE UNIQUE INDEX business_tax_entries_by_number on business_tax_entries (company_id, entry_number);
 
 CREATE TABLE business_tax_groups (
   id text not null primary key,

@@ -2,6 +2,7 @@
 
 import { addColumns, createTable, type Dialect } from '#query/table.ts'
 import type { Migration } from '#stores/store.ts'
+import { firstAccounts } from './documents/posting-accounts.ts'
 import * as tables from './tables.ts'
 
 const first = [
@@ -70,6 +71,88 @@ const paymentIndexes: readonly string[] = [
   `create index business_documents_by_payer on business_documents (bill_to_customer_id)`,
 ]
 
+const entryTables = [
+  tables.generalLedgerEntries,
+  tables.customerLedgerEntries,
+  tables.taxEntries,
+  tables.itemLedgerEntries,
+]
+
+/** Accounts that came with posting; those of companies that are there already. */
+const laterAccounts = firstAccounts.filter(([number]) =>
+  ['2200', '3900', '7100', '7200'].includes(number),
+)
+
+/**
+ * Companies of before have the accounts and one opening entry for each balance and each stock, so that what stands is
+ * the sum of its entries from the first day.
+ */
+function openings(dialect: Dialect): readonly string[] {
+  const isSqlite = dialect === 'sqlite'
+  const uuid = isSqlite
+    ? `lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2)
+        || '-a' || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))`
+    : 'cast(gen_random_uuid() as text)'
+  const day = isSqlite ? "date('now')" : "to_char(now() at time zone 'utc', 'YYYY-MM-DD')"
+  const entry =
+    'id, company_id, revision, entry_number, posting_date, document_type, document_number'
+  const cells = (number: string, of: string) =>
+    `${uuid}, ${of}.company_id, 1, ${number}, ${day}, ' ', 'OPENING'`
+  const counted = (names: readonly string[]) =>
+    names
+      .map(
+        (name) => `(select count(*) from business_${name}_ledger_entries entries
+          where entries.company_id = balances.company_id)`,
+      )
+      .join(' + ')
+  const owed = `(select company_id, cast(sum(balance_due) as bigint) as due from business_customers
+      group by company_id having sum(balance_due) <> 0) as balances`
+  const booked = (number: string, sign: string, at: number) =>
+    `insert into business_general_ledger_entries
+       (${entry}, account_id, account_number, description, debit_amount, credit_amount)
+     select ${cells(`${at} + ${counted(['customer', 'item'])}`, 'balances')}, accounts.id,
+       accounts.number, 'Opening balance', case when ${sign}due > 0 then ${sign}due else 0 end,
+       case when ${sign}due < 0 then -(${sign}due) else 0 end
+     from ${owed} join business_accounts accounts
+       on accounts.company_id = balances.company_id and accounts.number = '${number}'`
+  return [
+    ...laterAccounts.map(
+      ([number, name, category]) => `insert into business_accounts
+       (id, company_id, revision, number, display_name, category, account_type)
+     select ${uuid}, id, 1, '${number}', '${name}', '${category}', 'Posting' from business_companies`,
+    ),
+    ...firstAccounts.flatMap(([number, , , , purpose]) =>
+      purpose === ''
+        ? []
+        : [
+            `insert into business_posting_accounts (id, company_id, revision, code, account_id, account_number)
+     select ${uuid}, company_id, 1, '${purpose}', id, number from business_accounts where number = '${number}'`,
+          ],
+    ),
+    `insert into business_customer_ledger_entries
+       (${entry}, customer_id, customer_number, description, amount, amount_local)
+     select ${cells('row_number() over (partition by company_id order by number)', 'customers')},
+       customers.id, customers.number, 'Opening balance', balance_due, balance_due
+     from business_customers customers where balance_due <> 0`,
+    `insert into business_item_ledger_entries
+       (${entry}, item_id, item_number, description, entry_type, quantity)
+     select ${cells(`row_number() over (partition by company_id order by number) + ${counted(['customer'])}`, 'balances')},
+       balances.id, balances.number, 'Opening balance',
+       case when inventory > 0 then 'Positive Adjmt.' else 'Negative Adjmt.' end, inventory
+     from business_items balances where inventory <> 0`,
+    booked('1200', '', 1),
+    booked('3900', '-', 2),
+    `update business_accounts set
+       total_debit = entries.debit_amount, total_credit = entries.credit_amount,
+       net_change = entries.debit_amount - entries.credit_amount,
+       balance_debit = entries.debit_amount, balance_credit = entries.credit_amount
+     from business_general_ledger_entries entries where entries.account_id = business_accounts.id`,
+    `insert into business_counters (company_id, name, last)
+     select id, 'entry', ${counted(['customer', 'item', 'general']).replaceAll('balances.company_id', 'companies.id')}
+     from business_companies companies`,
+  ]
+}
+
 const terms = [tables.paymentTerms, tables.paymentMethods, tables.shipmentMethods]
 
 function statements(dialect: Dialect): readonly (readonly string[])[] {
@@ -96,6 +179,21 @@ function statements(dialect: Dialect): readonly (readonly string[])[] {
       `create unique index business_currency_exchange_rates_by_day
         on business_currency_exchange_rates (company_id, currency_id, starting_date)`,
       ...addColumns(tables.documents, dialect, 6),
+    ],
+    [
+      ...addColumns(tables.accounts, dialect, 7),
+      ...[tables.postingAccounts, ...entryTables].map((table) => createTable(table, dialect, 7)),
+      `create unique index business_posting_accounts_by_code
+        on business_posting_accounts (company_id, code)`,
+      ...entryTables.map(
+        ({ name }) => `create unique index ${name}_by_number on ${name} (company_id, entry_number)`,
+      ),
+      `create index business_general_ledger_entries_by_account
+        on business_general_ledger_entries (account_id)`,
+      `create index business_customer_ledger_entries_by_customer
+        on business_customer_ledger_entries (customer_id)`,
+      'create index business_item_ledger_entries_by_item on business_item_ledger_entries (item_id)',
+      ...openings(dialect),
     ],
   ]
 }

@@ -1,13 +1,19 @@
 /** All entities of the business application, in the order of the service document. Nothing else. */
 
 import { accessRights } from './entities/access-rights.ts'
-import { accounts } from './entities/accounts.ts'
+import { accounts, postingAccounts, trialBalances } from './entities/accounts.ts'
 import { companies } from './entities/companies.ts'
 import { currencies } from './entities/currencies.ts'
 import { currencyExchangeRates } from './entities/currency-exchange-rates.ts'
 import { customerPayments } from './entities/customer-payments.ts'
 import { customers } from './entities/customers.ts'
 import { items, itemUnitsOfMeasure, itemVariants } from './entities/items.ts'
+import {
+  customerLedgerEntries,
+  generalLedgerEntries,
+  itemLedgerEntries,
+  taxEntries,
+} from './entities/ledger-entries.ts'
 import { locations } from './entities/locations.ts'
 import { paymentMethods, paymentTerms, shipmentMethods } from './entities/payment-terms.ts'
 import { salesCreditMemos, salesInvoices, salesQuotes } from './entities/sales-documents.ts'
@@ -23,6 +29,12 @@ export const businessModel: Model = createModel([
   itemVariants,
   itemUnitsOfMeasure,
   accounts,
+  postingAccounts,
+  trialBalances,
+  generalLedgerEntries,
+  customerLedgerEntries,
+  taxEntries,
+  itemLedgerEntries,
   unitsOfMeasure,
   taxAreas,
   taxGroups,

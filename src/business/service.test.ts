@@ -335,7 +335,8 @@ for (const dialect of dialects) {
         ['PUT', `salesQuotes(${id})`, 'GET, PATCH, DELETE'],
         ['PUT', `salesQuoteLines(${json['id']})`, 'GET, POST, PATCH, DELETE'],
         ['PATCH', 'salesQuotes/$count', 'GET'],
-        ['POST', 'accounts', 'GET'],
+        ['POST', 'generalLedgerEntries', 'GET'],
+        ['POST', 'trialBalances', 'GET'],
       ] as const) {
         const answer = await call(method, `${company}/${address}`, { body: {} })
         assert.equal(answer.status, 405, answer.body)

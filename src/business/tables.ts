@@ -97,6 +97,23 @@ export const accounts = business('accounts', {
   ...each(number, 'direct_posting', 'net_change'),
   tax_group_code: words,
   ...changed,
+  // Kept by posting, never summed: what was booked on either side, and the side on which more stands.
+  ...each(
+    whole({ default: 0, since: 7 }),
+    'total_debit',
+    'total_credit',
+    'balance_debit',
+    'balance_credit',
+  ),
+})
+
+/** The account that what is posted goes to, where no line names one: one for each purpose. */
+export const postingAccounts = business('posting_accounts', {
+  ...own,
+  code: words,
+  account_id: guid,
+  account_number: words,
+  ...changed,
 })
 
 export const unitsOfMeasure = business('units_of_measure', {
@@ -276,5 +293,50 @@ export const customerPayments = business('customer_payments', {
   amount: number,
   applies_to_invoice_id: guid,
   ...each(words, 'applies_to_invoice_number', 'description', 'comment'),
+  ...changed,
+})
+
+/** What every entry of a ledger tells. Entries are only ever added. */
+const entry = {
+  ...own,
+  entry_number: number,
+  posting_date: date,
+  ...each(words, 'document_type', 'document_number'),
+  document_id: guid,
+}
+
+/** One entry for each account that a posting moves; debits and credits of a posting are equal. */
+export const generalLedgerEntries = business('general_ledger_entries', {
+  ...entry,
+  account_id: guid,
+  ...each(words, 'account_number', 'description'),
+  ...each(number, 'debit_amount', 'credit_amount'),
+  ...changed,
+})
+
+/** What a customer owes more or less: in the currency of the document, and in the company's own. */
+export const customerLedgerEntries = business('customer_ledger_entries', {
+  ...entry,
+  customer_id: guid,
+  ...each(words, 'customer_number', 'description', 'currency_code'),
+  ...each(number, 'amount', 'amount_local', 'applied_amount'),
+  applies_to_invoice_id: guid,
+  ...changed,
+})
+
+/** The tax of a document, one entry for each way its lines are taxed. */
+export const taxEntries = business('tax_entries', {
+  ...entry,
+  customer_id: guid,
+  ...each(number, 'tax_percent', 'base', 'amount'),
+  ...changed,
+})
+
+/** What came into stock and left it, in base units of the item. */
+export const itemLedgerEntries = business('item_ledger_entries', {
+  ...entry,
+  item_id: guid,
+  ...each(words, 'item_number', 'entry_type', 'source_number', 'description'),
+  quantity: number,
   ...changed,
 })

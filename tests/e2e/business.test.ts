@@ -183,9 +183,29 @@ onBothStores('killed while writing and posting: totals equal lines', async (sett
       balance,
       'posting is whole or not at all',
     )
+    await requireBalanced(again, `${root}/${company}`, balance)
     await again.stop()
   }
 })
+
+/** The general ledger balances, posting by posting, and has what the customers owe. `owed`: in cents. */
+async function requireBalanced(
+  server: Awaited<ReturnType<typeof startInstallation>>,
+  company: string,
+  owed: number,
+): Promise<void> {
+  const entries = (await server.request('GET', `${company}/generalLedgerEntries`)).items()
+  const inCents = (value: unknown) => Math.round(Number(value) * 100)
+  const sums = new Map<unknown, number>()
+  for (const { documentNumber, debitAmount, creditAmount } of entries) {
+    const sum = (sums.get(documentNumber) ?? 0) + inCents(debitAmount) - inCents(creditAmount)
+    sums.set(documentNumber, sum)
+  }
+  for (const [number, sum] of sums) assert.equal(sum, 0, `${number} balances`)
+  const accounts = (await server.request('GET', `${company}/trialBalances`)).items()
+  const receivables = accounts.find(({ number }) => number === '1200')
+  assert.equal(inCents(receivables?.['balanceAtDateDebit']), owed, 'the receivables')
+}
 
 /** Three lines of one document in one change set: all of them, or none. */
 function jsonBatch(at: string, itemId: unknown): { readonly body: object } {

@@ -126,7 +126,9 @@ const guides: Readonly<Record<string, Pasted>> = {
   'start.md': { tells: [/team-a/] },
   'guides/audit.md': { tells: [/resourceGroups\/write/, /users\/write/] },
   'guides/billing.md': { tells: [/^G000000001/m, /Support/, /Refund/] },
-  'guides/business.md': { tells: [/"remainingAmount":0,"status":"Paid"/] },
+  'guides/business.md': {
+    tells: [/"remainingAmount":0,"status":"Paid"/, /together [\d.]+ [\d.]+/],
+  },
   'guides/consent.md': { tells: [/accessToken/] },
   'guides/containers.md': {
     tells: [/Running/, /armature:\/\/shop\/secrets\/db-password/],

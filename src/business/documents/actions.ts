@@ -17,9 +17,10 @@ import { kindOf } from '../write/lines.ts'
 import { createLookups } from '../write/lookups.ts'
 import { lockRow, newId, today, updateRow, type WriteContext } from '../write/rows.ts'
 import { checkTag, type Target } from '../write/tag.ts'
-import { amountMax, moveBalance } from './balance.ts'
 import { isPosted } from './life.ts'
 import { nextNumber } from './numbers.ts'
+import { lockLedger, Posting } from './posting.ts'
+import { bookSale } from './sales-posting.ts'
 
 /** The document an action leads to: `Location` points at it. */
 interface ActionResult {
@@ -121,15 +122,21 @@ async function post(context: WriteContext, row: DocumentRow): Promise<void> {
   const applied = isInvoice ? undefined : await applyTo(context, row, total)
   const rate = applied?.rate ?? (await rateToPost(context, row))
   const open = total - (applied?.amount ?? 0)
-  await finishPosting(context, row, {
+  const posting = await finishPosting(context, row, {
     status: row.invoice_id === noGuid ? (open === 0 ? 'Paid' : 'Open') : 'Corrective',
     open,
     rate,
   })
-  await moveStock(context, lines, isInvoice ? -1 : 1)
-  const rest = inLocal(open, rate)
-  const moved = isInvoice ? rest : -(rest + (applied?.local ?? 0))
-  await moveBalance(context, row.bill_to_customer_id, moved)
+  await moveStock(context, posting, lines, isInvoice ? -1 : 1)
+  const local = inLocal(open, rate) + (applied?.local ?? 0)
+  const sign = isInvoice ? 1 : -1
+  await posting.owe(sign * total, sign * local, {
+    currency_code: row.currency_code,
+    applied_amount: -(applied?.amount ?? 0),
+    applies_to_invoice_id: row.invoice_id,
+  })
+  await bookSale(context, posting, row, { sign, local, rate })
+  await posting.finish()
 }
 
 /** The rate of the document, or of the day it is posted on; refused where what is owed could not be told. */
@@ -179,17 +186,27 @@ async function finishPosting(
   context: WriteContext,
   row: DocumentRow,
   outcome: { readonly status: string; readonly open: number; readonly rate: Rate },
-): Promise<void> {
+): Promise<Posting> {
   const isInvoice = row.kind === 'invoice'
-  const posted = row.posting_date
+  const date = row.posting_date === noDate ? today(context) : row.posting_date
+  const number = await nextNumber(context, isInvoice ? 'postedInvoice' : 'postedCreditMemo')
+  await lockLedger(context)
   await updateRow(context.tx, tables.documents, row.id, {
     status: outcome.status,
-    number: await nextNumber(context, isInvoice ? 'postedInvoice' : 'postedCreditMemo'),
-    posting_date: posted === noDate ? today(context) : posted,
+    number,
+    posting_date: date,
     remaining_amount: isInvoice ? outcome.open : 0,
     exchange_rate_amount: outcome.rate.exchange_rate_amount,
     relational_exchange_rate_amount: outcome.rate.relational_exchange_rate_amount,
     last_modified_date_time: context.now,
+  })
+  return new Posting(context, {
+    type: isInvoice ? 'Invoice' : 'Credit Memo',
+    number,
+    id: row.id,
+    date,
+    description: row.bill_to_name,
+    customer: { id: row.bill_to_customer_id, number: row.bill_to_customer_number },
   })
 }
 
@@ -252,6 +269,7 @@ async function requireCreditable(
 /** Items in the order of their ids, so that two postings wait for each other in one order only. */
 async function moveStock(
   context: WriteContext,
+  posting: Posting,
   lines: readonly LineRow[],
   sign: 1 | -1,
 ): Promise<void> {
@@ -265,15 +283,7 @@ async function moveStock(
     moved.set(itemId, (moved.get(itemId) ?? 0) + quantity)
   }
   for (const [itemId, quantity] of [...moved].sort(([left], [right]) => (left < right ? -1 : 1))) {
-    const moved = await context.tx.run(
-      `update business_items set inventory = case when type = 'Inventory' then inventory + ? else inventory end,
-         revision = revision + case when type = 'Inventory' then 1 else 0 end
-         where id = ? and abs(inventory + ?) <= ${amountMax}`,
-      sign * quantity,
-      itemId,
-      sign * quantity,
-    )
-    if (moved === 0) throw ruleBroken('The stock of an item would have more than ten digits.')
+    await posting.move(itemId, sign * quantity)
   }
 }
 
@@ -303,16 +313,23 @@ async function cancel(context: WriteContext, row: DocumentRow): Promise<void> {
   })
   const copy = await lockRow(context, tables.documents, { id: copyId })
   if (copy === undefined) throw new Error('the corrective document is gone')
-  await finishPosting(context, copy, { status: 'Corrective', open: 0, rate: row })
+  const posting = await finishPosting(context, copy, { status: 'Corrective', open: 0, rate: row })
   await updateRow(context.tx, tables.documents, id, {
     status: 'Canceled',
     remaining_amount: 0,
     last_modified_date_time: context.now,
   })
   const lines = await linesOf(context, id)
-  await moveStock(context, lines, isInvoice ? 1 : -1)
+  await moveStock(context, posting, lines, isInvoice ? 1 : -1)
   const local = inLocal(total, row)
-  await moveBalance(context, row.bill_to_customer_id, isInvoice ? -local : local)
+  const sign = isInvoice ? -1 : 1
+  await posting.owe(sign * total, sign * local, {
+    currency_code: row.currency_code,
+    applied_amount: isInvoice ? -total : 0,
+    applies_to_invoice_id: isInvoice ? id : noGuid,
+  })
+  await bookSale(context, posting, copy, { sign, local, rate: row })
+  await posting.finish()
 }
 
 async function makeCorrective(context: WriteContext, row: DocumentRow): Promise<string> {

@@ -112,7 +112,7 @@ export async function openBooks(
     if (row === undefined) throw new Error(`no row ${id}`)
     return row
   }
-  const books = {
+  const writers = {
     sql,
     create: (
       set: string,
@@ -148,21 +148,25 @@ export async function openBooks(
       ),
     tag: async (set: string, id: string) => etagOf(id, Number((await rowOf(set, id))['revision'])),
   }
-  companyId = await books.create('companies', { name: 'Cronus' })
-  const areaId = await books.create('taxAreas', { code: 'HOME', displayName: 'Home' })
+  companyId = await writers.create('companies', { name: 'Cronus' })
+  const areaId = await writers.create('taxAreas', { code: 'HOME', displayName: 'Home' })
   for (const [code, percent] of Object.entries(given.percents ?? { FURNITURE: 5 })) {
-    const groupId = await books.create('taxGroups', { code, displayName: code })
-    await books.create('taxRates', { taxAreaId: areaId, taxGroupId: groupId, taxPercent: percent })
+    const groupId = await writers.create('taxGroups', { code, displayName: code })
+    await writers.create('taxRates', {
+      taxAreaId: areaId,
+      taxGroupId: groupId,
+      taxPercent: percent,
+    })
   }
-  await books.create('unitsOfMeasure', { code: 'PCS', displayName: 'Piece' })
-  const itemId = await books.create('items', {
+  await writers.create('unitsOfMeasure', { code: 'PCS', displayName: 'Piece' })
+  const itemId = await writers.create('items', {
     number: '1996-S',
     displayName: 'ATLANTA Whiteboard, base',
     unitPrice: 100,
     baseUnitOfMeasureCode: 'PCS',
     taxGroupCode: Object.keys(given.percents ?? { FURNITURE: 5 })[0],
   })
-  const customerId = await books.create('customers', {
+  const customerId = await writers.create('customers', {
     displayName: 'Adatum',
     email: 'a@example.com',
     taxLiable: true,
@@ -170,7 +174,7 @@ export async function openBooks(
     pricesIncludeTax: given.pricesIncludeTax ?? false,
   })
   return {
-    ...books,
+    ...writers,
     companyId,
     customerId,
     itemId,

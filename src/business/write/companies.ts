@@ -1,6 +1,7 @@
-/** Companies come with a small ledger and with their maker's right to them, and go with everything in them. */
+/** Companies come with accounts for what is posted and with their maker's right to them, and go with everything in them. */
 
 import { insertRow } from '#query/rows.ts'
+import { createAccounts } from '../documents/posting-accounts.ts'
 import type { Model } from '../entity.ts'
 import { type Entity, noGuid } from '../entity.ts'
 import { ruleBroken } from '../errors.ts'
@@ -9,16 +10,6 @@ import { createMaster, removeMaster } from './master.ts'
 import type { WriteContext } from './rows.ts'
 import type { Target } from './tag.ts'
 import type { Body } from './values.ts'
-
-/** Accounts are only read through the interface, so a company is given the few that sales need. */
-const ledger = [
-  ['1000', 'Bank', 'Assets', 0],
-  ['1200', 'Receivables', 'Assets', 0],
-  ['4000', 'Sales of goods', 'Income', 1],
-  ['4100', 'Services', 'Income', 1],
-  ['4900', 'Freight charged', 'Income', 1],
-  ['6000', 'Purchases', 'Cost of Goods Sold', 1],
-] as const
 
 export async function createCompany(
   context: WriteContext,
@@ -33,19 +24,7 @@ export async function createCompany(
   if (typeof body['name'] !== 'string' || body['name'] === '') {
     throw ruleBroken("A company needs a 'name'.", 'name')
   }
-  for (const [number, name, category, direct] of ledger) {
-    await insertRow(context.tx, tables.accounts, {
-      id: context.ids.uuid(),
-      company_id: id,
-      revision: 1,
-      number,
-      display_name: name,
-      category,
-      account_type: 'Posting',
-      direct_posting: direct,
-      last_modified_date_time: context.now,
-    })
-  }
+  await createAccounts(context, id)
   if (context.principalId !== noGuid) {
     await insertRow(context.tx, tables.accessRights, {
       id: context.ids.uuid(),

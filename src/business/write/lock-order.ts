@@ -43,7 +43,8 @@ export async function lockInOrder(
        or id in (select invoice_id from business_documents where id in (${these}))`,
     [...named, ...named, ...named],
   )
-  if (writes.some(({ method }) => method === 'POST')) {
+  // A POST takes numbers, and a PATCH of an item an entry of its stock.
+  if (writes.some(({ method, url }) => method === 'POST' || /\bitems\(/i.test(url))) {
     const where = `where company_id in (${these})${allowed} order by company_id, name for update`
     const series = selecting(tables.counters, 'name')
     await allRows(tx, series, where, ...named, ...(companyIds ?? []))

@@ -61,6 +61,13 @@ const item: Pair = {
   type: 'item',
   by: 'number',
 }
+const account: Pair = {
+  id: 'accountId',
+  code: 'accountNumber',
+  table: tables.accounts,
+  type: 'account',
+  by: 'number',
+}
 
 function usedAs(column: string, ...by: readonly Table[]) {
   return by.map((table) => ({
@@ -79,6 +86,7 @@ export const masterRules: Readonly<Record<string, MasterRules>> = {
       { table: tables.documents, column: 'customer_id', what: 'a document' },
       { table: tables.documents, column: 'bill_to_customer_id', what: 'a document' },
       { table: tables.customerPayments, column: 'customer_id', what: 'a payment' },
+      { table: tables.customerLedgerEntries, column: 'customer_id', what: 'an entry' },
     ],
   },
   items: {
@@ -90,8 +98,19 @@ export const masterRules: Readonly<Record<string, MasterRules>> = {
     owns: [
       { table: tables.itemVariants, column: 'item_id' },
       { table: tables.itemUnits, column: 'item_id' },
+      { table: tables.itemLedgerEntries, column: 'item_id' },
     ],
   },
+  accounts: {
+    required: ['number', 'displayName'],
+    defaults: { account_type: 'Posting', direct_posting: 1 },
+    usedBy: [
+      { table: tables.postingAccounts, column: 'account_id', what: 'what is posted' },
+      { table: tables.generalLedgerEntries, column: 'account_id', what: 'an entry' },
+      { table: tables.lines, column: 'account_id', what: 'a line' },
+    ],
+  },
+  postingAccounts: { pairs: [account] },
   itemVariants: { ...coded, pairs: [item], required: ['code', 'itemId'] },
   itemUnitsOfMeasure: {
     required: ['itemId', 'unitOfMeasureId'],

@@ -5,11 +5,12 @@ import type { Cells } from '#query/table.ts'
 import type { SqlValue } from '#stores/store.ts'
 import { isDateFormula } from '../documents/date-formula.ts'
 import { nextNumber } from '../documents/numbers.ts'
+import { lockLedger, Posting } from '../documents/posting.ts'
 import { decimalUnit, type Entity, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
 import { createLookups, reference } from './lookups.ts'
 import { type MasterRules, masterRules } from './master-rules.ts'
-import { changedCells, lockRow, updateRow, type WriteContext } from './rows.ts'
+import { changedCells, lockRow, today, updateRow, type WriteContext } from './rows.ts'
 import { checkTag, type Target } from './tag.ts'
 import { type Body, emptyValue, type GivenFields, readBody } from './values.ts'
 
@@ -56,7 +57,9 @@ export async function createMaster(
     ...touched(entity, context, true),
   }
   await refuseTaken(context, entity, row)
+  if (cells['inventory'] !== undefined && cells['inventory'] !== 0) await lockLedger(context)
   await insertRow(context.tx, entity.table, row)
+  await adjust(context, row, Number(cells['inventory'] ?? 0))
   return id
 }
 
@@ -73,6 +76,7 @@ export async function changeMaster(
 ): Promise<void> {
   const { entity, id } = target
   const given = readBody(entity, context.version, body)
+  if (given.has('inventory')) await lockLedger(context)
   const row = await lockMaster(context, target, true)
   for (const [name, { field, value }] of given) {
     const isFixed = field.write === 'create' && value !== row[field.column]
@@ -86,6 +90,22 @@ export async function changeMaster(
   if (entity.set === 'companies' && changed['name'] !== undefined)
     await refuseTaken(context, entity, cells)
   await updateRow(context.tx, entity.table, id, { ...changed, ...touched(entity, context, false) })
+  if (changed['inventory'] !== undefined)
+    await adjust(context, cells, Number(changed['inventory']) - Number(row['inventory']))
+}
+
+/** Stock that was counted rather than sold has an entry too. */
+async function adjust(context: WriteContext, item: DraftCells, by: number): Promise<void> {
+  if (by === 0) return
+  const source = { type: ' ', number: '', id: noGuid, date: today(context) } as const
+  const posting = new Posting(context, { ...source, description: '', customer: undefined })
+  const named = {
+    id: String(item['id']),
+    number: String(item['number']),
+    description: String(item['display_name']),
+  }
+  posting.stocked(named, by, by > 0 ? 'Positive Adjmt.' : 'Negative Adjmt.')
+  await posting.finish()
 }
 
 export async function removeMaster(context: WriteContext, target: Target): Promise<void> {

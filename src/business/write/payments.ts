@@ -7,13 +7,13 @@
 import { findRow, insertRow } from '#query/rows.ts'
 import { shown } from '../amounts/decimals.ts'
 import { roundTo } from '../amounts/units.ts'
-import { moveBalance } from '../documents/balance.ts'
 import { nextNumber } from '../documents/numbers.ts'
+import { lockLedger, Posting } from '../documents/posting.ts'
 import { type Entity, noDate, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
 import type { DocumentRow } from '../tables.ts'
 import * as tables from '../tables.ts'
-import { takenOff } from './exchange-rates.ts'
+import { inLocal, noRate, rateOn, takenOff } from './exchange-rates.ts'
 import { createLookups, reference } from './lookups.ts'
 import { lockRow, newId, today, updateRow, type WriteContext } from './rows.ts'
 import { type Body, type GivenFields, readBody } from './values.ts'
@@ -64,8 +64,18 @@ export async function createPayment(
   }
   const invoice = named === undefined ? undefined : await apply(context, named, amount)
   const number = await nextNumber(context, 'payment')
-  const paid = invoice === undefined ? amount : takenOff(invoice, amount)
-  await moveBalance(context, customerId, -paid)
+  const day = dateGiven(given, context)
+  await lockLedger(context)
+  const posting = new Posting(context, {
+    type: 'Payment',
+    number,
+    id,
+    date: day,
+    description: textGiven(given, 'description') || customer.display_name,
+    customer: { id: customerId, number: customer.number },
+  })
+  await book(context, posting, invoice, { amount, day })
+  await posting.finish()
   await insertRow(context.tx, tables.customerPayments, {
     id,
     company_id: context.companyId,
@@ -73,7 +83,7 @@ export async function createPayment(
     document_number: number,
     customer_id: customerId,
     customer_number: customer.number,
-    posting_date: dateGiven(given, context),
+    posting_date: day,
     external_document_number: textGiven(given, 'externalDocumentNumber'),
     amount,
     applies_to_invoice_id: invoice === undefined ? noGuid : invoice.id,
@@ -85,7 +95,51 @@ export async function createPayment(
   return id
 }
 
-/** Moves what is open of the invoice; the invoice. */
+/**
+ * What came into the bank, at the rate of its day, against what the customer no longer owes, at the rate of the invoice;
+ * what lies between is a gain or a loss.
+ */
+async function book(
+  context: WriteContext,
+  posting: Posting,
+  invoice: DocumentRow | undefined,
+  { amount, day }: { readonly amount: number; readonly day: string },
+): Promise<void> {
+  const paid = invoice === undefined ? amount : takenOff(invoice, amount)
+  const received = invoice === undefined ? amount : await worthOn(context, invoice, amount, day)
+  await posting.bookAs('Bank', received)
+  const about = {
+    currency_code: invoice === undefined ? '' : invoice.currency_code,
+    applies_to_invoice_id: invoice === undefined ? noGuid : invoice.id,
+  }
+  const applied_amount = invoice === undefined ? 0 : -amount
+  await posting.owe(-amount, -received, { ...about, applied_amount })
+  const gain = received - paid
+  if (gain === 0) return
+  await posting.owe(0, gain, {
+    ...about,
+    description: gain > 0 ? 'Exchange gain' : 'Exchange loss',
+  })
+  await posting.bookAs(gain > 0 ? 'Exchange Gains' : 'Exchange Losses', -gain)
+}
+
+/** At the rate of the invoice, where the day has no other: then the parts of an invoice leave no cent. */
+async function worthOn(
+  context: WriteContext,
+  invoice: DocumentRow,
+  amount: number,
+  day: string,
+): Promise<number> {
+  const booked = invoice.exchange_rate_amount
+  const rate = booked === 0 ? noRate : await rateOn(context, invoice.currency_id, day)
+  const isSame =
+    rate.exchange_rate_amount === 0 ||
+    (rate.exchange_rate_amount === booked &&
+      rate.relational_exchange_rate_amount === invoice.relational_exchange_rate_amount)
+  return isSame ? takenOff(invoice, amount) : inLocal(amount, rate)
+}
+
+/** Moves what is open of the invoice; the invoice as it was. */
 async function apply(
   context: WriteContext,
   named: DocumentRow,

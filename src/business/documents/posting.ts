@@ -1,0 +1,231 @@
+/**
+ * What one posting writes: entries of the general ledger, of customers, of taxes and of items, and with them the
+ * balances they move. Nothing else moves a balance, so balances are the sums of their entries.
+ */
+
+import { findRow, insertText } from '#query/rows.ts'
+import type { CellsOf, Columns, Table } from '#query/table.ts'
+import type { SqlRow, SqlValue } from '#stores/store.ts'
+import { decimalMax, decimalUnit, noGuid } from '../entity.ts'
+import { ruleBroken } from '../errors.ts'
+import * as tables from '../tables.ts'
+import { newId, type WriteContext } from '../write/rows.ts'
+import type { Purpose } from './posting-accounts.ts'
+
+/** What a column may come to hold by adding to it, see `fits`. */
+const amountMax = decimalMax * decimalUnit
+/** Of one statement. */
+const rowsMax = 500
+
+/** What is posted. */
+interface Source {
+  readonly type: 'Invoice' | 'Credit Memo' | 'Payment' | ' '
+  readonly number: string
+  readonly id: string
+  readonly date: string
+  readonly description: string
+  readonly customer: { readonly id: string; readonly number: string } | undefined
+}
+
+type Entry<T extends { readonly columns: Columns }> = Partial<CellsOf<T>>
+
+/**
+ * Writers of one company's ledger wait for each other here, until the end of the transaction. Before any balance is
+ * moved, since whoever moves one goes on to number entries.
+ */
+export async function lockLedger(context: WriteContext): Promise<void> {
+  await countEntries(context, 0)
+}
+
+/** The first of so many numbers that follow each other. */
+async function countEntries({ tx, companyId }: WriteContext, count: number): Promise<number> {
+  const [row] = await tx.all(
+    `insert into business_counters (company_id, name, last) values (?, 'entry', ?)
+       on conflict (company_id, name) do update set last = business_counters.last + ? returning last`,
+    companyId,
+    count,
+    count,
+  )
+  return Number(row?.['last'] ?? 0) - count + 1
+}
+
+export class Posting {
+  readonly #context: WriteContext
+  readonly #source: Source
+  /** By account: debits above zero, credits below. */
+  readonly #amounts = new Map<string, number>()
+  readonly #customerEntries: Entry<typeof tables.customerLedgerEntries>[] = []
+  readonly #taxEntries: Entry<typeof tables.taxEntries>[] = []
+  readonly #itemEntries: Entry<typeof tables.itemLedgerEntries>[] = []
+
+  constructor(context: WriteContext, source: Source) {
+    this.#context = context
+    this.#source = source
+  }
+
+  /** Above zero it is a debit. */
+  book(accountId: string, amount: number): void {
+    this.#amounts.set(accountId, (this.#amounts.get(accountId) ?? 0) + amount)
+  }
+
+  async bookAs(purpose: Purpose, amount: number): Promise<void> {
+    if (amount !== 0) this.book(await this.accountOf(purpose), amount)
+  }
+
+  async accountOf(purpose: Purpose): Promise<string> {
+    const { tx, companyId } = this.#context
+    const cells = { company_id: companyId, code: purpose }
+    const row = await findRow(tx, tables.postingAccounts, cells)
+    if (row === undefined || row.account_id === noGuid) {
+      throw ruleBroken(`No account is set for '${purpose}'; name one in 'postingAccounts'.`)
+    }
+    return row.account_id
+  }
+
+  /** What the customer owes more, or less below zero; a debit or credit of the receivables. */
+  async owe(
+    amount: number,
+    local: number,
+    other: Entry<typeof tables.customerLedgerEntries> = {},
+  ): Promise<void> {
+    await this.bookAs('Receivables', local)
+    this.#customerEntries.push({ amount, amount_local: local, applied_amount: 0, ...other })
+  }
+
+  tax(percent: number, base: number, amount: number): void {
+    this.#taxEntries.push({ tax_percent: percent, base, amount })
+  }
+
+  /** Moves the stock of an item, of those that are kept in stock. */
+  async move(itemId: string, quantity: number): Promise<void> {
+    const [item] = await this.#context.tx.all(
+      `update business_items set inventory = case when type = 'Inventory' then inventory + ? else inventory end,
+         revision = revision + case when type = 'Inventory' then 1 else 0 end
+         where id = ? and abs(inventory + ?) <= ${amountMax} returning number, type, display_name`,
+      quantity,
+      itemId,
+      quantity,
+    )
+    if (item === undefined)
+      throw ruleBroken('The stock of an item would have more than ten digits.')
+    if (item['type'] !== 'Inventory' || quantity === 0) return
+    const [number, description] = [String(item['number']), String(item['display_name'])]
+    this.stocked({ id: itemId, number, description }, quantity, 'Sale')
+  }
+
+  /** Stock that has been moved. */
+  stocked(
+    item: { readonly id: string; readonly number: string; readonly description: string },
+    quantity: number,
+    type: 'Sale' | 'Positive Adjmt.' | 'Negative Adjmt.',
+  ): void {
+    this.#itemEntries.push({
+      item_id: item.id,
+      item_number: item.number,
+      description: item.description,
+      entry_type: type,
+      quantity,
+    })
+  }
+
+  /** Writes the entries and moves the balances. */
+  async finish(): Promise<void> {
+    const { tx } = this.#context
+    const amounts = [...this.#amounts].filter(([, amount]) => amount !== 0)
+    amounts.sort(([left], [right]) => (left < right ? -1 : 1))
+    const over = amounts.reduce((sum, [, amount]) => sum + amount, 0)
+    if (over !== 0) throw new Error(`a posting is out of balance by ${over}`)
+    const { customer, description } = this.#source
+    const owed = this.#customerEntries.reduce((sum, one) => sum + (one.amount_local ?? 0), 0)
+    if (customer !== undefined) await this.#moveBalance(customer.id, owed)
+    const booked: Entry<typeof tables.generalLedgerEntries>[] = []
+    for (const [id, amount] of amounts) {
+      booked.push({
+        account_id: id,
+        account_number: await this.#moveAccount(id, amount),
+        description,
+        debit_amount: Math.max(amount, 0),
+        credit_amount: Math.max(-amount, 0),
+      })
+    }
+    const buyer = { customer_id: customer?.id ?? noGuid }
+    const named = { ...buyer, customer_number: customer?.number ?? '', description }
+    const owing = this.#customerEntries.map((one) => ({ ...named, ...one }))
+    const taxed = this.#taxEntries.map((one) => ({ ...buyer, ...one }))
+    const source_number = customer?.number ?? ''
+    const moved = this.#itemEntries.map((one) => ({ source_number, ...one }))
+    const count = booked.length + owing.length + taxed.length + moved.length
+    let next = await countEntries(this.#context, count)
+    const write = async <C extends Columns>(table: Table<C>, rows: readonly SqlRow[]) => {
+      const whole = rows.map((row) => ({ ...this.#entry(next++), ...row }))
+      for (let at = 0; at < whole.length; at += rowsMax) {
+        const some = whole.slice(at, at + rowsMax)
+        const columns = Object.keys(some[0] ?? {})
+        const values = some.flatMap((row: SqlRow) =>
+          columns.map((column): SqlValue => row[column] ?? null),
+        )
+        await tx.run(insertText(table, columns, some.length), ...values)
+      }
+    }
+    await write(tables.generalLedgerEntries, booked)
+    await write(tables.customerLedgerEntries, owing)
+    await write(tables.taxEntries, taxed)
+    await write(tables.itemLedgerEntries, moved)
+  }
+
+  #entry(number: number): SqlRow {
+    const { type, number: documentNumber, id, date } = this.#source
+    return {
+      id: newId(this.#context),
+      company_id: this.#context.companyId,
+      revision: 1,
+      entry_number: number,
+      posting_date: date,
+      document_type: type,
+      document_number: documentNumber,
+      document_id: id,
+      last_modified_date_time: this.#context.now,
+    }
+  }
+
+  async #moveBalance(customerId: string, by: number): Promise<void> {
+    const moved = await this.#context.tx.run(
+      `update business_customers set balance_due = balance_due + ?, revision = revision + 1
+         where id = ? and abs(balance_due + ?) <= ${amountMax}`,
+      by,
+      customerId,
+      by,
+    )
+    if (moved === 0) throw ruleBroken('What the customer owes would have more than ten digits.')
+  }
+
+  /** The number of the account. */
+  async #moveAccount(accountId: string, by: number): Promise<string> {
+    const { tx, companyId } = this.#context
+    const cells = { id: accountId, company_id: companyId }
+    const account = await findRow(tx, tables.accounts, cells)
+    if (account === undefined) throw ruleBroken('An account of the document is gone.')
+    const { number, blocked, account_type: type } = account
+    if (blocked !== 0 || type !== 'Posting')
+      throw ruleBroken(`The account ${number} is blocked, or is not one that takes postings.`)
+    const moved = await tx.run(
+      `update business_accounts set net_change = net_change + ?, revision = revision + 1,
+         total_debit = total_debit + ?, total_credit = total_credit + ?,
+         balance_debit = case when net_change + ? > 0 then net_change + ? else 0 end,
+         balance_credit = case when net_change + ? < 0 then -(net_change + ?) else 0 end
+         where id = ? and total_debit + ? <= ${amountMax} and total_credit + ? <= ${amountMax}`,
+      by,
+      Math.max(by, 0),
+      Math.max(-by, 0),
+      by,
+      by,
+      by,
+      by,
+      accountId,
+      Math.max(by, 0),
+      Math.max(-by, 0),
+    )
+    if (moved === 0) throw ruleBroken(`The account ${number} would have more than ten digits.`)
+    return number
+  }
+}

@@ -1,0 +1,60 @@
+/** What an invoice or a credit memo books: what is owed against what was sold and its tax. */
+
+import { allRows } from '#query/rows.ts'
+import { lineView } from '../entities/line-view.ts'
+import { noGuid } from '../entity.ts'
+import type { DocumentRow } from '../tables.ts'
+import * as tables from '../tables.ts'
+import { inLocal, type Rate } from '../write/exchange-rates.ts'
+import type { WriteContext } from '../write/rows.ts'
+import type { Posting } from './posting.ts'
+
+/** `sign`: 1 puts on what a document comes to, -1 takes it off. `local`: what it comes to in the company's own currency. */
+interface Sold {
+  readonly sign: 1 | -1
+  readonly local: number
+  readonly rate: Rate
+}
+
+/**
+ * One sum for each account and each way of being taxed, whatever the number of lines. Each is the difference of two
+ * sums in the company's currency, so that the parts add up to the whole, to the cent.
+ */
+export async function bookSale(
+  { tx }: WriteContext,
+  posting: Posting,
+  document: Pick<DocumentRow, 'id' | 'discount_amount'>,
+  { sign, local, rate }: Sold,
+): Promise<void> {
+  const lines = document.discount_amount === 0 ? tables.lines.name : `(${lineView.select})`
+  const nets = await tx.all(
+    `select lines.account_id as account_id, coalesce(items.type, '') as type,
+       cast(sum(lines.net_amount) as bigint) as net from ${lines} as lines
+       left join business_items items on items.id = lines.item_id
+       where lines.document_id = ? and lines.line_type <> 'Comment' group by 1, 2 order by 1, 2`,
+    document.id,
+  )
+  const where = 'where document_id = ? order by tax_key'
+  const taxes = await allRows(tx, tables.documentTaxGroups, where, document.id)
+  const sums: { accountId: string; amount: number; taxed?: { percent: number; net: number } }[] = []
+  for (const { account_id, type, net } of nets) {
+    const sales = type === 'Service' ? 'Services' : 'Goods'
+    const accountId = account_id === noGuid ? await posting.accountOf(sales) : String(account_id)
+    sums.push({ accountId, amount: Number(net) })
+  }
+  for (const { including, net, tax_percent } of taxes) {
+    if (tax_percent === 0) continue
+    const accountId = await posting.accountOf('Tax')
+    sums.push({ accountId, amount: including - net, taxed: { percent: tax_percent, net } })
+  }
+  let upTo = 0
+  let booked = 0
+  for (const [at, { accountId, amount, taxed }] of sums.entries()) {
+    upTo += amount
+    const whole = at === sums.length - 1 ? local : inLocal(upTo, rate)
+    const part = sign * (whole - booked)
+    posting.book(accountId, -part)
+    if (taxed !== undefined) posting.tax(taxed.percent, sign * inLocal(taxed.net, rate), part)
+    booked = whole
+  }
+}
