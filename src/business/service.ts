@@ -17,6 +17,7 @@ import {
 } from './access.ts'
 import { type BusinessWrite, businessActivity } from './activity.ts'
 import { act } from './documents/actions.ts'
+import { printedPage, wantsPage } from './documents/printed.ts'
 import type { Entity } from './entity.ts'
 import { refuse } from './errors.ts'
 import { answering } from './failure.ts'
@@ -29,7 +30,7 @@ import { entityDefinitions, metadataOf, serviceDocument } from './odata/metadata
 import { type ResolvedPath, toldPath } from './odata/path-rows.ts'
 import { createReader, type Reader } from './odata/read.ts'
 import { type DataRequest, parseRequest } from './odata/request.ts'
-import { lines } from './tables.ts'
+import { documents, lines } from './tables.ts'
 import { untilDeadline } from './until-deadline.ts'
 import { lockInOrder } from './write/lock-order.ts'
 import type { WriteContext } from './write/rows.ts'
@@ -133,7 +134,11 @@ export function createBusiness(deps: BusinessDependencies): Business {
       default: {
         if (isRead) {
           const reader = readerOf(request)
-          return await read({ reader, parsed, caller, reads: reads ?? within ?? sql, budget })
+          const reading = { reader, parsed, caller, reads: reads ?? within ?? sql, budget }
+          const isPage = part === undefined && wantsPage(request.headers['accept'])
+          return isPage && isDocument(parsed)
+            ? await printed(reading, request.headers['accept-language'])
+            : await read(reading)
         }
         const write = (tx: SqlTx): Promise<BusinessAnswer> =>
           written({ request, parsed, caller, budget: budget?.inTransaction() }, tx)
@@ -359,6 +364,21 @@ function shown(
     text,
     isUsual(format) ? own : { ...own, 'Content-Type': contentTypeOf(format) },
   )
+}
+
+function isDocument(parsed: DataRequest): boolean {
+  return parsed.kind === 'row' && targetOf(parsed).table === documents
+}
+
+async function printed(
+  { reader, parsed, caller, reads }: RowsRead,
+  acceptLanguage: string | undefined,
+): Promise<BusinessAnswer> {
+  const companyId = await reader.companyId(reads, parsed)
+  authorize(await rightsOf(reads, caller), companyId, targetOf(parsed), false)
+  const { id = '' } = await reader.resolve(reads, parsed, companyId)
+  const budget = Budget.ofAnswer()
+  return await printedPage({ reads, companyId: companyId ?? '', id, acceptLanguage, budget })
 }
 
 async function read({ reader, parsed, caller, reads, budget }: RowsRead): Promise<BusinessAnswer> {

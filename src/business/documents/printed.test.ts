@@ -1,0 +1,112 @@
+/** A document as a page: its figures, its languages, whatever its words hold; and as Chromium lays it out. */
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { createBusiness } from '../service.ts'
+import { dialects, openCompany } from '../testing/books.ts'
+
+for (const dialect of dialects) {
+  test(`${dialect}: an invoice as a page`, async (t) => {
+    await using company = await openCompany(t, dialect)
+    if (company === undefined) return
+    let mayRead = true
+    const business = createBusiness({
+      sql: company.sql,
+      clock: { now: () => Date.UTC(2026, 10, 21) },
+      ids: { uuid: () => randomUUID(), secret: () => 'x' },
+      namespace: 'Vendor',
+      publicUrl: () => 'http://host',
+      conflictStatus: 412,
+      groupsOf: async () => [],
+      administers: async () => mayRead,
+    })
+    const get = (path: string, headers: Readonly<Record<string, string>>) =>
+      business.handle({
+        method: 'GET',
+        version: 'v2.0',
+        path: `companies(${company.companyId})/${path}`,
+        search: '',
+        headers,
+        body: undefined,
+        principal: {
+          id: randomUUID(),
+          type: 'User',
+          tenantId: 't',
+          displayName: 'x',
+          clientId: 'x',
+          groups: [],
+        },
+        correlationId: 'c0ffee',
+      })
+    const page = async (path: string, language?: string): Promise<string> => {
+      const answer = await get(path, {
+        accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
+        ...(language === undefined ? {} : { 'accept-language': language }),
+      })
+      assert.equal(answer.status, 200, answer.body)
+      assert.equal(answer.headers['Content-Type'], 'text/html; charset=utf-8')
+      assert.match(answer.headers['Content-Security-Policy'] ?? '', /default-src 'none'/)
+      return answer.body ?? ''
+    }
+    const id = await company.create('salesInvoices', {
+      customerId: company.customerId,
+      customerPurchaseOrderReference: '<script>alert(1)</script>',
+      discountAmount: 1000,
+      salesInvoiceLines: [
+        { itemId: company.itemId, quantity: 1234.5, discountPercent: 10 },
+        { description: 'With "thanks" & <b>joy</b>' },
+      ],
+    })
+    const invoice = `salesInvoices(${id})`
+
+    await t.test('its figures, and words that stay words', async () => {
+      const text = await page(invoice)
+      for (const one of [
+        '<html lang="en">',
+        'Invoice (Draft)',
+        'Adatum',
+        '1,234.5 PCS',
+        '10 %',
+        '111,105.00',
+        'Tax 5 % (110,105.00)',
+        '5,505.25',
+        '115,610.25',
+        '-1,000.00',
+        '&lt;script&gt;alert(1)&lt;/script&gt;',
+        'With &quot;thanks&quot; &amp; &lt;b&gt;joy&lt;/b&gt;',
+      ]) {
+        assert.ok(text.includes(one), `${one} in ${text}`)
+      }
+      assert.doesNotMatch(text, /<script|<b>/)
+    })
+
+    await t.test('in the language that is asked for, or that of the country', async () => {
+      assert.match(await page(invoice, 'pt;q=1, de-CH'), /<html lang="de">.*115\.610,25/s)
+      await company.change('customers', company.customerId, { country: 'FR' }, '*')
+      const french = await company.create('salesQuotes', { customerId: company.customerId })
+      assert.match(await page(`salesQuotes(${french})`), /<html lang="fr">.*Devis/s)
+      assert.match(await page(`salesQuotes(${french})`, 'nl'), /Offerte/)
+    })
+
+    await t.test('to be paid is told once it is posted', async () => {
+      assert.doesNotMatch(await page(invoice), /To be paid/)
+      await company.act('salesInvoices', id, 'post')
+      const text = await page(invoice)
+      assert.match(text, /To be paid/)
+      assert.doesNotMatch(text, /Draft/)
+    })
+
+    await t.test('only of documents, for who may read them, where they are', async () => {
+      const list = await get('salesInvoices', { accept: 'text/html' })
+      assert.match(list.headers['Content-Type'] ?? '', /^application\/json/)
+      const json = await get(invoice, { accept: 'application/json, text/html' })
+      assert.match(json.headers['Content-Type'] ?? '', /^application\/json/)
+      const nowhere = await get(`salesInvoices(${randomUUID()})`, { accept: 'text/html' })
+      assert.equal(nowhere.status, 404)
+      mayRead = false
+      assert.equal((await get(invoice, { accept: 'text/html' })).status, 403)
+      mayRead = true
+    })
+  })
+}
