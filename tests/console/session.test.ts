@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { freshHome, startInstallation } from '../e2e/installation.ts'
+import { freshHome, type Installation, startInstallation } from '../e2e/installation.ts'
 import { findChromium, howToGetChromium } from '../portal/browser.ts'
 import { requireOrSkip } from '../require.ts'
 import { openConsole } from './console.ts'
@@ -70,3 +70,35 @@ test('a server that goes away: the page says since when it is stale, and goes on
   await page.getByText(/The server has not answered since/).waitFor({ state: 'hidden' })
   assert.deepEqual(opened.complaints, [])
 })
+
+test('one’s own sessions: one elsewhere is ended here, then all of them', async (t) => {
+  if (!requireOrSkip(t, ready, howTo)) return
+  await using installation = await startInstallation()
+  await using opened = await openConsole(installation)
+  const { page } = opened
+  const before = await sessionsOf(installation)
+  await using elsewhere = await openConsole(installation)
+  const all = await sessionsOf(installation)
+  const there = all.findIndex((id) => !before.includes(id))
+  assert.notEqual(there, -1)
+  await page.getByRole('button', { name: 'Your account' }).click()
+  await page.getByRole('menuitem', { name: 'Your sessions' }).click()
+  await opened.heading('Your sessions')
+  const ends = page.getByRole('button', { name: /^End it: / })
+  await ends.nth(all.length - 1).waitFor()
+  await opened.assertFit('sessions')
+  await ends.nth(there).click()
+  await ends.nth(all.length - 1).waitFor({ state: 'detached' })
+  assert.deepEqual(await sessionsOf(installation), before)
+  await elsewhere.page.getByRole('link', { name: 'Resources' }).first().click()
+  await elsewhere.page.getByText('Your session has ended.').first().waitFor()
+  await page.getByRole('button', { name: 'End all sessions' }).click()
+  await page.getByText('Your session has ended.').first().waitFor()
+  assert.deepEqual([...opened.complaints, ...elsewhere.complaints], [])
+})
+
+async function sessionsOf(installation: Installation): Promise<readonly string[]> {
+  const listed = await installation.request('GET', '/directory/me/sessions')
+  assert.equal(listed.status, 200, listed.text)
+  return (listed.body as { value: { id: string }[] }).value.map(({ id }) => id)
+}

@@ -27,9 +27,9 @@ import { lazy, Suspense, useEffect, useState } from 'react'
 import { useLive } from '../api/live.ts'
 import { useRequests } from '../api/requests.ts'
 import { goToSignIn, goToSignOut, person } from '../api/session.ts'
-import { AppLink, useAppHref } from '../components/app-link.tsx'
+import { AppLink, useAppHref, useGo } from '../components/app-link.tsx'
 import { Page } from '../components/page.tsx'
-import { appTexts } from '../texts/app.ts'
+import { accountTexts, appTexts } from '../texts/app.ts'
 import { useHere } from './address.ts'
 import { type Area, areas } from './areas.ts'
 import { useLook } from './look.tsx'
@@ -212,6 +212,7 @@ interface TopProps {
 
 function Top({ menu, onMenu, onDrawer, onSearch }: TopProps) {
   const styles = useStyles()
+  const go = useGo()
   const { toggle } = useLook()
   const { all, current, choose } = useSubscriptions()
   const who = person()
@@ -272,6 +273,7 @@ function Top({ menu, onMenu, onDrawer, onSearch }: TopProps) {
         <MenuPopover>
           <MenuList>
             <MenuItem disabled>{who?.name ?? ''}</MenuItem>
+            <MenuItem onClick={() => go('/account')}>{accountTexts.title}</MenuItem>
             <MenuItem onClick={goToSignOut}>{appTexts.signOut}</MenuItem>
           </MenuList>
         </MenuPopover>

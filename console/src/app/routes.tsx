@@ -48,6 +48,7 @@ const routes = [
   view('/apis', () => import('../views/apis/apis.tsx'), 'Apis'),
   view('/explorer', () => import('../views/explorer/explorer.tsx'), 'Explorer'),
   view('/business', () => import('../views/business/business.tsx'), 'Business'),
+  view('/account', () => import('../views/account/account.tsx'), 'Account'),
   view('/activity', () => import('../views/activity/activity.tsx'), 'Activity'),
 ]
 

@@ -94,3 +94,17 @@ export const refusalTexts = {
   askNobody: 'You may not see who assigns roles here. Ask whoever gave you this address.',
   copyAsk: 'Copy a message to them',
 }
+
+export const accountTexts = {
+  title: 'Your sessions',
+  lead: (name: string) => `Where ${name} is signed in.`,
+  with: 'With',
+  browser: 'A browser',
+  address: 'From',
+  since: 'Since',
+  used: 'Last used',
+  end: 'End it',
+  none: 'No session.',
+  all: 'End all sessions',
+  allWhy: 'Ends every session and takes back every token of yours, this page’s too.',
+}
