@@ -136,10 +136,13 @@ function openings(dialect: Dialect): readonly string[] {
      from business_customers customers where balance_due <> 0`,
     `insert into business_item_ledger_entries
        (${entry}, item_id, item_number, description, entry_type, quantity)
-     select ${cells(`row_number() over (partition by company_id order by number) + ${counted(['customer'])}`, 'balances')},
+     select ${cells('row_number() over (partition by balances.company_id order by number) + coalesce(owing.entries, 0)', 'balances')},
        balances.id, balances.number, 'Opening balance',
        case when inventory > 0 then 'Positive Adjmt.' else 'Negative Adjmt.' end, inventory
-     from business_items balances where inventory <> 0`,
+     from business_items balances
+       left join (select company_id, count(*) as entries from business_customer_ledger_entries group by company_id) owing
+         on owing.company_id = balances.company_id
+     where inventory <> 0`,
     booked('1200', '', 1),
     booked('3900', '-', 2),
     `update business_accounts set

@@ -20,6 +20,18 @@ async function invoice(company: Company, quantity = 1): Promise<string> {
 }
 
 for (const dialect of dialects) {
+  test(`${dialect}: a payment as large as one can be leaves room for those of others`, async (t) => {
+    await using company = await openBooks(t, dialect)
+    if (company === undefined) return
+    const others = await Promise.all(
+      ['B', 'C', 'D'].map((number) => company.create('customers', { number, displayName: number })),
+    )
+    const sums = [9_999_999_999, 9_999_999_999, 5]
+    for (const [at, customerId] of others.entries()) {
+      await company.create('customerPayments', { customerId, amount: sums[at] ?? 0 })
+    }
+  })
+
   test(`${dialect}: payments close an invoice`, async (t) => {
     await using company = await openBooks(t, dialect)
     if (company === undefined) return

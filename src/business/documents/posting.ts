@@ -14,6 +14,8 @@ import type { Purpose } from './posting-accounts.ts'
 
 /** What a column may come to hold by adding to it, see `fits`. */
 const amountMax = decimalMax * decimalUnit
+/** What an account may come to hold: as much as is exact, ninety thousand million. */
+const totalMax = Number.MAX_SAFE_INTEGER
 /** Of one statement. */
 const rowsMax = 500
 
@@ -213,7 +215,7 @@ export class Posting {
          total_debit = total_debit + ?, total_credit = total_credit + ?,
          balance_debit = case when net_change + ? > 0 then net_change + ? else 0 end,
          balance_credit = case when net_change + ? < 0 then -(net_change + ?) else 0 end
-         where id = ? and total_debit + ? <= ${amountMax} and total_credit + ? <= ${amountMax}`,
+         where id = ? and total_debit + ? <= ${totalMax} and total_credit + ? <= ${totalMax}`,
       by,
       Math.max(by, 0),
       Math.max(-by, 0),
@@ -225,7 +227,10 @@ export class Posting {
       Math.max(by, 0),
       Math.max(-by, 0),
     )
-    if (moved === 0) throw ruleBroken(`The account ${number} would have more than ten digits.`)
+    if (moved === 0)
+      throw ruleBroken(
+        `The account ${number} holds as much as one can. Name another one for its purpose in 'postingAccounts'.`,
+      )
     return number
   }
 }
