@@ -105,11 +105,11 @@ function headOf(row: tables.DocumentRow, seller: string, { words, day }: Writer)
     [words.customer, row.customer_number],
     [words.yourReference, row.customer_purchase_order_reference],
   ] as const
-  const told = facts
+  const shown = facts
     .filter(([, value]) => value !== '')
     .map(([name, value]) => `<dt>${safe(name ?? '')}</dt><dd>${safe(value ?? '')}</dd>`)
   const address = lines.filter((one) => one !== '').join('\n')
-  return `<header><div><p>${safe(seller)}</p><address>${safe(address)}</address></div><div><h1>${safe(titleOf(row, words))}</h1><dl>${told.join('')}</dl></div></header>`
+  return `<header><div><p>${safe(seller)}</p><address>${safe(address)}</address></div><div><h1>${safe(titleOf(row, words))}</h1><dl>${shown.join('')}</dl></div></header>`
 }
 
 const linesAtOnce = 250

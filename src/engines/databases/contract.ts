@@ -107,6 +107,13 @@ export function databaseEngineContract(name: string, open: OpenBackend, require:
       const wal = settings.find(({ name: setting }) => setting === 'wal_level')
       assert.equal(wal?.value, 'logical')
       assert.ok(wal.words.includes('replica') && wal.needsRestart)
+      // What may hold a secret, or says where files stand.
+      const names = settings.map(({ name: setting }) => setting)
+      const hidden = ['primary_conninfo', 'archive_command', 'data_directory', 'hba_file']
+      assert.deepEqual(
+        hidden.filter((one) => names.includes(one)),
+        [],
+      )
       await assert.rejects(
         engine.inspect({ address: source, password: 'wrong' }),
         failsWith('refused', 603100),

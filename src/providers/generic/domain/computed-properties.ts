@@ -228,6 +228,10 @@ export const hiddenProperties: Readonly<Record<string, readonly string[]>> = {
   'automation/automationaccounts/variables': ['properties.value'],
   'app/containerapps': ['properties.configuration.secrets'],
   'web/certificates': ['properties.pfxBlob'],
+  'apimanagement/service': [
+    'properties.certificates',
+    'properties.hostnameConfigurations.encodedCertificate',
+  ],
 }
 
 /** A text under such a name is a secret. */

@@ -69,7 +69,7 @@ export function serverDatabases({ engine, seal, words }: PostgresDependencies): 
     const name = nameOf(id)
     const server = await open(context)
     const problem =
-      name.length > nameMax ? `at most ${nameMax} characters` : serverTextProblem(name)
+      Buffer.byteLength(name) > nameMax ? `at most ${nameMax} bytes` : serverTextProblem(name)
     if (problem !== undefined) throw refuseParameters([{ path: 'name', message: problem }])
     const there = await get(context)
     if (there !== undefined) {

@@ -8,10 +8,11 @@ import { v2019_06_01_preview } from './versions/2019-06-01-preview.ts'
 import { v2022_02_01 } from './versions/2022-02-01.ts'
 
 export function versionsOfTemplateSpecs(): ResourceType {
-  const body = (description: string) => ({
-    location: 'here',
-    properties: { description, mainTemplate: { contentVersion: '1.0.0.0', resources: [] } },
-  })
+  const template = { contentVersion: '1.0.0.0', resources: [] }
+  const body = (description: string, version = '') => {
+    const held = version === v2019_06_01_preview.date ? { template } : { mainTemplate: template }
+    return { location: 'here', properties: { description, ...held } }
+  }
   return defineStored<TemplateSpecVersion>({
     type: 'Resources/templateSpecs/versions',
     description: 'The versions of a template spec, each a template.',
@@ -25,8 +26,8 @@ export function versionsOfTemplateSpecs(): ResourceType {
     compatibleVersions: [],
     sample: {
       name: (seed) => `1.${seed}`,
-      body: () => body('one'),
-      changed: () => body('another'),
+      body: (_seed, version) => body('one', version),
+      changed: (_seed, version) => body('another', version),
     },
   })
 }
