@@ -55,7 +55,7 @@ export const businessErrors = defineErrors({
   Request_EntityChanged: {
     status: 412,
     message:
-      "Another client changed this {type} since the tag in 'If-Match' was read; nothing was written. Its tag now is {etag}.",
+      "Another client changed this {type} since the tag in 'If-Match' was read. Its tag now is {etag}.",
     advice:
       'User: read it again and repeat. Operator: the setting `businessConflictStatus` makes it 409.',
   },

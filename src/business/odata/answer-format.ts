@@ -83,12 +83,13 @@ function aboutRow(
   { id, fields }: { readonly id: string; readonly fields: Readonly<Record<string, unknown>> },
   { root, namespace, companyId }: RowPlace,
 ): object {
-  const told = fields[entity.key]
+  const own = fields[entity.key]
   const isText = fieldsIn(entity, version).some(
     ({ name, type }) => name === entity.key && type.kind === 'string',
   )
   // The id of the row is a key too where its own was not asked for.
-  const key = isText && told !== undefined ? `'${told}'` : id
+  const quoted = (text: string) => `'${encodeURIComponent(text.replaceAll("'", "''"))}'`
+  const key = isText && own !== undefined ? quoted(String(own)) : id
   const within = entity.scope === 'company' ? below(companyId) : ''
   const address = `${root}/${within}${entity.set}(${key})`
   return {
