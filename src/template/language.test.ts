@@ -468,6 +468,12 @@ test('parameter files and bare maps; values in them are literal', () => {
   assert.match(plain.problems.join(), /only parameters of a secure type/)
 })
 
+test('a template may say the schema of parameter files, as samples of the published command line do', () => {
+  const schema = 'https://schema.example/2015-01-01/deploymentParameters.json#'
+  const text = `{ "$schema": "${schema}", "contentVersion": "1.0.0.0", "resources": [] }`
+  assert.equal(planOf(text).nodes.length, 0)
+})
+
 test('names of prototypes are names like any other', () => {
   const text = `{
     "$schema": "deploymentTemplate.json", "contentVersion": "1.0.0.0",

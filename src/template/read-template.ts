@@ -22,6 +22,8 @@ import { readDefinitions, resolved } from './types.ts'
 
 const scopes: ReadonlyMap<string, ParsedTemplate['scope']> = new Map([
   ['deploymenttemplate.json', 'resourceGroup'],
+  // Not of templates, and yet taken by the published service: its own command line's samples say it.
+  ['deploymentparameters.json', 'resourceGroup'],
   ['subscriptiondeploymenttemplate.json', 'subscription'],
   ['managementgroupdeploymenttemplate.json', 'managementGroup'],
   ['tenantdeploymenttemplate.json', 'tenant'],

@@ -44,8 +44,10 @@ function redacted(value: unknown, secrets: readonly string[]): unknown {
   if (typeof value === 'number') return secrets.includes(String(value)) ? mask : value
   if (Array.isArray(value)) return value.map((one) => redacted(one, secrets))
   if (!isJsonObject(value)) return value
+  // Too many to look for: names stay, or all would become one.
+  const named = secrets.length > secretsMax ? [] : secrets
   const entries = Object.entries(value).map(([name, one]) => [
-    redacted(name, secrets),
+    withoutSecrets(name, named),
     redacted(one, secrets),
   ])
   return Object.fromEntries(entries)
