@@ -7,7 +7,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { contractOptions } from '../contract/setting.ts'
 import { Checkpoints, type LogState } from './checkpoints.ts'
+import { openSqlite } from './open.ts'
 import { Scanner } from './scanner.ts'
 import { opening } from './statements.ts'
 
@@ -45,6 +47,22 @@ test('writes wait for the second copy of a long log alone, and go on when it fai
   copies[2]?.resolve({ pages: 100, copied: 100 })
   await checkpoints.settle()
   assert.equal(copies.length, 3)
+})
+
+test('each commit of an opened store is flushed: the log of a machine that fails has it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'armature-checkpoints-'))
+  try {
+    await using store = await openSqlite({ ...contractOptions, path: join(folder, 'store.db') })
+    const settings = await store.sql.transact((tx) =>
+      tx.all(
+        'SELECT s.synchronous, j.journal_mode FROM pragma_synchronous s, pragma_journal_mode j',
+      ),
+    )
+    // FULL is 2. A killed process loses nothing with NORMAL either; a machine without power does.
+    assert.deepEqual(settings, [{ synchronous: 2, journal_mode: 'wal' }])
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 })
 
 test('a log that few statements filled is copied, too', () => {
