@@ -267,6 +267,28 @@ describe('DELETE', () => {
     assert.equal((await t.call('GET', deleted.operation?.resultPath ?? '')).status, 204)
   })
 
+  test('takes nothing new below it nor on it while it runs', async () => {
+    for (const scopes of ['implicit', 'declared'] as const) {
+      await using t = await startPlane({ scopes, reconcile: false })
+      await t.call('PUT', `/subscriptions/${subscription}`, {}, { version: '2020-01-01' })
+      await t.call('PUT', group, { location: 'here' }, { version: '2021-04-01' })
+      await t.call('PUT', widget, widgetBody)
+      const note = `${widget}/providers/Vendor.Sample/notes`
+      assert.equal(
+        (await t.call('PUT', `${note}/before`, { properties: { title: 'x' } })).status,
+        201,
+      )
+      assert.equal((await t.call('DELETE', widget)).status, 202)
+      for (const path of [`${widget}/labels/l`, `${note}/n`]) {
+        await assert.rejects(
+          t.call('PUT', path, { properties: { title: 'x' } }),
+          refusal('AnotherOperationInProgress', 409),
+          `${scopes} ${path}`,
+        )
+      }
+    }
+  })
+
   test('supersedes a running create', async () => {
     await using t = await startPlane({ reconcile: false })
     const made = await t.call('PUT', widget, widgetBody)

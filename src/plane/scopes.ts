@@ -124,20 +124,24 @@ export async function lockParent(deps: PlaneDependencies, tx: Tx, id: ResourceId
     if (row === undefined) throw refuse.ParentResourceNotFound({ id: parent.text })
     const resource = readRow(row)
     compiled.stored.container?.allowsChildren?.(resource)
-    // Nothing may come into being below what is on its way out, or it would outlive it.
-    if (resource.deleting) {
-      throw refuse.AnotherOperationInProgress({ id: parent.text, state: resource.state })
-    }
+    requireStaying(resource)
     return
   }
   // An extension resource: what it hangs on must exist where scopes are declared and its type is known.
   const under = parent.segments.at(-1)
-  if (under?.namespace === undefined || deps.scopes === 'implicit') return
+  if (under?.namespace === undefined) return
   const compiled = deps.registry.find(under.namespace, under.types)
-  if (!isStored(compiled) || compiled.stored.isImplied?.(parent) === true) return
-  if ((await tx.lock(parent.key, 'share')) === undefined) {
+  if (!isStored(compiled)) return
+  const row = await tx.lock(parent.key, 'share')
+  if (row !== undefined) requireStaying(readRow(row))
+  else if (deps.scopes === 'declared' && compiled.stored.isImplied?.(parent) !== true) {
     throw refuse.ResourceNotFound({ id: parent.text })
   }
+}
+
+/** Nothing may come into being below or on what is being deleted: a lock would be answered, and go with it. */
+function requireStaying({ deleting, id, state }: StoredResource): void {
+  if (deleting) throw refuse.AnotherOperationInProgress({ id: id.text, state })
 }
 
 /** The name of the resource follows the rule of its type, or it is refused. */

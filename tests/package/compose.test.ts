@@ -35,6 +35,8 @@ interface Service {
   readonly volumes?: readonly string[]
   readonly ports?: readonly string[]
   readonly read_only?: boolean
+  readonly mem_limit?: string
+  readonly pids_limit?: number
   readonly cap_drop?: readonly string[]
   readonly security_opt?: readonly string[]
   readonly depends_on?: readonly string[]
@@ -89,6 +91,8 @@ async function up(engine: ThrowawayPodman, network: string): Promise<void> {
       ...ports.flatMap((published) => ['--publish', published]),
       ...(service.restart === undefined ? [] : ['--restart', service.restart]),
       ...(service.read_only === true ? ['--read-only'] : []),
+      ...(service.mem_limit === undefined ? [] : [`--memory=${service.mem_limit}`]),
+      ...(service.pids_limit === undefined ? [] : [`--pids-limit=${service.pids_limit}`]),
       ...(service.cap_drop ?? []).map((one) => `--cap-drop=${one.toLowerCase()}`),
       ...(service.security_opt ?? []).map((one) => `--security-opt=${one}`),
       ...(name === 'database' ? ['--user', '999:999'] : []),

@@ -227,6 +227,18 @@ test('what a child type hides is hidden where the child comes in the body of its
   }
 })
 
+test('texts under the names that people give to secrets are not kept', async () => {
+  await using started = await startDeployments({ generic: true })
+  const names =
+    'adminPassword pass_word clientSecret apiKey api_key accountKey sasUrl sas_token accessToken'
+  const properties = Object.fromEntries(names.split(' ').map((name) => [name, 'hush']))
+  const kept = { tokenEndpoint: 'https://a', apiKeyHeader: 'x-key', keyVaultSecretId: '/secrets/s' }
+  await started.call('PUT', network, { properties: { ...properties, ...kept } }, options)
+  const shown = json(await started.call('GET', network, undefined, options)).properties
+  assert.deepEqual(shown, { ...kept, ...shown })
+  assert.doesNotMatch(JSON.stringify(shown), /hush/)
+})
+
 test('what is computed for a body has a bound, however long its lists and its id are', async () => {
   await using started = await startDeployments({ generic: true })
   const { call } = started

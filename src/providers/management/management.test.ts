@@ -87,6 +87,25 @@ test('a group takes what lies in it along, and nothing comes to lie too deep', a
   })
 })
 
+test('a PATCH that would move a group says so, in either of its shapes; a name is taken from both', async () => {
+  await using started = await startDeployments()
+  await make(started, 'corp')
+  await make(started, 'online', 'corp')
+  await make(started, 'apart')
+  const patch = (body: object) => started.call('PATCH', groupPath('online'), body, version)
+  const elsewhere = groupPath('apart')
+  for (const body of [
+    { parentGroupId: elsewhere },
+    { properties: { details: { parent: { id: elsewhere } } } },
+  ]) {
+    await assert.rejects(patch(body), { code: 'ManagementGroupMoved' }, JSON.stringify(body))
+  }
+  for (const body of [{ displayName: 'A' }, { properties: { displayName: 'A' } }]) {
+    assert.equal(json(await patch(body)).properties.displayName, 'A')
+    assert.equal(json(await patch({ displayName: 'B' })).properties.displayName, 'B')
+  }
+})
+
 test('what is forbidden at the outermost holds however deep a store has it', () => {
   const within = (scope: string): string | undefined =>
     scope === '/g/99' ? undefined : `/g/${Number(scope.slice(3)) + 1}`

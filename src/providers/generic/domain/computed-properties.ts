@@ -236,4 +236,4 @@ export const hiddenProperties: Readonly<Record<string, readonly string[]>> = {
 
 /** A text under such a name is a secret. */
 export const secretName: RegExp =
-  /(password|passphrase|secret|privatekey|sharedkey|accesskey|accountkey|connectionstring|sastoken)$/i
+  /(pass_?word|passphrase|secret|private_?key|shared_?key|access_?key|account_?key|api_?key|connection_?string|sas_?(token|url)|access_?token|bearer_?token)$/i

@@ -28,10 +28,22 @@ export interface GroupBody extends Preparation {
   } | null
 }
 
+interface GroupPatch extends Pick<GroupBody, 'properties'> {
+  readonly displayName?: string | null
+  readonly parentGroupId?: string | null
+}
+
 const nullable = <T extends Type.TSchema>(schema: T) =>
   Type.Optional(Type.Union([schema, Type.Null()]))
 const text = Type.String({ maxLength: 500 })
 const parent = Type.Object({ id: nullable(text) })
+
+const properties = nullable(
+  Type.Object({
+    displayName: nullable(text),
+    details: nullable(Type.Object({ parent: nullable(parent) })),
+  }),
+)
 
 const answer = Type.Object({
   properties: Type.Object({
@@ -75,14 +87,7 @@ export function placeIn(
 export function v2020_05_01({ words, tenantId }: GroupNaming): Version<ManagementGroup> {
   return {
     date: '2020-05-01',
-    body: Type.Object({
-      properties: nullable(
-        Type.Object({
-          displayName: nullable(text),
-          details: nullable(Type.Object({ parent: nullable(parent) })),
-        }),
-      ),
-    }),
+    body: Type.Object({ properties }),
     answer,
     unknownProperties: 'ignore',
     toModel(body: GroupBody, previous) {
@@ -98,9 +103,15 @@ export function v2020_05_01({ words, tenantId }: GroupNaming): Version<Managemen
       return { properties: showProperties(model, { words, tenantId }, nameOf(id), systemData) }
     },
     patch: {
-      body: Type.Object({ displayName: nullable(text), parentGroupId: nullable(text) }),
-      apply(given: object, previous) {
-        const { displayName, parentGroupId } = given as Readonly<Record<string, string | null>>
+      // The published members, and those of a PUT: somebody who sends these believes the group is moved.
+      body: Type.Object({
+        displayName: nullable(text),
+        parentGroupId: nullable(text),
+        properties: added(properties),
+      }),
+      apply(given: GroupPatch, previous) {
+        const { properties, parentGroupId = properties?.details?.parent?.id } = given
+        const displayName = given.displayName ?? properties?.displayName
         const where =
           parentGroupId == null ? keptPlace(previous) : placedIn(parentGroupId, tenantId)
         const isMoved = where.parent !== previous.parent
