@@ -21,6 +21,8 @@ export class DryRun implements Tx {
   readonly #written = new Map<string, ResourceRow | undefined>()
   /** Rows read from beneath: they stay as read. */
   readonly #read = new Map<string, ResourceRow | undefined>()
+  /** What was counted beneath: the same questions are asked for each PUT of a plan. */
+  readonly #counts = new Map<string, number>()
   /** Rows beneath that were written over. */
   readonly #covered = new Map<string, ResourceRow>()
   readonly #operations = new Map<string, OperationRow>()
@@ -73,8 +75,16 @@ export class DryRun implements Tx {
     if (query.limit <= 0) return 0
     const own = this.#matching(this.#written.values(), query).length
     const hidden = this.#matching(this.#covered.values(), query).length
-    const beneath = await this.#beneath.count({ ...query, limit: query.limit + hidden })
+    const beneath = await this.#countBeneath({ ...query, limit: query.limit + hidden })
     return Math.min(query.limit, own + beneath - hidden)
+  }
+
+  async #countBeneath(query: Omit<ListQuery, 'after'>): Promise<number> {
+    const { type, tracked, under, limit } = query
+    const key = JSON.stringify([type, tracked, under, limit])
+    const known = this.#counts.get(key) ?? (await this.#beneath.count(query))
+    this.#counts.set(key, known)
+    return known
   }
 
   async operation(id: string): Promise<OperationRow | undefined> {

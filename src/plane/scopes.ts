@@ -91,21 +91,21 @@ export async function lockScopes(
   for (const scope of impliedScopes(id)) {
     const row = await tx.lock(scope.key, 'share')
     const compiled = scopeType(deps, scope)
-    innermost = row === undefined ? await createScope(deps, tx, scope, write) : readScope(row)
+    innermost = row === undefined ? await createScope(deps, tx, scope, write) : readShared(row)
     compiled.stored.container?.allowsChildren?.(innermost)
   }
   return innermost
 }
 
-/** Every write asks for its scopes; the store hands out the same row until it is changed. */
-const scopesRead = new WeakMap<ResourceRow, StoredResource>()
+/** Writes of one plan share scopes and parents; the store hands out the same row until it is changed. */
+const rowsRead = new WeakMap<ResourceRow, StoredResource>()
 
-function readScope(row: ResourceRow): StoredResource {
-  const known = scopesRead.get(row)
+function readShared(row: ResourceRow): StoredResource {
+  const known = rowsRead.get(row)
   if (known !== undefined) return known
-  const scope = readRow(row)
-  scopesRead.set(row, scope)
-  return scope
+  const resource = readRow(row)
+  rowsRead.set(row, resource)
+  return resource
 }
 
 /** Locks the stored parent of a nested resource, or answers 404 for it. */
@@ -122,7 +122,7 @@ export async function lockParent(deps: PlaneDependencies, tx: Tx, id: ResourceId
       return
     }
     if (row === undefined) throw refuse.ParentResourceNotFound({ id: parent.text })
-    const resource = readRow(row)
+    const resource = readShared(row)
     compiled.stored.container?.allowsChildren?.(resource)
     requireStaying(resource)
     return
@@ -133,7 +133,7 @@ export async function lockParent(deps: PlaneDependencies, tx: Tx, id: ResourceId
   const compiled = deps.registry.find(under.namespace, under.types)
   if (!isStored(compiled)) return
   const row = await tx.lock(parent.key, 'share')
-  if (row !== undefined) requireStaying(readRow(row))
+  if (row !== undefined) requireStaying(readShared(row))
   else if (deps.scopes === 'declared' && compiled.stored.isImplied?.(parent) !== true) {
     throw refuse.ResourceNotFound({ id: parent.text })
   }

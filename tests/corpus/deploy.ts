@@ -325,7 +325,8 @@ function changeIn(answer: Answer): string | undefined {
   )
   if (one === undefined) return undefined
   const isTwice = changes.filter(({ resourceId }) => resourceId === one.resourceId).length > 1
-  return `${isTwice ? twice : ''}${JSON.stringify(one).slice(0, 600)}`
+  const { resourceId, changeType, delta } = one
+  return `${isTwice ? twice : ''}${JSON.stringify({ resourceId, changeType, delta }).slice(0, 600)}`
 }
 
 /** What a deployment made above subscriptions goes one by one. */

@@ -68,6 +68,8 @@ const laws: readonly Law[] = [
         'a process of its own paces itself by it; no moment comes from it',
       'src/engines/databases/postgres/worker.ts':
         'a process of its own: its composition root, and so its clock',
+      'src/providers/resources/domain/evaluation/thread.ts':
+        'a thread of its own measures what it spends; no moment comes from it',
     },
     bad: 'const now = Date.now()',
   },
@@ -138,6 +140,8 @@ const catchers: Readonly<Record<string, string>> = {
     'JSON.parse and the CSV parser have no other way to say no',
   'src/providers/billing/domain/metering/background.ts':
     'the world fails; background work tries again',
+  'src/providers/resources/domain/evaluation/evaluations.ts':
+    'an expression that fails ahead of its question is asked by itself',
   'src/providers/api-management/domain/openapi/import.ts':
     'readers of JSON and of YAML have no other way to say no',
   'src/providers/api-management/domain/consent/refresh-tokens.ts':

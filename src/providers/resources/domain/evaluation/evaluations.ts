@@ -1,14 +1,16 @@
 /** Answers questions about templates with the language itself, and keeps the plans it made. Runs inside the thread. */
 
+import { sizeOf } from '#template/expansion.ts'
 import { templateLanguage } from '#template/language.ts'
-import type {
-  ExpansionContext,
-  JsonObject,
-  Plan,
-  PlanNode,
-  PlanOutput,
-  Runtime,
-  TemplateProblem,
+import {
+  type ExpansionContext,
+  type JsonObject,
+  type Plan,
+  type PlanNode,
+  type PlanOutput,
+  type Runtime,
+  type TemplateProblem,
+  TemplateRefusal,
 } from '#template/plan.ts'
 import type { ParameterArgument, Read } from '#template/template.ts'
 import { secretsIn, secretsMax } from '../deployments/redact.ts'
@@ -17,6 +19,7 @@ import type {
   ExpandQuestion,
   LateAnswer,
   LateQuestion,
+  NodeAnswer,
   PlainContext,
   Question,
   ShownNode,
@@ -27,11 +30,21 @@ import { uuidOf } from './uuid-of.ts'
 /** Plans kept at once, and characters of their templates: what is forgotten is made again when it is asked for. */
 const plansMax = 64
 const keptCharactersMax = 8 * 1024 * 1024
+/** Nodes that are answered ahead of their question at most, in this time and this many characters. */
+const aheadMax = 64
+const aheadMilliseconds = 5
+const aheadCharactersMax = 256 * 1024
 /** Problems of one template that are told. */
 const problemsMax = 500
 
 export class Evaluations {
   readonly #plans = new Map<number, { readonly plan: Plan; readonly size: number }>()
+  readonly #ticks: () => number
+
+  /** `ticks` are milliseconds that only go on. */
+  constructor(ticks: () => number) {
+    this.#ticks = ticks
+  }
 
   /** Throws `TemplateRefusal` for late expressions that fail. */
   answer(question: Question): Answers[keyof Answers] {
@@ -103,18 +116,50 @@ export class Evaluations {
     this.#plans.delete(number)
     this.#plans.set(number, known)
     const runtime: Runtime = { answer: (key) => answers.get(key) }
-    const asked = (late: PlanNode | PlanOutput): LateAnswer | undefined => {
+    const needed = (late: PlanNode | PlanOutput): NodeAnswer | undefined => {
       const needs = late.needs(runtime).filter((need) => !answers.has(need.key))
       return needs.length === 0 ? undefined : { kind: 'needs', needs }
     }
-    if ('node' in of) {
-      const node = known.plan.nodes.find(({ key }) => key === of.node)
-      if (node === undefined) throw new Error(`the plan has no node '${of.node}'`)
-      return asked(node) ?? { kind: 'body', body: node.evaluate(runtime) }
+    if ('output' in of) {
+      const output = known.plan.outputs[of.output]
+      if (output === undefined) throw new Error(`the plan has no output ${of.output}`)
+      return needed(output) ?? { kind: 'output', value: output.evaluate(runtime) }
     }
-    const output = known.plan.outputs[of.output]
-    if (output === undefined) throw new Error(`the plan has no output ${of.output}`)
-    return asked(output) ?? { kind: 'output', value: output.evaluate(runtime) }
+    const { nodes } = known.plan
+    const at = nodes.findIndex(({ key }) => key === of.node)
+    const node = nodes[at]
+    if (node === undefined) throw new Error(`the plan has no node '${of.node}'`)
+    const answerOf = (one: PlanNode): NodeAnswer =>
+      needed(one) ?? { kind: 'body', body: one.evaluate(runtime) }
+    const answer = answerOf(node)
+    if (answers.size > 0) return answer
+    return { ...answer, ahead: this.#lookAhead(nodes.slice(at + 1, at + 1 + aheadMax), answerOf) }
+  }
+
+  /** A question for each of a thousand nodes would take longer on its way than it takes to answer. */
+  #lookAhead(
+    nodes: readonly PlanNode[],
+    answerOf: (node: PlanNode) => NodeAnswer,
+  ): ReadonlyMap<string, NodeAnswer> {
+    const ahead = new Map<string, NodeAnswer>()
+    const latest = this.#ticks() + aheadMilliseconds
+    let room = aheadCharactersMax
+    for (const node of nodes) {
+      if (node.existing) continue
+      if (this.#ticks() > latest) break
+      try {
+        const answer = answerOf(node)
+        // Bodies are JSON.
+        room -= answer.kind === 'body' ? sizeOf(answer.body.body, room) : 0
+        if (room < 0) break
+        ahead.set(node.key, answer)
+      } catch (error) {
+        // It is refused when it is asked for by itself.
+        if (!(error instanceof TemplateRefusal)) throw error
+        break
+      }
+    }
+    return ahead
   }
 }
 

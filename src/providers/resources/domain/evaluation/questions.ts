@@ -63,9 +63,14 @@ interface LinkedTemplate {
   readonly contentVersion: string
 }
 
-export type LateAnswer =
+/** What a node comes to before any need is answered, and what those after it in the plan do, as far as time allowed. */
+export type NodeAnswer = (
   | { readonly kind: 'needs'; readonly needs: readonly Need[] }
   | { readonly kind: 'body'; readonly body: NodeBody }
+) & { readonly ahead?: ReadonlyMap<string, NodeAnswer> }
+
+export type LateAnswer =
+  | NodeAnswer
   | { readonly kind: 'output'; readonly value: Tainted | undefined }
   /** The thread does not know the plan: it was forgotten, or never made here. */
   | { readonly kind: 'gone' }

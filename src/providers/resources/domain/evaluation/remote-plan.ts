@@ -14,6 +14,7 @@ import type {
   ExpandQuestion,
   LateAnswer,
   LateQuestion,
+  NodeAnswer,
   ShownNode,
   ShownOutput,
   ShownPlan,
@@ -51,6 +52,8 @@ export function remotePlan(
 ): Planned {
   let payer = by
   let place: Promise<Thread> = Promise.resolve(made.thread)
+  /** Answers that came ahead with the last one. */
+  let ahead = new Map<string, NodeAnswer>()
 
   async function makeAgain(): Promise<Thread> {
     const { answer, thread } = await threads.ask<'expand'>(question, payer)
@@ -74,11 +77,22 @@ export function remotePlan(
     throw new Error('the plan of a template is forgotten faster than it is made')
   }
 
+  async function lateNode(key: string, answers: ReadonlyMap<string, Tainted>): Promise<LateAnswer> {
+    const known = answers.size === 0 ? ahead.get(key) : undefined
+    if (known !== undefined) {
+      ahead.delete(key)
+      return known
+    }
+    const answer = await late({ node: key }, answers)
+    if ('ahead' in answer) ahead = new Map(answer.ahead)
+    return answer
+  }
+
   return {
     nodes: made.plan.nodes.map((node) => ({
       ...node,
       async late(answers) {
-        const answer = await late({ node: node.key }, answers)
+        const answer = await lateNode(node.key, answers)
         if (answer.kind === 'needs') return { needs: answer.needs }
         if (answer.kind === 'body') return { value: answer.body }
         throw new Error(`a node was answered with ${answer.kind}`)

@@ -135,3 +135,43 @@ test('who is not to be refused is counted all the same, and never waits', async 
     assert.ok((await threads.ask<'expand'>(plan, { ...payer, principalId: 'p' })).answer.ok)
   }
 })
+
+test('nodes are answered ahead of their question, each as if it were asked by itself', async () => {
+  const threads = new TemplateThreads(new TestClock())
+  const asked = question(threads.nextPlan(), 'x')
+  const count = 200
+  const value = "[if(equals(copyIndex(), 60), reference('/a/b', '2020-01-01').name, copyIndex())]"
+  const resource = {
+    type: 'Vendor.Sample/things',
+    apiVersion: '2020-01-01',
+    name: "[format('n{0}', copyIndex())]",
+    copy: { name: 'c', count },
+    properties: { value },
+  }
+  const template = { ...JSON.parse(asked.template), resources: [resource] }
+  const whole = { ...asked, template: JSON.stringify(template) }
+  const { answer, thread } = await threads.ask<'expand'>(whole, payer)
+  assert.ok(answer.ok)
+  let questions = 0
+  const counting = {
+    ask(...given: Parameters<TemplateThreads['ask']>) {
+      questions++
+      return threads.ask(...given)
+    },
+  } as unknown as TemplateThreads
+  const { nodes } = remotePlan(counting, whole, payer, { plan: answer.value, thread })
+  const bodyOf = async (at: number): Promise<unknown> => {
+    const result = await nodes[at]?.late(new Map())
+    return result !== undefined && 'value' in result ? result.value.body : result
+  }
+  const body = (of: number): object => ({ properties: { value: of } })
+  for (let at = 0; at < count; at++) {
+    if (at === 60) assert.ok('needs' in Object(await bodyOf(at)))
+    else assert.partialDeepStrictEqual(await bodyOf(at), body(at))
+  }
+  assert.ok(questions < count, `${questions} questions`)
+  // Once given, an answer is asked for again.
+  for (const at of [5, 5, 199, 199, 0, 0]) {
+    assert.partialDeepStrictEqual(await bodyOf(at), body(at))
+  }
+})

@@ -5,7 +5,7 @@ import { TemplateRefusal } from '#template/plan.ts'
 import { Evaluations } from './evaluations.ts'
 import type { Question, Told } from './questions.ts'
 
-const evaluations = new Evaluations()
+const evaluations = new Evaluations(() => performance.now())
 
 function told(question: Question): Told {
   try {
