@@ -75,20 +75,28 @@ const ownAddress: Plugin = {
 const besideUs =
   /^(?:@azure\/|@duckdb\/|@jmespath-community\/|@peculiar\/|@zxcvbn-ts\/|pg(?:$|\/|-)|yaml(?:$|\/))/
 
-/** Node makes all that a built-in module has when a module imports it, here a whole client for HTTP and web sockets. */
-const lazyBuiltins: Plugin = {
+/**
+ * Node makes all that a built-in module has when a program imports or requires it, here a whole client for HTTP and web
+ * sockets. Asked for in this way it makes what is used.
+ */
+const lazyBuiltins: Readonly<Record<string, object>> = { http, https }
+const neverUsed = ['WebSocket', 'CloseEvent', 'MessageEvent', 'default']
+
+function lazyNameOf(id: string): string | undefined {
+  const name = id.replace(/^node:/, '')
+  return Object.hasOwn(lazyBuiltins, name) ? name : undefined
+}
+
+const lazily: Plugin = {
   name: 'lazy-builtins',
-  resolveId(id, _importer, { kind }) {
-    const name = id.replace(/^node:/, '')
-    if (kind !== 'import-statement' || (name !== 'http' && name !== 'https')) return null
-    return `\0lazy:${name}`
+  resolveId(id) {
+    const name = lazyNameOf(id)
+    return name === undefined ? null : `\0lazy:${name}`
   },
   load(id) {
     if (!id.startsWith('\0lazy:')) return null
     const name = id.slice('\0lazy:'.length)
-    const made = Object.keys(name === 'http' ? http : https).filter(
-      (key) => !['WebSocket', 'CloseEvent', 'MessageEvent'].includes(key),
-    )
+    const made = Object.keys(lazyBuiltins[name] ?? {}).filter((key) => !neverUsed.includes(key))
     const names = made.map((key) => `export const ${key} = built.${key}`).join('\n')
     return `const built = process.getBuiltinModule('node:${name}')\nexport default built\n${names}\n`
   },
@@ -100,8 +108,8 @@ async function bundle(): Promise<void> {
       entries.map((path) => [path.replace(/\.ts$/, ''), join(source, path)]),
     ),
     platform: 'node',
-    external: (id) => isBuiltin(id) || besideUs.test(id),
-    plugins: [ownAddress, lazyBuiltins],
+    external: (id) => (isBuiltin(id) && lazyNameOf(id) === undefined) || besideUs.test(id),
+    plugins: [ownAddress, lazily],
     // Node 22 lacks `using` and the class behind it.
     transform: {
       target: 'node22',
@@ -114,6 +122,8 @@ async function bundle(): Promise<void> {
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name]-[hash].js',
     sourcemap: false,
+    // What is read at every start is short; licences stand beside the packages that they are of.
+    comments: { legal: true, annotation: false, jsdoc: false },
     codeSplitting: {
       groups: [
         {

@@ -1,6 +1,6 @@
 /**
- * Builds the console into `console/dist`, each file beside a compressed copy of it. With `--if-newer`, as `prepare` runs it:
- * only when its sources have changed since; and without development dependencies not at all, with a word about it.
+ * Builds the console into `console/dist`, each file beside a compressed copy of it. With `--if-newer`, as `npm ci` runs it in a
+ * checkout (`runtime/package.json`): only when its sources have changed since; and without development dependencies not at all, with a word about it.
  */
 
 import { createHash } from 'node:crypto'

@@ -2,7 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { parse, YAMLParseError } from 'yaml'
+import { createRequire } from 'node:module'
 import { textOf } from '#client/answer.ts'
 import { listOf, propertiesOf, propertyOf } from '#client/resource.ts'
 import { isJsonObject } from '#kernel/patch.ts'
@@ -137,8 +137,12 @@ export function eventProperties(values: EventValues, touches: readonly string[])
   }
 }
 
+/** Loaded when a file is read: other commands do not wait for it. */
+const load = createRequire(import.meta.url)
+
 /** A YAML or JSON file. Throws `LocalProblem` with the line where it is neither. */
 export function readYaml(path: string): unknown {
+  const { parse, YAMLParseError } = load('yaml') as typeof import('yaml')
   try {
     return parse(readFileSync(path, 'utf8'), { maxAliasCount: 100 })
   } catch (error) {

@@ -1,173 +1,30 @@
 /**
- * `armature-plane/testing`: an installation inside a test's own process, with its state, its time and its failures in the
- * test's hand. Everything is in memory but for a folder of temporary files, which goes with it.
+ * `armature-plane/testing`: what a test imports. It is small, so that what takes time runs side by side: another thread makes
+ * the first key while this one loads the server, from code that was compiled before.
  */
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
-import { type Client, createClient } from '#client/client.ts'
-import { applySeed, readSeed, type Seed } from '#client/seed.ts'
-import { makeSigningPair } from '#identity/keys.ts'
-import { readConfig } from '../config.ts'
-import { parseDuration } from '../control/duration.ts'
-import type { FaultRule } from '../control/faults.ts'
-import { initialState } from '../control/states.ts'
-import type { Settings } from '../index.ts'
-import { start as startServer } from '../main.ts'
-import { fixedIds } from './fixed-ids.ts'
+import { makeSigningPair } from '#identity/signing-pair.ts'
+import type { TestInstallation, TestOptions } from './installation.ts'
 
-export type { FaultRule, Seed }
+export type { FaultRule, Seed, Snapshot, TestInstallation, TestOptions } from './installation.ts'
 
-export interface TestOptions {
-  /** What is there at the beginning and after each reset: data, or a file of YAML or JSON. */
-  readonly seed?: Seed | string
-  /** `fixed`: ids come out the same in every run. Default: `random`. */
-  readonly ids?: 'fixed' | 'random'
-  /** `manual`: time can be moved. It passes as on the machine until it is. Default: `system`. */
-  readonly clock?: 'manual' | 'system'
-  /** Further settings by their name in `armature.config.json`. Default: containers are simulated. */
-  readonly settings?: Settings
+// Not where code is counted: what comes from the cache is counted less exactly.
+const isCounted =
+  process.env['NODE_V8_COVERAGE'] !== undefined ||
+  process.execArgv.includes('--experimental-test-coverage')
+// Inside the install, as the launcher has it: a cache that others may write would be code of theirs.
+if (!isCounted) {
+  enableCompileCache(join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'armature'))
 }
-
-/** A state that was kept. */
-export interface Snapshot {
-  readonly name: string
-}
-
-export interface TestInstallation extends AsyncDisposable {
-  readonly url: string
-  /** The owner's; a good one after each call of this object. */
-  readonly token: string
-  readonly tenantId: string
-  readonly subscriptionId: string
-  readonly principalId: string
-  /** Acts as the owner. */
-  readonly client: Client
-  /** The object id of a principal or group of the seed. */
-  idOf(name: string): string
-  /** A token as if the principal had signed in: by its object id, or its name in the seed. */
-  tokenOf(principal: string): Promise<string>
-  /** The state after the start, seed included; rules of failure end. */
-  reset(): Promise<void>
-  snapshot(): Promise<Snapshot>
-  restore(snapshot: Snapshot): Promise<void>
-  /** Lets time pass, with all that comes due on the way: `2h`, `1d12h`, `PT30M`. */
-  advance(span: string): Promise<void>
-  /** The installation's time, in milliseconds since 1970. */
-  now(): number
-  /** How fast time passes: 0 stops it. */
-  setRate(rate: number): Promise<void>
-  /** Adds a rule of failure; ends it when called. */
-  fail(rule: FaultRule): () => void
-  close(): Promise<void>
-}
-
-let pair: ReturnType<typeof makeSigningPair> | undefined
 
 /** A pair takes longer to make than the rest of a start: the installations of one process share theirs. */
-function sharedPair(): ReturnType<typeof makeSigningPair> {
-  pair ??= makeSigningPair()
-  return pair
-}
+const pair = makeSigningPair()
+const loading = import('./installation.ts')
 
 /** Starts an installation. Many may run in one process; close each, or begin it with `await using`. */
 export async function start(options: TestOptions = {}): Promise<TestInstallation> {
-  await using opened = new AsyncDisposableStack()
-  // Made by another thread meanwhile.
-  void sharedPair()
-  const home = mkdtempSync(join(tmpdir(), 'armature-test-'))
-  opened.defer(() => rmSync(home, { recursive: true, force: true }))
-  const config = readConfig({
-    environment: {},
-    settings: {
-      port: 0,
-      store: 'memory',
-      containers: 'simulated',
-      logLevel: 'error',
-      throttle: false,
-      control: 'local',
-      clock: options.clock ?? 'system',
-      ...options.settings,
-      home,
-    },
-  })
-  const server = opened.use(
-    await startServer(config, {
-      ...(options.ids === 'fixed' ? { idsFor: fixedIds } : {}),
-      firstPair: sharedPair,
-    }),
-  )
-  const { url, tenantId, subscriptionId, principalId, inside } = server
-  const issue = async (id: string): Promise<string> => (await inside.issueToken(id)).token
-  let token = await issue(principalId)
-  const renew = async (): Promise<void> => {
-    token = await issue(principalId)
-  }
-  const client = createClient({ url, token: async () => issue(principalId) })
-  const seed =
-    typeof options.seed === 'string'
-      ? readSeed((await import('yaml')).parse(readFileSync(options.seed, 'utf8')), options.seed)
-      : options.seed
-  const ids =
-    seed === undefined
-      ? new Map<string, string>()
-      : await applySeed(client, seed, { subscriptionId, words: config.words })
-  if (seed !== undefined) await inside.states.save(initialState)
-  const clock = () => {
-    if (inside.clock !== undefined) return inside.clock
-    throw new Error("the clock is the machine's: start with { clock: 'manual' } to move it")
-  }
-  let snapshots = 0
-  const running = opened.move()
-  const close = (): Promise<void> => running.disposeAsync()
-  const restore = async (name: string): Promise<void> => {
-    await inside.states.restore(name)
-    await renew()
-  }
-  return {
-    url,
-    get token() {
-      return token
-    },
-    tenantId,
-    subscriptionId,
-    principalId,
-    client,
-    idOf(name) {
-      const id = ids.get(name)
-      if (id === undefined) throw new Error(`'${name}' is no principal of the seed`)
-      return id
-    },
-    tokenOf: (principal) => issue(ids.get(principal) ?? principal),
-    async reset() {
-      inside.faults?.clear()
-      await restore(initialState)
-    },
-    async snapshot() {
-      const name = `snapshot-${++snapshots}`
-      await inside.states.save(name)
-      return { name }
-    },
-    restore: ({ name }) => restore(name),
-    async advance(span) {
-      const milliseconds = parseDuration(span)
-      if (milliseconds === undefined) throw new Error(`'${span}' is no span of time such as 2h`)
-      await clock().advance(milliseconds)
-      await renew()
-    },
-    now: () => inside.now(),
-    async setRate(rate) {
-      clock().setRate(rate)
-      await renew()
-    },
-    fail(rule) {
-      const id = inside.faults?.add(rule)
-      return () => {
-        if (inside.faults?.list().some((one) => one.id === id)) inside.faults.clear(id)
-      }
-    },
-    close,
-    [Symbol.asyncDispose]: close,
-  }
+  const { open } = await loading
+  return open(options, () => pair)
 }

@@ -3,21 +3,14 @@
  * has expired. Private parts are sealed at rest and destroyed when a key retires.
  */
 
-import {
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPair,
-  type JsonWebKey,
-  type KeyObject,
-  type KeyPairKeyObjectResult,
-} from 'node:crypto'
-import { promisify } from 'node:util'
+import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
 import type { Clock, Ids } from '#kernel/ports.ts'
 import type { IdentitySeal } from '#sealing/keyring.ts'
 import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
 import { directoryFeed, type FeedWatch, signingKeysKey } from './feed-watch.ts'
 import type { VerificationKey } from './jwt.ts'
 import type { IdentityLimits } from './limits.ts'
+import { makeSigningPair } from './signing-pair.ts'
 
 export interface ActiveKey {
   readonly keyId: string
@@ -44,13 +37,6 @@ interface Ring {
     string,
     { readonly jwk: JsonWebKey; readonly key: VerificationKey }
   >
-}
-
-const generate = promisify(generateKeyPair)
-
-/** A new pair for signing. It takes a tenth of a second of a processor or more. */
-export function makeSigningPair(): Promise<KeyPairKeyObjectResult> {
-  return generate('rsa', { modulusLength: 2048, publicExponent: 0x10001 })
 }
 
 const unknownLookSeconds = 2

@@ -66,8 +66,11 @@ function readBuilt(): Built | undefined {
 export function consolePages(
   words: VendorWords,
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  const built = readBuilt()
+  // At the first request: a start does not wait for what nobody may ask for.
+  let read: { readonly built: Built | undefined } | undefined
   return (request, response) => {
+    read ??= { built: readBuilt() }
+    const { built } = read
     const { method, headers } = request
     const path = (request.url ?? '').split('?', 1)[0] ?? ''
     const name = path.startsWith(assetsPrefix) ? path.slice(assetsPrefix.length) : undefined

@@ -66,6 +66,7 @@ export async function seedInstallation(deps: {
       principal,
       query,
       body,
+      isOwnBody: true,
       preconditions: {},
       correlationId: ids.uuid(),
       // The installation itself writes: there is no caller whose rights could be asked for.

@@ -2,7 +2,7 @@
 
 import { createAddressOf, createProxyTest } from '#http/client-address.ts'
 import { createPublicUrlOf, type PublicUrlOf } from '#http/public-url.ts'
-import type { makeSigningPair } from '#identity/keys.ts'
+import type { makeSigningPair } from '#identity/signing-pair.ts'
 import type { Clock, Ids, Log, Timers } from '#kernel/ports.ts'
 import { type Outbound, openOutbound } from '#outbound/outbound.ts'
 import type { Store } from '#stores/store.ts'

@@ -354,6 +354,7 @@ async function seed(
     principal: installationPrincipal,
     query,
     body,
+    isOwnBody: true,
     preconditions: {},
     correlationId: deps.ids.uuid(),
     pending: undefined,

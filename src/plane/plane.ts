@@ -56,6 +56,8 @@ export interface RunInput {
   readonly query: URLSearchParams
   /** Parsed JSON, or undefined when there was none. */
   readonly body: unknown
+  /** The body is of the installation's own making: what it is by its type, no schema has to say, which takes long to compile. */
+  readonly isOwnBody?: true
   readonly preconditions: Preconditions
   readonly correlationId: string
   /** The answer may be JSON text, which needs no object. */

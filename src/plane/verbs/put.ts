@@ -49,7 +49,8 @@ async function checkedBody(
 ): Promise<JsonBody> {
   const { compiled, shape, id } = route
   checkName(compiled, id, shape.name)
-  const body = checkBody(route, input.body)
+  // A body of one's own is an object, and of its schema.
+  const body = input.isOwnBody === true ? (input.body as JsonBody) : checkBody(route, input.body)
   checkEnvelope(deps, compiled, route.scope, body)
   if (compiled.stored.prepare === undefined) return body
   const context = contextOf(deps, input, deps.clock.now(), deps.store)

@@ -4,7 +4,7 @@
  * comes back in words.
  */
 
-import { parseDocument } from 'yaml'
+import { createRequire } from 'node:module'
 import { jsonExcess, jsonSizeLimitsOf } from '#kernel/json-size.ts'
 import { defaultLimits } from '#kernel/limits.ts'
 import { isJsonObject } from '#kernel/patch.ts'
@@ -111,7 +111,11 @@ function jsonIn(text: string): unknown {
   }
 }
 
+/** Loaded at the first document that is no JSON: a start does not wait for it. */
+const load = createRequire(import.meta.url)
+
 function jsonOfYaml(text: string): string | undefined {
+  const { parseDocument } = load('yaml') as typeof import('yaml')
   try {
     const document = parseDocument(text, { logLevel: 'silent' })
     return document.errors.length > 0
