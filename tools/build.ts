@@ -22,6 +22,7 @@ const entries = [
   'client/index.ts',
   'template/index.ts',
   'embedded/index.ts',
+  'embedded/container.ts',
   'cli/run.ts',
   ...filesIn('cli/commands').filter((path) => !isCommandPart(path)),
   'engines/copy/worker/main.ts',
@@ -43,7 +44,13 @@ function isCommandPart(path: string): boolean {
 }
 
 /** The declarations that `exports` names. */
-const declared = ['index.d.ts', 'client/index.d.ts', 'template/index.d.ts', 'embedded/index.d.ts']
+const declared = [
+  'index.d.ts',
+  'client/index.d.ts',
+  'template/index.d.ts',
+  'embedded/index.d.ts',
+  'embedded/container.d.ts',
+]
 
 const here = '__ARMATURE_ROOT__'
 
@@ -73,7 +80,7 @@ const ownAddress: Plugin = {
  * others are bundled, since resolving and reading their hundreds of files was half of a start (decision 0051).
  */
 const besideUs =
-  /^(?:@azure\/|@duckdb\/|@jmespath-community\/|@peculiar\/|@zxcvbn-ts\/|pg(?:$|\/|-)|yaml(?:$|\/))/
+  /^(?:@azure\/|@duckdb\/|@jmespath-community\/|@peculiar\/|@zxcvbn-ts\/|pg(?:$|\/|-)|testcontainers$|yaml(?:$|\/))/
 
 /**
  * Node makes all that a built-in module has when a program imports or requires it, here a whole client for HTTP and web

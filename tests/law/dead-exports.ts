@@ -20,6 +20,7 @@ const entries = new Set([
   'src/client/index.ts',
   'src/template/index.ts',
   'src/embedded/index.ts',
+  'src/embedded/container.ts',
 ])
 
 /** `resolve` tells the path that an import means. */

@@ -4,52 +4,105 @@
  */
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
-import { startPodman } from '#engines/containers/testing/podman.ts'
+import { after, before, describe, type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
+import { startPodman, type ThrowawayPodman } from '#engines/containers/testing/podman.ts'
 import { requireOrSkip } from '../require.ts'
 import { answered, buildImage, image } from './container-base.ts'
 
-test('the image serves, keeps its state in its volume, and stops whole', async (t) => {
-  const podman = await startPodman()
-  const reason = typeof podman === 'string' ? podman : ''
-  if (!requireOrSkip(t, reason === '', reason) || typeof podman === 'string') return
-  await using engine = podman
-  const folder = mkdtempSync(join(tmpdir(), 'armature-image-'))
-  t.after(() => rmSync(folder, { recursive: true, force: true }))
-  const call = (...words: readonly string[]) => engine.podman(...words)
-
-  await buildImage(engine, folder)
-
-  await call('volume', 'create', 'home')
-  const confined = ['--read-only', '--cap-drop=all', '--security-opt=no-new-privileges']
-  const start = async (): Promise<string> => {
-    const place = ['--volume', 'home:/data', '--publish', '127.0.0.1::8080']
-    await call('run', '--detach', '--name', 'armature', ...confined, ...place, image)
-    const published = (await call('port', 'armature', '8080')).trim()
-    const url = `http://${published}`
-    await answered(`${url}/readyz`)
-    return url
-  }
-  const url = await start()
-  const status = await call('exec', 'armature', 'node', ...inside, 'status', '--json')
-  const { tenantId } = JSON.parse(status) as { readonly tenantId: string }
-  assert.match(tenantId, /^[0-9a-f-]{36}$/)
-  assert.equal((await call('exec', 'armature', 'node', '-p', 'process.getuid()')).trim(), '65532')
-  await call('healthcheck', 'run', 'armature')
-  const group = ['resource-group', 'create', 'kept', '--location', 'westus']
-  await call('exec', 'armature', 'node', ...inside, ...group)
-  assert.equal((await fetch(`${url}/subscriptions?api-version=2022-12-01`)).status, 401)
-
-  await call('stop', '--time', '30', 'armature')
-  const ended = await call('inspect', '--format', '{{.State.ExitCode}}', 'armature')
-  assert.equal(ended.trim(), '0')
-  await call('rm', 'armature')
-  await start()
-  const shown = await call('exec', 'armature', 'node', ...inside, 'resource-group', 'list')
-  assert.match(shown, /kept/)
-})
-
+const root = join(import.meta.dirname, '../..')
 const inside = ['/app/node_modules/armature-plane/bin/armature.mjs']
+
+describe('the image', () => {
+  const opened = new AsyncDisposableStack()
+  let engine: ThrowawayPodman | undefined
+  let folder = ''
+  let reason = ''
+  before(async () => {
+    const podman = await startPodman()
+    if (typeof podman === 'string') {
+      reason = podman
+      return
+    }
+    engine = opened.use(podman)
+    folder = mkdtempSync(join(tmpdir(), 'armature-image-'))
+    opened.defer(() => rmSync(folder, { recursive: true, force: true }))
+    await buildImage(engine, folder)
+  })
+  after(() => opened.disposeAsync())
+
+  /** Undefined where there is no engine: the test is skipped. */
+  function engineOf(t: TestContext): ThrowawayPodman | undefined {
+    requireOrSkip(t, engine !== undefined, reason)
+    return engine
+  }
+
+  test('serves, keeps its state in its volume, and stops whole', async (t) => {
+    const podman = engineOf(t)
+    if (podman === undefined) return
+    const call = (...words: readonly string[]) => podman.podman(...words)
+    await call('volume', 'create', 'home')
+    const confined = ['--read-only', '--cap-drop=all', '--security-opt=no-new-privileges']
+    const start = async (): Promise<string> => {
+      const place = ['--volume', 'home:/data', '--publish', '127.0.0.1::8080']
+      await call('run', '--detach', '--name', 'armature', ...confined, ...place, image)
+      const published = (await call('port', 'armature', '8080')).trim()
+      const url = `http://${published}`
+      await answered(`${url}/readyz`)
+      return url
+    }
+    const url = await start()
+    const status = await call('exec', 'armature', 'node', ...inside, 'status', '--json')
+    const { tenantId } = JSON.parse(status) as { readonly tenantId: string }
+    assert.match(tenantId, /^[0-9a-f-]{36}$/)
+    assert.equal((await call('exec', 'armature', 'node', '-p', 'process.getuid()')).trim(), '65532')
+    await call('healthcheck', 'run', 'armature')
+    const group = ['resource-group', 'create', 'kept', '--location', 'westus']
+    await call('exec', 'armature', 'node', ...inside, ...group)
+    assert.equal((await fetch(`${url}/subscriptions?api-version=2022-12-01`)).status, 401)
+
+    await call('stop', '--time', '30', 'armature')
+    const ended = await call('inspect', '--format', '{{.State.ExitCode}}', 'armature')
+    assert.equal(ended.trim(), '0')
+    await call('rm', 'armature')
+    await start()
+    const shown = await call('exec', 'armature', 'node', ...inside, 'resource-group', 'list')
+    assert.match(shown, /kept/)
+  })
+
+  test('is a module of Testcontainers, as the guide is pasted', async (t) => {
+    const podman = engineOf(t)
+    if (podman === undefined) return
+    const { target } = podman
+    assert.ok(target.kind === 'socket')
+    const programs = join(root, 'tests/runners/node_modules')
+    const how = 'run `npm --prefix tests/runners install --no-package-lock --ignore-scripts`'
+    if (!requireOrSkip(t, existsSync(join(programs, 'testcontainers')), how)) return
+    // The folder that the image was built from has the package installed.
+    const app = join(folder, 'context', 'app')
+    symlinkSync(join(programs, 'testcontainers'), join(app, 'node_modules', 'testcontainers'))
+    const guide = readFileSync(join(root, 'docs/guides/testing.md'), 'utf8')
+    const block = /^```js testcontainers\n([\s\S]*?)^```$/m.exec(guide)?.[1] ?? ''
+    writeFileSync(join(app, 'beside.test.mjs'), block.replace("'armature:0.1.0'", `'${image}'`))
+    const { NODE_TEST_CONTEXT: _, ...outside } = process.env
+    const env = {
+      ...outside,
+      DOCKER_HOST: `unix://${target.path}`,
+      TESTCONTAINERS_RYUK_DISABLED: 'true',
+    }
+    const ran = promisify(execFile)(process.execPath, ['--test', 'beside.test.mjs'], {
+      cwd: app,
+      env,
+    })
+    const { stdout } = await ran.catch((error: { stdout: string; stderr: string }) =>
+      assert.fail(error.stdout + error.stderr),
+    )
+    assert.match(stdout, /pass 1\n/)
+    const left = await podman.podman('ps', '--all', '--format', '{{.Image}} {{.Names}}')
+    assert.doesNotMatch(left.replace(/^\S+ armature$/m, ''), /armature-test\/armature/)
+  })
+})
