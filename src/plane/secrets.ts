@@ -24,6 +24,8 @@ export type SecretsOfType<M> =
   | 'in-every-body'
   /** Kept, and sent to nobody. */
   | 'sent-nowhere'
+  /** Taken and thrown away, so no write can tell anything of it. */
+  | 'not-kept'
   | readonly KeptSecret<M>[]
 
 interface SchemaNode {
@@ -83,6 +85,7 @@ export function givesSecret<M>(
   body: unknown,
   desired?: M,
 ): boolean {
+  if (declared === 'not-kept') return false
   const known = typeof declared === 'object' ? declared : []
   const kept = known.filter((one) => desired === undefined || one.receiver(desired) !== undefined)
   const paths = [...writeOnlyProperties(schema), ...kept.map(({ property }) => property)]

@@ -266,6 +266,7 @@ const smallestBodies: Readonly<Record<string, object>> = {
   },
   'apimanagement/service/products': { properties: { displayName: 'made' } },
   'apimanagement/service/workspaces': { properties: { displayName: 'made' } },
+  'apimanagement/service/workspaces/apis': { properties: { displayName: 'made', path: 'made' } },
   'dbforpostgresql/flexibleservers': {
     properties: {
       version: '16',
@@ -313,6 +314,9 @@ async function resultOf(started: CorpusPlane, first: Answer): Promise<Answer> {
   return answer
 }
 
+/** `Deploy`: a secret is given again, and nothing else would change. */
+const unchanged = new Set(['NoChange', 'Ignore', 'NoEffect', 'Unsupported', 'Deploy'])
+
 function changeIn(answer: Answer): string | undefined {
   const problem = problemOf(answer)
   if (problem !== undefined) return problem
@@ -320,9 +324,7 @@ function changeIn(answer: Answer): string | undefined {
   const holder = isJsonObject(body) && isJsonObject(body['properties']) ? body['properties'] : body
   const changes = isJsonObject(holder) ? holder['changes'] : undefined
   if (!Array.isArray(changes)) return `no changes in ${JSON.stringify(body)?.slice(0, 200)}`
-  const one = changes.find(
-    (change) => !['NoChange', 'Ignore', 'NoEffect', 'Unsupported'].includes(change.changeType),
-  )
+  const one = changes.find(({ changeType }) => !unchanged.has(changeType))
   if (one === undefined) return undefined
   const isTwice = changes.filter(({ resourceId }) => resourceId === one.resourceId).length > 1
   const { resourceId, changeType, delta } = one
@@ -355,6 +357,10 @@ async function removed(started: CorpusPlane, subscription: string): Promise<stri
     const { body } = await started.call('GET', path, undefined, '2021-04-01')
     return (body as { readonly value: readonly { id: string }[] }).value
   }
+  // Roles are the tenant's: another template that makes the same ones is refused while they are there.
+  for (const { id } of await rolesOf(started, subscription)) {
+    await started.call('DELETE', id, undefined, '2022-04-01')
+  }
   for (const { id } of await list()) {
     const problem = problemOf(await started.call('DELETE', id, undefined, '2021-04-01'))
     if (problem === undefined) continue
@@ -370,4 +376,22 @@ async function removed(started: CorpusPlane, subscription: string): Promise<stri
     left = await list()
   }
   return left.length === 0 ? undefined : `left: ${left.map(({ id }) => id).join(', ')}`
+}
+
+/** Custom roles that can be assigned in the subscription alone. */
+async function rolesOf(
+  started: CorpusPlane,
+  subscription: string,
+): Promise<readonly { readonly id: string }[]> {
+  const path = `${subscription}/providers/${corpusWords.namespace}.Authorization/roleDefinitions?$filter=type eq 'CustomRole'`
+  const { body } = await started.call('GET', path, undefined, '2022-04-01')
+  const { value } = body as { readonly value: readonly CustomRole[] }
+  return value.filter(({ properties }) =>
+    properties.assignableScopes.some((scope) => scope.startsWith(subscription)),
+  )
+}
+
+interface CustomRole {
+  readonly id: string
+  readonly properties: { readonly assignableScopes: readonly string[] }
 }

@@ -121,6 +121,26 @@ test('a server of tables needs no address then, and no second PUT of it is a cha
   assert.equal(sentBack.headers.get('etag'), made.headers.get('etag'))
 })
 
+test('what a served type takes and never shows is not beside it, whatever it looks like', async () => {
+  const reference = `${group}/providers/Vendor.KeyVault/vaults/v/secrets/hush`
+  const types = [
+    ['Vendor.Sql/servers/hidden?api-version=2021-11-01', 'administratorLoginPassword'],
+    ['Vendor.Storage/storageAccounts/hidden?api-version=2023-01-01', 'accountKey'],
+  ] as const
+  for (const [type, name] of types) {
+    for (const spelled of [name, name.toUpperCase()]) {
+      for (const secret of ['/hush-1234X', 'http://hush', reference]) {
+        const path = `${group}/providers/${type}`
+        const body = { location: 'local', properties: { [spelled]: secret } }
+        // One that its own shape refuses is not kept either.
+        await installation.request('PUT', path, { body })
+        const shown = await installation.request('GET', path)
+        assert.ok(!shown.text.includes('hush'), `${spelled} ${secret}`)
+      }
+    }
+  }
+})
+
 test('provider lists show the types that are known by name, and those of the schemas', async () => {
   const at = (namespace: string): string => `/providers/${namespace}?api-version=2021-04-01`
   const boardTypes = await installation.request('GET', at('Vendor.Boards'))

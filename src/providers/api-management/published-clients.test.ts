@@ -221,6 +221,60 @@ describe('what policies and developers have', () => {
   })
 })
 
+describe('what older clients and templates write', () => {
+  test('a policy has two names for its text, and older versions answer both', async () => {
+    await using started = await startWithApi()
+    const path = `${api}/policies/policy`
+    const text = '<policies />'
+    const given = { policyContent: text, contentFormat: 'rawxml' }
+    const newer = { properties: { value: text, format: 'rawxml' } }
+    const made = await started.json('PUT', path, { properties: given })
+    assert.deepEqual(made.properties, newer.properties)
+    const tag = (await started.send('GET', path)).etag
+    assert.equal((await started.send('PUT', path, newer)).etag, tag)
+    assert.deepEqual(await problemsOf(started.send('PUT', path, { properties: {} })), [
+      'properties.value',
+    ])
+    const operation = `${api}/operations/one`
+    const get = { displayName: 'One', method: 'GET', urlTemplate: '/' }
+    await started.send('PUT', operation, { properties: get })
+    const older = { version: '2018-01-01' }
+    const policy = `${operation}/policies/policy`
+    const shown = await started.json('PUT', policy, { properties: given }, older)
+    assert.deepEqual(shown.properties, {
+      ...newer.properties,
+      ...given,
+    })
+  })
+
+  test('a pool of backends has no address; another backend has one', async () => {
+    await using started = await startWithApi()
+    const pool = { type: 'Pool', pool: { services: [{ id: '/backends/a' }] } }
+    const path = `${service}/backends/all`
+    const shown = await started.json('PUT', path, { properties: pool })
+    assert.deepEqual(shown.properties, pool)
+    assert.deepEqual(await problemsOf(started.send('PUT', path, { properties: {} })), [
+      'properties.url',
+      'properties.protocol',
+    ])
+  })
+
+  test('the same again keeps its tag where nothing secret is kept of it', async () => {
+    await using started = await startWithApi()
+    const tagOf = async (path: string, properties: object): Promise<string | undefined> =>
+      (await started.send('PUT', path, { properties })).etag
+    const logger = { loggerType: 'azureEventHub', credentials: { connectionString: 'hush' } }
+    const secret = { displayName: 'Secret', secret: true, value: 'hush' }
+    for (const [path, properties, isSame] of [
+      [`${service}/loggers/hub`, logger, true],
+      [`${service}/namedValues/secret`, secret, false],
+    ] as const) {
+      const before = await tagOf(path, properties)
+      assert.equal((await tagOf(path, properties)) === before, isSame, path)
+    }
+  })
+})
+
 test('a name is free where it is well formed, and it is said what is wrong with it otherwise', async () => {
   await using started = await startWithApi()
   const subscription = service.slice(0, service.indexOf('/resourceGroups'))

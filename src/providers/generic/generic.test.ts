@@ -232,11 +232,23 @@ test('texts under the names that people give to secrets are not kept', async () 
   const names =
     'adminPassword pass_word clientSecret apiKey api_key accountKey sasUrl sas_token accessToken'
   const properties = Object.fromEntries(names.split(' ').map((name) => [name, 'hush']))
-  const kept = { tokenEndpoint: 'https://a', apiKeyHeader: 'x-key', keyVaultSecretId: '/secrets/s' }
-  await started.call('PUT', network, { properties: { ...properties, ...kept } }, options)
-  const shown = json(await started.call('GET', network, undefined, options)).properties
-  assert.deepEqual(shown, { ...kept, ...shown })
-  assert.doesNotMatch(JSON.stringify(shown), /hush/)
+  const kept = {
+    tokenEndpoint: 'https://a',
+    apiKeyHeader: 'x-key',
+    keyVaultSecretId: '/secrets/s',
+    // Leads to what holds it.
+    secret: `${group}/providers/Vendor.KeyVault/vaults/v/secrets/s`,
+    requirePassword: true,
+  }
+  for (const secret of ['hush', '/hush+Ab==', 'http://hush', { value: 'hush' }, ['hush'], 4711]) {
+    const given = Object.fromEntries(Object.keys(properties).map((name) => [name, secret]))
+    await started.call('PUT', network, { properties: { ...given, ...kept } }, options)
+    const shown = json(await started.call('GET', network, undefined, options)).properties
+    assert.deepEqual(shown, { ...kept, ...shown })
+    assert.doesNotMatch(JSON.stringify(shown), /hush|4711/)
+    const rows = await started.store.list({ under: '/', limit: 1000 })
+    for (const row of rows) assert.doesNotMatch(row.document, /hush/)
+  }
 })
 
 test('what is computed for a body has a bound, however long its lists and its id are', async () => {

@@ -9,6 +9,7 @@ import { parseResourceId } from '#kernel/resource-id.ts'
 import type { Provider } from '#plane/declare/provider.ts'
 import type { StoredType } from '#plane/declare/stored.ts'
 import type { Version } from '#plane/declare/wire.ts'
+import { writeOnlyProperties } from '#plane/secrets.ts'
 import type { GenericDependencies } from '../dependencies.ts'
 import {
   documentOf,
@@ -17,7 +18,7 @@ import {
   preparedBody,
   summaryOf,
 } from '../resources/documents/resource.ts'
-import { type GenericDocument, shownBody, withoutComputed } from './document.ts'
+import { type GenericDocument, shownBody, withoutComputed, withoutPaths } from './document.ts'
 
 /** With the actions that answer invented values. */
 const documentedTypes: Readonly<Record<string, readonly string[]>> = {
@@ -76,15 +77,18 @@ function versionWith(
   own: Version<unknown>,
 ): Version<unknown> {
   const shown = shownNames(own.answer)
+  // What the own shape takes and never shows: no list of names has to know it.
+  const taken = writeOnlyProperties(own.body)
   return {
     ...own,
     toModel(body: JsonObject, previous, context) {
-      const { [documentMember]: prepared, ...rest } = body
-      const model = own.toModel(rest as never, previous, context)
+      const { [documentMember]: prepared, ...given } = body
+      const model = own.toModel(given as never, previous, context)
       const before = previous as Beside | undefined
-      const document = isJsonObject(prepared) ? prepared : patchedBody(deps, type, rest, before)
+      const document = isJsonObject(prepared) ? prepared : patchedBody(deps, type, given, before)
       if (document === undefined) return model
-      const beside = documentOf(withoutNames(document, shown), type, wholeOf(before))
+      const rest = withoutPaths(withoutNames(document, shown), taken)
+      const beside = documentOf(rest, type, wholeOf(before))
       return { ...beside, ...(model as object) }
     },
     fromModel(model, view) {

@@ -4,7 +4,7 @@
  */
 
 import { isJsonObject, type JsonObject, sameJson } from '#kernel/patch.ts'
-import { nameOf } from '#kernel/resource-id.ts'
+import { nameOf, parseResourceId } from '#kernel/resource-id.ts'
 import type { ComputedProperty } from './computed-properties.ts'
 import { computedProperties, hiddenProperties, secretName } from './computed-properties.ts'
 import { type Filling, fill, memberAt } from './fill.ts'
@@ -60,6 +60,25 @@ function hiddenPaths(type: string): readonly (readonly string[])[] {
 /** In front of the names of what `prepare` puts into a body. No template gives such a name a meaning. */
 export const ownMark = '\u0000'
 
+/** An id that leads to what holds the secret is none itself, nor are truth values and what is left out. */
+function mayBeSecret(value: unknown): boolean {
+  if (typeof value === 'boolean' || value === null) return false
+  return (
+    typeof value !== 'string' || parseResourceId(value)?.segments.at(-1)?.namespace === undefined
+  )
+}
+
+/** Without what stands at these paths, in any case of their names; `*` is every element of a list. */
+export function withoutPaths(body: JsonObject, paths: readonly string[]): JsonObject {
+  const hidden = paths.map((path) =>
+    path
+      .toLowerCase()
+      .split('.')
+      .filter((name) => name !== '*'),
+  )
+  return withoutSecrets(body, hidden) as JsonObject
+}
+
 /** Names are told apart without case; lists are looked through. */
 function withoutSecrets(value: unknown, hidden: readonly (readonly string[])[]): unknown {
   if (Array.isArray(value)) return value.map((one) => withoutSecrets(one, hidden))
@@ -68,7 +87,7 @@ function withoutSecrets(value: unknown, hidden: readonly (readonly string[])[]):
     const lower = name.toLowerCase()
     const below = hidden.flatMap(([first, ...rest]) => (first === lower ? [rest] : []))
     if (below.some((rest) => rest.length === 0)) return []
-    if (typeof one === 'string' && secretName.test(name) && !one.startsWith('/')) return []
+    if (secretName.test(name) && mayBeSecret(one)) return []
     return [[name, withoutSecrets(one, below)]]
   })
   // fromEntries defines properties, so a key named `__proto__` stays data.

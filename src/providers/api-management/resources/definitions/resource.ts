@@ -75,7 +75,7 @@ function definitionType(kind: Kind): ResourceType {
     movable: true,
     versions: definitionDates.map((date) => definition(kind, date)),
     protocol: { headStatus: 200, anyMatchCreates: true },
-    ...(kind === 'loggers' ? { secrets: 'in-every-body' as const } : {}),
+    ...(kind === 'loggers' ? { secrets: 'not-kept' as const } : {}),
     list: {
       page: countedList<Definition>(type, {
         name: { type: 'string', read: ({ id }: Resource<Definition>) => nameOf(id) },

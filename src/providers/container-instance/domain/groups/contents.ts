@@ -46,7 +46,7 @@ export async function contentsOf(
     if (volume.secretReference !== undefined) {
       files.set(name, await referencedFiles(model, volume.secretReference, deps))
     }
-    if (volume.azureFile !== undefined) {
+    if (volume.azureFile !== undefined && deps.shareRoot !== undefined) {
       const folder = shareFolder(model, volume, deps.shareRoot)
       const share = volume.azureFile.shareName
       await ask(() => mkdir(folder, { recursive: true }), 'FileShareNotAvailable', { share })

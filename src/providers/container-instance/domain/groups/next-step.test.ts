@@ -272,6 +272,14 @@ describe('next', () => {
     })
   }
 
+  test('a share needs no folder where nothing runs', () => {
+    const volumes = [{ name: 'v', azureFile: { shareName: 's', storageAccountName: 'a' } }]
+    const desired = model({ volumes })
+    const simulated = { ...engine, runsPrograms: false }
+    const next = nextOf({ desired, state: 'Pending', now }, observed(nothing), simulated, around)
+    assert.doesNotMatch(short(next), /^fail/)
+  })
+
   test('done forgets the trouble on the way', () => {
     const next = nextOf(
       { desired: group, state: 'Creating', now },

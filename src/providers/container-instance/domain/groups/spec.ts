@@ -314,7 +314,9 @@ export function impossible(
   const osType = properties.osType ?? 'Linux'
   if (osType !== 'Linux' && engine.runsPrograms) return refuse('OsVersionNotSupported', { osType })
   const share = properties.volumes?.find((volume) => volume.azureFile !== undefined)?.azureFile
-  if (share !== undefined && (around.shareRoot === undefined || !engine.hostFolders)) {
+  const sharesFiles = around.shareRoot !== undefined && engine.hostFolders
+  // What is simulated mounts nothing, and needs no folder for it.
+  if (share !== undefined && !sharesFiles && engine.runsPrograms) {
     const reason = engine.hostFolders
       ? 'this installation has no folder for file shares'
       : 'this container engine mounts no folders of its host'

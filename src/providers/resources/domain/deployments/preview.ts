@@ -28,7 +28,6 @@ export type Preview =
       readonly etag: string | undefined
       /** `after` is the resource as it stands. */
       readonly isUnchanged: boolean
-      readonly securePaths: readonly string[]
     }
   | { readonly kind: 'refused'; readonly node: PlannedNode; readonly error: ErrorDetail }
   /** It cannot be known before what it depends on is there. */
@@ -147,8 +146,7 @@ export async function previewPlan(
     if (result.kind === 'ok') {
       const { status, etag, isUnchanged } = result
       const after = redact(jsonOf(result.body), texts)
-      const { securePaths = [] } = prepared.get(node.key) ?? {}
-      return { kind: 'ok', node, status, after, etag, isUnchanged, securePaths }
+      return { kind: 'ok', node, status, after, etag, isUnchanged }
     }
     const error = { ...redact(errorOf(result.error), texts), target: node.id }
     const mayMend = node.dependsOn.some((key) => created.has(key) || !answers.has(key))

@@ -189,10 +189,9 @@ async function changeOf(
     return { resourceId: node.id, changeType: 'NoChange', before, after: before }
   }
   const delta = deltaOf(before, after)
-  // Something changes that is never shown: it is said which of the secure values were given.
-  const hidden = preview.securePaths.map((path) => ({ path, propertyChangeType: 'Modify' }))
-  const shown = delta.length > 0 ? delta : hidden
-  return { resourceId: node.id, changeType: 'Modify', before, after, delta: shown }
+  // What is never shown is given again: whether it is what is kept is told to nobody (decision 0106).
+  if (delta.length === 0) return { resourceId: node.id, changeType: 'Deploy', before, after }
+  return { resourceId: node.id, changeType: 'Modify', before, after, delta }
 }
 
 function readNode(

@@ -127,6 +127,32 @@ test('what a type takes and never shows is not recorded either, however it was g
   assert.ok(!JSON.stringify(listed).includes('PlainPw-4411'))
 })
 
+test('what a stack in the template was given is not recorded: its own template says what is secure', async () => {
+  await using started = await startDeployments()
+  const stack = {
+    type: 'Vendor.Resources/deploymentStacks',
+    apiVersion: '2024-03-01',
+    name: 's',
+    properties: {
+      actionOnUnmanage: { resources: 'delete' },
+      denySettings: { mode: 'none' },
+      parameters: { pw: { value: 'StackPw-4411' } },
+      template: templateFor([], { parameters: { pw: { type: 'securestring' } } }),
+    },
+  }
+  const debugSetting = { detailLevel: 'requestContent,responseContent' }
+  const template = templateFor([stack])
+  await started.call('PUT', at('d'), { properties: { template, debugSetting } })
+  await started.settle()
+  const listed = json(await started.call('GET', `${at('d')}/operations`))
+  const [{ properties }] = listed.value
+  assert.deepEqual(properties.request.content.properties, {
+    actionOnUnmanage: { resources: 'delete' },
+    denySettings: { mode: 'none' },
+  })
+  assert.ok(!JSON.stringify(listed).includes('StackPw-4411'))
+})
+
 test('a deployment to a subscription has a location, which stays', async () => {
   await using started = await startDeployments()
   const path = at('d', subscription)

@@ -3,6 +3,8 @@
  */
 
 import Type, { type TObject, type TProperties } from 'typebox'
+import type { Problem } from '#kernel/error.ts'
+import { added, relaxed } from '#plane/declare/added.ts'
 import type { Version, View } from '#plane/declare/wire.ts'
 import type { Definition } from '../model.ts'
 
@@ -43,8 +45,11 @@ const definitionKinds = {
   backends: Type.Object({
     title: text(300),
     description: text(2000),
-    url: Type.String({ minLength: 1, maxLength: 2000 }),
-    protocol: Type.Enum(['http', 'soap']),
+    url: relaxed(Type.String({ minLength: 1, maxLength: 2000 })),
+    protocol: relaxed(Type.Enum(['http', 'soap'])),
+    type: added(Type.Enum(['Single', 'Pool'])),
+    pool: added(Type.Object({}, { additionalProperties: true })),
+    circuitBreaker: added(Type.Object({}, { additionalProperties: true })),
     resourceId: text(2000),
     tls: Type.Optional(
       Type.Object({
@@ -146,6 +151,14 @@ function withoutSecrets({ credentials, ...rest }: Definition): Definition {
   }
 }
 
+/** A pool of backends has no address of its own. */
+function backendProblems({ properties }: { readonly properties: Definition }): readonly Problem[] {
+  if (properties['type'] === 'Pool') return []
+  return ['url', 'protocol']
+    .filter((name) => properties[name] === undefined)
+    .map((name) => ({ path: `properties.${name}`, message: 'is required' }))
+}
+
 export function definition(kind: keyof typeof definitionShapes, date: string): Version<Definition> {
   const properties: TObject = definitionShapes[kind]
   const body = Type.Object({ properties })
@@ -156,6 +169,7 @@ export function definition(kind: keyof typeof definitionShapes, date: string): V
       properties: Type.Object({ ...properties.properties, ...answeredShapes[kind] }),
     }),
     unknownProperties: 'ignore',
+    ...(kind === 'backends' ? { problems: backendProblems } : {}),
     toModel: ({ properties: given }: { readonly properties: Definition }) =>
       withoutSecrets({
         ...usual[kind],

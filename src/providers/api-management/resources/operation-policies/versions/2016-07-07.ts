@@ -1,26 +1,44 @@
-/** Policies of operations on the wire: one shape in every version (facts 3.2, decision 0016). */
+/**
+ * Policies on the wire: one shape in every version (facts 3.2, decision 0016). Clients of before 2019 name its two members
+ * otherwise, which is taken in every version and answered to them.
+ */
 
 import Type, { type Static } from 'typebox'
+import type { Problem } from '#kernel/error.ts'
+import { added, relaxed } from '#plane/declare/added.ts'
 import type { Version } from '#plane/declare/wire.ts'
 import { type OperationPolicy, policyFormats } from '../model.ts'
 
-const properties = Type.Object({
-  value: Type.String({ maxLength: 262_144 }),
-  format: Type.Optional(Type.Enum([...policyFormats])),
-})
-const body = Type.Object({ properties })
+const value = Type.String({ maxLength: 262_144 })
+const format = Type.Enum([...policyFormats])
+const older = { policyContent: added(value), contentFormat: added(format) }
+const properties = { value: relaxed(value), format: Type.Optional(format), ...older }
+const body = Type.Object({ properties: Type.Object(properties) })
+const answered = { value, format: Type.Optional(format), ...older }
+
+/** The first version whose clients say `value` and `format`. */
+const firstNewer = '2019-01-01'
 
 export function operationPolicy(date: string): Version<OperationPolicy> {
   return {
     date,
     body,
-    answer: Type.Object({ properties }),
+    answer: Type.Object({ properties: Type.Object(answered) }),
     unknownProperties: 'ignore',
     patch: 'none',
-    toModel: ({ properties: { value, format } }: Static<typeof body>) => ({
-      value,
-      format: format ?? 'xml',
+    problems: ({ properties: given }: Static<typeof body>): readonly Problem[] =>
+      (given.value ?? given.policyContent) === undefined
+        ? [{ path: 'properties.value', message: 'is required' }]
+        : [],
+    toModel: ({ properties: given }: Static<typeof body>) => ({
+      value: given.value ?? given.policyContent ?? '',
+      format: given.format ?? given.contentFormat ?? 'xml',
     }),
-    fromModel: (model) => ({ properties: { ...model } }),
+    fromModel: (model) => ({
+      properties: {
+        ...model,
+        ...(date < firstNewer ? { policyContent: model.value, contentFormat: model.format } : {}),
+      },
+    }),
   }
 }

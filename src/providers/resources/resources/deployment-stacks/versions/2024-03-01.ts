@@ -70,6 +70,15 @@ const v2024_03_01: Version<DeploymentStack> = {
   answer,
   unknownProperties: 'ignore',
   patch: 'none',
+  // What its template calls secure is known in there alone, so arguments and template are recorded nowhere.
+  withoutSecrets(body: object) {
+    const { properties, ...rest } = body as { readonly properties?: unknown }
+    if (!isJsonObject(properties)) return rest
+    const kept = Object.entries(properties).filter(
+      ([name]) => !/^(parameters|template)$/i.test(name),
+    )
+    return { ...rest, properties: Object.fromEntries(kept) }
+  },
   toModel: ({ stack }: PreparedStack, previous) => ({
     ...stack,
     memberId: previous?.memberId ?? stack.memberId,
