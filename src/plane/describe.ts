@@ -86,9 +86,18 @@ function ofVerb(
         : {}),
       answer: (version: string) => shape(version)?.answer ?? type.answer,
       longRunning: isLongRunning(type) && needs !== 'read',
+      ...queryOf(type, verb),
       envelope: envelopeOf(type),
     },
   ]
+}
+
+function queryOf(
+  { declaration: { query } }: CompiledType,
+  verb: StoredVerb,
+): Pick<RouteDescription, 'query'> {
+  if (verb === 'list') return { query: ['$top', '$skipToken', ...(query?.list ?? [])] }
+  return verb === 'get' && query?.get !== undefined ? { query: query.get } : {}
 }
 
 function envelopeOf({ stored }: CompiledType): 'plain' | 'tracked' | 'loose' {
@@ -125,6 +134,8 @@ function ofAction(
     ...(body === undefined ? {} : { body: () => body }),
     ...(answer === undefined ? {} : { answer: () => answer }),
     longRunning: action.writes === true && isLongRunning(type),
+    ...(action.statuses === undefined ? {} : { statuses: action.statuses }),
+    ...(action.query === undefined ? {} : { query: action.query }),
   }
 }
 

@@ -120,6 +120,7 @@ function operationOf(route: RouteDescription, version: string, words: VendorWord
     'x-permission': route.action,
     // Answered in this shape as well.
     ...(compatible.length === 0 ? {} : { 'x-alike-versions': compatible }),
+    ...(route.query === undefined ? {} : { parameters: route.query.map(inQuery) }),
     ...(body === undefined
       ? {}
       : { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
@@ -135,6 +136,14 @@ function operationOf(route: RouteDescription, version: string, words: VendorWord
       },
     },
   }
+}
+
+const wholeNumbers = new Set(['$top', '$skip', 'top', 'skip', 'tail'])
+const truthValues = new Set(['count', 'timestamps'])
+
+function inQuery(name: string): object {
+  const type = wholeNumbers.has(name) ? 'integer' : truthValues.has(name) ? 'boolean' : 'string'
+  return { name, in: 'query', schema: { type } }
 }
 
 function statuses(
@@ -165,6 +174,12 @@ function statuses(
         200: success('Done.'),
         ...(route.longRunning ? { 202: accepted } : {}),
         204: { description: 'Done.' },
+        ...Object.fromEntries(
+          (route.statuses ?? []).map((one) => [
+            one,
+            { 'x-added': true, ...(one === 202 ? accepted : success('Done.')) },
+          ]),
+        ),
       }
     default:
       return { 200: success('The answer.') }

@@ -149,6 +149,10 @@ export interface RouteDescription {
   readonly body?: (version: string) => TSchema | undefined
   readonly answer?: (version: string) => TSchema | undefined
   readonly longRunning: boolean
+  /** Of an action: what it answers besides 200 and 204. */
+  readonly statuses?: readonly number[]
+  /** Names in its query besides `api-version`. */
+  readonly query?: readonly string[]
   /** Nothing of it is in the store. */
   readonly isComputed?: true
   /** What stands around the answer of an item. `loose`: its type makes it, and may leave some of it out. Absent of actions. */

@@ -8,6 +8,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { requireDeclared } from '../answers.ts'
 
 /** Those that end with us, however we do. */
 const children = new Set<ChildProcess>()
@@ -182,6 +183,8 @@ export async function attachInstallation(
   const url = String(running['localUrl'])
   const owner = readOwner(home)
   const ownerToken = owner === undefined ? '' : await clientToken(url, owner)
+  // With generic resources served types answer what no document of ours declares.
+  const isDeclared = environment['ARMATURE_GENERIC_RESOURCES'] !== 'on'
   return {
     url,
     publicUrl: String(running['url']),
@@ -191,12 +194,14 @@ export async function attachInstallation(
     principalId: String(running['principalId']),
     ownerToken,
     owner: owner ?? nobody,
-    request: (method, path, given = {}) =>
+    async request(method, path, given = {}) {
       // Links of answers are whole; a path is taken literally, also one that begins with two slashes.
-      send(new URL(path.startsWith('/') ? url + path : path), method, {
-        token: ownerToken,
-        ...given,
-      }),
+      const target = new URL(path.startsWith('/') ? url + path : path)
+      const answer = await send(target, method, { token: ownerToken, ...given })
+      const asked = target.pathname + target.search
+      if (isDeclared) requireDeclared({ method, path: asked, ...answer })
+      return answer
+    },
     cli: (words, input) => runCli(environment, words, input),
   }
 }

@@ -107,6 +107,9 @@ function additionsOf(
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, part]) => {
     const inner = isMap ? [...names, key] : names
+    if (key === 'allOf' && isDeclaredLater({ allOf: part })) {
+      return [{ place: [...names, 'answer'].join('.'), schema: part }]
+    }
     if (isMap && isAdded(part)) return [{ place: inner.join('.'), schema: part }]
     return additionsOf(part, inner, !isMap && key === 'properties')
   })
@@ -131,7 +134,11 @@ const notWire = new Set([
   'examples',
   'x-alike-versions',
   'x-relaxed',
+  // Names in the query of an operation: more of them may come.
+  'parameters',
 ])
+/** Keys whose value is by names of ours, not by keywords. */
+const namesOf = new Set(['properties', 'patternProperties', 'responses'])
 /** Keywords of JSON Schema whose members have no order. */
 const unordered = new Set(['required', 'enum', 'anyOf', 'oneOf', 'allOf'])
 
@@ -144,7 +151,7 @@ function wireShape(value: unknown, isMap = false): unknown {
       .filter(([key, part]) => (isMap ? !isAdded(part) && !isAround(part) : !notWire.has(key)))
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, part]) => {
-        const isNames = !isMap && (key === 'properties' || key === 'patternProperties')
+        const isNames = !isMap && namesOf.has(key)
         const shape = wireShape(part, isNames)
         return [key, !isMap && unordered.has(key) && Array.isArray(shape) ? sorted(shape) : shape]
       }),
@@ -173,12 +180,18 @@ function withoutEnvelope(given: object): object {
   const [around, own] = allOf ?? []
   if (own !== undefined && isEnvelope(around)) return own
   const schema = content?.['application/json']?.schema
-  if (!isEnvelope(schema) && !isEnvelope(schema?.properties?.value?.items)) return given
+  const item = schema?.properties?.value?.items
+  if (![schema, item].some((one) => isEnvelope(one) || isDeclaredLater(one))) return given
   return Object.fromEntries(Object.entries(given).filter(([key]) => key !== 'content'))
 }
 
 interface AnswerSchema {
   readonly properties?: { readonly value?: { readonly items?: object } }
+}
+
+/** An answer of which nothing was declared when it was released. */
+function isDeclaredLater(schema: { readonly allOf?: readonly object[] } | undefined): boolean {
+  return isAdded(schema?.allOf?.[1])
 }
 
 function isEnvelope(schema: object | undefined): boolean {

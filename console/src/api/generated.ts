@@ -92,7 +92,15 @@ export interface Operations {
     path: { subscriptionId: string }
     body: undefined
     answer: {
-      readonly value: readonly (unknown)[]
+      readonly value: readonly ({
+        readonly namespace: string
+        readonly registrationPolicy: string
+        readonly registrationState: string
+        readonly resourceTypes: readonly ({
+          readonly resourceType: string
+          readonly apiVersions: readonly (string)[]
+        })[]
+      })[]
       readonly nextLink?: string
       readonly count?: number
     }
@@ -101,7 +109,17 @@ export interface Operations {
     path: { subscriptionId: string }
     body: undefined
     answer: {
-      readonly value: readonly (unknown)[]
+      readonly value: readonly ({
+        readonly subscriptionId: string
+        readonly displayName: string
+        readonly regionalDisplayName: string
+        readonly metadata: {
+          readonly regionType: string
+          readonly regionCategory: string
+          readonly geography: string
+          readonly geographyGroup: string
+        }
+      })[]
       readonly nextLink?: string
       readonly count?: number
     }
@@ -142,6 +160,7 @@ export interface Operations {
           readonly error?: {
             readonly code: string
             readonly message: string
+            readonly details?: readonly (Readonly<Record<string, unknown>>)[]
           }
         }
       })[]
@@ -171,6 +190,7 @@ export interface Operations {
         readonly error?: {
           readonly code: string
           readonly message: string
+          readonly details?: readonly (Readonly<Record<string, unknown>>)[]
         }
       }
     }
@@ -203,6 +223,7 @@ export interface Operations {
         readonly error?: {
           readonly code: string
           readonly message: string
+          readonly details?: readonly (Readonly<Record<string, unknown>>)[]
         }
       }
     }
@@ -222,6 +243,9 @@ export interface Operations {
       }
     }
     answer: {
+      readonly id?: string
+      readonly name?: string
+      readonly type?: string
       readonly properties: Readonly<Record<string, unknown>>
     }
   }

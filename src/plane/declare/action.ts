@@ -49,6 +49,10 @@ export interface Action<M> {
   readonly body?: TSchema
   readonly bodyOptional?: boolean
   readonly answer?: TSchema
+  /** Statuses that it answers besides 200 and 204. For OpenAPI, as `query` is. */
+  readonly statuses?: readonly number[]
+  /** What a request may say in its query. */
+  readonly query?: readonly string[]
   /** Inside a transaction when `writes`: then it reads only, and `model` is what is written. */
   readonly writes?: boolean
   /** Of one that writes: also while an operation runs, which goes on and sees the new intent. */

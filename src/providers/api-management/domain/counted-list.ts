@@ -18,6 +18,9 @@ interface Cursor {
   readonly count?: number
 }
 
+/** What these lists take in their query. */
+export const countedQuery = { list: ['$filter', '$skip'] }
+
 const rowsAtOnceMax = 500
 
 /** The list of a type, its fields read off stored resources. */

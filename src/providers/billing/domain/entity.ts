@@ -52,6 +52,7 @@ export function billingEntity(options: EntityOptions): ResourceType {
     type: options.type,
     description: options.description,
     scope: 'tenant',
+    query: { list: ['$expand'], get: ['$expand'] },
     name: options.name,
     verbs: ['get', 'list', 'put', 'patch'],
     versions: [

@@ -1,6 +1,7 @@
 /** A service health event as it is stored, and the schemas of what operators write (contract, health event). */
 
 import Type from 'typebox'
+import { added } from '#plane/declare/added.ts'
 
 export const eventTypes = [
   'ServiceIssue',
@@ -203,6 +204,35 @@ export const eventBody = Type.Object(
   {
     properties: Type.Object(written, { additionalProperties: false }),
     impactedResources,
+  },
+  { additionalProperties: false },
+)
+
+/** What steps answer, and reading does: what was said, and what is computed besides. */
+export const answeredProperties = Type.Object(
+  {
+    ...written,
+    impact: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            ...impact.properties,
+            impactedRegions: Type.Array(
+              Type.Object(
+                { ...region.properties, lastUpdateTime: added(moment) },
+                { additionalProperties: false },
+              ),
+              { maxItems: 100 },
+            ),
+          },
+          { additionalProperties: false },
+        ),
+        { maxItems: 50 },
+      ),
+    ),
+    status: added(oneOf(eventStatuses)),
+    lastUpdateTime: added(moment),
+    duration: added(Type.Integer()),
   },
   { additionalProperties: false },
 )

@@ -5,7 +5,7 @@ import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Context, Resource } from '#plane/declare/resource.ts'
 import { defineStored } from '#plane/declare/stored.ts'
 import { types } from '../../domain/consent/model.ts'
-import { countedList } from '../../domain/counted-list.ts'
+import { countedList, countedQuery } from '../../domain/counted-list.ts'
 import { idRule } from '../../domain/names.ts'
 import { serviceLocation } from '../../domain/service-location.ts'
 import type { AccessPolicy } from './model.ts'
@@ -19,6 +19,7 @@ export function accessPolicies(): ResourceType {
     type: types.policies,
     description: 'Who may have the token of an authorization.',
     scope: 'resource-group',
+    query: countedQuery,
     name: idRule(256),
     versions: accessPolicyVersions,
     verbs: ['get', 'list', 'put', 'delete'],

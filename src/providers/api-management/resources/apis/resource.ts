@@ -7,7 +7,7 @@ import type { GetContext } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import { defineStored } from '#plane/declare/stored.ts'
-import { countedList } from '../../domain/counted-list.ts'
+import { countedList, countedQuery } from '../../domain/counted-list.ts'
 import { idRule, revisionOf } from '../../domain/names.ts'
 import { charactersMax } from '../../domain/openapi/document-source.ts'
 import { writeOpenApi } from '../../domain/openapi/export.ts'
@@ -100,6 +100,7 @@ function apiType(type: string, dates: readonly string[]): ResourceType {
     type,
     description: 'An API: its path, its backend, its revision, and the operations below it.',
     scope: 'resource-group',
+    query: { ...countedQuery, get: ['export', 'format'] },
     name: idRule(256),
     movable: true,
     versions: dates.map(api),

@@ -7,7 +7,7 @@ import { defineStored } from '#plane/declare/stored.ts'
 import type { ConsentDependencies } from '../../dependencies.ts'
 import { receiverOf } from '../../domain/consent/endpoints.ts'
 import { types } from '../../domain/consent/model.ts'
-import { countedList } from '../../domain/counted-list.ts'
+import { countedList, countedQuery } from '../../domain/counted-list.ts'
 import { idRule } from '../../domain/names.ts'
 import { serviceLocation } from '../../domain/service-location.ts'
 import type { AuthorizationProvider } from './model.ts'
@@ -24,6 +24,7 @@ export function authorizationProviders(deps: ConsentDependencies): ResourceType 
     type: types.providers,
     description: 'Which identity provider is asked for tokens, and as which application.',
     scope: 'resource-group',
+    query: countedQuery,
     name: idRule(256),
     versions: authorizationProviderVersions(deps),
     verbs: ['get', 'list', 'put', 'delete'],

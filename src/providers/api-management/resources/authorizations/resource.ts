@@ -11,7 +11,7 @@ import { defineStored } from '#plane/declare/stored.ts'
 import type { ConsentDependencies } from '../../dependencies.ts'
 import type { Guesses } from '../../domain/consent/consent-code-throttle.ts'
 import { types } from '../../domain/consent/model.ts'
-import { countedList } from '../../domain/counted-list.ts'
+import { countedList, countedQuery } from '../../domain/counted-list.ts'
 import { idRule } from '../../domain/names.ts'
 import { confirmConsentCode, getLoginLinks, getToken } from './actions.ts'
 import type { Authorization } from './model.ts'
@@ -26,6 +26,7 @@ export function authorizations(deps: ConsentDependencies, guesses: Guesses): Res
     type: types.authorizations,
     description: 'Connections to an identity provider, and the consent given to each.',
     scope: 'resource-group',
+    query: countedQuery,
     name: idRule(256),
     versions: authorizationVersions,
     verbs: ['get', 'list', 'put', 'delete'],

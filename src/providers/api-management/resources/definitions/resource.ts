@@ -7,7 +7,7 @@ import { nameOf } from '#kernel/resource-id.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import { defineStored } from '#plane/declare/stored.ts'
-import { countedList } from '../../domain/counted-list.ts'
+import { countedList, countedQuery } from '../../domain/counted-list.ts'
 import { idRule } from '../../domain/names.ts'
 import { definitionDates } from '../../published-versions.ts'
 import type { Definition } from './model.ts'
@@ -71,6 +71,7 @@ function definitionType(kind: Kind): ResourceType {
     type,
     description: says,
     scope: 'resource-group',
+    query: countedQuery,
     name: idRule(256),
     movable: true,
     versions: definitionDates.map((date) => definition(kind, date)),

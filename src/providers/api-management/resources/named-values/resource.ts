@@ -8,7 +8,7 @@ import type { Action } from '#plane/declare/action.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import { defineStored } from '#plane/declare/stored.ts'
-import { countedList } from '../../domain/counted-list.ts'
+import { countedList, countedQuery } from '../../domain/counted-list.ts'
 import { idRule } from '../../domain/names.ts'
 import { definitionDates } from '../../published-versions.ts'
 import type { NamedValue } from './model.ts'
@@ -23,6 +23,7 @@ export function namedValues({ seal }: { readonly seal: Seal }): ResourceType {
     description:
       'A value that policies speak of by name. A secret one is shown by `listValue` alone.',
     scope: 'resource-group',
+    query: countedQuery,
     name: idRule(256),
     movable: true,
     versions: definitionDates.map((date) => namedValue(date, seal)),

@@ -4,7 +4,7 @@ import { nameOf } from '#kernel/resource-id.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import { defineStored, type Protocol } from '#plane/declare/stored.ts'
-import { countedList } from '../../domain/counted-list.ts'
+import { countedList, countedQuery } from '../../domain/counted-list.ts'
 import { refuseFields } from '../../errors.ts'
 import { allDates, definitionDates, workspaceDates } from '../../published-versions.ts'
 import type { OperationPolicy } from './model.ts'
@@ -33,6 +33,7 @@ function policyType(
     type,
     description: 'A policy document, kept as it was given.',
     scope: 'resource-group',
+    query: countedQuery,
     name: {
       pattern: /^policy$/i,
       rule,

@@ -6,7 +6,7 @@ import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import { defineStored } from '#plane/declare/stored.ts'
 import type { Version } from '#plane/declare/wire.ts'
-import { countedList } from '../../domain/counted-list.ts'
+import { countedList, countedQuery } from '../../domain/counted-list.ts'
 import { idRule } from '../../domain/names.ts'
 import { refuseFields } from '../../errors.ts'
 import { allDates, workspaceDates } from '../../published-versions.ts'
@@ -37,6 +37,7 @@ function operationType(type: string, dates: readonly string[]): ResourceType {
     description:
       'One operation of an API: method, URL template, parameters, request and responses.',
     scope: 'resource-group',
+    query: countedQuery,
     name: idRule(256),
     movable: true,
     versions: dates.map(shapeOf),

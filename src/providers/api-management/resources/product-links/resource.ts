@@ -6,7 +6,7 @@ import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import { defineStored } from '#plane/declare/stored.ts'
 import type { ListContext, ListPage, Version } from '#plane/declare/wire.ts'
-import { countedList } from '../../domain/counted-list.ts'
+import { countedList, countedQuery } from '../../domain/counted-list.ts'
 import { idRule } from '../../domain/names.ts'
 import { definitionDates } from '../../published-versions.ts'
 import { api } from '../apis/versions/2016-07-07.ts'
@@ -27,6 +27,7 @@ export function productLinks(): readonly ResourceType[] {
       type,
       description: word === 'apis' ? 'APIs that a product offers.' : 'Groups that see a product.',
       scope: 'resource-group',
+      query: countedQuery,
       name: idRule(256),
       movable: true,
       versions: definitionDates.map((date) => productLink(targets[word](date))),

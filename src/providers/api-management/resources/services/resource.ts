@@ -4,7 +4,7 @@ import { nameOf } from '#kernel/resource-id.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import { defineStored } from '#plane/declare/stored.ts'
-import { countedList } from '../../domain/counted-list.ts'
+import { countedList, countedQuery } from '../../domain/counted-list.ts'
 import { serviceName } from '../../domain/names.ts'
 import { allDates } from '../../published-versions.ts'
 import type { Service } from './model.ts'
@@ -18,6 +18,7 @@ export function services(publicUrl: () => string): ResourceType {
     type,
     description: 'A service, under which APIs and their operations are defined.',
     scope: 'resource-group',
+    query: countedQuery,
     tracked: { location: 'optional' },
     name: serviceName,
     movable: true,

@@ -7,7 +7,7 @@ import type { Action } from '#plane/declare/action.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import { defineStored } from '#plane/declare/stored.ts'
-import { countedList } from '../../domain/counted-list.ts'
+import { countedList, countedQuery } from '../../domain/counted-list.ts'
 import { idRule } from '../../domain/names.ts'
 import { definitionDates } from '../../published-versions.ts'
 import type { Subscription } from './model.ts'
@@ -21,6 +21,7 @@ export function subscriptions(deps: SubscriptionDependencies): ResourceType {
     type,
     description: 'A right to call a product or an API, with two keys.',
     scope: 'resource-group',
+    query: countedQuery,
     name: idRule(256),
     movable: true,
     versions: definitionDates.map((date) => subscription(date, deps)),

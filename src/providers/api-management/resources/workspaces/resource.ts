@@ -4,7 +4,7 @@ import { nameOf } from '#kernel/resource-id.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import { defineStored } from '#plane/declare/stored.ts'
-import { countedList } from '../../domain/counted-list.ts'
+import { countedList, countedQuery } from '../../domain/counted-list.ts'
 import { idRule } from '../../domain/names.ts'
 import { workspaceDates } from '../../published-versions.ts'
 import type { Workspace } from './model.ts'
@@ -18,6 +18,7 @@ export function workspaces(): ResourceType {
     type,
     description: 'A part of a service with APIs of its own.',
     scope: 'resource-group',
+    query: countedQuery,
     name: idRule(80),
     movable: true,
     versions: workspaceDates.map(workspace),

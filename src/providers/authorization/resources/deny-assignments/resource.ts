@@ -20,6 +20,7 @@ export function denyAssignments(directory: Directory, limits: AuthorizationLimit
     type: denyAssignmentType,
     description: 'What principals may not do, at a scope and below, whatever their roles grant.',
     scope: 'any',
+    query: { list: ['$filter'] },
     name: { pattern: uuidPattern, rule: 'a GUID' },
     versions: [v2022_04_01],
     verbs: ['get', 'list'],

@@ -19,6 +19,7 @@ export function providerOperations(describe: () => readonly RouteDescription[]):
     type,
     description: 'The actions of a namespace and of its types, as roles name them.',
     scope: 'tenant',
+    query: { list: ['$expand'], get: ['$expand'] },
     apiVersions: versions,
     openList: true,
     source: {

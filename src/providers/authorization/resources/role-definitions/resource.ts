@@ -29,6 +29,7 @@ export function roleDefinitions(deps: RoleDefinitionDependencies): ResourceType 
     type: 'Authorization/roleDefinitions',
     description: 'Roles: sets of permitted actions, and the scopes they may be assigned at.',
     scope: 'any',
+    query: { list: ['$filter'] },
     name: {
       pattern: uuidPattern,
       rule: 'a GUID',

@@ -168,11 +168,24 @@ export interface InvoiceDependencies {
 export function invoices(deps: InvoiceDependencies): readonly ResourceType[] {
   const { ledger, defaultAccount } = deps
   const answer = Type.Object({})
+  const query = {
+    list: [
+      'filter',
+      'orderBy',
+      'search',
+      'top',
+      'skip',
+      'count',
+      'periodStartDate',
+      'periodEndDate',
+    ],
+  }
   return [
     defineComputed({
       type: 'Billing/billingAccounts/invoices',
       description: 'What was billed.',
       scope: 'tenant',
+      query,
       apiVersions: [billingVersion],
       source: {
         async get({ id }) {
@@ -186,18 +199,21 @@ export function invoices(deps: InvoiceDependencies): readonly ResourceType[] {
         transactionSummary: {
           method: 'GET',
           description: 'The sums of an invoice’s transactions',
+          query: ['filter', 'search'],
           answer,
           run: async ({ id, query }) => ({ status: 200, body: await summary(ledger, id, query) }),
         },
         transactionsDownload: {
           method: 'POST',
           description: 'Make one file (CSV) of an invoice’s transactions',
+          statuses: [202],
           answer,
           run: async ({ id, now }) => beginDownload(deps, id, now),
         },
         transactionsDownloadResult: {
           method: 'GET',
           description: 'Where the file is',
+          query: ['download'],
           permission: 'transactionsDownload/action',
           answer,
           run: async ({ id, query, now, publicUrl }) => ({
@@ -208,6 +224,7 @@ export function invoices(deps: InvoiceDependencies): readonly ResourceType[] {
         transactionsFile: {
           method: 'GET',
           description: 'The file itself',
+          query: ['download'],
           permission: 'transactionsDownload/action',
           run: async ({ id, query, now }) => ({
             status: 200,
@@ -224,6 +241,7 @@ export function invoices(deps: InvoiceDependencies): readonly ResourceType[] {
       type: 'Billing/billingAccounts/billingProfiles/invoices',
       description: 'The invoices of a billing profile.',
       scope: 'tenant',
+      query,
       apiVersions: [billingVersion],
       source: { list: (context) => listInvoices(ledger, context) },
     }),

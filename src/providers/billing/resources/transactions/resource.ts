@@ -19,11 +19,14 @@ export function transactions(
   ledger: Ledger,
   actions: Readonly<Record<string, Action<object>>>,
 ): readonly ResourceType[] {
+  const ofInvoice = ['filter', 'orderBy', 'search', 'top', 'skip', 'count']
+  const ofProfile = { list: [...ofInvoice, 'type', 'periodStartDate', 'periodEndDate'] }
   const lists = (type: string, description: string, source: Source): ResourceType =>
     defineComputed({
       type,
       description,
       scope: 'tenant',
+      query: type.includes('/invoices/') ? { list: ofInvoice } : ofProfile,
       apiVersions: [billingVersion],
       source,
     })
@@ -33,6 +36,7 @@ export function transactions(
       type: `${profile}/transactions`,
       description: 'Purchases, refunds, credits and usage charges of a billing profile.',
       scope: 'tenant',
+      query: ofProfile,
       apiVersions: [billingVersion],
       source: {
         async get({ id }) {

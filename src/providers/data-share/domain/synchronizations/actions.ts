@@ -13,6 +13,7 @@ import { requireUse, usedBy } from '../linked-authorization.ts'
 import { type Setting, settingToWire } from '../schedules.ts'
 import type { Mode, Run } from '../store/tables.ts'
 import { listDetails } from './list-details.ts'
+import { listWords } from './list-query.ts'
 import { listRuns } from './list-runs.ts'
 import { detailList, detailToWire, runList, runShape, runToWire } from './records.ts'
 
@@ -104,6 +105,7 @@ export function subscriptionActions(
         ),
       }),
       bodyOptional: true,
+      statuses: [202],
       answer: runShape,
       async run(context, body: { readonly synchronizationMode?: Mode } | undefined) {
         const { id, now } = context
@@ -117,6 +119,7 @@ export function subscriptionActions(
       method: 'POST',
       description: 'Stop a synchronization; what was there before stays readable',
       body: named,
+      statuses: [202],
       answer: runShape,
       async run({ id, now }, body: Named) {
         const run = await ofThis(id, body.synchronizationId)
@@ -131,6 +134,7 @@ export function subscriptionActions(
       method: 'POST',
       description: 'List the synchronizations of a share subscription',
       countsAsRead: true,
+      query: listWords,
       answer: runList,
       run: (context) => runsPage(deps, 'subscription', context),
     },
@@ -138,6 +142,7 @@ export function subscriptionActions(
       method: 'POST',
       description: 'List the data sets of one synchronization',
       countsAsRead: true,
+      query: listWords,
       body: named,
       answer: detailList,
       run: async (context, body: Named) =>
@@ -177,6 +182,7 @@ export function shareActions(deps: ShareDependencies): Actions {
       method: 'POST',
       description: 'List the synchronizations of a share by all its consumers',
       countsAsRead: true,
+      query: listWords,
       answer: runList,
       run: (context) => runsPage(deps, 'share', context),
     },
@@ -184,6 +190,7 @@ export function shareActions(deps: ShareDependencies): Actions {
       method: 'POST',
       description: 'List the data sets of one synchronization of a share',
       countsAsRead: true,
+      query: listWords,
       body: Type.Interface([named], { consumerEmail: Type.Optional(Type.String()) }),
       answer: detailList,
       async run(context, { synchronizationId }: Named) {

@@ -19,6 +19,9 @@ export interface ListPage<T> {
   readonly next?: string
 }
 
+/** What these lists take in their query. */
+export const listWords = ['$filter', '$orderby', '$top', '$skipToken']
+
 export function predicateOf<T>(
   query: URLSearchParams,
   fields: FieldMap<T>,

@@ -1,11 +1,13 @@
 /** What `Vendor-AsyncOperation` of a synchronization points at: its state as an operation (facts 9.4). */
 
+import Type from 'typebox'
 import { nameOf, parentOf } from '#kernel/resource-id.ts'
+import { added } from '#plane/declare/added.ts'
 import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { isoTime, type ShareDependencies, types, version } from '../../dependencies.ts'
 import type { RunStatus } from '../../domain/store/tables.ts'
-import { runToWire } from '../../domain/synchronizations/records.ts'
+import { runShape, runToWire } from '../../domain/synchronizations/records.ts'
 
 const statusOf: Readonly<Record<RunStatus, string>> = {
   Accepted: 'Accepted',
@@ -14,6 +16,12 @@ const statusOf: Readonly<Record<RunStatus, string>> = {
   Failed: 'Failed',
   Cancelled: 'Canceled',
 }
+
+const answer = Type.Object({
+  ...Type.Partial(runShape).properties,
+  properties: Type.Partial(runShape),
+  error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+})
 
 /** Two types for the same results: one for our own links, one for the path that published clients build themselves. */
 export function operationResults(deps: Pick<ShareDependencies, 'runs'>): readonly ResourceType[] {
@@ -26,6 +34,7 @@ function resultsType(type: string, { runs }: Pick<ShareDependencies, 'runs'>): R
     description: 'The state of a synchronization as an operation.',
     scope: 'resource-group',
     apiVersions: [version],
+    answer: added(answer),
     source: {
       async get({ id, now }) {
         const run = await runs.find(nameOf(id).toLowerCase())

@@ -38,6 +38,7 @@ export function migrations(deps: PostgresDependencies): ResourceType {
     type: types.migrations,
     description: 'Databases of a source, moved into the server.',
     scope: 'resource-group',
+    query: { list: ['migrationListFilter'] },
     list: { page: listMigrations, bySubscription: false },
     tracked: { location: 'optional' },
     name: migrationName,

@@ -21,6 +21,7 @@ export function values(deps: Dependencies): ResourceType {
     type: 'Insights/eventtypes/values',
     description: 'Records of the activity log, the newest first.',
     scope: 'any',
+    query: { list: ['$filter', '$select'] },
     apiVersions: [activityVersion],
     source: { list: (context) => listValues(deps, context) },
   })

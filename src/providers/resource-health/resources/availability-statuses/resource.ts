@@ -37,6 +37,7 @@ export function availabilityStatuses(
     type: 'ResourceHealth/availabilityStatuses',
     description: 'How available resources are, by what was last seen of them.',
     scope: 'any',
+    query: { list: ['$expand'], get: ['$expand'] },
     apiVersions: versions,
     source: {
       async get({ id, now, query }) {

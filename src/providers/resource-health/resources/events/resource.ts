@@ -9,13 +9,20 @@ import type { Ids } from '#kernel/ports.ts'
 import { nameOf, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { Action, ActionContext } from '#plane/declare/action.ts'
+import { added } from '#plane/declare/added.ts'
 import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Context } from '#plane/declare/resource.ts'
 import type { ListContext, ListPage } from '#plane/declare/wire.ts'
 import { allOf } from '#query/predicate.ts'
 import type { Sql } from '#stores/store.ts'
-import { eventBody, type HealthEvent, type StepName, stepBody } from '../../domain/event.ts'
+import {
+  answeredProperties,
+  eventBody,
+  type HealthEvent,
+  type StepName,
+  stepBody,
+} from '../../domain/event.ts'
 import { readPage } from '../../domain/event-pages.ts'
 import { parseEventQuery, startOf } from '../../domain/event-query.ts'
 import { beginningOfTime, type EventStore, isActive } from '../../domain/event-store.ts'
@@ -47,7 +54,8 @@ const answer = Type.Object({
   name: Type.String(),
   type: Type.String(),
   location: Type.Optional(Type.String()),
-  properties: eventBody.properties.properties,
+  systemData: added(Type.Object({}, { additionalProperties: true })),
+  properties: answeredProperties,
 })
 
 export function events(deps: EventDependencies): ResourceType {
@@ -56,7 +64,9 @@ export function events(deps: EventDependencies): ResourceType {
     description:
       'Service health events: what is, was or will be out of order, and whom it touches.',
     scope: 'any',
+    query: { list: ['$filter', 'queryStartTime'], get: ['$filter', 'queryStartTime'] },
     apiVersions: [healthVersion],
+    answer: added(answer),
     source: {
       list: (context) => listEvents(deps, context),
       async get({ id, reader }) {
@@ -148,6 +158,7 @@ export function events(deps: EventDependencies): ResourceType {
       unstored: true,
       body,
       answer,
+      ...(name === 'publish' ? { statuses: [201] } : {}),
       async run(context, given: Step['body']) {
         const owner = ownerAt(scopeOf(context.id))
         const trackingId = requireName(context.id)

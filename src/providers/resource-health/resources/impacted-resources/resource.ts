@@ -127,6 +127,7 @@ export function impactedResources(
     type: 'ResourceHealth/events/impactedResources',
     description: 'The resources that an event touches.',
     scope: 'any',
+    query: { list: ['$filter'] },
     apiVersions: versions,
     source: {
       async list({ parent, reader, query, cursor, limit }) {

@@ -31,6 +31,7 @@ export function deploymentStacks(deps: DeploymentDependencies): ResourceType {
     description:
       'Deployment stacks: templates whose resources are protected, and taken away, together.',
     scope: 'any',
+    query: { list: ['$filter'] },
     protocol: { bodySyntax: 'relaxed' },
     name: { pattern: /^[-\w._()]{1,90}$/, rule: '1 to 90 letters, digits, or any of "-._()"' },
     versions: stackVersions,

@@ -5,6 +5,7 @@ import { isTerminalState } from '#kernel/operation.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { nameOf } from '#kernel/resource-id.ts'
 import type { Action } from '#plane/declare/action.ts'
+import { addedEach } from '#plane/declare/added.ts'
 import type { DeploymentDependencies } from '../../dependencies.ts'
 import { expandAt, modelOf, requestAt, requireLocation } from '../../domain/deployments/engine.ts'
 import { fallbackAt } from '../../domain/deployments/on-error.ts'
@@ -36,7 +37,10 @@ export function deploymentActions(
       method: 'POST',
       description: 'Check a template and what would become of each of its resources',
       body: deploymentBody,
-      answer: Type.Object({ properties: Type.Object({}) }),
+      answer: Type.Object({
+        ...addedEach({ id: Type.String(), name: Type.String(), type: Type.String() }),
+        properties: Type.Object({}),
+      }),
       unstored: true,
       async run(context, body: unknown) {
         const { id, principal, correlationId, now } = context

@@ -44,6 +44,7 @@ export function deployments(deps: DeploymentDependencies): readonly ResourceType
       description:
         'Deployments: templates carried out at a group, a subscription, a management group or the tenant.',
       scope: 'any',
+      query: { list: ['$filter'] },
       protocol: {
         // Published command lines send a template as it stands in its file.
         bodySyntax: 'relaxed',

@@ -3,9 +3,11 @@
  * a formality here: every namespace is registered in every subscription from the start.
  */
 
+import Type from 'typebox'
 import { refuse } from '#kernel/error.ts'
 import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
 import type { Action } from '#plane/declare/action.ts'
+import { added } from '#plane/declare/added.ts'
 import { type ComputedType, defineComputed } from '#plane/declare/computed.ts'
 import type { RouteDescription } from '#plane/plane.ts'
 import { namespacesOf, type ProviderListDependencies, typesOf } from '../../domain/namespaces.ts'
@@ -40,6 +42,18 @@ export function providerLists({
   ]
 }
 
+const answer = Type.Object({
+  namespace: Type.String(),
+  registrationPolicy: Type.String(),
+  registrationState: Type.String(),
+  resourceTypes: Type.Array(
+    Type.Object(
+      { resourceType: Type.String(), apiVersions: Type.Array(Type.String()) },
+      { additionalProperties: true },
+    ),
+  ),
+})
+
 function list(
   type: string,
   deps: ProviderListDependencies,
@@ -50,6 +64,7 @@ function list(
     description: 'The installed namespaces, their types and versions.',
     scope: 'implied',
     apiVersions: managerVersions,
+    answer: added(answer),
     source: {
       get: ({ id }) => Promise.resolve(find(id, deps)),
       list(context) {

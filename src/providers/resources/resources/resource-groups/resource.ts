@@ -24,6 +24,7 @@ export function resourceGroups(deps: ResourceGroupDependencies): ReconciledType 
     wireType: 'Resources/resourceGroups',
     description: 'Resource groups: resources that live and go together.',
     scope: 'implied',
+    query: { list: ['$filter'] },
     tracked: {
       location: 'required',
       refuseMove: (group, location) =>

@@ -55,6 +55,7 @@ function list(type: string, description: string, deps: ResourceListDependencies)
     type,
     description,
     scope: 'implied',
+    query: { list: ['$filter', '$expand'] },
     apiVersions: managerVersions,
     source: { list: (context) => listResources(context, deps) },
   })

@@ -24,6 +24,7 @@ export function logsOf({ engine, limits }: LogDependencies): Action<unknown> {
   return {
     method: 'GET',
     description: 'The output of one container of a group.',
+    query: ['tail', 'timestamps'],
     answer: Type.Object({ content: Type.String() }),
     async run({ id, query, reader }) {
       const { token, name } = await addressedContainer({ id, reader })

@@ -32,7 +32,13 @@ const answer = Type.Object({
     outputResources: Type.Array(Type.Object({ id: Type.String() })),
     providers: added(Type.Array(Type.Object({}, { additionalProperties: true }))),
     dependencies: added(Type.Array(Type.Object({}, { additionalProperties: true }))),
-    error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+    error: Type.Optional(
+      Type.Object({
+        code: Type.String(),
+        message: Type.String(),
+        details: added(Type.Array(Type.Object({}, { additionalProperties: true }))),
+      }),
+    ),
   }),
 })
 
