@@ -279,7 +279,8 @@ describe('DELETE', () => {
         201,
       )
       assert.equal((await t.call('DELETE', widget)).status, 202)
-      for (const path of [`${widget}/labels/l`, `${note}/n`]) {
+      const deeper = `${note}/before/providers/Vendor.Sample/notes/n`
+      for (const path of [`${widget}/labels/l`, `${note}/n`, deeper]) {
         await assert.rejects(
           t.call('PUT', path, { properties: { title: 'x' } }),
           refusal('AnotherOperationInProgress', 409),

@@ -108,8 +108,30 @@ function readShared(row: ResourceRow): StoredResource {
   return resource
 }
 
-/** Locks the stored parent of a nested resource, or answers 404 for it. */
+/** Locks the stored parent of a nested resource, or answers 404 for it. Nothing above it may be on its way out. */
 export async function lockParent(deps: PlaneDependencies, tx: Tx, id: ResourceId): Promise<void> {
+  for (const above of slowAncestors(deps, parentOf(id))) {
+    const row = await tx.lock(above.key, 'share')
+    if (row !== undefined) requireStaying(readShared(row))
+  }
+  await lockDirectParent(deps, tx, id)
+}
+
+/** Those whose deletion takes its time; outermost first, the order in which deletions lock. */
+function slowAncestors(deps: PlaneDependencies, id: ResourceId): readonly ResourceId[] {
+  const found: ResourceId[] = []
+  let above = id
+  while (above.segments.at(-1)?.namespace !== undefined) {
+    above = parentOf(above)
+    const last = above.segments.at(-1)
+    if (last?.namespace === undefined) break
+    const type = deps.registry.find(last.namespace, last.types)
+    if (isStored(type) && type.reconcile !== undefined) found.unshift(above)
+  }
+  return found
+}
+
+async function lockDirectParent(deps: PlaneDependencies, tx: Tx, id: ResourceId): Promise<void> {
   const last = id.segments.at(-1)
   if (last === undefined || last.namespace === undefined) return
   const parent = parentOf(id)
@@ -118,7 +140,7 @@ export async function lockParent(deps: PlaneDependencies, tx: Tx, id: ResourceId
     if (!isStored(compiled)) return
     const row = await tx.lock(parent.key, 'share')
     if (row === undefined && compiled.stored.isImplied?.(parent) === true) {
-      await lockParent(deps, tx, parent)
+      await lockDirectParent(deps, tx, parent)
       return
     }
     if (row === undefined) throw refuse.ParentResourceNotFound({ id: parent.text })

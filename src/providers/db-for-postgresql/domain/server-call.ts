@@ -28,6 +28,11 @@ export async function look<T>(server: FoundServer, work: () => Promise<T>): Prom
   throw refusePostgres.ServerNotReachable({ name: nameOf(server.id), reason })
 }
 
+/** Can a name that a server gives stand in an id? What cannot is not shown: a server may say anything. */
+export function isPathName(name: unknown): name is string {
+  return typeof name === 'string' && /^(?!\.{1,2}$)[^/\p{Cc}\ufffd]{1,63}$/u.test(name)
+}
+
 /** The cursor is where the next page begins. */
 export function pageOf<T>({ cursor, limit }: ListContext, all: readonly T[]): ListPage<T> {
   const from = cursor === undefined ? 0 : Number(cursor)

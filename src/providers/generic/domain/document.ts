@@ -28,6 +28,9 @@ const notKept = new Set([
   'etag',
   'apiversion',
   'dependson',
+  // Of the resource's own state, which answers tell in `properties`.
+  'provisioningstate',
+  'state',
 ])
 
 /** Without the first word of the namespace. */

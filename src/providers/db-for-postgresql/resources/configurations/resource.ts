@@ -8,7 +8,7 @@ import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Context } from '#plane/declare/resource.ts'
 import { type PostgresDependencies, types, version } from '../../dependencies.ts'
-import { look, pageOf } from '../../domain/server-call.ts'
+import { isPathName, look, pageOf } from '../../domain/server-call.ts'
 import { accessOf, findServer } from '../flexible-servers/model.ts'
 
 const text = Type.String()
@@ -40,7 +40,8 @@ export function serverConfigurations({ engine, seal, words }: PostgresDependenci
     const found = await findServer(reader, server)
     if (found === undefined) return []
     const settings = await look(found, () => engine.settings(accessOf(seal, found.model)))
-    return settings.map((setting) => ({
+    const named = settings.filter(({ name }) => isPathName(name))
+    return named.map((setting) => ({
       id: childOf(found.id, 'configurations', setting.name).text,
       name: setting.name,
       type: qualify(words, types.configurations),

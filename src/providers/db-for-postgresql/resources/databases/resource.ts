@@ -11,7 +11,7 @@ import type { Context } from '#plane/declare/resource.ts'
 import { type PostgresDependencies, types, version } from '../../dependencies.ts'
 import { findActive } from '../../domain/active-migration.ts'
 import { failed, failureText } from '../../domain/engine-failure.ts'
-import { ask, look, pageOf } from '../../domain/server-call.ts'
+import { ask, isPathName, look, pageOf } from '../../domain/server-call.ts'
 import { refuseParameters, refusePostgres } from '../../errors.ts'
 import { accessOf, type FoundServer, findServer } from '../flexible-servers/model.ts'
 
@@ -41,7 +41,8 @@ export function serverDatabases({ engine, seal, words }: PostgresDependencies): 
     const found = await findServer(reader, server)
     if (found === undefined) return []
     const facts = await look(found, () => engine.inspect(accessOf(seal, found.model)))
-    return facts.databases.map(({ name, encoding, collation }) => ({
+    const named = facts.databases.filter(({ name }) => isPathName(name))
+    return named.map(({ name, encoding, collation }) => ({
       id: childOf(found.id, 'databases', name).text,
       name,
       type: qualify(words, types.databases),
@@ -71,10 +72,17 @@ export function serverDatabases({ engine, seal, words }: PostgresDependencies): 
     const problem =
       Buffer.byteLength(name) > nameMax ? `at most ${nameMax} bytes` : serverTextProblem(name)
     if (problem !== undefined) throw refuseParameters([{ path: 'name', message: problem }])
-    const there = await get(context)
+    const known = await all(context, parentOf(id))
+    const there = known.find((one) => one.name === name)
     if (there !== undefined) {
       requireSame(there, wanted)
       return there
+    }
+    // For rights and locks they would be one.
+    const alike = known.find((one) => one.name.toLowerCase() === name.toLowerCase())
+    if (alike !== undefined) {
+      const message = `'${alike.name}' is there, and differs in case alone`
+      throw refuseParameters([{ path: 'name', message }])
     }
     const { charset: encoding, collation } = wanted
     const create = (more: object): Promise<void> =>

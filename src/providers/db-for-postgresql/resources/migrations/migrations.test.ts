@@ -87,6 +87,9 @@ describe('migrations', () => {
     await refused(w.call('PUT', path, other), 'InvalidParameterValue', 400)
     const unknown = { properties: { collation: 'xx_XX' } }
     await refused(w.call('PUT', `${target}/databases/no`, unknown), 'InvalidParameterValue', 400)
+    // For rights and locks it would be the same one.
+    const shouted = `${target}/databases/ORDERED`
+    await refused(w.call('PUT', shouted, utf8), 'InvalidParameterValue', 400)
     const long = `${target}/databases/${'l'.repeat(64)}`
     await refused(w.call('PUT', long, utf8), 'InvalidParameterValue', 400)
     await refused(w.call('PUT', path, utf8, { ifMatch: '"old"' }), 'PreconditionFailed', 412)
