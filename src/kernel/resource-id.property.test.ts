@@ -94,6 +94,26 @@ test('percent-encoding does not matter to an id', () => {
   )
 })
 
+test('the slashes of a scope may be encoded, and nothing is decoded twice', () => {
+  const rest = 'providers/Vendor.Authorization/locks/keep'
+  fc.assert(
+    fc.property(scope, (above) => {
+      const plain = above.text === '/' ? '' : above.text
+      const path = `${plain.split('/').map(encodeURIComponent).join('/')}/${rest}`
+      for (const text of [above.text, above.text.slice(1)]) {
+        if (text === '') continue
+        const encoded = parsePath(`/${encodeURIComponent(text)}/${rest}`)
+        assert.deepEqual(encoded, parsePath(path))
+      }
+    }),
+  )
+  for (const twice of ['subscriptions%252Fone', '%252Fsubscriptions%252Fone', 'a%2F%252F%2Fb']) {
+    assert.equal(parsePath(`/${twice}/${rest}`).kind, 'malformed', twice)
+  }
+  assert.equal(parsePath(`/a%2F..%2Fb/${rest}`).kind, 'malformed')
+  assert.equal(parsePath(`/subscriptions/s/resourceGroups/a%2Fb/${rest}`).kind, 'malformed')
+})
+
 test('case does not matter to identity and is kept in display', () => {
   const flip = (text: string, bits: readonly boolean[]): string =>
     text.replace(/[A-Za-z]/g, (letter, at: number) =>
@@ -320,8 +340,12 @@ test('no text makes parsing throw, and nothing written is lost', () => {
       if (result.kind === 'malformed') return assert.ok(result.reason.length > 0)
       understood++
       const shown = result.kind === 'resource' ? result.id.text : result.text
-      // Only case of the grammar's words, percent-encoding, one trailing slash and the empty place of a parent may differ.
-      const plain = decodeURIComponent(text)
+      // Only case of the grammar's words, percent-encoding, one trailing slash, the empty place of a parent and the slash that
+      // an encoded scope begins with may differ.
+      const bare = text
+        .replace(/^\/%2F(\/providers\/)/i, '$1')
+        .replace(/^\/%2F(?=[^/]+\/providers\/)/i, '/')
+      const plain = decodeURIComponent(bare)
         .toLowerCase()
         .replace(/(\/providers\/[^/]+\/)\/(?=[^/])/g, '$1')
       const cut = plain.length > 1 && plain.endsWith('/') ? plain.slice(0, -1) : plain

@@ -89,7 +89,7 @@ export function parsePath(path: string): ParsedPath {
   if (!path.startsWith('/')) return malformed('a path begins with "/"')
   if (path === '/') return { kind: 'resource', id: rootId }
   const trimmed = path.endsWith('/') ? path.slice(0, -1) : path
-  const raw = trimmed.slice(1).split('/')
+  const raw = withoutEncodedScope(trimmed).slice(1).split('/')
   if (raw.length > segmentsMax) return malformed(`a path has at most ${segmentsMax} segments`)
   const isPlain = plainPath.test(trimmed)
   const parts: string[] = []
@@ -114,6 +114,17 @@ export function parsePath(path: string): ParsedPath {
     parts.push(part)
   }
   return parseParts(parts)
+}
+
+/** To published and generated clients a scope is one variable, whose slashes they encode: `/%2Fsubscriptions%2F…/providers/…`. */
+function withoutEncodedScope(path: string): string {
+  const [, first = '', rest = ''] = /^\/([^/]*%2F[^/]*)(\/providers\/.*)$/i.exec(path) ?? []
+  const scope = first === '' ? undefined : decode(first)
+  if (scope === undefined) return path
+  // Encoded once more, so that nothing is decoded twice.
+  const parts = scope.replace(/^\//, '').split('/')
+  const encoded = parts.map((part) => `/${encodeURIComponent(part)}`).join('')
+  return encoded === '/' ? rest : encoded + rest
 }
 
 /** Published clients have a place for a parent behind the namespace, and leave it empty: `providers/{namespace}//{type}`. */
