@@ -47,13 +47,14 @@ export interface FaultRule extends FaultMatch, RequestFault {
   readonly engine?: 'loses'
 }
 
+/** What a rule met. */
 interface Met {
   readonly at: string
   readonly what: string
   readonly correlationId?: string
 }
 
-interface KeptRule {
+export interface KeptRule {
   readonly id: string
   readonly rule: FaultRule
   /** How many it met. */
@@ -93,7 +94,7 @@ const latestMax = 50
 const storeSecondsMax = 600
 const storeSecondsUsual = 60
 
-export const scenarios: Readonly<Record<string, readonly FaultRule[]>> = {
+export const scenarios = {
   'region-outage': [{ status: 503, retryAfter: 30 }, { step: 'hang' }],
   throttled: [{ status: 429, retryAfter: 5, rate: 0.5 }],
   'flaky-network': [
@@ -102,7 +103,9 @@ export const scenarios: Readonly<Record<string, readonly FaultRule[]>> = {
     { status: 500, rate: 0.05 },
   ],
   'slow-operations': [{ step: 'hang', rate: 0.8 }],
-}
+} satisfies Readonly<Record<string, readonly FaultRule[]>>
+
+export type Scenario = keyof typeof scenarios
 
 interface Kept {
   readonly id: string
@@ -151,6 +154,11 @@ export function openFaults(options: {
 
   const faults: Faults = {
     add(rule) {
+      if (rule.path?.includes('?')) {
+        throw refuse.BadRequest({
+          reason: 'path: expected a path without a query, which it would never meet',
+        })
+      }
       if (kept.length >= rulesMax) {
         throw refuse.ControlNotPossible({ reason: `there are ${rulesMax} rules already` })
       }
@@ -169,9 +177,8 @@ export function openFaults(options: {
       return id
     },
     play(scenario) {
-      const rules = Object.hasOwn(scenarios, scenario) ? scenarios[scenario] : undefined
-      if (rules === undefined) throw refuse.ControlNotFound({ kind: 'scenario', name: scenario })
-      return rules.map((rule) => faults.add(rule))
+      if (!isScenario(scenario)) throw refuse.ControlNotFound({ kind: 'scenario', name: scenario })
+      return scenarios[scenario].map((rule) => faults.add(rule))
     },
     list: () => kept.map(({ id, rule, met, latest }) => ({ id, rule, met, latest })),
     clear(id) {
@@ -202,6 +209,10 @@ export function openFaults(options: {
     ofStore: () => meet(({ store }) => store !== undefined, 'a question to the store'),
   }
   return faults
+}
+
+function isScenario(name: string): name is Scenario {
+  return Object.hasOwn(scenarios, name)
 }
 
 function isForRequests({ step, store, engine }: FaultRule): boolean {

@@ -13,7 +13,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { ClientError } from '#client/client-error.ts'
 import { isLong } from '../../tests/long.ts'
-import { start, type TestInstallation } from './index.ts'
+import { type FaultRule, start, type TestInstallation } from './index.ts'
 
 // What is left behind is looked for here; other test files leave theirs elsewhere meanwhile.
 const own = mkdtempSync(join(tmpdir(), 'armature-embedded-'))
@@ -77,6 +77,81 @@ test('state, time and failure are in the hand of the test', async () => {
   await a.reset()
   assert.equal((await groupsOf(a)).length, 1)
   assert.equal(await asRita(), 200)
+})
+
+test('each kind of failure happens, and is listed with what it met', async () => {
+  await using a = await start({ seed, clock: 'manual' })
+  const path = `/subscriptions/${a.subscriptionId}/resourceGroups?${version}`
+  const get = () => fetch(a.url + path, { headers: { authorization: `Bearer ${a.token}` } })
+  assert.throws(() => a.fail({ status: 500, path }), { code: 'BadRequest' })
+  const metBy = async (rule: FaultRule, happens: () => Promise<unknown>): Promise<void> => {
+    const end = a.fail(rule)
+    await happens()
+    const [kept] = a.failures()
+    assert.ok(kept !== undefined && kept.met > 0, JSON.stringify(rule))
+    assert.notEqual(kept.latest[0]?.what, undefined)
+    end()
+    assert.deepEqual(a.failures(), [])
+  }
+  const whole = Number((await get()).headers.get('content-length'))
+  await metBy({ cut: true }, async () => {
+    const answer = await get()
+    assert.equal(answer.status, 200)
+    assert.equal(Number(answer.headers.get('content-length')), whole)
+    let received = 0
+    await assert.rejects(async () => {
+      for await (const part of answer.body ?? []) received += part.length
+    })
+    assert.ok(received > 0 && received < whole, `${received} of ${whole} bytes`)
+  })
+  for (const [rule, status] of [
+    [{ status: 409 }, 409],
+    [{ status: 429, retryAfter: 3, path: path.split('?')[0] ?? '' }, 429],
+    [{ status: 500, method: 'GET' }, 500],
+    [{ status: 503, type: 'Resources/resourceGroups' }, 503],
+    [{ token: 'refused' }, 401],
+    [{ store: 'away' }, 503],
+    [{ store: 'slow', latency: 1 }, 200],
+    [{ latency: 1 }, 200],
+  ] as const) {
+    await metBy(rule, async () => assert.equal((await get()).status, status, JSON.stringify(rule)))
+  }
+
+  const job = `/subscriptions/${a.subscriptionId}/resourceGroups/web/providers/Vendor.ContainerInstance/containerGroups/job`
+  const resources = { requests: { cpu: 0.5, memoryInGB: 0.5 } }
+  const containers = [{ name: 'job', properties: { image: 'nginx', resources } }]
+  const body = { location: 'local', properties: { osType: 'Linux', containers } }
+  const url = `${job}?api-version=2023-05-01`
+  await metBy({ step: 'fail', path: job }, async () => {
+    const accepted = await a.client.request('PUT', url, { body })
+    await assert.rejects(a.client.waitForOperation(accepted), ClientError)
+  })
+  await metBy({ step: 'hang', path: job }, async () => {
+    const other = { ...body, tags: { at: 'another' }, properties: { ...body.properties } }
+    await a.client.request('DELETE', url)
+    const accepted = await a.client.request('PUT', url, { body: other })
+    // It does not end by itself, and times out once its time has passed.
+    await a.advance('2d')
+    await assert.rejects(a.client.waitForOperation(accepted), ClientError)
+  })
+
+  const end = a.play('region-outage')
+  assert.equal((await get()).status, 503)
+  assert.equal(a.failures().length, 2)
+  end()
+  assert.equal((await get()).status, 200)
+  a.play('flaky-network')
+  a.play('slow-operations')
+  a.play('throttled')
+  const statuses = new Set<number>()
+  for (let asked = 0; asked < 200 && !statuses.has(429); asked++) {
+    await get().then(
+      ({ status }) => statuses.add(status),
+      () => 0,
+    )
+    if (asked === 0) a.failures()
+  }
+  assert.ok(statuses.has(429))
 })
 
 test('an engine that loses what it runs is found out, and the containers run again', async () => {

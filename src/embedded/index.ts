@@ -8,7 +8,15 @@ import { join } from 'node:path'
 import { makeSigningPair } from '#identity/signing-pair.ts'
 import type { TestInstallation, TestOptions } from './installation.ts'
 
-export type { FaultRule, Seed, Snapshot, TestInstallation, TestOptions } from './installation.ts'
+export type {
+  FaultRule,
+  KeptRule,
+  Scenario,
+  Seed,
+  Snapshot,
+  TestInstallation,
+  TestOptions,
+} from './installation.ts'
 
 // Not where code is counted: what comes from the cache is counted less exactly.
 const isCounted =

@@ -11,13 +11,13 @@ import { applySeed, readSeed, type Seed } from '#client/seed.ts'
 import type { makeSigningPair } from '#identity/signing-pair.ts'
 import { readConfig } from '../config.ts'
 import { parseDuration } from '../control/duration.ts'
-import type { FaultRule } from '../control/faults.ts'
+import type { FaultRule, KeptRule, Scenario } from '../control/faults.ts'
 import { initialState } from '../control/states.ts'
 import type { Settings } from '../index.ts'
 import { start as startServer } from '../main.ts'
 import { fixedIds } from './fixed-ids.ts'
 
-export type { FaultRule, Seed }
+export type { FaultRule, KeptRule, Scenario, Seed }
 
 export interface TestOptions {
   /** What is there at the beginning and after each reset: data, or a file of YAML or JSON. */
@@ -60,6 +60,10 @@ export interface TestInstallation extends AsyncDisposable {
   setRate(rate: number): Promise<void>
   /** Adds a rule of failure; ends it when called. */
   fail(rule: FaultRule): () => void
+  /** Adds the rules of a named scenario; ends them when called. */
+  play(scenario: Scenario): () => void
+  /** The rules there are, each with what it met. */
+  failures(): readonly KeptRule[]
   close(): Promise<void>
 }
 
@@ -111,6 +115,16 @@ export async function open(
     if (inside.clock !== undefined) return inside.clock
     throw new Error("the clock is the machine's: start with { clock: 'manual' } to move it")
   }
+  const faults = () => {
+    if (inside.faults !== undefined) return inside.faults
+    throw new Error("nothing fails on purpose where the setting 'control' is 'off'")
+  }
+  const ending = (ids: readonly string[]) => (): void => {
+    const there = faults()
+      .list()
+      .map(({ id }) => id)
+    for (const id of ids) if (there.includes(id)) faults().clear(id)
+  }
   let snapshots = 0
   const running = opened.move()
   const close = (): Promise<void> => running.disposeAsync()
@@ -154,12 +168,9 @@ export async function open(
       clock().setRate(rate)
       await renew()
     },
-    fail(rule) {
-      const id = inside.faults?.add(rule)
-      return () => {
-        if (inside.faults?.list().some((one) => one.id === id)) inside.faults.clear(id)
-      }
-    },
+    fail: (rule) => ending([faults().add(rule)]),
+    play: (scenario) => ending(faults().play(scenario)),
+    failures: () => faults().list(),
     close,
     [Symbol.asyncDispose]: close,
   }

@@ -1,115 +1,39 @@
 /**
- * The guides, pasted as they stand: the `sh` blocks of each go into one shell, one after the other, against a server of
- * their own. Every line of a `sh refused` block has to end with another code than 0; a `sh az` block is for the published
- * command line. Blocks without a word are to be read, not to be pasted.
+ * The guides, pasted as they stand: each against a server of its own, on one store and on two replicas, and all of them in any
+ * order on one home, where they leave nothing behind.
  */
 
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import pg from 'pg'
 import {
   findPostgres,
   howToGetPostgres,
+  type PostgresServer,
   startPostgres,
 } from '../../src/stores/testing/postgres-server.ts'
+import { seededRandom } from '../fuzz/random.ts'
 import { isLong } from '../long.ts'
 import { requireOrSkip } from '../require.ts'
 import { startBalanced } from './balanced.ts'
 import { type Installation, startInstallation } from './installation.ts'
+import { type Block, blocksOf, guides, isThere, openDesk, type Pasted } from './pasted-guides.ts'
 
 const hasPostgres = findPostgres() !== undefined
 const root = fileURLToPath(new URL('../..', import.meta.url))
-
-interface Block {
-  readonly word: string | undefined
-  readonly text: string
-}
-
-function blocksOf(guide: string): readonly Block[] {
-  const text = readFileSync(join(root, 'docs', guide), 'utf8')
-  return [...text.matchAll(/^```sh(?: (refused|az))?\n([\s\S]*?)^```$/gm)].map(
-    ([, word, block = '']) => ({ word, text: block }),
-  )
-}
-
-/** With every line of a refused block turned around. */
-function scriptOf(blocks: readonly Block[]): string {
-  const texts = blocks.map(({ word, text }) => {
-    if (word !== 'refused') return text
-    const lines = text.replaceAll('\\\n', ' ').split('\n')
-    const commands = lines.filter((line) => line !== '' && !line.startsWith('#'))
-    return commands
-      .map((line) => `if ${line}\nthen echo "not refused: $LINENO" >&2; exit 9; fi\n`)
-      .join('')
-  })
-  return ['set -euo pipefail', ...texts].join('\n')
-}
-
-interface Pasted {
-  /** What the output has to show. */
-  readonly tells: readonly RegExp[]
-  /** Of the surroundings that the reader is told to have. */
-  readonly environment?: Readonly<Record<string, string>>
-  readonly files?: Readonly<Record<string, string>>
-  /** Folders that the reader is told to have, by their names there. */
-  readonly folders?: Readonly<Record<string, string>>
-}
 
 type Start = (environment: Readonly<Record<string, string>>) => Promise<Installation>
 
 const alone: Start = (environment) => startInstallation({ environment })
 
-async function paste(
-  start: Start,
-  blocks: readonly Block[],
-  { tells, environment, files = {}, folders = {} }: Pasted,
-): Promise<void> {
+async function paste(start: Start, blocks: readonly Block[], pasted: Pasted): Promise<void> {
   await using installation = await start({ ARMATURE_CONTAINERS: 'simulated' })
-  const { home } = installation
-  const bin = join(home, 'bin')
-  mkdirSync(bin)
-  // `npx` of this checkout, from whatever folder.
-  const launcher = join(root, 'bin/armature.mjs')
-  writeFileSync(
-    join(bin, 'npx'),
-    `#!/bin/sh\nshift\nexec '${process.execPath}' '${launcher}' "$@"\n`,
-  )
-  chmodSync(join(bin, 'npx'), 0o755)
-  symlinkSync(process.execPath, join(bin, 'node'))
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(home, name), text)
-  for (const [name, folder] of Object.entries(folders)) symlinkSync(folder, join(home, name))
-  const { code, out, error } = await new Promise<{ code: unknown; out: string; error: string }>(
-    (done) => {
-      const env = {
-        ...process.env,
-        PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}`,
-        ARMATURE_HOME: home,
-        ...environment,
-      }
-      const ended = (problem: { code?: unknown } | null, out: string, error: string): void =>
-        done({ code: problem?.code ?? 0, out, error })
-      execFile('bash', ['-c', scriptOf(blocks)], { env, cwd: home, timeout: 250_000 }, ended)
-    },
-  )
-  assert.equal(code, 0, `${out}\n${error}`)
-  for (const one of tells) assert.match(out, one)
-}
-
-function isThere(program: string): boolean {
-  return (process.env['PATH'] ?? '')
-    .split(delimiter)
-    .some((folder) => existsSync(join(folder, program)))
+  using desk = openDesk()
+  await desk.paste(installation.home, blocks, pasted)
 }
 
 /** What is tested where its servers are: `demo-migrations.e2e.test.ts`; what starts servers itself; what is only read. */
@@ -121,29 +45,6 @@ const elsewhere = [
   'testing.md',
   'console.md',
 ]
-
-const guides: Readonly<Record<string, Pasted>> = {
-  'start.md': { tells: [/team-a/] },
-  'guides/audit.md': { tells: [/resourceGroups\/write/, /users\/write/] },
-  'guides/billing.md': { tells: [/^G000000001/m, /Support/, /Refund/] },
-  'guides/business.md': {
-    tells: [/"remainingAmount":0,"status":"Paid"/, /together [\d.]+ [\d.]+/],
-  },
-  'guides/consent.md': { tells: [/accessToken/] },
-  'guides/containers.md': {
-    tells: [/Running/, /armature:\/\/shop\/secrets\/db-password/],
-    files: { password: 'correct horse' },
-  },
-  'guides/delegate-role-assignment.md': { tells: [/Conditional/] },
-  'guides/management-groups.md': { tells: [/sandbox/, /landing/] },
-  'guides/operate.md': {
-    tells: [/^armature_check_ok\{check="store"\} 1$/m, /^armature_work_late_seconds 0$/m],
-  },
-  'guides/service-health.md': { tells: [/DRILL-1/, /DRILL-2/, /Why, and which/] },
-  'guides/sign-in.md': { tells: [/access_token/] },
-  'guides/stacks.md': { tells: [/denyWriteAndDelete/, /1 to delete/] },
-  'guides/templates.md': { tells: [/One pet, by its number/] },
-}
 
 /** Their containers are simulated, and live in the process that made them. */
 const inOneProcess = ['guides/billing.md', 'guides/containers.md']
@@ -239,24 +140,28 @@ test('pasted with https: guides/clients.md', { timeout: 300_000 }, async (t) => 
   )
 })
 
-async function pasteSharing(start: Start): Promise<void> {
-  await using server = await startPostgres({ fsync: false })
+/** The blocks but the first, which says where PostgreSQL is. */
+function sharing(server: PostgresServer): readonly [readonly Block[], Pasted] {
   const [where, ...rest] = blocksOf('guides/sharing.md')
   assert.match(where?.text ?? '', /^export PGHOST/, 'the first block says where PostgreSQL is')
   const url = new URL(server.url('postgres'))
-  await paste(start, rest, {
-    environment: {
-      PGHOST: url.hostname,
-      PGPORT: url.port,
-      PGUSER: decodeURIComponent(url.username),
-      PGPASSWORD: decodeURIComponent(url.password) || 'none',
-    },
-    tells: [
-      ...['one', '1000', 'changed', 'shop\\.duckdb'].map((line) => new RegExp(`^${line}$`, 'm')),
-      // The increment: one file and one row.
-      /files +BlobFolder +Succeeded +1\b/,
-    ],
-  })
+  const environment = {
+    PGHOST: url.hostname,
+    PGPORT: url.port,
+    PGUSER: decodeURIComponent(url.username),
+    PGPASSWORD: decodeURIComponent(url.password) || 'none',
+  }
+  const tells = [
+    ...['one', '1000', 'changed', 'shop\\.duckdb'].map((line) => new RegExp(`^${line}$`, 'm')),
+    // The increment: one file and one row.
+    /files +BlobFolder +Succeeded +1\b/,
+  ]
+  return [rest, { environment, tells }]
+}
+
+async function pasteSharing(start: Start): Promise<void> {
+  await using server = await startPostgres({ fsync: false })
+  await paste(start, ...sharing(server))
 }
 
 test('no guide is left out', () => {
@@ -267,3 +172,72 @@ test('no guide is left out', () => {
     [...tested, 'guides/sharing.md', 'guides/clients.md'].sort(),
   )
 })
+
+const inAnyOrder: typeof test | undefined = isLong ? test : undefined
+for (const seed of [22, 2222]) {
+  inAnyOrder?.(
+    `pasted on one home, in the order of seed ${seed}: nothing is left behind`,
+    { timeout: 1_200_000 },
+    async (t) => {
+      if (!requireOrSkip(t, hasPostgres, howToGetPostgres)) return
+      if (!requireOrSkip(t, isThere('psql'), 'no psql: `apt-get install postgresql-client`')) return
+      await using server = await startPostgres({ fsync: false })
+      await using installation = await alone({ ARMATURE_CONTAINERS: 'simulated' })
+      const { home } = installation
+      using desk = openDesk()
+      const random = seededRandom(seed)
+      const before = [...leftIn(home), ...(await databasesOf(server))]
+      const left: (readonly [string, readonly Block[], Pasted])[] = [
+        ...Object.entries(guides).map(([name, one]) => [name, blocksOf(name), one] as const),
+        ['guides/sharing.md', ...sharing(server)],
+      ]
+      while (left.length > 0) {
+        const [[name, blocks, pasted] = assert.fail()] = left.splice(random.below(left.length), 1)
+        t.diagnostic(name)
+        await desk.paste(home, blocks, pasted)
+        assert.deepEqual(readdirSync(desk.folder), [], `${name} leaves files`)
+        const now = [...leftIn(home), ...(await databasesOf(server))]
+        assert.deepEqual(
+          now.filter((one) => !before.includes(one)),
+          name === 'guides/sharing.md' ? staying : [],
+          `${name} leaves something`,
+        )
+        before.push(...now)
+      }
+    },
+  )
+}
+
+/** A subscription is not deleted by anybody, and stays empty; so do the folders below which data is shared. */
+const staying = [
+  '/subscriptions/22222222-2222-4222-8222-222222222222',
+  'databases',
+  'storage',
+  join('databases', '.armature'),
+]
+
+/** Resources, principals and what they sign in with, each by its key; and the files of the home. */
+function leftIn(home: string): readonly string[] {
+  using db = new DatabaseSync(join(home, 'armature.db'), { readOnly: true })
+  const keys = [
+    'select key from resources',
+    "select 'principal ' || id as key from identity_principals",
+    "select 'credential ' || id as key from identity_credentials",
+  ].flatMap((query) =>
+    db
+      .prepare(query)
+      .all()
+      .map(({ key }) => String(key)),
+  )
+  const files = readdirSync(home, { recursive: true, encoding: 'utf8' })
+  // What the simulated engine has pulled, as an engine keeps images.
+  return [...keys, ...files.filter((name) => name !== join('simulated-containers', 'images.json'))]
+}
+
+async function databasesOf(server: PostgresServer): Promise<readonly string[]> {
+  const client = new pg.Client({ connectionString: server.url('postgres') })
+  await client.connect()
+  const { rows } = await client.query('select datname from pg_database')
+  await client.end()
+  return rows.map(({ datname }) => `database ${datname}`)
+}

@@ -1,16 +1,23 @@
 /** States of an installation are kept and brought back while it runs: on both stores, with engines, across kills. */
 
 import assert from 'node:assert/strict'
-import { readdirSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import {
+  startPodman,
+  type ThrowawayPodman,
+  testImage,
+} from '../../src/engines/containers/testing/podman.ts'
 import {
   findPostgres,
   howToGetPostgres,
   type PostgresServer,
   startPostgres,
 } from '../../src/stores/testing/postgres-server.ts'
+import { isLong } from '../long.ts'
 import { requireOrSkip } from '../require.ts'
 import { createApplication, createResourceGroup, grant, roles } from './access.ts'
 import { clientToken, freshHome, type Installation, startInstallation } from './installation.ts'
@@ -166,6 +173,111 @@ test('many resets and states leave nothing behind', async (t) => {
   assert.deepEqual(await groups(server), [])
   t.diagnostic('40 rounds')
 })
+
+const [resets, statesMade, warmUp] = [200, 100, 20]
+
+const inLongSuite: typeof test | undefined = isLong ? test : undefined
+inLongSuite?.(
+  `${resets} resets and ${statesMade} states leave nothing behind, with containers that run and on PostgreSQL`,
+  { timeout: 1_800_000 },
+  async (t) => {
+    if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
+    const podman = await startPodman()
+    const reason = typeof podman === 'string' ? podman : ''
+    if (!requireOrSkip(t, reason === '', reason) || typeof podman === 'string') return
+    await using engine = podman
+    assert.ok(engine.target.kind === 'socket')
+    shared.server ??= startPostgres()
+    const store = await (await shared.server).createDatabase()
+    const docker = {
+      ARMATURE_CONTAINERS: 'docker',
+      ARMATURE_DOCKER_HOST: `unix://${engine.target.path}`,
+    }
+    await using server = await startInstallation({
+      environment: { ...environment, ...docker },
+      store,
+    })
+    const held = async (): Promise<object> => ({
+      files: readdirSync(server.home, { recursive: true }).map(String).sort(),
+      containers: await engine.podman('ps', '--all', '--format', '{{.Names}}'),
+      networks: await engine.podman('network', 'ls', '--format', '{{.Name}}'),
+      volumes: await engine.podman('volume', 'ls', '--format', '{{.Name}}'),
+      rows: await rowsOf(store),
+    })
+    const round = async (at: number): Promise<void> => {
+      await createResourceGroup(server, groupPath(server, `group-${at}`))
+      if (at % 10 === 0) {
+        const path = `${groupPath(server, `group-${at}`)}/providers/Vendor.ContainerInstance/containerGroups/web`
+        const put = await server.request('PUT', `${path}?${containerVersion}`, { body: sleeping })
+        assert.equal(put.status, 201, put.text)
+        await untilRunning(server, path)
+      }
+      if (at % 2 === 0) await control(server, 'PUT', `snapshots/state-${at % 4}`)
+      if (at % 20 === 0) await control(server, 'POST', `snapshots/state-${at % 4}/restore`)
+      await control(server, 'POST', 'reset')
+      assert.deepEqual(await groups(server), [])
+    }
+    // Names of states are used anew from here on, and memory is what it will be.
+    for (let at = 0; at < warmUp; at++) await round(at)
+    await untilEmpty(engine)
+    const [before, memory] = [await held(), residentBytes(server)]
+    for (let at = 0; at < resets; at++) await round(at)
+    await untilEmpty(engine)
+    assert.deepEqual(await held(), before)
+    const grown = (residentBytes(server) - memory) / 1024 / 1024
+    t.diagnostic(`memory grew by ${grown.toFixed(1)} MB`)
+    assert.ok(grown < 32, `memory grew by ${grown} MB`)
+  },
+)
+
+const sleeping = {
+  location: 'local',
+  properties: {
+    osType: 'Linux',
+    restartPolicy: 'Always',
+    containers: [
+      {
+        name: 'web',
+        properties: {
+          image: testImage,
+          command: ['sleep', '600'],
+          resources: { requests: { cpu: 0.1, memoryInGB: 0.1 } },
+        },
+      },
+    ],
+  },
+}
+
+/** A container that is on its way out has gone when no other is there. */
+async function untilEmpty(engine: ThrowawayPodman): Promise<void> {
+  for (let look = 0; ; look++) {
+    const containers = await engine.podman('ps', '--all', '--format', '{{.Names}}')
+    if (containers === '') return
+    assert.ok(look < 60, containers)
+    await sleep(1000)
+  }
+}
+
+/** Of each table but those of what happened, which a reset takes back to other times. */
+async function rowsOf(store: string): Promise<object> {
+  const client = new pg.Client({ connectionString: store })
+  await client.connect()
+  const { rows } = await client.query<{ name: string }>(
+    "select table_name as name from information_schema.tables where table_schema = 'public' order by 1",
+  )
+  const counts: Record<string, number> = {}
+  for (const { name } of rows) {
+    const { rows: counted } = await client.query(`select count(*)::int as n from "${name}"`)
+    counts[name] = counted[0].n
+  }
+  await client.end()
+  return counts
+}
+
+function residentBytes(server: Installation): number {
+  const status = readFileSync(`/proc/${server.process.pid}/status`, 'utf8')
+  return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) * 1024
+}
 
 test('what is no state, another’s, or not there is refused, and nothing changes', async () => {
   await using server = await startInstallation({ environment })

@@ -4,17 +4,26 @@
  */
 
 import assert from 'node:assert/strict'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, describe } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { parse } from 'yaml'
 import { startPodman, type ThrowawayPodman } from '#engines/containers/testing/podman.ts'
 import { findPostgres, howToGetPostgres } from '#stores/testing/postgres-server.ts'
 import { type Attached, attachInstallation } from '../e2e/installation.ts'
 import { walks } from '../e2e/newcomer.ts'
+import { blocksOf, openDesk } from '../e2e/pasted-guides.ts'
 import { isLong } from '../long.ts'
-import { answered, buildHaproxy, buildImage, buildPostgres, image } from './container-base.ts'
+import {
+  answered,
+  buildHaproxy,
+  buildImage,
+  buildPostgres,
+  guidesOfContainers,
+  homeOf,
+  image,
+} from './container-base.ts'
 
 const deploy = join(import.meta.dirname, '../../deploy')
 const port = 20_000 + (process.pid % 10_000)
@@ -122,14 +131,11 @@ describe('the compose file', { skip: !isLong, timeout: 900_000 }, () => {
     opened.defer(() => podman.podman('network', 'rm', '--force', network).then(() => undefined))
     await up(podman, network)
     await answered(`${publicUrl}/readyz`)
-    // The home that has the owner, as an operator would copy it out, to ask from outside.
-    const homes = ['replica-1', 'replica-2'].map((name) => [name, join(folder, name)] as const)
-    for (const [name, place] of homes) await podman.podman('cp', `${name}:/data`, place)
-    const home = homes.find(([, place]) => existsSync(join(place, 'owner.json')))?.[1] ?? ''
-    const running = JSON.parse(readFileSync(join(home, 'running.json'), 'utf8'))
-    const reached = { ...running, localUrl: publicUrl, httpUrl: publicUrl }
-    writeFileSync(join(home, 'running.json'), JSON.stringify(reached))
-    a = await attachInstallation(home)
+    for (const name of ['replica-1', 'replica-2']) {
+      const home = await homeOf(podman, name, join(folder, name), publicUrl)
+      // One of them made the owner.
+      if (existsSync(join(home, 'owner.json'))) a = await attachInstallation(home)
+    }
   })
   after(() => opened[Symbol.asyncDispose]())
 
@@ -137,4 +143,15 @@ describe('the compose file', { skip: !isLong, timeout: 900_000 }, () => {
     assert.ok(a !== undefined, reason)
     return { a, b: a }
   })
+
+  // The simulated containers of these two live in the process that made them.
+  const ofOneProcess = ['guides/billing.md', 'guides/containers.md']
+  for (const [guide, pasted] of Object.entries(guidesOfContainers)) {
+    if (ofOneProcess.includes(guide)) continue
+    test(`${guide}, pasted`, { timeout: 300_000 }, async () => {
+      assert.ok(a !== undefined, reason)
+      using desk = openDesk()
+      await desk.paste(a.home, blocksOf(guide), pasted)
+    })
+  }
 })

@@ -13,12 +13,17 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { writeTar } from '#engines/containers/docker/tar.ts'
 import type { ThrowawayPodman } from '#engines/containers/testing/podman.ts'
+import { guides } from '../e2e/pasted-guides.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../..')
 
 export const image = 'localhost/armature-test/armature:1'
 const base = 'localhost/armature-test/node:1'
+
+/** `/metrics` of a server that others reach is not for everybody. */
+const { 'guides/operate.md': _, ...others } = guides
+export const guidesOfContainers: typeof guides = others
 
 interface File {
   readonly name: string
@@ -144,6 +149,20 @@ function filesBelow(folder: string): readonly string[] {
     const from = join(folder, path)
     return statSync(from, { throwIfNoEntry: false })?.isFile() === true
   })
+}
+
+/** The home of a container, as an operator would copy it out, to ask it from outside by an address that is reached. */
+export async function homeOf(
+  { podman }: ThrowawayPodman,
+  container: string,
+  place: string,
+  url: string,
+): Promise<string> {
+  await podman('cp', `${container}:/data`, place)
+  const path = join(place, 'running.json')
+  const running = JSON.parse(readFileSync(path, 'utf8'))
+  writeFileSync(path, JSON.stringify({ ...running, localUrl: url, httpUrl: url }))
+  return place
 }
 
 export async function answered(url: string): Promise<void> {

@@ -11,8 +11,12 @@ import { join } from 'node:path'
 import { after, before, describe, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { startPodman, type ThrowawayPodman } from '#engines/containers/testing/podman.ts'
+import { type Attached, attachInstallation } from '../e2e/installation.ts'
+import { walks } from '../e2e/newcomer.ts'
+import { blocksOf, openDesk } from '../e2e/pasted-guides.ts'
+import { isLong } from '../long.ts'
 import { requireOrSkip } from '../require.ts'
-import { answered, buildImage, image } from './container-base.ts'
+import { answered, buildImage, guidesOfContainers, homeOf, image } from './container-base.ts'
 
 const root = join(import.meta.dirname, '../..')
 const inside = ['/app/node_modules/armature-plane/bin/armature.mjs']
@@ -104,5 +108,32 @@ describe('the image', () => {
     assert.match(stdout, /pass 1\n/)
     const left = await podman.podman('ps', '--all', '--format', '{{.Image}} {{.Names}}')
     assert.doesNotMatch(left.replace(/^\S+ armature$/m, ''), /armature-test\/armature/)
+  })
+
+  if (!isLong) return
+  describe('walked like a checkout', () => {
+    let a: Attached | undefined
+    before(async () => {
+      if (engine === undefined) return
+      const name = 'walked'
+      await engine.podman(
+        ...['run', '--detach', '--name', name, '--read-only', '--cap-drop=all'],
+        ...['--publish', '127.0.0.1::8080', image],
+      )
+      const url = `http://${(await engine.podman('port', name, '8080')).trim()}`
+      await answered(`${url}/readyz`)
+      a = await attachInstallation(await homeOf(engine, name, join(folder, name), url))
+    })
+    const installation = (): Attached => {
+      assert.ok(a !== undefined, reason)
+      return a
+    }
+    walks(() => ({ a: installation(), b: installation() }))
+    for (const [guide, pasted] of Object.entries(guidesOfContainers)) {
+      test(`${guide}, pasted`, { timeout: 300_000 }, async () => {
+        using desk = openDesk()
+        await desk.paste(installation().home, blocksOf(guide), pasted)
+      })
+    }
   })
 })

@@ -1,0 +1,139 @@
+/**
+ * Guides as scripts: the `sh` blocks of one go into one shell, one after the other. Every line of a `sh refused` block has to
+ * end with another code than 0; a `sh az` block is for the published command line. Blocks without a word are to be read, not
+ * to be pasted.
+ */
+
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+export interface Block {
+  readonly word: string | undefined
+  readonly text: string
+}
+
+export function blocksOf(guide: string): readonly Block[] {
+  const text = readFileSync(join(root, 'docs', guide), 'utf8')
+  return [...text.matchAll(/^```sh(?: (refused|az))?\n([\s\S]*?)^```$/gm)].map(
+    ([, word, block = '']) => ({ word, text: block }),
+  )
+}
+
+/** With every line of a refused block turned around. */
+function scriptOf(blocks: readonly Block[]): string {
+  const texts = blocks.map(({ word, text }) => {
+    if (word !== 'refused') return text
+    const lines = text.replaceAll('\\\n', ' ').split('\n')
+    const commands = lines.filter((line) => line !== '' && !line.startsWith('#'))
+    return commands
+      .map((line) => `if ${line}\nthen echo "not refused: $LINENO" >&2; exit 9; fi\n`)
+      .join('')
+  })
+  return ['set -euo pipefail', ...texts].join('\n')
+}
+
+export interface Pasted {
+  /** What the output has to show. */
+  readonly tells: readonly RegExp[]
+  /** Of the surroundings that the reader is told to have. */
+  readonly environment?: Readonly<Record<string, string>>
+  readonly files?: Readonly<Record<string, string>>
+  /** Folders that the reader is told to have, by their names there. */
+  readonly folders?: Readonly<Record<string, string>>
+}
+
+/** Where a reader works: a folder of their own, with `npx` of this checkout from whatever folder. */
+export interface Desk extends Disposable {
+  readonly folder: string
+  /** Pastes the blocks of one guide, for the installation of a home. */
+  paste(home: string, blocks: readonly Block[], pasted: Pasted): Promise<void>
+}
+
+export function openDesk(): Desk {
+  const place = mkdtempSync(join(tmpdir(), 'armature-guides-'))
+  const [bin, folder] = [join(place, 'bin'), join(place, 'desk')]
+  mkdirSync(bin)
+  mkdirSync(folder)
+  const launcher = join(root, 'bin/armature.mjs')
+  writeFileSync(
+    join(bin, 'npx'),
+    `#!/bin/sh\nshift\nexec '${process.execPath}' '${launcher}' "$@"\n`,
+  )
+  chmodSync(join(bin, 'npx'), 0o755)
+  symlinkSync(process.execPath, join(bin, 'node'))
+  return {
+    folder,
+    async paste(home, blocks, { tells, environment, files = {}, folders = {} }) {
+      for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+      for (const [name, path] of Object.entries(folders)) symlinkSync(path, join(folder, name))
+      const env = {
+        ...process.env,
+        PATH: `${bin}${delimiter}${process.env['PATH'] ?? ''}`,
+        ARMATURE_HOME: home,
+        ...environment,
+      }
+      const { code, out, error } = await ran(scriptOf(blocks), { env, cwd: folder })
+      assert.equal(code, 0, `${out}\n${error}`)
+      for (const one of tells) assert.match(out, one)
+      for (const name of [...Object.keys(files), ...Object.keys(folders)]) {
+        rmSync(join(folder, name))
+      }
+    },
+    [Symbol.dispose]: () => rmSync(place, { recursive: true, force: true }),
+  }
+}
+
+function ran(
+  script: string,
+  options: { readonly env: NodeJS.ProcessEnv; readonly cwd: string },
+): Promise<{ readonly code: unknown; readonly out: string; readonly error: string }> {
+  return new Promise((done) => {
+    const ended = (problem: { code?: unknown } | null, out: string, error: string): void =>
+      done({ code: problem?.code ?? 0, out, error })
+    execFile('bash', ['-c', script], { ...options, timeout: 250_000 }, ended)
+  })
+}
+
+export function isThere(program: string): boolean {
+  return (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .some((folder) => existsSync(join(folder, program)))
+}
+
+/** Those that need nothing but a server, with what each tells. */
+export const guides: Readonly<Record<string, Pasted>> = {
+  'start.md': { tells: [/team-a/] },
+  'guides/audit.md': { tells: [/resourceGroups\/write/, /users\/write/] },
+  'guides/billing.md': { tells: [/^G000000001/m, /Support/, /Refund/] },
+  'guides/business.md': {
+    tells: [/"remainingAmount":0,"status":"Paid"/, /together [\d.]+ [\d.]+/],
+  },
+  'guides/consent.md': { tells: [/accessToken/] },
+  'guides/containers.md': {
+    tells: [/Running/, /armature:\/\/shop\/secrets\/db-password/],
+  },
+  'guides/delegate-role-assignment.md': { tells: [/Conditional/] },
+  'guides/management-groups.md': { tells: [/sandbox/, /landing/] },
+  'guides/operate.md': {
+    tells: [/^armature_check_ok\{check="store"\} 1$/m, /^armature_work_late_seconds 0$/m],
+  },
+  'guides/service-health.md': { tells: [/DRILL-1/, /DRILL-2/, /Why, and which/] },
+  'guides/sign-in.md': { tells: [/access_token/] },
+  'guides/stacks.md': { tells: [/denyWriteAndDelete/, /1 to delete/] },
+  'guides/templates.md': { tells: [/One pet, by its number/] },
+}
