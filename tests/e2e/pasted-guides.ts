@@ -58,7 +58,7 @@ export interface Pasted {
 }
 
 /** Where a reader works: a folder of their own, with `npx` of this checkout from whatever folder. */
-export interface Desk extends Disposable {
+interface Desk extends Disposable {
   readonly folder: string
   /** Pastes the blocks of one guide, for the installation of a home. */
   paste(home: string, blocks: readonly Block[], pasted: Pasted): Promise<void>

@@ -21,6 +21,9 @@ import { answered, buildImage, guidesOfContainers, homeOf, image } from './conta
 const root = join(import.meta.dirname, '../..')
 const inside = ['/app/node_modules/armature-plane/bin/armature.mjs']
 
+/** Known beforehand, as the address that clients use is. */
+const port = 30_000 + (process.pid % 10_000)
+
 describe('the image', () => {
   const opened = new AsyncDisposableStack()
   let engine: ThrowawayPodman | undefined
@@ -116,11 +119,11 @@ describe('the image', () => {
     before(async () => {
       if (engine === undefined) return
       const name = 'walked'
+      const url = `http://127.0.0.1:${port}`
       await engine.podman(
         ...['run', '--detach', '--name', name, '--read-only', '--cap-drop=all'],
-        ...['--publish', '127.0.0.1::8080', image],
+        ...['--env', `ARMATURE_PUBLIC_URL=${url}`, '--publish', `127.0.0.1:${port}:8080`, image],
       )
-      const url = `http://${(await engine.podman('port', name, '8080')).trim()}`
       await answered(`${url}/readyz`)
       a = await attachInstallation(await homeOf(engine, name, join(folder, name), url))
     })
