@@ -5,6 +5,7 @@ import { systemTiming } from '#client/timing.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import { environmentOf } from '#template/environment.ts'
 import type { ExpansionContext, JsonObject } from '#template/plan.ts'
+import { zonesOf } from '#template/zones.ts'
 
 const sampleSubscription = '11111111-1111-4111-8111-111111111111'
 const sampleTenant = '00000000-0000-4000-8000-000000000001'
@@ -80,7 +81,7 @@ export function samplePlace(values: SampleValues, words: VendorWords): Expansion
     }),
     now: systemTiming.now(),
     uuid: randomUUID,
-    zones: () => [],
+    zones: zonesOf,
   }
 }
 

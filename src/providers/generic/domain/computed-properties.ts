@@ -13,6 +13,8 @@ export interface ComputedProperty {
   readonly when?: { readonly path: string; readonly has: string }
 }
 
+/** What a script could have printed: templates take it apart into lines and words. */
+const printed = 'Enable succeeded:\n[stdout]\n0 0 0 0 0\n\n[stderr]\n'
 const systemAssigned = { path: 'identity.type', has: 'SystemAssigned' }
 
 // biome-ignore format: a table is read as a table.
@@ -56,7 +58,7 @@ export const computedProperties: readonly ComputedProperty[] = [
   { type: 'Compute/diskEncryptionSets', path: 'properties.lastKeyRotationTimestamp', value: '2026-01-01T00:00:00Z' },
   { type: 'Compute/galleries', path: 'properties.identifier', value: { uniqueName: '{subscriptionId}-{name}' } },
   { type: 'Compute/virtualMachines', path: 'properties.vmId', value: '{uuid}' },
-  { type: 'Compute/virtualMachines/extensions', path: 'properties.instanceView', value: { statuses: [{ code: 'ProvisioningState/succeeded', level: 'Info', displayStatus: 'Provisioning succeeded', message: '' }], substatuses: [{ code: 'ComponentStatus/StdOut/succeeded', message: '' }, { code: 'ComponentStatus/StdErr/succeeded', message: '' }] } },
+  { type: 'Compute/virtualMachines/extensions', path: 'properties.instanceView', value: { statuses: [{ code: 'ProvisioningState/succeeded', level: 'Info', displayStatus: 'Provisioning succeeded', message: printed }], substatuses: [{ code: 'ComponentStatus/StdOut/succeeded', message: '0 0 0 0 0' }, { code: 'ComponentStatus/StdErr/succeeded', message: '' }] } },
   { type: 'ContainerInstance/containerGroups', path: 'properties.ipAddress.ip', value: '203.0.113.4', when: { path: 'properties.ipAddress.type', has: '' } },
   { type: 'ContainerRegistry/registries', path: 'properties.loginServer', value: '{lower:name}.registry.{host}' },
   { type: 'ContainerService/containerServices', path: 'properties.masterProfile.fqdn', value: '{lower:name}mgmt.{location}.aks.{host}' },

@@ -1,29 +1,77 @@
-/** Which background work is of interest to which resource: the end of the one wakes the other. */
+/** Which background work is of interest to which resources: the end of the one wakes each of the others. */
 
 import type { PlaneServices } from '#plane/create-plane.ts'
 
-/** Ten thousand waits are remembered; what is forgotten is seen at the next look. */
-const awaitedMax = 10_000
+/** So many waits are remembered of one that waits, and of all; what is not remembered is seen at the next look. */
+const ofOneMax = 2_000
+const ofAllMax = 50_000
+
+/** Sends what may begin background work of this resource, whose end is of interest to the one that waits. */
+export type Awaiting = <T extends { readonly operation?: unknown }>(
+  resourceKey: string,
+  waitingKey: string,
+  send: () => Promise<T>,
+) => Promise<T>
 
 interface Awaited {
-  /** The settling of this resource is of interest to that one. */
-  add(resourceKey: string, waitingKey: string): void
+  readonly awaiting: Awaiting
+  /** It has ended, and waits for nothing. */
+  forget(waitingKey: string): void
   watchEvents(wake: (key: string) => void, signal: AbortSignal): void
 }
 
 export function createAwaited(onSettled: PlaneServices['onSettled']): Awaited {
-  const awaited = new Map<string, string>()
+  const waitingBy = new Map<string, Set<string>>()
+  const awaitedBy = new Map<string, Set<string>>()
+  let count = 0
+  const add = (resourceKey: string, waitingKey: string): void => {
+    const ofOne = awaitedBy.get(waitingKey)?.size ?? 0
+    if (ofOne >= ofOneMax || count >= ofAllMax) return
+    if (!insert(waitingBy, resourceKey, waitingKey)) return
+    insert(awaitedBy, waitingKey, resourceKey)
+    count++
+  }
+  const drop = (resourceKey: string, waitingKey: string): void => {
+    if (!remove(waitingBy, resourceKey, waitingKey)) return
+    remove(awaitedBy, waitingKey, resourceKey)
+    count--
+  }
   return {
-    add(resourceKey, waitingKey) {
-      if (awaited.size < awaitedMax) awaited.set(resourceKey, waitingKey)
+    async awaiting(resourceKey, waitingKey, send) {
+      // Before it is sent: it may have ended before its answer is here.
+      add(resourceKey, waitingKey)
+      const answer = await send()
+      if (answer.operation === undefined) drop(resourceKey, waitingKey)
+      return answer
+    },
+    forget(waitingKey) {
+      for (const resourceKey of [...(awaitedBy.get(waitingKey) ?? [])])
+        drop(resourceKey, waitingKey)
     },
     watchEvents(wake, signal) {
       onSettled((key) => {
-        const waiting = awaited.get(key)
-        if (waiting === undefined) return
-        awaited.delete(key)
-        wake(waiting)
+        for (const waitingKey of [...(waitingBy.get(key) ?? [])]) {
+          drop(key, waitingKey)
+          wake(waitingKey)
+        }
       }, signal)
     },
   }
+}
+
+/** Was it not there? */
+function insert(sets: Map<string, Set<string>>, key: string, member: string): boolean {
+  const known = sets.get(key)
+  if (known?.has(member) === true) return false
+  if (known === undefined) sets.set(key, new Set([member]))
+  else known.add(member)
+  return true
+}
+
+/** Was it there? */
+function remove(sets: Map<string, Set<string>>, key: string, member: string): boolean {
+  const known = sets.get(key)
+  if (known?.delete(member) !== true) return false
+  if (known.size === 0) sets.delete(key)
+  return true
 }

@@ -1,4 +1,7 @@
-/** `providers()` in a template says what is really installed, so that old templates choose versions that exist. */
+/**
+ * `providers()` in a template says what is really installed, so that old templates choose versions that exist;
+ * `pickZones()` what a table says of types and locations.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -37,5 +40,30 @@ test('a provider or a type that is not there is a problem of the template', asyn
       assert.match(error.message, wanted)
       return true
     })
+  }
+})
+
+test('zones are picked of the table, in a nested deployment as in the one above it', async () => {
+  await using started = await startDeployments()
+  const outputs = {
+    one: { type: 'array', value: "[pickZones('Vendor.Compute', 'disks', 'West Europe')]" },
+    two: { type: 'array', value: "[pickZones('Vendor.Compute', 'disks', 'eastus2', 2, 1)]" },
+    none: { type: 'array', value: "[pickZones('Vendor.Compute', 'disks', 'local')]" },
+  }
+  const inner = {
+    type: 'Vendor.Resources/deployments',
+    apiVersion: '2025-03-01',
+    name: 'inner',
+    properties: { mode: 'Incremental', template: templateFor([], { outputs }) },
+  }
+  const above = { ...outputs, inner: { type: 'object', value: "[reference('inner').outputs]" } }
+  const template = templateFor([inner], { outputs: above })
+  await started.call('PUT', path, { properties: { mode: 'Incremental', template } })
+  await started.settle()
+  const made = JSON.parse(JSON.stringify((await started.call('GET', path)).body))
+  assert.equal(made.properties.provisioningState, 'Succeeded', JSON.stringify(made))
+  for (const shown of [made.properties.outputs, made.properties.outputs.inner.value]) {
+    const values = [shown.one, shown.two, shown.none].map(({ value }) => value)
+    assert.deepEqual(values, [['1'], ['2', '3'], []])
   }
 })

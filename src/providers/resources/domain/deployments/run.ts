@@ -23,6 +23,7 @@ import type { Planned, PlannedNode } from '../evaluation/remote-plan.ts'
 import { uuidOf } from '../evaluation/uuid-of.ts'
 import { type Asking, evaluateLate, jsonOf } from './answers.ts'
 import { attempt, errorOf } from './attempt.ts'
+import type { Awaiting } from './awaited.ts'
 import type { Expanded } from './expand.ts'
 import { endedAs, followOperation } from './follow.ts'
 import { membersOf } from './group-members.ts'
@@ -53,8 +54,7 @@ export interface RunDependencies {
   readonly reader: Reader
   readonly clock: Clock
   sealOutputs(text: string, idKey: string, run: string): string
-  /** The settling of this resource is of interest to the deployment. */
-  awaiting(resourceKey: string, deploymentKey: string): void
+  readonly awaiting: Awaiting
 }
 
 export interface Run {
@@ -187,7 +187,7 @@ class DeploymentRun implements Run {
   async #fallBack(): Promise<void> {
     const { onError } = this.#model
     if (onError === undefined || this.#fallback !== undefined) return
-    const { caller, reader } = this.#deps
+    const { awaiting, caller, reader } = this.#deps
     const path = siblingOf(this.#deploymentId, onError.deploymentName)
     const run = this.#fallbackRun
     const done = await attempt(async () => {
@@ -198,8 +198,9 @@ class DeploymentRun implements Run {
       if (model?.run !== onError.run) throw refuseDeployment.DeploymentReplaced({ id: path })
       const body = { properties: {} }
       assignRepeated(body, { run, model })
-      this.#deps.awaiting(path.toLowerCase(), this.#deploymentId.key)
-      await caller.call({ method: 'PUT', path, version: recordVersion, body, ...this.#sender })
+      await awaiting(path.toLowerCase(), this.#deploymentId.key, () =>
+        caller.call({ method: 'PUT', path, version: recordVersion, body, ...this.#sender }),
+      )
     })
     this.#fallback =
       done.kind === 'ok' ? { state: 'Running' } : { state: 'Failed', error: done.error }
@@ -256,14 +257,11 @@ class DeploymentRun implements Run {
         requireIncremental(body)
         assignNestedRun(body, { run, nesting: this.#nestingBelow() })
       }
-      this.#deps.awaiting(id.toLowerCase(), this.#deploymentId.key)
-      const answer = await this.#deps.caller.call({
-        method: 'PUT',
-        path: id,
-        version: node.apiVersion,
-        body,
-        ...this.#sender,
-      })
+      const request = { method: 'PUT', path: id, version: node.apiVersion, body } as const
+      const { awaiting, caller } = this.#deps
+      const answer = await awaiting(id.toLowerCase(), this.#deploymentId.key, () =>
+        caller.call({ ...request, ...this.#sender }),
+      )
       if (debugLevel.includes('responseContent')) {
         this.#steps.noteContent(node, { response: jsonOf(answer.body) })
       }
@@ -292,7 +290,7 @@ class DeploymentRun implements Run {
 
   /** Complete: what the group holds and the template, with all that is nested in it, lacks. */
   async #sweep(): Promise<void> {
-    const { caller, clock, listTracked } = this.#deps
+    const { awaiting, caller, clock, listTracked } = this.#deps
     const id = this.#deploymentId
     const names = namesIn(this.#steps.all())
     if (names === undefined) {
@@ -303,10 +301,11 @@ class DeploymentRun implements Run {
     const kept = new Set(names)
     for await (const { key, text: path, version } of membersOf(listTracked, scopeOf(id))) {
       if (kept.has(key) || this.#steps.wasSent(key)) continue
-      await this.#send(this.#steps.begin({ key, id: path, verb: 'Delete' }), () => {
-        this.#deps.awaiting(key, id.key)
-        return caller.call({ method: 'DELETE', path, version, ...this.#sender })
-      })
+      await this.#send(this.#steps.begin({ key, id: path, verb: 'Delete' }), () =>
+        awaiting(key, id.key, () =>
+          caller.call({ method: 'DELETE', path, version, ...this.#sender }),
+        ),
+      )
     }
     this.#isSwept = true
   }

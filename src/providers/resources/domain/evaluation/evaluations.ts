@@ -13,6 +13,7 @@ import {
   TemplateRefusal,
 } from '#template/plan.ts'
 import type { ParameterArgument, Read } from '#template/template.ts'
+import { zonesOf } from '#template/zones.ts'
 import { secretsIn, secretsMax } from '../deployments/redact.ts'
 import type {
   Answers,
@@ -180,7 +181,7 @@ function contextOf({ run, offers, ...plain }: PlainContext): ExpansionContext {
   return {
     ...plain,
     uuid: () => uuidOf(`${run} ${drawn++}`),
-    zones: () => [],
+    zones: zonesOf,
     provider(namespace) {
       const name = namespace.toLowerCase()
       return Object.hasOwn(offers, name) ? offers[name] : undefined

@@ -6,6 +6,7 @@ import type { PlaneServices } from '#plane/create-plane.ts'
 import type { FailedResource, StackProgress } from '../../resources/deployment-stacks/model.ts'
 import type { StepError } from '../../resources/deployments/model.ts'
 import { attempt } from '../deployments/attempt.ts'
+import type { Awaiting } from '../deployments/awaited.ts'
 import { followOperation } from '../deployments/follow.ts'
 import { membersOf } from '../deployments/group-members.ts'
 import { kindOf, rankOf } from './managed.ts'
@@ -20,7 +21,7 @@ interface RemovalDependencies extends Pick<PlaneServices, 'caller' | 'listTracke
   readonly stackKey: string
   readonly sender: StackSender
   versionOf(id: ResourceId): string
-  awaiting(resourceKey: string, stackKey: string): void
+  readonly awaiting: Awaiting
   isDetached(key: string): boolean
   /** As it is shown. */
   textOf(key: string): string
@@ -129,9 +130,10 @@ export class Removal {
       this.#isLeft(key, notEmpty)
       return undefined
     }
-    awaiting(key, stackKey)
     const request = { method: 'DELETE', path: id.text, version: versionOf(id) } as const
-    const sent = await attempt(() => caller.call({ ...request, ...sender }))
+    const sent = await attempt(() =>
+      awaiting(key, stackKey, () => caller.call({ ...request, ...sender })),
+    )
     if (sent.kind === 'refused' && sent.status !== 404) this.#isLeft(key, sent.error)
     else if (sent.kind === 'ok' && sent.value.operation !== undefined) {
       this.#operations.set(key, sent.value.operation.statusPath)

@@ -17,6 +17,7 @@ import type {
 } from '../../resources/deployment-stacks/model.ts'
 import type { Deployment, Progress, StepError } from '../../resources/deployments/model.ts'
 import { attempt } from '../deployments/attempt.ts'
+import type { Awaiting } from '../deployments/awaited.ts'
 import { recordOfRun } from '../deployments/kept-resources.ts'
 import { assignRun } from '../deployments/nesting.ts'
 import { uuidOf } from '../evaluation/uuid-of.ts'
@@ -36,8 +37,7 @@ export interface StackRunDependencies
   parametersOf(id: ResourceId, model: DeploymentStack): JsonObject
   /** A version of the type of this resource. */
   versionOf(id: ResourceId): string
-  /** The settling of this resource is of interest to the stack. */
-  awaiting(resourceKey: string, stackKey: string): void
+  readonly awaiting: Awaiting
 }
 
 interface RunOrigin {
@@ -181,9 +181,11 @@ export class StackRun {
       },
     }
     assignRun(body, deploymentRunOf(model.run))
-    this.#deps.awaiting(path.toLowerCase(), id.key)
     const request = { method: 'PUT', path, version: recordVersion, body } as const
-    const sent = await attempt(() => this.#deps.caller.call({ ...request, ...this.#sender }))
+    const { awaiting, caller } = this.#deps
+    const sent = await attempt(() =>
+      awaiting(path.toLowerCase(), id.key, () => caller.call({ ...request, ...this.#sender })),
+    )
     if (sent.kind === 'ok') this.#isDeploymentThere = true
     else this.#fail(sent.error)
   }

@@ -24,7 +24,7 @@ type StackSubject = Subject<DeploymentStack, StackProgress>
 export function carryOutStack(deps: ReconcileStacks): Reconciler<DeploymentStack> {
   const runs = new Map<string, StackRun>()
   const awaited = createAwaited(deps.onSettled)
-  const runDependencies = { ...deps, awaiting: awaited.add }
+  const runDependencies = { ...deps, awaiting: awaited.awaiting }
   const openRun = ({ id, model, desired, generation, last }: StackSubject): StackRun => {
     const origin = { id, model, generation, isDeleting: desired === undefined, last }
     const known = runs.get(id.key)
@@ -53,7 +53,10 @@ export function carryOutStack(deps: ReconcileStacks): Reconciler<DeploymentStack
     },
     next(subject, progress) {
       const next = nextOf(progress, openRun(subject).isWaiting)
-      if (next.kind === 'fail' || next.kind === 'done') runs.delete(subject.id.key)
+      if (next.kind === 'fail' || next.kind === 'done') {
+        runs.delete(subject.id.key)
+        awaited.forget(subject.id.key)
+      }
       return next
     },
     perform: (subject) => openRun(subject).advance(),

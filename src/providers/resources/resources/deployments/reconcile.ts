@@ -39,7 +39,12 @@ export function carryOut(deps: ReconcileDependencies): Reconciler<Deployment> {
     reader: deps.reader,
     clock: deps.clock,
     sealOutputs: (text, idKey, run) => deps.sealOutputs(text, idKey, run),
-    awaiting: awaited.add,
+    awaiting: awaited.awaiting,
+  }
+
+  const forget = (key: string): void => {
+    runs.delete(key)
+    awaited.forget(key)
   }
 
   async function runOf(subject: Subject<Deployment, Progress>): Promise<Run> {
@@ -59,13 +64,13 @@ export function carryOut(deps: ReconcileDependencies): Reconciler<Deployment> {
     async observe(subject) {
       const { id, desired, model } = subject
       if (desired === undefined) {
-        runs.delete(id.key)
+        forget(id.key)
         return { run: model.run, phase: 'done', steps: [] }
       }
       // An ended run is looked at no more, whatever wakes it.
       if (subject.last?.run === model.run && subject.last.phase === 'done') return subject.last
       if (await isParentCanceled(deps.reader, model)) {
-        runs.delete(id.key)
+        forget(id.key)
         const { phase: _, ...last } = subject.last ?? { steps: [] }
         return { ...last, run: model.run, phase: 'failed', isParentCanceled: true }
       }
@@ -78,7 +83,7 @@ export function carryOut(deps: ReconcileDependencies): Reconciler<Deployment> {
     },
     next(subject, progress) {
       const next = nextOf(subject, progress)
-      if (next.kind === 'fail' || next.kind === 'done') runs.delete(subject.id.key)
+      if (next.kind === 'fail' || next.kind === 'done') forget(subject.id.key)
       return next
     },
     async perform(subject) {
