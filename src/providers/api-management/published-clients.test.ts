@@ -23,7 +23,10 @@ describe('a service', () => {
       ['None', 'Disabled', false],
     )
     assert.equal(properties.notificationSenderEmail, 'a@example.test')
-    assert.equal(properties.gatewayUrl, undefined, 'nothing answers there')
+    const { hostname, protocol } = new URL(properties.gatewayUrl)
+    assert.equal(protocol, 'https:')
+    assert.match(hostname, /^[\w-]+\.api\.[a-z.]+$/)
+    assert.equal(properties.hostnameConfigurations[0].hostName, hostname)
     assert.ok(
       'Vendor.WindowsVendor.ApiManagement.Gateway.Protocols.Server.Http2' in
         properties.customProperties,

@@ -1,10 +1,11 @@
 /** Services on the wire: one shape in every version (facts 3.2, decision 0016). */
 
 import Type, { type Static } from 'typebox'
+import { nameOf } from '#kernel/resource-id.ts'
 import { added } from '#plane/declare/added.ts'
 import type { Version } from '#plane/declare/wire.ts'
 import { type Service, skuNames } from '../model.ts'
-import { gatewayAnswers, gatewayDefaults, gatewayProperties } from './gateway.ts'
+import { gatewayAddress, gatewayAnswers, gatewayDefaults, gatewayProperties } from './gateway.ts'
 
 const sku = {
   name: Type.Enum([...skuNames]),
@@ -44,13 +45,14 @@ export function serviceVersion(date: string, publicUrl: () => string): Version<S
     // Custom properties are texts, and templates give truth values.
     scalars: 'lenient',
     toModel,
-    fromModel: (model, { state, systemData, etag, words }) => ({
+    fromModel: (model, { id, state, systemData, etag, words }) => ({
       sku: model.sku,
       etag,
       ...(model.zones === undefined ? {} : { zones: model.zones }),
       properties: {
         notificationSenderEmail: model.publisherEmail,
         managementApiUrl: publicUrl(),
+        ...gatewayAddress(nameOf(id), publicUrl()),
         ...gatewayDefaults(words),
         ...model.gateway,
         publisherEmail: model.publisherEmail,

@@ -34,6 +34,40 @@ export const gatewayAnswers = {
   targetProvisioningState: added(Type.String({ readOnly: true })),
   platformVersion: added(Type.String({ readOnly: true })),
   managementApiUrl: added(Type.String({ readOnly: true })),
+  gatewayUrl: added(Type.String({ readOnly: true })),
+  hostnameConfigurations: added(
+    Type.Array(
+      Type.Object({
+        type: Type.String(),
+        hostName: Type.String(),
+        negotiateClientCertificate: Type.Boolean(),
+        defaultSslBinding: Type.Boolean(),
+        certificateSource: Type.String(),
+      }),
+      { readOnly: true },
+    ),
+  ),
+}
+
+/**
+ * Where a gateway of this service is expected (decision 0116): a name below the server's own. Names are not made of
+ * addresses, so where the server is reached by one, it is below `localhost`.
+ */
+export function gatewayAddress(name: string, publicUrl: string): Readonly<Record<string, unknown>> {
+  const host = URL.parse(publicUrl)?.hostname ?? 'localhost'
+  const hostName = `${name.toLowerCase()}.api.${/^\[|\d$/.test(host) ? 'localhost' : host}`
+  return {
+    gatewayUrl: `https://${hostName}`,
+    hostnameConfigurations: [
+      {
+        type: 'Proxy',
+        hostName,
+        negotiateClientCertificate: false,
+        defaultSslBinding: true,
+        certificateSource: 'BuiltIn',
+      },
+    ],
+  }
 }
 
 /** What is answered where nothing was written: old protocols are off, as everywhere in this server. */
