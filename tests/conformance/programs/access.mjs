@@ -243,6 +243,20 @@ await runCases('locks', '@azure/arm-locks', {
     await locks.managementLocks.deleteAtResourceGroupLevel(group, 'keep')
     await identities.userAssignedIdentities.delete(group, 'one')
   },
+  // This client encodes the slashes of a scope.
+  async 'a lock is made, read, listed and taken away by its scope'() {
+    const made = await locks.managementLocks.createOrUpdateByScope(scope, 'scoped', {
+      level: 'ReadOnly',
+    })
+    assert.equal(
+      made.id?.toLowerCase(),
+      `${scope}/providers/microsoft.authorization/locks/scoped`.toLowerCase(),
+    )
+    assert.equal((await locks.managementLocks.getByScope(scope, 'scoped')).level, 'ReadOnly')
+    assert.equal((await all(locks.managementLocks.listByScope(scope))).length, 1)
+    await locks.managementLocks.deleteByScope(scope, 'scoped')
+    assert.equal((await all(locks.managementLocks.listByScope(scope))).length, 0)
+  },
 })
 
 await runCases('long-running operations', '@azure/arm-resources', {
