@@ -73,6 +73,31 @@ for (const dialect of dialects) {
     assert.equal((await company.row('salesInvoices', id))['bill_to_name'], 'Payer')
   })
 
+  test(`${dialect}: a discount of the whole invoice is the whole in another currency too`, async (t) => {
+    await using company = await openBooks(t, dialect)
+    if (company === undefined) return
+    await company.create('currencies', { code: 'JPY', amountRoundingPrecision: 1 })
+    await company.create('currencyExchangeRates', {
+      currencyCode: 'JPY',
+      startingDate: '2026-01-01',
+      exchangeRateAmount: 100,
+      relationalExchangeRateAmount: 200,
+    })
+    const line = { itemId: company.itemId, quantity: 1, unitPrice: 2.6 }
+    const id = await company.create('salesInvoices', {
+      customerId: company.customerId,
+      discountAmount: 5.2,
+      salesInvoiceLines: [line, line],
+    })
+    // Each line is 1 yen, and the discount would be 3.
+    await company.change('salesInvoices', id, { currencyCode: 'JPY' }, '*')
+    assert.equal(amount(await company.row('salesInvoices', id), 'discount_amount'), 2)
+    await assert.rejects(
+      company.change('salesInvoices', id, { discountAmount: 3 }, '*'),
+      code('Application_FieldValidationException'),
+    )
+  })
+
   test(`${dialect}: prices follow the customer's kind of prices, there and back`, async (t) => {
     await using company = await openBooks(t, dialect)
     if (company === undefined) return

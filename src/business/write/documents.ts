@@ -165,7 +165,8 @@ export async function changeDocument(
   if (isReckoned) await repriceLines(context, { before: row, after: draft }, lookups)
   const ledger = new Ledger(context, draft)
   if (isReckoned) ledger.recomputeAll()
-  if (isDiscounted) ledger.setDiscount(requested)
+  if (typeof discount === 'number' && isDiscounted) ledger.setDiscount(requested)
+  else if (isDiscounted) ledger.exchangeDiscount(requested)
   await ledger.finish(changed)
 }
 

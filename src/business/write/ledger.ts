@@ -154,6 +154,12 @@ export class Ledger {
     this.#isStale = true
   }
 
+  /** The invoice discount in another currency. It shrinks with the lines, since nobody asked for this amount. */
+  exchangeDiscount(amount: number): void {
+    this.#discount = amount
+    this.#isStale = true
+  }
+
   /** Every line is reckoned anew: prices or taxes of the whole document changed. */
   recomputeAll(): void {
     this.#isStale = true
