@@ -232,6 +232,29 @@ CREATE TABLE business_companies (
 
 CREATE UNIQUE INDEX business_companies_by_name on business_companies (name);
 
+CREATE TABLE business_company_information (
+  id text not null primary key,
+  company_id text not null,
+  revision bigint not null,
+  display_name text not null default '',
+  address_line_1 text not null default '',
+  address_line_2 text not null default '',
+  city text not null default '',
+  state text not null default '',
+  country text not null default '',
+  postal_code text not null default '',
+  phone_number text not null default '',
+  fax_number text not null default '',
+  email text not null default '',
+  website text not null default '',
+  tax_registration_number text not null default '',
+  industry text not null default '',
+  last_modified_date_time bigint not null default 0
+);
+
+CREATE UNIQUE INDEX business_company_information_by_company
+on business_company_information (company_id);
+
 CREATE TABLE business_counters (
   company_id text not null,
   name text not null,

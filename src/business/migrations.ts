@@ -83,16 +83,21 @@ const laterAccounts = firstAccounts.filter(([number]) =>
   ['2200', '3900', '7100', '7200'].includes(number),
 )
 
+/** An id that the store makes. */
+function newUuid(dialect: Dialect): string {
+  return dialect === 'sqlite'
+    ? `lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2)
+        || '-a' || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))`
+    : 'cast(gen_random_uuid() as text)'
+}
+
 /**
  * Companies of before have the accounts and one opening entry for each balance and each stock, so that what stands is
  * the sum of its entries from the first day.
  */
 function openings(dialect: Dialect): readonly string[] {
   const isSqlite = dialect === 'sqlite'
-  const uuid = isSqlite
-    ? `lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2)
-        || '-a' || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))`
-    : 'cast(gen_random_uuid() as text)'
+  const uuid = newUuid(dialect)
   const day = isSqlite ? "date('now')" : "to_char(now() at time zone 'utc', 'YYYY-MM-DD')"
   const entry =
     'id, company_id, revision, entry_number, posting_date, document_type, document_number'
@@ -197,6 +202,14 @@ function statements(dialect: Dialect): readonly (readonly string[])[] {
         on business_customer_ledger_entries (customer_id)`,
       'create index business_item_ledger_entries_by_item on business_item_ledger_entries (item_id)',
       ...openings(dialect),
+    ],
+    [
+      createTable(tables.companyInformation, dialect, 8),
+      `create unique index business_company_information_by_company
+        on business_company_information (company_id)`,
+      `insert into business_company_information (id, company_id, revision, display_name)
+        select ${newUuid(dialect)}, id, 1, substr(case when display_name = '' then name else display_name end, 1, 100)
+        from business_companies`,
     ],
   ]
 }

@@ -3,6 +3,7 @@
 import { accessRights } from './entities/access-rights.ts'
 import { accounts, postingAccounts, trialBalances } from './entities/accounts.ts'
 import { companies } from './entities/companies.ts'
+import { companyInformation } from './entities/company-information.ts'
 import { currencies } from './entities/currencies.ts'
 import { currencyExchangeRates } from './entities/currency-exchange-rates.ts'
 import { customerPayments } from './entities/customer-payments.ts'
@@ -24,6 +25,7 @@ import { createModel, type Model } from './entity.ts'
 
 export const businessModel: Model = createModel([
   companies,
+  companyInformation,
   customers,
   items,
   itemVariants,

@@ -44,6 +44,15 @@ export const companies = business('companies', {
   system_modified_by: guid,
 })
 
+/** What a company tells of itself on its documents: one row each. */
+export const companyInformation = business('company_information', {
+  ...own,
+  ...each(words, 'display_name', 'address_line_1', 'address_line_2', 'city', 'state', 'country'),
+  ...each(words, 'postal_code', 'phone_number', 'fax_number', 'email', 'website'),
+  ...each(words, 'tax_registration_number', 'industry'),
+  ...changed,
+})
+
 export const customers = business('customers', {
   ...own,
   ...each(words, 'number', 'display_name', 'additional_name', 'type', 'address_line_1'),

@@ -21,6 +21,7 @@ export interface PrintedWords {
   readonly including: string
   readonly remaining: string
   readonly more: string
+  readonly taxNumber: string
 }
 
 function words(list: string): PrintedWords {
@@ -45,32 +46,33 @@ function words(list: string): PrintedWords {
     including = '',
     remaining = '',
     more = '',
+    taxNumber = '',
   ] = list.split('|')
   return {
     ...{ invoice, quote, creditMemo, draft, number, date, due, validUntil, customer },
     ...{ yourReference, description, quantity, price, discount, amount, excluding, tax },
-    ...{ including, remaining, more },
+    ...{ including, remaining, more, taxNumber },
   }
 }
 
 const byLanguage: Readonly<Record<string, PrintedWords>> = Object.freeze({
   en: words(
-    'Invoice|Quote|Credit memo|Draft|Number|Date|Due|Valid until|Customer|Your reference|Description|Quantity|Price|Discount|Amount|Total without tax|Tax|Total|To be paid|further lines',
+    'Invoice|Quote|Credit memo|Draft|Number|Date|Due|Valid until|Customer|Your reference|Description|Quantity|Price|Discount|Amount|Total without tax|Tax|Total|To be paid|further lines|Tax number',
   ),
   de: words(
-    'Rechnung|Angebot|Gutschrift|Entwurf|Nummer|Datum|Fällig|Gültig bis|Kunde|Ihr Zeichen|Beschreibung|Menge|Preis|Rabatt|Betrag|Summe ohne Steuer|Steuer|Gesamtbetrag|Zu zahlen|weitere Zeilen',
+    'Rechnung|Angebot|Gutschrift|Entwurf|Nummer|Datum|Fällig|Gültig bis|Kunde|Ihr Zeichen|Beschreibung|Menge|Preis|Rabatt|Betrag|Summe ohne Steuer|Steuer|Gesamtbetrag|Zu zahlen|weitere Zeilen|Steuernummer',
   ),
   fr: words(
-    "Facture|Devis|Avoir|Brouillon|Numéro|Date|Échéance|Valable jusqu'au|Client|Votre référence|Désignation|Quantité|Prix|Remise|Montant|Total hors taxes|Taxe|Total TTC|À payer|autres lignes",
+    "Facture|Devis|Avoir|Brouillon|Numéro|Date|Échéance|Valable jusqu'au|Client|Votre référence|Désignation|Quantité|Prix|Remise|Montant|Total hors taxes|Taxe|Total TTC|À payer|autres lignes|N° fiscal",
   ),
   es: words(
-    'Factura|Presupuesto|Abono|Borrador|Número|Fecha|Vencimiento|Válido hasta|Cliente|Su referencia|Descripción|Cantidad|Precio|Descuento|Importe|Total sin impuestos|Impuesto|Total|A pagar|líneas más',
+    'Factura|Presupuesto|Abono|Borrador|Número|Fecha|Vencimiento|Válido hasta|Cliente|Su referencia|Descripción|Cantidad|Precio|Descuento|Importe|Total sin impuestos|Impuesto|Total|A pagar|líneas más|N.º fiscal',
   ),
   it: words(
-    'Fattura|Offerta|Nota di credito|Bozza|Numero|Data|Scadenza|Valida fino al|Cliente|Vostro riferimento|Descrizione|Quantità|Prezzo|Sconto|Importo|Totale senza imposte|Imposta|Totale|Da pagare|altre righe',
+    'Fattura|Offerta|Nota di credito|Bozza|Numero|Data|Scadenza|Valida fino al|Cliente|Vostro riferimento|Descrizione|Quantità|Prezzo|Sconto|Importo|Totale senza imposte|Imposta|Totale|Da pagare|altre righe|Partita IVA',
   ),
   nl: words(
-    'Factuur|Offerte|Creditnota|Concept|Nummer|Datum|Vervaldatum|Geldig tot|Klant|Uw referentie|Omschrijving|Aantal|Prijs|Korting|Bedrag|Totaal exclusief btw|Btw|Totaal|Te betalen|verdere regels',
+    'Factuur|Offerte|Creditnota|Concept|Nummer|Datum|Vervaldatum|Geldig tot|Klant|Uw referentie|Omschrijving|Aantal|Prijs|Korting|Bedrag|Totaal exclusief btw|Btw|Totaal|Te betalen|verdere regels|Btw-nummer',
   ),
 })
 

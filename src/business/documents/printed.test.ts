@@ -89,6 +89,29 @@ for (const dialect of dialects) {
       assert.match(await page(`salesQuotes(${french})`, 'nl'), /Offerte/)
     })
 
+    await t.test('whose invoice it is: what the company tells of itself', async () => {
+      const [told] = await company.sql.all('select * from business_company_information')
+      assert.equal(told?.['display_name'], 'Cronus')
+      assert.match(await page(invoice), /<address class="seller">Cronus<\/address>/)
+      const read = await get('companyInformation', {})
+      const [shown] = JSON.parse(read.body ?? '').value
+      assert.deepEqual([shown.displayName, shown.currencyCode], ['Cronus', 'USD'])
+      const body = {
+        displayName: 'Cronus & Sons',
+        addressLine1: '7 Quay',
+        postalCode: '1000',
+        city: 'Oslo',
+        taxRegistrationNumber: 'NO 1',
+        currencyCode: 'EUR',
+      }
+      await company.change('companyInformation', String(told?.['id']), body, '*')
+      const text = await page(invoice)
+      assert.match(text, />Cronus &amp; Sons\n7 Quay\n1000 Oslo\nTax number NO 1<\/address>/)
+      assert.match(text, /· Cronus &amp; Sons<\/title>/)
+      await assert.rejects(company.create('companyInformation', body))
+      await assert.rejects(company.remove('companyInformation', String(told?.['id'])))
+    })
+
     await t.test('to be paid is told once it is posted', async () => {
       assert.doesNotMatch(await page(invoice), /To be paid/)
       await company.act('salesInvoices', id, 'post')

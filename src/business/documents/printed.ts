@@ -4,6 +4,7 @@
  */
 
 import { findRow } from '#query/rows.ts'
+import type { CellsOf } from '#query/table.ts'
 import { decimalUnit, noDate } from '../entity.ts'
 import { refuse } from '../errors.ts'
 import type { BusinessAnswer, Reads } from '../message.ts'
@@ -37,12 +38,18 @@ const headers = Object.freeze({
 
 const style = `body{font:14px/1.45 system-ui,sans-serif;color:#1a1a1a;max-width:52rem;margin:2.5rem auto;padding:0 1.5rem}
 header{display:flex;justify-content:space-between;gap:2rem;margin-bottom:2rem}h1{font-size:1.7rem;margin:0 0 .75rem}
-address{font-style:normal;white-space:pre-line}dl{display:grid;grid-template-columns:auto auto;gap:.15rem 1.25rem;margin:0}
+address{font-style:normal;white-space:pre-line}.seller{color:#595959;margin-bottom:1.5rem}dl{display:grid;grid-template-columns:auto auto;gap:.15rem 1.25rem;margin:0}
 dt{color:#595959}dd{margin:0;text-align:right}table{border-collapse:collapse;width:100%;margin-top:1.5rem}
 th,td{padding:.4rem .5rem;text-align:right;vertical-align:top;border-bottom:1px solid #d8d8d8}
 th{color:#595959;font-weight:600;border-color:#1a1a1a}th:first-child,td:first-child{text-align:left;padding-left:0;overflow-wrap:anywhere}
 td:not(:first-child){white-space:nowrap}td.text{color:#595959}tr.total td{font-weight:600;border-top:1px solid #1a1a1a}tfoot td{border:0;padding-top:.2rem}
 tr{break-inside:avoid}thead{display:table-header-group}tfoot{display:table-row-group}@page{margin:18mm}@media print{body{margin:0;padding:0;max-width:none}}`
+
+type Company = CellsOf<typeof tables.companyInformation>
+type Address = Pick<
+  Company,
+  'address_line_1' | 'address_line_2' | 'postal_code' | 'city' | 'state' | 'country'
+>
 
 interface Writer {
   readonly words: PrintedWords
@@ -54,15 +61,14 @@ interface Writer {
 export async function printedPage(printing: Printing): Promise<BusinessAnswer> {
   const { reads, companyId, id, acceptLanguage } = printing
   const row = await findRow(reads, tables.documents, { id, company_id: companyId })
-  const company = await findRow(reads, tables.companies, { id: companyId })
+  const company = await findRow(reads, tables.companyInformation, { company_id: companyId })
   if (row === undefined || company === undefined) {
     throw refuse.BadRequest_ResourceNotFound({ type: 'document', key: `the id '${id}'` })
   }
   const language = languageOf(acceptLanguage, row.bill_to_country || row.sell_to_country)
   const writer = writerOf(language, row.amount_precision)
-  const seller = company.display_name === '' ? company.name : company.display_name
   const title = `${titleOf(row, writer.words)} ${row.number}`
-  const body = `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${safe(`${title} · ${seller}`)}</title><style>${style}</style></head><body>${headOf(row, seller, writer)}${await linesOf(printing, writer)}${await sumsOf(printing, row, writer)}</body></html>\n`
+  const body = `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${safe(`${title} · ${company.display_name}`)}</title><style>${style}</style></head><body>${headOf(row, company, writer)}${await linesOf(printing, writer)}${await sumsOf(printing, row, writer)}</body></html>\n`
   return { status: 200, headers: { ...headers, 'Content-Language': language }, body }
 }
 
@@ -88,14 +94,34 @@ function writerOf(language: string, precision: number): Writer {
   }
 }
 
-function headOf(row: tables.DocumentRow, seller: string, { words, day }: Writer): string {
-  const lines = [
-    row.bill_to_name,
-    row.bill_to_address_line_1,
-    row.bill_to_address_line_2,
-    `${row.bill_to_post_code} ${row.bill_to_city}`.trim(),
-    [row.bill_to_state, row.bill_to_country].filter((one) => one !== '').join(', '),
-  ]
+/** Name and address, in the order they are read in, without what is empty. */
+function addressOf(name: string, address: Address): string {
+  const { address_line_1, address_line_2, postal_code, city, state, country } = address
+  const place = `${postal_code} ${city}`.trim()
+  const land = [state, country].filter((one) => one !== '').join(', ')
+  return linesOfText(name, address_line_1, address_line_2, place, land)
+}
+
+function linesOfText(...lines: readonly string[]): string {
+  return safe(lines.filter((one) => one !== '').join('\n'))
+}
+
+function headOf(row: tables.DocumentRow, company: Company, { words, day }: Writer): string {
+  const taxNumber = company.tax_registration_number
+  const seller = linesOfText(
+    company.phone_number,
+    company.email,
+    company.website,
+    taxNumber === '' ? '' : `${words.taxNumber} ${taxNumber}`,
+  )
+  const billTo = addressOf(row.bill_to_name, {
+    address_line_1: row.bill_to_address_line_1,
+    address_line_2: row.bill_to_address_line_2,
+    postal_code: row.bill_to_post_code,
+    city: row.bill_to_city,
+    state: row.bill_to_state,
+    country: row.bill_to_country,
+  })
   const facts = [
     [words.number, row.number],
     [words.date, day(row.document_date)],
@@ -108,8 +134,8 @@ function headOf(row: tables.DocumentRow, seller: string, { words, day }: Writer)
   const shown = facts
     .filter(([, value]) => value !== '')
     .map(([name, value]) => `<dt>${safe(name ?? '')}</dt><dd>${safe(value ?? '')}</dd>`)
-  const address = lines.filter((one) => one !== '').join('\n')
-  return `<header><div><p>${safe(seller)}</p><address>${safe(address)}</address></div><div><h1>${safe(titleOf(row, words))}</h1><dl>${shown.join('')}</dl></div></header>`
+  const from = addressOf(company.display_name, company)
+  return `<header><div><address class="seller">${from}${seller === '' ? '' : `\n${seller}`}</address><address>${billTo}</address></div><div><h1>${safe(titleOf(row, words))}</h1><dl>${shown.join('')}</dl></div></header>`
 }
 
 const linesAtOnce = 250

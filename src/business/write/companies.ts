@@ -7,7 +7,7 @@ import { type Entity, noGuid } from '../entity.ts'
 import { ruleBroken } from '../errors.ts'
 import * as tables from '../tables.ts'
 import { createMaster, removeMaster } from './master.ts'
-import type { WriteContext } from './rows.ts'
+import { newId, type WriteContext } from './rows.ts'
 import type { Target } from './tag.ts'
 import type { Body } from './values.ts'
 
@@ -25,6 +25,13 @@ export async function createCompany(
     throw ruleBroken("A company needs a 'name'.", 'name')
   }
   await createAccounts(context, id)
+  await insertRow(context.tx, tables.companyInformation, {
+    id: newId(context),
+    company_id: id,
+    revision: 1,
+    display_name: String(body['displayName'] || body['name']).slice(0, 100),
+    last_modified_date_time: context.now,
+  })
   if (context.principalId !== noGuid) {
     await insertRow(context.tx, tables.accessRights, {
       id: context.ids.uuid(),
