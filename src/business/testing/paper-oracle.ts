@@ -6,7 +6,7 @@
 export const unit = 100_000n
 const cent = 1_000n
 
-export type Code = 'FULL' | 'LOW'
+type Code = 'FULL' | 'LOW'
 
 /** In the order of their codes, in which the groups of a document share its discount. */
 const codes: readonly Code[] = ['FULL', 'LOW']
@@ -103,7 +103,7 @@ export function ownPrice(header: Header & { hasLaterRate: boolean }, code: Code)
   return rounded(taxed * 10_000n, rateOf(header.currency, header.hasLaterRate), 1n)
 }
 
-export function amountOf(paper: Paper, { quantity, price, percent }: Line): bigint {
+function amountOf(paper: Paper, { quantity, price, percent }: Line): bigint {
   const step = stepOf(paper)
   const gross = rounded(quantity * price, unit, step)
   return gross - rounded(gross * percent, 100n, step)
