@@ -207,6 +207,27 @@ CREATE TABLE business_companies (
   PRIMARY KEY (id)
 );
 
+CREATE TABLE business_company_information (
+  id text COLLATE "C" NOT NULL,
+  company_id text COLLATE "C" NOT NULL,
+  revision bigint NOT NULL,
+  display_name text COLLATE "C" DEFAULT ''::text NOT NULL,
+  address_line_1 text COLLATE "C" DEFAULT ''::text NOT NULL,
+  address_line_2 text COLLATE "C" DEFAULT ''::text NOT NULL,
+  city text COLLATE "C" DEFAULT ''::text NOT NULL,
+  state text COLLATE "C" DEFAULT ''::text NOT NULL,
+  country text COLLATE "C" DEFAULT ''::text NOT NULL,
+  postal_code text COLLATE "C" DEFAULT ''::text NOT NULL,
+  phone_number text COLLATE "C" DEFAULT ''::text NOT NULL,
+  fax_number text COLLATE "C" DEFAULT ''::text NOT NULL,
+  email text COLLATE "C" DEFAULT ''::text NOT NULL,
+  website text COLLATE "C" DEFAULT ''::text NOT NULL,
+  tax_registration_number text COLLATE "C" DEFAULT ''::text NOT NULL,
+  industry text COLLATE "C" DEFAULT ''::text NOT NULL,
+  last_modified_date_time bigint DEFAULT 0 NOT NULL,
+  PRIMARY KEY (id)
+);
+
 CREATE TABLE business_counters (
   company_id text COLLATE "C" NOT NULL,
   name text COLLATE "C" NOT NULL,
@@ -1106,6 +1127,8 @@ CREATE UNIQUE INDEX business_access_rights_by_principal ON business_access_right
 CREATE UNIQUE INDEX business_accounts_by_number ON business_accounts USING btree (company_id, number);
 
 CREATE UNIQUE INDEX business_companies_by_name ON business_companies USING btree (name);
+
+CREATE UNIQUE INDEX business_company_information_by_company ON business_company_information USING btree (company_id);
 
 CREATE UNIQUE INDEX business_currencies_by_code ON business_currencies USING btree (company_id, code);
 

@@ -101,11 +101,11 @@ async function upgrade(open: Open): Promise<void> {
       ['d', '0'],
     ],
   )
-  const told = await all(
+  const about = await all(
     'select company_id, display_name, length(id) as size from business_company_information order by 1',
   )
   assert.deepEqual(
-    told.map((row) => Object.values(row).map(String)),
+    about.map((row) => Object.values(row).map(String)),
     [
       ['c', 'c', '36'],
       ['d', 'd', '36'],

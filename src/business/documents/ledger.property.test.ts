@@ -201,8 +201,8 @@ class Life {
       default: {
         const most = oracle.baseOf(paper)
         const step = stepOf(paper)
-        const parts = [0n, rounded(most, 10n, step), rounded(most, 3n, step), most, most + step]
-        const discount = parts[this.#random(parts.length)] ?? 0n
+        const amounts = [0n, rounded(most, 10n, step), rounded(most, 3n, step), most, most + step]
+        const discount = amounts[this.#random(amounts.length)] ?? 0n
         return { body: { discountAmount: number(discount) }, change: { discount } }
       }
     }

@@ -90,8 +90,8 @@ for (const dialect of dialects) {
     })
 
     await t.test('whose invoice it is: what the company tells of itself', async () => {
-      const [told] = await company.sql.all('select * from business_company_information')
-      assert.equal(told?.['display_name'], 'Cronus')
+      const [about] = await company.sql.all('select * from business_company_information')
+      assert.equal(about?.['display_name'], 'Cronus')
       assert.match(await page(invoice), /<address class="seller">Cronus<\/address>/)
       const read = await get('companyInformation', {})
       const [shown] = JSON.parse(read.body ?? '').value
@@ -104,12 +104,12 @@ for (const dialect of dialects) {
         taxRegistrationNumber: 'NO 1',
         currencyCode: 'EUR',
       }
-      await company.change('companyInformation', String(told?.['id']), body, '*')
+      await company.change('companyInformation', String(about?.['id']), body, '*')
       const text = await page(invoice)
       assert.match(text, />Cronus &amp; Sons\n7 Quay\n1000 Oslo\nTax number NO 1<\/address>/)
       assert.match(text, /· Cronus &amp; Sons<\/title>/)
       await assert.rejects(company.create('companyInformation', body))
-      await assert.rejects(company.remove('companyInformation', String(told?.['id'])))
+      await assert.rejects(company.remove('companyInformation', String(about?.['id'])))
     })
 
     await t.test('to be paid is told once it is posted', async () => {

@@ -113,13 +113,13 @@ export function baseOf(paper: Paper): bigint {
   return paper.lines.reduce((sum, line) => sum + amountOf(paper, line), 0n)
 }
 
-/** An amount over parts: each rounded, with what is left over carried to the next. */
-function shared(amount: bigint, parts: readonly bigint[], step: bigint): readonly bigint[] {
-  const whole = parts.reduce((sum, part) => sum + part, 0n)
-  if (whole === 0n) return parts.map(() => 0n)
+/** An amount over weights: each rounded, with what is left over carried to the next. */
+function shared(amount: bigint, weights: readonly bigint[], step: bigint): readonly bigint[] {
+  const whole = weights.reduce((sum, weight) => sum + weight, 0n)
+  if (whole === 0n) return weights.map(() => 0n)
   let carry = 0n
-  return parts.map((part) => {
-    carry += amount * part
+  return weights.map((weight) => {
+    carry += amount * weight
     const share = rounded(carry, whole, step)
     carry -= share * whole
     return share
