@@ -7,7 +7,7 @@ import { trustAuthority } from '#tls/trust.ts'
 import { type Config, type ConfigSources, readConfig } from '../config.ts'
 import { LocalProblem } from './command.ts'
 import { addressesOf, chooseCredential } from './credential.ts'
-import { type Home, openHome, type RunningFile } from './home.ts'
+import { type Home, nearestHome, openHome, type RunningFile } from './home.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface Connection {
@@ -69,9 +69,9 @@ export function createContext(terminal: Terminal, program: ProgramFacts): Contex
     program,
     config: (overrides) =>
       overrides === undefined ? settings() : readConfig({ ...program.sources, overrides }),
-    home: () => openHome(settings().home),
+    home: () => openHome(nearestHome(settings().home)),
     connect(values) {
-      return connectHome(openHome(settings().home), values, settings().words)
+      return connectHome(context.home(), values, settings().words)
     },
     async readText(argument) {
       if (argument === '-' || argument === '@-') return terminal.readInput()

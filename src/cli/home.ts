@@ -3,8 +3,8 @@
  * and the session of `login`, which is the only one it writes.
  */
 
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { replaceFile } from '#files/replace-file.ts'
 import { LocalProblem } from './command.ts'
 
@@ -60,6 +60,27 @@ export interface Home {
   writeDefaults(values: Readonly<Record<string, string>>): void
   writeSession(session: SessionFile): void
   removeSession(): boolean
+}
+
+/** What a start makes where no other home is set. */
+const usualName = '.armature'
+
+/**
+ * The home that a command asks. Where the usual one is not there, it is the nearest above: a command in a subfolder means the
+ * installation of its project. One that somebody else owns is not taken, since commands believe what stands in it.
+ */
+export function nearestHome(folder: string): string {
+  if (basename(folder) !== usualName || isOwnFolder(folder)) return folder
+  for (let below = dirname(folder); below !== dirname(below); below = dirname(below)) {
+    const above = join(dirname(below), usualName)
+    if (isOwnFolder(above)) return above
+  }
+  return folder
+}
+
+function isOwnFolder(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false })
+  return found?.isDirectory() === true && found.uid === (process.getuid?.() ?? found.uid)
 }
 
 export function openHome(folder: string): Home {

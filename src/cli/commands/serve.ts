@@ -192,7 +192,11 @@ function startFailure(error: unknown): unknown {
   const code = 'code' in error ? String(error.code) : ''
   const meant = error.name === 'Error' || error.name === 'StoreUnavailable'
   if (!meant || code.startsWith('ERR_')) return error
-  return new LocalProblem('StartFailed', error.message, { cause: error })
+  const advice =
+    code === 'EADDRINUSE'
+      ? '. Another program has this address: end it (`armature stop`, if it is one of these), or give `--port` another number; 0 takes a free one.'
+      : ''
+  return new LocalProblem('StartFailed', `${error.message}${advice}`, { cause: error })
 }
 
 function startLines(context: Context, server: Started): string {
