@@ -80,13 +80,12 @@ export function createReconciler(
     if (free <= 0) return
     const now = deps.clock.now()
     const claims = await deps.store.claimDue(owner, now, deps.limits.leaseSeconds, free)
+    const crowded: Claim[] = []
     for (const claim of claims) {
       const group = groupKey(claim.key)
       const taken = [...underway.keys()].filter((one) => groupKey(one.claim.key) === group).length
       if (taken >= Math.ceil(deps.limits.stepsAtOnceMax * groupShare)) {
-        await deps.store.release(claim, now + crowdedMilliseconds, false)
-        // Behind it may be work of others, for which there is room.
-        again = true
+        crowded.push(claim)
         continue
       }
       const until = now + deps.limits.leaseSeconds * 1000
@@ -98,6 +97,13 @@ export function createReconciler(
           void look()
         })
       underway.set(lease, work)
+    }
+    if (crowded.length > 0) {
+      // All at once: one flush gives back what a large group is refused, or others would wait for one of each.
+      const later = now + crowdedMilliseconds
+      await Promise.all(crowded.map((claim) => deps.store.release(claim, later, false)))
+      // Behind them may be work of others, for which there is room.
+      again = true
     }
     if (now < sweepAt) return
     sweepAt = now + sweepEverySeconds * 1000

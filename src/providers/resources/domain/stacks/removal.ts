@@ -12,7 +12,8 @@ import { membersOf } from '../deployments/group-members.ts'
 import { kindOf, rankOf } from './managed.ts'
 import type { StackSender } from './run.ts'
 
-const requestsAtOnceMax = 32
+/** Deletions under way at once: others' deletions in the same installation want their turn too. */
+const underWayMax = 32
 /** What failed is tried again where others went meanwhile, so often at most. */
 const passesMax = 5
 
@@ -71,7 +72,8 @@ export class Removal {
   }
 
   get isWaiting(): boolean {
-    return this.#operations.size > 0 && this.#next().length === 0
+    const { size } = this.#operations
+    return size >= underWayMax || (size > 0 && this.#next().length === 0)
   }
 
   get isDone(): boolean {
@@ -106,7 +108,7 @@ export class Removal {
       gone.push(key)
     }
     while (this.#deps.clock.now() < until) {
-      const keys = this.#next().slice(0, requestsAtOnceMax)
+      const keys = this.#next().slice(0, Math.max(0, underWayMax - this.#operations.size))
       if (keys.length === 0) break
       const ended = await Promise.all(keys.map((key) => this.#delete(key)))
       gone.push(...ended.flatMap((key) => key ?? []))
