@@ -17,8 +17,11 @@ import { nestingLimits } from './nesting.ts'
 import { fallbackAt } from './on-error.ts'
 import { asTentative, missingInOutputs, type Preview, previewPlan } from './preview.ts'
 
-/** What is made of each preview, in the order of the plans. */
-type Visit = (preview: Preview, secrets: readonly string[]) => Promise<void> | void
+/** What is made of each preview, in the order of the plans; `deploymentId` is of the deployment whose template has it. */
+type Visit = (
+  preview: Preview,
+  level: { readonly secrets: readonly string[]; readonly deploymentId: string },
+) => Promise<void> | void
 
 interface Level {
   readonly id: ResourceId
@@ -74,6 +77,7 @@ async function previewLevel(walk: Walk, level: Level): Promise<void> {
       )),
     )
   }
+  const shown = { secrets: seen.secrets, deploymentId: id.text }
   const nestedCount = previews.filter(({ node }) => node.nested).length
   for (const preview of previews) {
     if (preview.kind === 'refused') {
@@ -84,7 +88,7 @@ async function previewLevel(walk: Walk, level: Level): Promise<void> {
     if (inside?.kind === 'refused') {
       walk.refusals.push(inside.error)
     } else if (inside?.kind === 'expanded') {
-      await walk.visit(preview, seen.secrets)
+      await walk.visit(preview, shown)
       await previewLevel(walk, {
         ...inside,
         depth: level.depth + 1,
@@ -92,7 +96,7 @@ async function previewLevel(walk: Walk, level: Level): Promise<void> {
         share: shareOfNested(share, seen.previews.length, nestedCount),
       })
     } else {
-      await walk.visit(inside ?? preview, seen.secrets)
+      await walk.visit(inside ?? preview, shown)
     }
   }
 }

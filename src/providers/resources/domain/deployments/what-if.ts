@@ -26,6 +26,10 @@ interface PlacedContext extends Context {
 
 export interface Change {
   readonly resourceId: string
+  /** The deployment whose template has the resource; absent for what no template has. */
+  readonly deploymentId?: string
+  /** What the template calls it, in templates that name their resources. */
+  readonly symbolicName?: string
   readonly changeType: string
   readonly before?: unknown
   readonly after?: unknown
@@ -94,8 +98,8 @@ export async function whatIf(
     unknown: [],
   }
   const expanded = await expandAt(deps, request, occasionOf(context, deps.ids.uuid()))
-  await previewTree(deps, context, { id, expanded }, (preview, secrets) =>
-    noteChange({ deps, context, found }, preview, secrets),
+  await previewTree(deps, context, { id, expanded }, (preview, { secrets, deploymentId }) =>
+    noteChange({ deps, context, found, deploymentId }, preview, secrets),
   )
   for await (const change of leftovers(found)) await show(change, found)
   return found.changes
@@ -119,13 +123,17 @@ async function* leftInGroup(
   }
 }
 
+/** Without what the resource holds. */
+export function shortOf({ before: _, after: _after, delta: _delta, ...rest }: Change): Change {
+  return rest
+}
+
 async function show(change: Change, found: Found): Promise<void> {
   // Made of answers, so it is JSON.
   const length = sizeOf(change as unknown as Json, found.room)
   const fits = length <= found.room
-  const { resourceId, changeType } = change
   const unsupportedReason = 'what it holds is not shown: the answer would be too large'
-  found.changes.push(fits ? change : { resourceId, changeType, unsupportedReason })
+  found.changes.push(fits ? change : { ...shortOf(change), unsupportedReason })
   if (fits) found.room -= length
   await pauseAfter({ length })
 }
@@ -150,10 +158,11 @@ interface WhatIf {
   readonly deps: DeploymentDependencies
   readonly context: PlacedContext
   readonly found: Found
+  readonly deploymentId: string
 }
 
 async function noteChange(
-  { deps, context, found }: WhatIf,
+  { deps, context, found, deploymentId }: WhatIf,
   preview: Preview,
   secrets: readonly string[],
 ): Promise<void> {
@@ -161,13 +170,21 @@ async function noteChange(
   const { node } = preview
   if (!node.nested) kept.add(outermost(node.id))
   if (!node.nested && !node.existing) made.add(node.id.toLowerCase())
+  const by = { resourceId: node.id, deploymentId, ...symbolOf(node) }
   if (preview.kind === 'ok') {
-    await show(await changeOf(deps, context, preview, secrets), found)
+    await show({ ...by, ...(await changeOf(deps, context, preview, secrets)) }, found)
   } else if (preview.kind === 'unknown') {
     if (node.nested) unknown.push(node.id)
     const unsupportedReason = preview.reason
-    await show({ resourceId: node.id, changeType: 'Unsupported', unsupportedReason }, found)
+    const change = { resourceId: node.id, changeType: 'Unsupported', unsupportedReason }
+    await show({ ...by, ...change }, found)
   }
+}
+
+/** An instance of a loop is called as `dependsOn` calls it. */
+function symbolOf({ symbolicName, copy }: Preview['node']): Pick<Change, 'symbolicName'> {
+  if (symbolicName === undefined) return {}
+  return { symbolicName: copy === undefined ? symbolicName : `${symbolicName}[${copy.index}]` }
 }
 
 async function changeOf(

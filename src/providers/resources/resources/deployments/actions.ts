@@ -11,7 +11,13 @@ import { expandAt, modelOf, requestAt, requireLocation } from '../../domain/depl
 import { fallbackAt } from '../../domain/deployments/on-error.ts'
 import { previewTree } from '../../domain/deployments/preview-tree.ts'
 import { showDeployment } from '../../domain/deployments/show.ts'
-import { type Change, diagnosticsOf, occasionOf, whatIf } from '../../domain/deployments/what-if.ts'
+import {
+  type Change,
+  diagnosticsOf,
+  occasionOf,
+  shortOf,
+  whatIf,
+} from '../../domain/deployments/what-if.ts'
 import { refuseDeployment } from '../../errors.ts'
 import { type Deployment, outputsSealContext, type Progress } from './model.ts'
 import { deploymentBody } from './versions/2025-03-01.ts'
@@ -91,7 +97,7 @@ export function deploymentActions(
             status: 'Succeeded',
             properties: {
               correlationId: context.correlationId,
-              changes: resultFormat(body) === 'ResourceIdOnly' ? shortOf(changes) : changes,
+              changes: resultFormat(body) === 'ResourceIdOnly' ? idsOnly(changes) : changes,
               potentialChanges: [],
               diagnostics: diagnosticsOf(changes),
             },
@@ -145,9 +151,10 @@ function resultFormat(body: unknown): unknown {
 }
 
 /** Without what a change holds nobody can say which of them it is. */
-function shortOf(changes: readonly Change[]): readonly object[] {
-  return changes.map(({ resourceId, changeType }) => ({
-    resourceId,
-    changeType: ['Create', 'Modify', 'NoChange'].includes(changeType) ? 'Deploy' : changeType,
-  }))
+function idsOnly(changes: readonly Change[]): readonly Change[] {
+  return changes.map((change) => {
+    const { changeType } = change
+    const isDeployed = ['Create', 'Modify', 'NoChange'].includes(changeType)
+    return { ...shortOf(change), changeType: isDeployed ? 'Deploy' : changeType }
+  })
 }

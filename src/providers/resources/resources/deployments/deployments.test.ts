@@ -168,6 +168,39 @@ test('what-if: Create, Modify with its delta, NoChange, Ignore, Delete; nothing 
   assert.equal(await changesOf(started, 'd', complete), 'a:NoChange b:NoChange c:NoChange')
 })
 
+test('what-if says whose template has a resource, and what that template calls it', async () => {
+  await using started = await startDeployments()
+  const inner = {
+    type: 'Vendor.Resources/deployments',
+    apiVersion: '2025-03-01',
+    name: 'inner',
+    properties: { mode: 'Incremental', template: templateFor([{ ...vault, name: 'w' }]) },
+  }
+  const name = "[format('v{0}', copyIndex())]"
+  const vaults = { ...vault, name, copy: { name: 'loop', count: 2 } }
+  const template = { ...templateFor([]), languageVersion: '2.0', resources: { vaults, inner } }
+  await started.call('PUT', at('left'), body([{ ...vault, name: 'left' }]))
+  await started.settle()
+  for (const [resultFormat, changeType] of [
+    ['FullResourcePayloads', 'Create'],
+    ['ResourceIdOnly', 'Deploy'],
+  ]) {
+    const properties = { mode: 'Incremental', template, whatIfSettings: { resultFormat } }
+    const answer = json(await started.call('POST', `${at('d')}/whatIf`, { properties }))
+    const { changes } = answer.properties
+    const shown = changes.map(
+      ({ after: _, before: _before, ...rest }: Record<string, unknown>) => rest,
+    )
+    const id = (one: string): string => `${group}/providers/Vendor.Secrets/vaults/${one}`
+    assert.deepEqual(shown, [
+      { resourceId: id('v0'), deploymentId: at('d'), symbolicName: 'vaults[0]', changeType },
+      { resourceId: id('v1'), deploymentId: at('d'), symbolicName: 'vaults[1]', changeType },
+      { resourceId: id('w'), deploymentId: at('inner'), changeType },
+      { resourceId: id('left'), changeType: 'Ignore' },
+    ])
+  }
+})
+
 test('what would be refused is refused before anything is written, every resource with its reason', async () => {
   await using started = await startDeployments()
   const someone = randomUUID()
