@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
+import { allDates } from '../../src/providers/api-management/published-versions.ts'
 import { createResourceGroup } from './access.ts'
 import { type Answer, type Installation, startInstallation } from './installation.ts'
 
@@ -261,6 +262,79 @@ test('a nested deployment makes its group’s resources, and its outputs are rea
     ['Modify password'],
   )
 })
+
+test('an operation in each version of the contract, inside nested deployments of both scopes', async () => {
+  const apis = 'Vendor.ApiManagement/service/apis'
+  const service = `${group}/providers/Vendor.ApiManagement/service/versions`
+  const version = (date: string): string => `?api-version=${date}`
+  const newest = '2024-05-01'
+  for (const [path, body] of [
+    [
+      service,
+      { location: 'local', sku: { name: 'Developer', capacity: 1 }, properties: publisher },
+    ],
+    [`${service}/apis/a`, { properties: { displayName: 'A', path: 'a', protocols: ['https'] } }],
+  ] as const) {
+    const made = await installation.request('PUT', path + version(newest), { body })
+    assert.ok(made.status < 300, made.text)
+  }
+  const scopes = ['inner', 'outer'] as const
+  const variables = { words: 'said by the outer template' }
+  const nested = allDates.flatMap((date) =>
+    scopes.map((scope) => {
+      const words = { inner: "[parameters('words')]", outer: "[variables('words')]" }[scope]
+      const fields = {
+        ...(isFlat(date) ? {} : { displayName: 'Read a pet' }),
+        description: words,
+        method: 'GET',
+        urlTemplate: `/${scope}/${date}/{petId}`,
+        templateParameters: [{ name: 'petId', type: 'string', required: true, values: ['a'] }],
+        request: { queryParameters: [{ name: 'q', type: 'string' }] },
+        responses: [{ statusCode: 200, representations: [{ contentType: 'text/plain' }] }],
+      }
+      const operation = {
+        type: `${apis}/operations`,
+        apiVersion: date,
+        name: `versions/a/${scope}-${date}`,
+        ...(isFlat(date) ? fields : { properties: fields }),
+      }
+      const head = { $schema: 'deploymentTemplate.json#', contentVersion: '1.0.0.0' }
+      const taken = scope === 'inner' ? { parameters: { words: { type: 'string' } } } : {}
+      const given = { words: { value: "[variables('words')]" } }
+      return {
+        type: 'Vendor.Resources/deployments',
+        apiVersion: '2025-03-01',
+        name: `${scope}-${date}`,
+        properties: {
+          mode: 'Incremental',
+          expressionEvaluationOptions: { scope },
+          template: { ...head, ...taken, resources: [operation] },
+          ...(scope === 'inner' ? { parameters: given } : {}),
+        },
+      }
+    }),
+  )
+  const head = { $schema: 'deploymentTemplate.json#', contentVersion: '1.0.0.0', variables }
+  const given = asked({ ...head, resources: nested })
+  const answer = await deployed('versions', given)
+  assert.equal(answer.at('properties.provisioningState'), 'Succeeded', answer.text)
+  for (const date of allDates) {
+    for (const scope of scopes) {
+      const path = `${service}/apis/a/operations/${scope}-${date}`
+      const read = await installation.request('GET', path + version(date))
+      const at = isFlat(date) ? '' : 'properties.'
+      assert.equal(read.at(`${at}description`), variables.words, read.text)
+      assert.equal(read.at(`${at}urlTemplate`), `/${scope}/${date}/{petId}`)
+    }
+  }
+  const changed = (await changes('versions', given)).filter(
+    (one) => !/^(NoChange|Ignore) /.test(one),
+  )
+  assert.deepEqual(changed, [])
+})
+
+const publisher = { publisherEmail: 'apis@example.test', publisherName: 'Example' }
+const isFlat = (date: string): boolean => date < '2017'
 
 test('problems of a template in a body are placed: line, column and path of each', async () => {
   const template = {
