@@ -96,6 +96,16 @@ export function givesSecret<M>(
   return paths.some((path) => !dropped.has(path) && isGiven(body, path.split('.')))
 }
 
+/** As the type itself reads it: by its very name. Given in another spelling it would be passed over, and the kept one stay. */
+function isGivenExactly(body: unknown, [first, ...rest]: readonly string[]): boolean {
+  if (first === undefined) return isGiven(body, [])
+  if (first === anyElement) {
+    const elements = Array.isArray(body) ? body : isJsonObject(body) ? Object.values(body) : []
+    return elements.some((one) => isGivenExactly(one, rest))
+  }
+  return isJsonObject(body) && Object.hasOwn(body, first) && isGivenExactly(body[first], rest)
+}
+
 /** Secrets that would go to a receiver they were not given for. */
 export function receiverProblems<M>(
   declared: SecretsOfType<M> | undefined,
@@ -105,7 +115,8 @@ export function receiverProblems<M>(
 ): readonly Problem[] {
   if (typeof declared !== 'object' || previous === undefined) return []
   return declared.flatMap((secret) => {
-    if (secret.isAt?.(desired) === false || isGiven(body, secret.property.split('.'))) return []
+    if (secret.isAt?.(desired) === false) return []
+    if (isGivenExactly(body, secret.property.split('.'))) return []
     const [before, after] = [secret.receiver(previous), secret.receiver(desired)]
     if (before === undefined || after === undefined || sameJson(before, after)) return []
     const message =

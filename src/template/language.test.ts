@@ -494,3 +494,50 @@ test('names of prototypes are names like any other', () => {
   assert.equal(plan.outputs[0]?.name, '__proto__')
   assert.equal(({} as Record<string, unknown>)['x'], undefined)
 })
+
+test('what holds something secure is secure as a whole, however deep; types that name themselves end', () => {
+  const secure = { type: 'secureString' }
+  const leaf = { $ref: '#/definitions/leaf' }
+  const many = Object.fromEntries(
+    Array.from({ length: 41 }, (_, at) => {
+      const next = { $ref: `#/definitions/d${at + 1}`, nullable: true }
+      return [`d${at}`, { type: 'object', properties: { a: next, b: next, c: next, d: next } }]
+    }),
+  )
+  const definitions = {
+    leaf: secure,
+    self: { type: 'object', properties: { x: { $ref: '#/definitions/self', nullable: true } } },
+    list: { type: 'array', items: { $ref: '#/definitions/list' } },
+    ...many,
+    d41: { type: 'string' },
+  }
+  const mapping = { a: { type: 'object', properties: { password: secure } } }
+  const parameters = {
+    property: { type: 'object', properties: { password: secure } },
+    deep: { type: 'object', properties: { a: { type: 'object', properties: { b: leaf } } } },
+    others: { type: 'object', additionalProperties: secure },
+    items: { type: 'array', items: secure },
+    prefix: { type: 'array', prefixItems: [{ type: 'string' }, secure] },
+    variant: { type: 'object', discriminator: { propertyName: 'kind', mapping } },
+    reference: leaf,
+    plain: { type: 'object', properties: { name: { type: 'string' } } },
+    self: { $ref: '#/definitions/self' },
+    list: { $ref: '#/definitions/list' },
+    many: { $ref: '#/definitions/d0' },
+  }
+  const read = templateLanguage.parseTemplate({
+    $schema: 'deploymentTemplate.json#',
+    contentVersion: '1.0.0.0',
+    languageVersion: '2.0',
+    definitions,
+    parameters,
+    resources: {},
+  })
+  assert.ok(read.ok, JSON.stringify(read))
+  const found = Object.entries(read.value.parameters).map(([name, one]) => [name, one.secure])
+  const plain = new Set(['plain', 'self', 'list', 'many'])
+  assert.deepEqual(
+    Object.fromEntries(found),
+    Object.fromEntries(Object.keys(parameters).map((name) => [name, !plain.has(name)])),
+  )
+})

@@ -257,8 +257,31 @@ function memberOf(
   return undefined
 }
 
+/**
+ * Is the value, or anything in it, secure? What holds something secure is so as a whole. Types may name themselves and
+ * each other: each reference is followed once.
+ */
 export function isSecure(schema: Schema, definitions: Definitions): boolean {
-  return resolved(schema, definitions)?.type?.startsWith('secure') === true
+  const followed = new Set<string>()
+  const waiting = [schema]
+  for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
+    if (one.reference !== undefined) {
+      if (followed.has(one.reference)) continue
+      followed.add(one.reference)
+    }
+    const type = resolved(one, definitions)
+    if (type === undefined) continue
+    if (type.type?.startsWith('secure') === true) return true
+    const { items, additionalProperties } = type
+    waiting.push(
+      ...(type.properties?.values() ?? []),
+      ...(type.prefixItems ?? []),
+      ...(type.discriminator?.mapping.values() ?? []),
+      ...(typeof items === 'object' ? [items] : []),
+      ...(typeof additionalProperties === 'object' ? [additionalProperties] : []),
+    )
+  }
+  return false
 }
 
 function allowedOf(values: readonly Json[]): Allowed {

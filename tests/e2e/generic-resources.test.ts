@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { assertRefused, createResourceGroup } from './access.ts'
 import { type Installation, StartRefused, startInstallation } from './installation.ts'
 
@@ -139,6 +140,45 @@ test('what a served type takes and never shows is not beside it, whatever it loo
       }
     }
   }
+})
+
+test('a debug setting records no secret of a body that is kept beside a served type', async () => {
+  const id = `${group}/providers/Vendor.Resources/deployments/recorded`
+  const resources = [
+    {
+      type: 'Vendor.ApiManagement/service',
+      apiVersion: '2024-05-01',
+      name: 'recorded',
+      location: 'local',
+      tags: { seen: 'yes' },
+      sku: { name: 'Developer', capacity: 1 },
+      properties: {
+        publisherEmail: 'a@example.test',
+        publisherName: 'A',
+        certificates: [{ encodedCertificate: 'hush-1', certificatePassword: 'hush-2' }],
+        hostnameConfigurations: [{ hostName: 'a', encodedCertificate: 'hush-3' }],
+      },
+    },
+    {
+      type: 'Vendor.Sql/servers',
+      apiVersion: '2021-11-01',
+      name: 'recorded',
+      location: 'local',
+      properties: { administratorLogin: 'adm', administrators: { password: 'hush-4' } },
+    },
+  ]
+  const template = { $schema: 'deploymentTemplate.json#', contentVersion: '1.0.0.0', resources }
+  const debugSetting = { detailLevel: 'requestContent,responseContent' }
+  const body = { properties: { mode: 'Incremental', template, debugSetting } }
+  const version = 'api-version=2025-03-01'
+  assert.equal((await installation.request('PUT', `${id}?${version}`, { body })).status, 201)
+  let operations = ''
+  for (let look = 0; look < 200 && !/"Succeeded".*"Succeeded"/.test(operations); look++) {
+    await setTimeout(50)
+    operations = (await installation.request('GET', `${id}/operations?${version}`)).text
+  }
+  assert.match(operations, /"seen":"yes"/)
+  assert.doesNotMatch(operations, /hush/)
 })
 
 test('provider lists show the types that are known by name, and those of the schemas', async () => {

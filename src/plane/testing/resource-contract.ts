@@ -46,6 +46,22 @@ function without(body: unknown, [first, ...rest]: readonly string[]): unknown {
   return rest.length === 0 ? others : { ...others, [first]: without(inner, rest) }
 }
 
+/** The path of a property with its last name as it is spelled at the end of another path. */
+function spelledLast(path: string, other: string): readonly string[] {
+  return [...path.split('.').slice(0, -1), other.split('.').at(-1) ?? '']
+}
+
+function capitalized(path: string): string {
+  const name = path.split('.').at(-1) ?? ''
+  return `${name.slice(0, 1).toUpperCase()}${name.slice(1)}`
+}
+
+function withValue(body: unknown, [first, ...rest]: readonly string[]): unknown {
+  if (first === undefined) return 'hush-misspelled'
+  const own = isJsonObject(body) ? body : {}
+  return { ...own, [first]: withValue(own[first], rest) }
+}
+
 function gives(compiled: CompiledType, version: string, body: unknown): boolean {
   const schema = compiled.versions.get(version)?.body
   return schema !== undefined && givesSecret(compiled.stored?.secrets, schema, body)
@@ -310,7 +326,17 @@ export function resourceContract(
               /stays with the receiver/,
             )
             const { patch = 'merge' } = compiled.versions.get(version) ?? {}
-            if (patch !== 'none' && patch !== 'tags') await refused(call('PATCH', redirect), 400)
+            const isPatched = patch !== 'none' && patch !== 'tags'
+            if (isPatched) await refused(call('PATCH', redirect), 400)
+            // A name in another case is no secret given: the type would keep what it has.
+            for (const { property } of kept) {
+              for (const spelled of [property.toUpperCase(), capitalized(property)]) {
+                const path = spelledLast(property, spelled)
+                const misspelled = withValue(mergePatch(bare, redirect), path)
+                await refused(call('PUT', misspelled), 400)
+                if (isPatched) await refused(call('PATCH', withValue(redirect, path)), 400)
+              }
+            }
             assert.equal((await call('PUT', mergePatch(full, redirect))).status, 200)
             await subject.settle()
             assert.equal((await call('PUT', full)).status, 200)

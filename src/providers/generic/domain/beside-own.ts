@@ -18,7 +18,13 @@ import {
   preparedBody,
   summaryOf,
 } from '../resources/documents/resource.ts'
-import { type GenericDocument, shownBody, withoutComputed, withoutPaths } from './document.ts'
+import {
+  type GenericDocument,
+  keptBody,
+  shownBody,
+  withoutComputed,
+  withoutPaths,
+} from './document.ts'
 
 /** With the actions that answer invented values. */
 const documentedTypes: Readonly<Record<string, readonly string[]>> = {
@@ -81,6 +87,11 @@ function versionWith(
   const taken = writeOnlyProperties(own.body)
   return {
     ...own,
+    withoutSecrets(body: object) {
+      const given = body as JsonObject
+      const envelope = Object.entries(given).filter(([name]) => /^(location|tags)$/i.test(name))
+      return { ...Object.fromEntries(envelope), ...keptBody(withoutPaths(given, taken), type) }
+    },
     toModel(body: JsonObject, previous, context) {
       const { [documentMember]: prepared, ...given } = body
       const model = own.toModel(given as never, previous, context)
