@@ -199,6 +199,25 @@ test('what templates read and no body gives is computed, and stays what the body
   assert.equal(again.etag, made.etag, 'what was read can be sent back, and changes nothing')
 })
 
+test('a script that nothing runs has outputs of the names that it says, and a message of lines and words', async () => {
+  await using started = await startDeployments({ generic: true })
+  const { call } = started
+  const script = `${group}/providers/Vendor.Resources/deploymentScripts/s`
+  const scriptContent =
+    "$DeploymentScriptOutputs = @{}; $DeploymentScriptOutputs['keyName'] = $k.Name\n" +
+    '$DeploymentScriptOutputs["__proto__"] = 1; $deploymentScriptOutputs.text = "a"'
+  const first = json(await call('PUT', script, { properties: { scriptContent } }, options))
+  assert.deepEqual(Object.keys(first.properties.outputs), ['keyName', '__proto__', 'text'])
+  assert.match(first.properties.outputs.keyName, /^[0-9a-f]{16}$/)
+  const again = json(await call('PUT', script, first, options))
+  assert.deepEqual(again.properties.outputs, first.properties.outputs)
+  const machine = `${group}/providers/Vendor.Compute/virtualMachines/m`
+  await call('PUT', machine, { properties: {} }, options)
+  const made = await call('PUT', `${machine}/extensions/e`, { properties: {} }, options)
+  const { statuses } = json(made).properties.instanceView
+  assert.ok(statuses[0].message.split('\n')[2].split(' ').length > 4)
+})
+
 test('children that stand in the body of their parent are read by their ids', async () => {
   await using started = await startDeployments({ generic: true })
   const { call } = started

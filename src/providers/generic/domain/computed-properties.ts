@@ -3,6 +3,8 @@
  * each; `fill.ts` says what the words in braces mean. A value that the body gives stays.
  */
 
+import { scriptOutputs } from './fill.ts'
+
 export interface ComputedProperty {
   /** Without the first word of the namespace; `*` is every type. */
   readonly type: string
@@ -157,7 +159,7 @@ export const computedProperties: readonly ComputedProperty[] = [
   { type: 'Purview/accounts', path: 'properties.managedResources', value: { eventHubNamespace: '{id}/eventHub', resourceGroup: '{scope}', storageAccount: '{id}/storage' } },
   { type: 'RecoveryServices/vaults', path: 'properties.privateEndpointStateForBackup', value: 'None' },
   { type: 'Relay/namespaces', path: 'properties.serviceBusEndpoint', value: 'https://{lower:name}.servicebus.{host}:443/' },
-  { type: 'Resources/deploymentScripts', path: 'properties.outputs', value: {} },
+  { type: 'Resources/deploymentScripts', path: 'properties.outputs', value: scriptOutputs },
   { type: 'Resources/deploymentScripts', path: 'properties.status', value: { containerInstanceId: '{id}', storageAccountId: '{id}', startTime: '2026-01-01T00:00:00Z', endTime: '2026-01-01T00:00:00Z', expirationTime: '2026-01-02T00:00:00Z' } },
   { type: 'Resources/deploymentScripts/logs', path: 'properties.log', value: '' },
   { type: 'Search/searchServices', path: 'properties.endpoint', value: 'https://{lower:name}.search.{host}' },

@@ -26,8 +26,27 @@ export interface Filling {
 
 const word = /\{([a-zA-Z0-9.]+)(?::([^{}]*))?\}/g
 
+/** What a script says that it puts out: an invented text for each name. Nothing runs it. */
+export const scriptOutputs = '{scriptOutputs}'
+const scriptOutput =
+  /DeploymentScriptOutputs\s*(?:\[\s*['"]([^'"\]]{1,100})['"]\s*\]|\.(\w{1,100}))\s*=/gi
+const outputsMax = 100
+
+function outputsOfScript(filling: Filling, place: string): Readonly<Record<string, unknown>> {
+  const script = plainWord('properties.scriptContent', filling) ?? ''
+  const names = [...script.matchAll(scriptOutput)].flatMap(
+    ([, quoted, plain]) => quoted ?? plain ?? [],
+  )
+  return Object.fromEntries(
+    names
+      .slice(0, outputsMax)
+      .map((name) => [name, fillText('{hex:16}', filling, `${place}.${name}`)]),
+  )
+}
+
 /** The value with its words filled in; undefined where one of them stands for nothing. `place` tells its places apart. */
 export function fill(value: unknown, filling: Filling, place: string): unknown {
+  if (value === scriptOutputs) return outputsOfScript(filling, place)
   if (typeof value === 'string') return fillText(value, filling, place)
   if (Array.isArray(value)) {
     const items = value.map((one, at) => fill(one, filling, `${place}[${at}]`))
