@@ -10,7 +10,7 @@ import { corpusFolder, readCorpus } from './corpus.ts'
 import { type Fate, fateOf, startCorpusPlane, twice } from './deploy.ts'
 
 /** Of a thousand that are not counted apart, how many come all the way. It only rises. */
-const doneFloors = { all: 950, sample: 930 }
+const doneFloors = { all: 960, sample: 930 }
 /** Of a thousand, how many pass validation and fail for a reason that was knowable. It only sinks. */
 const knowableCeiling = 9
 /** Every so many of them, where the long suite is not asked for. */
