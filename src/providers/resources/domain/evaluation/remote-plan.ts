@@ -52,8 +52,9 @@ export function remotePlan(
 ): Planned {
   let payer = by
   let place: Promise<Thread> = Promise.resolve(made.thread)
-  /** Answers that came ahead with the last one. */
+  /** Answers that came ahead with the last one, and the question under way that brings more. */
   let ahead = new Map<string, NodeAnswer>()
+  let fetching: Promise<LateAnswer> | undefined
 
   async function makeAgain(): Promise<Thread> {
     const { answer, thread } = await threads.ask<'expand'>(question, payer)
@@ -78,14 +79,25 @@ export function remotePlan(
   }
 
   async function lateNode(key: string, answers: ReadonlyMap<string, Tainted>): Promise<LateAnswer> {
-    const known = answers.size === 0 ? ahead.get(key) : undefined
-    if (known !== undefined) {
-      ahead.delete(key)
-      return known
+    if (answers.size > 0) return await late({ node: key }, answers)
+    // Nodes are mostly asked for in the order of the plan, several at once: one question answers them all.
+    for (;;) {
+      const known = ahead.get(key)
+      if (known !== undefined) {
+        ahead.delete(key)
+        return known
+      }
+      if (fetching === undefined) break
+      await Promise.allSettled([fetching])
     }
-    const answer = await late({ node: key }, answers)
-    if ('ahead' in answer) ahead = new Map(answer.ahead)
-    return answer
+    fetching = late({ node: key }, answers)
+    try {
+      const answer = await fetching
+      if ('ahead' in answer) ahead = new Map(answer.ahead)
+      return answer
+    } finally {
+      fetching = undefined
+    }
   }
 
   return {
