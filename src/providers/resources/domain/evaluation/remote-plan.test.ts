@@ -37,3 +37,33 @@ test('a plan is not made again when nobody would wait for it', async () => {
   assert.equal(makings, 2)
   await assert.rejects(async () => node?.late(new Map()), /too long/)
 })
+
+test('nodes that are asked for at once share what one answer brings', async () => {
+  const keys = Array.from({ length: 100 }, (_, at) => `n${at}`)
+  let asked = 0
+  const threads = {
+    async ask({ of }: Extract<Question, { kind: 'late' }>) {
+      asked++
+      await turn()
+      const at = 'node' in of ? keys.indexOf(of.node) : -1
+      const bodyOf = (key: string) => ({ kind: 'body', body: { body: key, securePaths: [] } })
+      const ahead = new Map(keys.slice(at + 1, at + 21).map((key) => [key, bodyOf(key)]))
+      return { answer: { ...bodyOf(keys[at] ?? ''), ahead }, thread: {} }
+    },
+  } as unknown as TemplateThreads
+  const plan = remotePlan(
+    threads,
+    { kind: 'expand', plan: 1 } as ExpandQuestion,
+    { principalId: 'p', accepted: true },
+    {
+      plan: { nodes: keys.map((key) => ({ key })), outputs: [] } as unknown as ShownPlan,
+      thread: {} as Thread,
+    },
+  )
+  const bodies = await Promise.all(plan.nodes.map((node) => node.late(new Map())))
+  assert.deepEqual(
+    bodies.map((one) => ('value' in one ? one.value.body : one)),
+    keys,
+  )
+  assert.equal(asked, 5)
+})
