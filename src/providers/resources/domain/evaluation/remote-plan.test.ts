@@ -40,10 +40,10 @@ test('a plan is not made again when nobody would wait for it', async () => {
 
 test('nodes that are asked for at once share what one answer brings', async () => {
   const keys = Array.from({ length: 100 }, (_, at) => `n${at}`)
-  let asked = 0
+  let questions = 0
   const threads = {
     async ask({ of }: Extract<Question, { kind: 'late' }>) {
-      asked++
+      questions++
       await turn()
       const at = 'node' in of ? keys.indexOf(of.node) : -1
       const bodyOf = (key: string) => ({ kind: 'body', body: { body: key, securePaths: [] } })
@@ -65,5 +65,5 @@ test('nodes that are asked for at once share what one answer brings', async () =
     bodies.map((one) => ('value' in one ? one.value.body : one)),
     keys,
   )
-  assert.equal(asked, 5)
+  assert.equal(questions, 5)
 })
