@@ -77,3 +77,16 @@ export async function ask<T>(
     throw new MaterialFailure(code, never ? 'never' : 'later', { ...params, reason })
   }
 }
+
+/**
+ * For work that nobody waits for and that comes again: answers why it did not go through, whatever that was. A store that
+ * is away would end it for good.
+ */
+export async function attemptBackground(work: () => Promise<unknown>): Promise<string | undefined> {
+  try {
+    const done = await attempt(work)
+    return done.ok ? undefined : done.failure.message
+  } catch (error) {
+    return String(error)
+  }
+}

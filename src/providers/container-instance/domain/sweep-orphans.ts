@@ -6,7 +6,7 @@
 import type { ContainerEngine } from '#engines/containers/engine.ts'
 import type { Log } from '#kernel/ports.ts'
 import type { Reader } from '#plane/declare/resource.ts'
-import { attempt } from './engine-failure.ts'
+import { attempt, attemptBackground } from './engine-failure.ts'
 import { allGroups, groupToken } from './groups/group-index.ts'
 
 interface SweepDependencies {
@@ -22,7 +22,7 @@ interface Swept {
   readonly kept: readonly string[]
 }
 
-/** Never throws because of the engine; an engine that does not answer has nothing swept. */
+/** Never throws because of the engine or the store; where one of them does not answer nothing is swept. */
 export async function sweepOrphans({ engine, reader, log }: SweepDependencies): Promise<Swept> {
   // The engine first: what it holds now was written to the store before, or is nobody's.
   const held = await attempt(() => engine.list())
@@ -32,7 +32,13 @@ export async function sweepOrphans({ engine, reader, log }: SweepDependencies): 
   }
   const orphans = new Set(held.value.map(({ group }) => group))
   if (orphans.size === 0) return { removed: [], kept: [] }
-  for await (const group of allGroups(reader)) orphans.delete(groupToken(group))
+  const failure = await attemptBackground(async () => {
+    for await (const group of allGroups(reader)) orphans.delete(groupToken(group))
+  })
+  if (failure !== undefined) {
+    log.warn({ reason: failure }, 'orphaned containers could not be looked for')
+    return { removed: [], kept: [] }
+  }
   const removed: string[] = []
   const kept: string[] = []
   for (const group of orphans) {

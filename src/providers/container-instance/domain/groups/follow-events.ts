@@ -5,7 +5,7 @@
 
 import type { ContainerEngine, EngineEvent } from '#engines/containers/engine.ts'
 import type { Clock, Log, Timers } from '#kernel/ports.ts'
-import { attempt } from '../engine-failure.ts'
+import { attemptBackground } from '../engine-failure.ts'
 import type { GroupIndex } from './group-index.ts'
 
 const reconnectMs = 2000
@@ -14,7 +14,7 @@ const refreshMs = 5000
 const endsKeptMax = 2000
 
 /** The exit codes the engine told of, by container: the one chance to learn those of earlier runs. */
-export class ToldEnds {
+export class KnownEnds {
   readonly #ends = new Map<string, readonly { readonly at: number; readonly exitCode: number }[]>()
 
   note(group: string, part: string, at: number, exitCode: number): void {
@@ -39,7 +39,7 @@ export class ToldEnds {
 interface HintDependencies {
   readonly engine: ContainerEngine
   readonly index: GroupIndex
-  readonly ends: ToldEnds
+  readonly ends: KnownEnds
   readonly clock: Clock
   readonly timers: Timers
   readonly log: Log
@@ -70,11 +70,11 @@ export async function followHints(
     if (key !== undefined) wake(key)
   }
   while (!signal.aborted) {
-    const followed = await attempt(async () => {
+    const failure = await attemptBackground(async () => {
       for await (const event of deps.engine.events(signal)) await take(event)
     })
     if (signal.aborted) return
-    const reason = followed.ok ? 'the engine ended the events' : followed.failure.message
+    const reason = failure ?? 'the engine ended the events'
     deps.log.warn({ reason }, 'the events of the container engine are asked for again')
     await pause(deps.timers, reconnectMs, signal)
   }

@@ -25,7 +25,7 @@ import {
   contentsOf,
   credentialsOf,
 } from '../../domain/groups/contents.ts'
-import { followHints, ToldEnds } from '../../domain/groups/follow-events.ts'
+import { followHints, KnownEnds } from '../../domain/groups/follow-events.ts'
 import { GroupIndex } from '../../domain/groups/group-index.ts'
 import { type AllowedRegistries, engineImage } from '../../domain/groups/image-policy.ts'
 import { type GroupStep, nextOf, resyncSeconds, stepKey } from '../../domain/groups/next-step.ts'
@@ -80,7 +80,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
     allowedRegistries: deps.allowedRegistries,
   }
   const index = new GroupIndex(deps.reader)
-  const ends = new ToldEnds()
+  const ends = new KnownEnds()
   const failedSteps = new Map<string, FailedStep>()
   const tellUsage = usageTeller(deps.meter)
   let wakeKey: (key: string) => void = () => {}

@@ -1,0 +1,55 @@
+/** Hints go on when the engine or the store was away for a while. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type ContainerEngine, EngineError, type EngineEvent } from '#engines/containers/engine.ts'
+import type { Reader } from '#plane/declare/resource.ts'
+import { followHints, KnownEnds } from './follow-events.ts'
+import { GroupIndex } from './group-index.ts'
+
+test('the events are asked for again after the store was away, and after the engine was', async () => {
+  const stop = new AbortController()
+  const failures = [
+    new Error('PostgreSQL cannot answer'),
+    new EngineError('unavailable', 'the engine is away'),
+  ]
+  let connections = 0
+  // Stand for an engine and a store that fail in turn: real ones cannot be made to at such a moment.
+  const engine = {
+    async *events(): AsyncGenerator<EngineEvent> {
+      connections++
+      yield { kind: 'ready' } as EngineEvent
+    },
+  } as unknown as ContainerEngine
+  const reader = {
+    async *each() {
+      const failure = failures.shift()
+      if (failure !== undefined) throw failure
+      yield* []
+      stop.abort()
+    },
+  } as unknown as Reader
+  const reasons: string[] = []
+  await followHints(
+    {
+      engine,
+      index: new GroupIndex(reader),
+      ends: new KnownEnds(),
+      clock: { now: () => 0 },
+      timers: {
+        after(_, callback) {
+          queueMicrotask(callback)
+          return { cancel() {} }
+        },
+      },
+      log: {
+        warn: ({ reason }: { reason: string }) => void reasons.push(reason),
+      } as never,
+    },
+    () => {},
+    stop.signal,
+  )
+  assert.equal(connections, 3)
+  assert.deepEqual(failures, [])
+  assert.match(reasons[0] ?? '', /PostgreSQL cannot answer/)
+})
