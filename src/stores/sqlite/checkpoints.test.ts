@@ -65,13 +65,27 @@ test('each commit of an opened store is flushed: the log of a machine that fails
   }
 })
 
-test('a log that few statements filled is copied, too', () => {
+test('a log that few statements filled is copied, too; one that stays long is when it has grown', async () => {
   const { copies, checkpoints, log } = startCopies()
+  const mega = 1024 * 1024
   checkpoints.committed(10)
   assert.equal(copies.length, 0)
-  log.bytes = 65 * 1024 * 1024
-  checkpoints.committed(11)
-  assert.equal(copies.length, 1)
+  // A reader holds it: each copy ends, and the file stays as long as it was.
+  for (const [megabytes, wanted] of [
+    [65, 1],
+    [65, 1],
+    [80, 1],
+    [82, 2],
+    [82, 2],
+    [64, 2],
+    [65, 3],
+  ] as const) {
+    log.bytes = megabytes * mega
+    checkpoints.committed(11)
+    assert.equal(copies.length, wanted, `${megabytes} MB`)
+    copies.at(-1)?.resolve({ pages: 100, copied: 10 })
+    await checkpoints.settle()
+  }
 })
 
 test('the log begins anew under writes that never rest, and the file has them all', async () => {

@@ -15,6 +15,8 @@ export interface LogState {
 const statementsBetween = 8_000
 /** A log file above this is copied whatever the statements: some write megabytes. SQLite cuts one that begins anew to it. */
 const logBytesMax = 64 * 1024 * 1024
+/** A log above that, which a reader keeps from beginning anew, is copied again when it has grown by so much. */
+const logBytesBetween = 16 * 1024 * 1024
 /** A log longer than this is made to begin anew. A page has 4 KiB. */
 const pagesMax = 8_192
 
@@ -22,6 +24,7 @@ export class Checkpoints {
   readonly #copy: () => Promise<LogState>
   readonly #logBytes: () => number
   #next = statementsBetween
+  #nextBytes = logBytesMax
   #copying: Promise<void> | undefined
   #held: Promise<void> | undefined
 
@@ -39,8 +42,11 @@ export class Checkpoints {
   /** After a commit, with the statements of all transactions so far. */
   committed(statements: number): void {
     if (this.#copying !== undefined) return
-    if (statements < this.#next && this.#logBytes() <= logBytesMax) return
+    const bytes = this.#logBytes()
+    if (bytes <= logBytesMax) this.#nextBytes = logBytesMax
+    if (statements < this.#next && bytes <= this.#nextBytes) return
     this.#next = statements + statementsBetween
+    this.#nextBytes = Math.max(logBytesMax, bytes + logBytesBetween)
     // What cannot be copied now is copied the next time; SQLite itself does when the log has grown long.
     const over = (): void => {
       this.#copying = undefined
