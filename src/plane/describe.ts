@@ -97,7 +97,8 @@ function queryOf(
   verb: StoredVerb,
 ): Pick<RouteDescription, 'query'> {
   if (verb === 'list') return { query: ['$top', '$skipToken', ...(query?.list ?? [])] }
-  return verb === 'get' && query?.get !== undefined ? { query: query.get } : {}
+  const named = verb === 'get' || verb === 'delete' ? query?.[verb] : undefined
+  return named === undefined ? {} : { query: named }
 }
 
 function envelopeOf({ stored }: CompiledType): 'plain' | 'tracked' | 'loose' {

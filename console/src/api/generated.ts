@@ -1620,6 +1620,18 @@ export interface Operations {
           readonly invitationId: string
           readonly provisioningState: string
           readonly shareSubscriptionStatus: string
+          readonly sourceShareLocation?: string
+          readonly expirationDate?: string
+          readonly createdAt?: string
+          readonly providerEmail?: string
+          readonly providerName?: string
+          readonly providerTenantName?: string
+          readonly shareDescription?: string
+          readonly shareKind?: string
+          readonly shareName?: string
+          readonly shareTerms?: string
+          readonly userEmail?: string
+          readonly userName?: string
         }
       })[]
       readonly nextLink?: string

@@ -13,7 +13,7 @@ export interface EveryType {
   /** Headers of every answer that is located to the type. */
   readonly answerHeaders?: Readonly<Record<string, string>>
   /** What a request may say in its query besides what every list takes. For OpenAPI. */
-  readonly query?: { readonly list?: readonly string[]; readonly get?: readonly string[] }
+  readonly query?: Readonly<Partial<Record<'list' | 'get' | 'delete', readonly string[]>>>
   /** What metrics and logs call it, where its names are without number. */
   readonly countedAs?: string
 }

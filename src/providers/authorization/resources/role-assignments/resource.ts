@@ -34,7 +34,7 @@ export function roleAssignments(deps: RoleAssignmentDependencies): ResourceType 
     type: 'Authorization/roleAssignments',
     description: 'Who may act with which role, at a scope and everything below it.',
     scope: 'any',
-    query: { list: ['$filter'] },
+    query: { list: ['$filter', 'tenantId'], get: ['tenantId'], delete: ['tenantId'] },
     name: {
       pattern: uuidPattern,
       rule: 'a GUID',

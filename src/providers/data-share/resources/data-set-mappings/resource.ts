@@ -3,6 +3,7 @@
 import Type from 'typebox'
 import { type Principal, writerOf } from '#kernel/principal.ts'
 import { parentOf } from '#kernel/resource-id.ts'
+import { addedEach } from '#plane/declare/added.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { defineReconciled, defineReconciler } from '#plane/declare/reconciled.ts'
 import { proxyName, type ShareDependencies, types, version } from '../../dependencies.ts'
@@ -12,6 +13,7 @@ import {
   kindProblems,
   mappingRefusal,
   pairRefusal,
+  placeFields,
   type Resolved,
 } from '../../domain/kinds.ts'
 import { requireLinkedAuthorization } from '../../domain/linked-authorization.ts'
@@ -70,7 +72,9 @@ export function dataSetMappings(deps: ShareDependencies): ResourceType {
         },
         answer: Type.Object({
           kind: kindSchema,
+          // Which of them, the kind says.
           properties: Type.Object({
+            ...addedEach({ ...placeFields, outputType: Type.String() }),
             dataSetId: Type.String(),
             dataSetMappingStatus: Type.String(),
             provisioningState: Type.String(),

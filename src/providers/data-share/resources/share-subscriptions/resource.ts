@@ -1,6 +1,7 @@
 /** Share subscriptions: a consumer's side of a share, from accepting an invitation to synchronizing. */
 
 import Type from 'typebox'
+import { addedEach } from '#plane/declare/added.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { defineReconciled, StepFailure } from '#plane/declare/reconciled.ts'
 import type { View } from '#plane/declare/wire.ts'
@@ -38,6 +39,22 @@ interface Seen extends Generation {
   readonly status: string
 }
 
+/** Texts of answers that the released shape did not name. */
+const alsoShown = [
+  'sourceShareLocation',
+  'expirationDate',
+  'createdAt',
+  'providerEmail',
+  'providerName',
+  'providerTenantName',
+  'shareDescription',
+  'shareKind',
+  'shareName',
+  'shareTerms',
+  'userEmail',
+  'userName',
+]
+
 export function shareSubscriptions(deps: ShareDependencies): ResourceType {
   const { grants, reader, ids } = deps
   return defineReconciled<ShareSubscription>({
@@ -60,6 +77,7 @@ export function shareSubscriptions(deps: ShareDependencies): ResourceType {
             invitationId: Type.String(),
             provisioningState: Type.String(),
             shareSubscriptionStatus: Type.String(),
+            ...addedEach(Object.fromEntries(alsoShown.map((name) => [name, Type.String()]))),
           }),
         }),
         unknownProperties: 'ignore',
