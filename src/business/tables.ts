@@ -22,6 +22,11 @@ const number = whole({ default: 0 })
 const own = { id: key, company_id: key, revision: whole() }
 const changed = { last_modified_date_time: number }
 
+/** In both dialects. */
+export function asNumber(text: string): string {
+  return `cast(${text} as double precision)`
+}
+
 function business<C extends Columns>(
   name: string,
   columns: C,
@@ -98,7 +103,8 @@ export const itemUnits = business('item_units_of_measure', {
   ...changed,
 })
 
-export const accounts = business('accounts', {
+const accountSums = ['total_debit', 'total_credit', 'balance_debit', 'balance_credit'] as const
+const accountColumns = {
   ...own,
   ...each(words, 'number', 'display_name', 'category', 'sub_category'),
   blocked: number,
@@ -107,14 +113,22 @@ export const accounts = business('accounts', {
   tax_group_code: words,
   ...changed,
   // Kept by posting, never summed: what was booked on either side, and the side on which more stands.
-  ...each(
-    whole({ default: 0, since: 7 }),
-    'total_debit',
-    'total_credit',
-    'balance_debit',
-    'balance_credit',
-  ),
-})
+  ...each(whole({ default: 0, since: 7 }), ...accountSums),
+}
+const accountLarge: ReadonlySet<string> = new Set(['net_change', ...accountSums])
+
+/** Its sums grow past what a number holds exactly, to 64 bits: they are read as the nearest number. */
+export const accounts = {
+  ...business('accounts', accountColumns),
+  selected: Object.keys(accountColumns)
+    .map((name) => (accountLarge.has(name) ? `${asNumber(name)} as ${name}` : name))
+    .join(', '),
+}
+
+/** Is it a sum that statements read as the nearest number? */
+export function isLargeSum({ name }: Pick<Table, 'name'>, column: string): boolean {
+  return name === accounts.name && accountLarge.has(column)
+}
 
 /** The account that what is posted goes to, where no line names one: one for each purpose. */
 export const postingAccounts = business('posting_accounts', {

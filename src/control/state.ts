@@ -124,7 +124,17 @@ async function pageOf(
   after: readonly SqlValue[] | undefined,
 ): Promise<readonly (readonly SqlValue[])[]> {
   const rows = await rowsAfter(reads, table, after, rowsAtOnce)
-  return rows.map((row) => table.columns.map((column) => row[column] ?? null))
+  return rows.map((row) =>
+    table.columns.map((column) => {
+      const cell = row[column] ?? null
+      return table.wholes.has(column) && cell !== null ? wholeOf(cell) : cell
+    }),
+  )
+}
+
+/** As text where a number would not hold it exactly; the database reads either. */
+function wholeOf(cell: SqlValue): SqlValue {
+  return Number.isSafeInteger(Number(cell)) ? Number(cell) : cell
 }
 
 /** Refuses what is no state, another installation's, or of another version; then the store is as it was. */

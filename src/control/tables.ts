@@ -14,6 +14,8 @@ export interface Table {
   readonly key: readonly string[]
   /** Numbered by the database, which must go on behind the highest number. */
   readonly numbered: readonly string[]
+  /** Columns of 64 bits, whose values may be past what a number holds. */
+  readonly wholes: ReadonlySet<string>
 }
 
 /** Keys, schema, feeds and fences go on: whoever follows them must never see them go back. */
@@ -35,6 +37,9 @@ export async function readTables(
         columns: names,
         key: isVirtual ? ['rowid'] : key.length > 0 ? key : names,
         numbered: written.filter(({ isNumbered }) => isNumbered).map((column) => column.name),
+        wholes: new Set(
+          written.filter(({ type }) => type === 'bigint').map((column) => column.name),
+        ),
       }
     })
 }

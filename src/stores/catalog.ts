@@ -79,16 +79,24 @@ export function rowsAfter(
     readonly name: string
     readonly key: readonly string[]
     readonly columns: readonly string[]
+    /** Those of the columns that are read as text: 64 bits, of which a number holds 53 exactly. */
+    readonly wholes?: ReadonlySet<string>
   },
   after: readonly SqlValue[] | undefined,
   limit: number,
 ): Promise<readonly SqlRow[]> {
   const key = table.key.map(quoted).join(', ')
+  const select = (name: string) =>
+    table.wholes?.has(name) === true
+      ? `cast(${quoted(name)} as text) as ${quoted(name)}`
+      : quoted(name)
+  // Of the table: alone, a name would mean what is selected under it.
+  const order = table.key.map((name) => `${quoted(table.name)}.${quoted(name)}`).join(', ')
   const from =
     after === undefined ? '' : `where (${key}) > (${table.key.map(() => '?').join(', ')})`
   return sql.all(
-    `select ${table.columns.map(quoted).join(', ')} from ${quoted(table.name)} ${from}
-      order by ${key} limit ${limit}`,
+    `select ${table.columns.map(select).join(', ')} from ${quoted(table.name)} ${from}
+      order by ${order} limit ${limit}`,
     ...(after ?? []),
   )
 }

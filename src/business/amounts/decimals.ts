@@ -28,6 +28,12 @@ export function fits(stored: number): boolean {
   return Math.abs(stored) <= storedMax
 }
 
+/** A stored value as clients see it. A sum past what a number holds is the nearest number by now: it is told to the cent. */
+export function fromStored(stored: number): number {
+  if (Math.abs(stored) <= Number.MAX_SAFE_INTEGER) return stored / decimalUnit
+  return Math.round(stored / (decimalUnit / 100)) / 100
+}
+
 /** For messages: exact, since a stored value has at most 15 digits. */
 export function shown(stored: number): string {
   return String(stored / decimalUnit)

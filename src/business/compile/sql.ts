@@ -13,6 +13,7 @@ import {
   noDate,
   noGuid,
 } from '../entity.ts'
+import { asNumber, isLargeSum } from '../tables.ts'
 import type {
   ArithmeticExpression,
   CallExpression,
@@ -56,7 +57,8 @@ export class SqlWriter {
   column(source: Source, { column, join }: Column): string {
     if (join === undefined) {
       if (source.entity.view?.columns.has(column) === true) this.#viewed.add(source.number)
-      return `${this.alias(source)}.${column}`
+      const text = `${this.alias(source)}.${column}`
+      return isLargeSum(source.entity.table, column) ? asNumber(text) : text
     }
     const used = this.#joins.get(source.number) ?? new Set()
     used.add(join)

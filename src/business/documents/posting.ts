@@ -14,8 +14,8 @@ import type { Purpose } from './posting-accounts.ts'
 
 /** What a column may come to hold by adding to it, see `fits`. */
 const amountMax = decimalMax * decimalUnit
-/** What an account may come to hold: as much as is exact, ninety thousand million. */
-const totalMax = Number.MAX_SAFE_INTEGER
+/** What an account may come to hold: what 64 bits do, ninety million million. Nobody fills it by a few payments. */
+const totalMax = 9_000_000_000_000_000_000
 /** Of one statement. */
 const rowsMax = 500
 
@@ -210,12 +210,14 @@ export class Posting {
     const { number, blocked, account_type: type } = account
     if (blocked !== 0 || type !== 'Posting')
       throw ruleBroken(`The account ${number} is blocked, or is not one that takes postings.`)
+    // SQLite binds numbers as floating point, which would round sums past 2^53.
+    const term = 'cast(? as bigint)'
     const moved = await tx.run(
-      `update business_accounts set net_change = net_change + ?, revision = revision + 1,
-         total_debit = total_debit + ?, total_credit = total_credit + ?,
-         balance_debit = case when net_change + ? > 0 then net_change + ? else 0 end,
-         balance_credit = case when net_change + ? < 0 then -(net_change + ?) else 0 end
-         where id = ? and total_debit + ? <= ${totalMax} and total_credit + ? <= ${totalMax}`,
+      `update business_accounts set net_change = net_change + ${term}, revision = revision + 1,
+         total_debit = total_debit + ${term}, total_credit = total_credit + ${term},
+         balance_debit = case when net_change + ${term} > 0 then net_change + ${term} else 0 end,
+         balance_credit = case when net_change + ${term} < 0 then -(net_change + ${term}) else 0 end
+         where id = ? and total_debit + ${term} <= ${totalMax} and total_credit + ${term} <= ${totalMax}`,
       by,
       Math.max(by, 0),
       Math.max(-by, 0),

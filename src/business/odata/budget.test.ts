@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import type { BusinessAnswer, BusinessRequest } from '../message.ts'
 import { type Business, createBusiness } from '../service.ts'
-import { type Books, dialects, openBooks } from '../testing/books.ts'
+import { type BusinessFixture, dialects, openBooks } from '../testing/books.ts'
 import { odataLimits } from './limits.ts'
 
 const rowsOfSet = 6_000
@@ -17,7 +17,7 @@ interface Page {
   readonly '@odata.nextLink'?: string
 }
 
-function businessOf(books: Books): Business {
+function businessOf(books: BusinessFixture): Business {
   return createBusiness({
     sql: books.sql,
     clock: { now: () => Date.UTC(2026, 10, 22) },
@@ -56,7 +56,7 @@ function request(
   }
 }
 
-async function addCustomers({ sql, companyId }: Books): Promise<void> {
+async function addCustomers({ sql, companyId }: BusinessFixture): Promise<void> {
   const digits = `select '0' as d${[...'123456789'].map((one) => ` union all select '${one}'`).join('')}`
   const numbers = `select a.d || b.d || c.d || e.d as n
     from (${digits}) as a cross join (${digits}) as b cross join (${digits}) as c cross join (${digits}) as e`

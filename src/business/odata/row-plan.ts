@@ -4,17 +4,10 @@
  */
 
 import type { SqlRow, SqlValue } from '#stores/store.ts'
+import { fromStored } from '../amounts/decimals.ts'
 import type { Source } from '../compile/expression.ts'
 import type { SqlWriter } from '../compile/sql.ts'
-import {
-  type Column,
-  type ColumnIs,
-  decimalUnit,
-  type Field,
-  noDate,
-  noGuid,
-  type Version,
-} from '../entity.ts'
+import { type Column, type ColumnIs, type Field, noDate, noGuid, type Version } from '../entity.ts'
 import { enumName } from './enum-names.ts'
 
 type Write = (row: SqlRow) => unknown
@@ -105,7 +98,7 @@ function wireValue(field: Field, version: Version, cell: SqlValue): unknown {
     case 'integer':
       return cell ?? 0
     case 'decimal':
-      return Number(cell ?? 0) / decimalUnit
+      return fromStored(Number(cell ?? 0))
     case 'boolean':
       return cell === 1
     case 'moment':

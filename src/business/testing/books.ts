@@ -20,7 +20,8 @@ import type { WriteContext } from '../write/rows.ts'
 import type { Body } from '../write/values.ts'
 import { change, create, remove } from '../write/write.ts'
 
-export interface Books extends AsyncDisposable {
+export interface BusinessFixture extends AsyncDisposable {
+  readonly store: Store
   readonly sql: Sql
   readonly companyId: string
   readonly customerId: string
@@ -81,7 +82,7 @@ export async function openBooks(
     /** How often a transaction that lost a race is run. */
     readonly transactionRetriesMax?: number
   } = {},
-): Promise<Books | undefined> {
+): Promise<BusinessFixture | undefined> {
   if (dialect === 'postgres' && !requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres))
     return undefined
   const store =
@@ -113,6 +114,7 @@ export async function openBooks(
     return row
   }
   const writers = {
+    store,
     sql,
     create: (
       set: string,

@@ -4,12 +4,12 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { Version } from '../entity.ts'
 import { createBusiness } from '../service.ts'
-import type { Books } from './books.ts'
+import type { BusinessFixture } from './books.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
 export function caller(
-  books: Books,
+  books: BusinessFixture,
   as?: string,
   given: { readonly signal?: AbortSignal; readonly uuid?: () => string } = {},
 ) {

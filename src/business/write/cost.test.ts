@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { SqlTx } from '#stores/store.ts'
-import { type Books, openBooks } from '../testing/books.ts'
+import { type BusinessFixture, openBooks } from '../testing/books.ts'
 
 /** Statements, and rows they gave and changed, of one piece of work. */
-function costIn({ sql }: Books) {
+function costIn({ sql }: BusinessFixture) {
   return async (work: () => Promise<unknown>): Promise<readonly [number, number]> => {
     let statements = 0
     let rows = 0

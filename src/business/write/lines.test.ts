@@ -3,18 +3,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
-import { amount, type Books, dialects, openBooks } from '../testing/books.ts'
+import { amount, type BusinessFixture, dialects, openBooks } from '../testing/books.ts'
 
 const code = (wanted: string) => (error: unknown) =>
   error instanceof ApiError &&
   (error.code === wanted || assert.fail(`${error.code}: ${error.message}`))
 
-async function invoice(books: Books): Promise<string> {
+async function invoice(books: BusinessFixture): Promise<string> {
   return await books.create('salesInvoices', { customerId: books.customerId })
 }
 
 /** Header totals equal the sums of the lines, and every group is right to the cent. */
-async function assertSums(books: Books, set: string, id: string): Promise<void> {
+async function assertSums(books: BusinessFixture, set: string, id: string): Promise<void> {
   const header = await books.row(set, id)
   const sums = { net: 0, including: 0, discount: 0 }
   for (const line of await books.lines(id)) {

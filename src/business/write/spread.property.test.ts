@@ -10,7 +10,7 @@ import type { SqlRow } from '#stores/store.ts'
 import { fc } from '../../../tests/property.ts'
 import { allocationShown, discountBase, documentAmounts, totalsOf } from '../amounts/document.ts'
 import { documents } from '../tables.ts'
-import { type Books, dialects, openBooks } from '../testing/books.ts'
+import { type BusinessFixture, dialects, openBooks } from '../testing/books.ts'
 import { termsOf } from './ledger.ts'
 import type { Body } from './values.ts'
 
@@ -62,7 +62,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 )
 
-async function take(books: Books, documentId: string, given: Step): Promise<void> {
+async function take(books: BusinessFixture, documentId: string, given: Step): Promise<void> {
   const lines = await books.lines(documentId)
   const id = (place: number): string => String(lines[place % lines.length]?.['id'])
   switch (given.kind) {
@@ -109,7 +109,7 @@ const shown = [
 ] as const
 
 /** The plain computation, from what the lines say of themselves. */
-async function assertAsPlain(books: Books, documentId: string): Promise<void> {
+async function assertAsPlain(books: BusinessFixture, documentId: string): Promise<void> {
   const document = await findRow(books.sql, documents, { id: documentId })
   assert.ok(document)
   const terms = termsOf(document)
