@@ -16,11 +16,12 @@ import { nestResourcesMax, requireShare, shareOfNested } from './nested-share.ts
 import { nestingLimits } from './nesting.ts'
 import { fallbackAt } from './on-error.ts'
 import { asTentative, missingInOutputs, type Preview, previewPlan } from './preview.ts'
+import type { Redaction } from './redact.ts'
 
 /** What is made of each preview, in the order of the plans; `deploymentId` is of the deployment whose template has it. */
 type Visit = (
   preview: Preview,
-  level: { readonly secrets: readonly string[]; readonly deploymentId: string },
+  level: { readonly redaction: Redaction; readonly deploymentId: string },
 ) => Promise<void> | void
 
 interface Level {
@@ -68,16 +69,13 @@ async function previewLevel(walk: Walk, level: Level): Promise<void> {
   requireShare(nameOf(id), expanded.plan.nodes.length, share)
   const seen = await previewPlan({ caller, principal, correlationId, signal }, expanded)
   const previews = isTentative ? asTentative(seen.previews) : seen.previews
+  const { redaction } = seen
   if (!isTentative) {
-    walk.refusals.push(
-      ...(await missingInOutputs(
-        { caller, principal, correlationId, signal },
-        expanded,
-        seen.previews,
-      )),
-    )
+    const asking = { caller, principal, correlationId, signal }
+    const missing = await missingInOutputs(asking, expanded, seen.previews)
+    walk.refusals.push(...redaction.of(missing))
   }
-  const shown = { secrets: seen.secrets, deploymentId: id.text }
+  const shown = { redaction, deploymentId: id.text }
   const nestedCount = previews.filter(({ node }) => node.nested).length
   for (const preview of previews) {
     if (preview.kind === 'refused') {
@@ -86,7 +84,7 @@ async function previewLevel(walk: Walk, level: Level): Promise<void> {
     }
     const inside = preview.kind === 'nested' ? await insideOf(walk, level, preview) : undefined
     if (inside?.kind === 'refused') {
-      walk.refusals.push(inside.error)
+      walk.refusals.push(redaction.of(inside.error))
     } else if (inside?.kind === 'expanded') {
       await walk.visit(preview, shown)
       await previewLevel(walk, {
@@ -96,7 +94,9 @@ async function previewLevel(walk: Walk, level: Level): Promise<void> {
         share: shareOfNested(share, seen.previews.length, nestedCount),
       })
     } else {
-      await walk.visit(inside ?? preview, shown)
+      const told =
+        inside === undefined ? preview : { ...inside, reason: redaction.of(inside.reason) }
+      await walk.visit(told, shown)
     }
   }
 }

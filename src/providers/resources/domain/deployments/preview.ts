@@ -14,7 +14,7 @@ import type { Planned, PlannedNode } from '../evaluation/remote-plan.ts'
 import { type Asking, evaluateLate, jsonOf, newAnswerRoom } from './answers.ts'
 import { attempt, errorOf } from './attempt.ts'
 import type { Expanded } from './expand.ts'
-import { redact, secretsAt } from './redact.ts'
+import { Redaction, secretsAt } from './redact.ts'
 import { requireIncremental } from './request.ts'
 
 export type Preview =
@@ -78,7 +78,7 @@ const certain = new Set([
 export async function previewPlan(
   deps: PreviewDependencies,
   { plan, secrets: given }: Expanded,
-): Promise<{ readonly previews: readonly Preview[]; readonly secrets: readonly string[] }> {
+): Promise<{ readonly previews: readonly Preview[]; readonly redaction: Redaction }> {
   const secrets = new Set(given)
   const prepared = new Map<string, Prepared>()
   const settled = new Map<string, Preview>()
@@ -122,7 +122,10 @@ export async function previewPlan(
     }
     if (prepared.size + settled.size === plan.nodes.length) break
   }
-  const texts = [...secrets]
+  const redaction = new Redaction(
+    secrets,
+    plan.nodes.map(({ id }) => id),
+  )
   const unsendable = await refusedAddresses(
     deps,
     plan.nodes.filter((node) => !node.existing && !prepared.has(node.key)),
@@ -138,6 +141,8 @@ export async function previewPlan(
     const refused = unsendable.get(node.key)
     if (refused !== undefined) return { kind: 'refused', node, error: refused }
     const known = settled.get(node.key)
+    if (known?.kind === 'refused') return { ...known, error: redaction.of(known.error) }
+    if (known?.kind === 'unknown') return { ...known, reason: redaction.of(known.reason) }
     if (known !== undefined) return known
     const result = answers.get(node.key)
     if (result === undefined) {
@@ -145,10 +150,10 @@ export async function previewPlan(
     }
     if (result.kind === 'ok') {
       const { status, etag, isUnchanged } = result
-      const after = redact(jsonOf(result.body), texts)
+      const after = redaction.of(jsonOf(result.body))
       return { kind: 'ok', node, status, after, etag, isUnchanged }
     }
-    const error = { ...redact(errorOf(result.error), texts), target: node.id }
+    const error = { ...redaction.of(errorOf(result.error)), target: node.id }
     const mayMend = node.dependsOn.some((key) => created.has(key) || !answers.has(key))
     const isConsequence = result.error.status === 404 && node.dependsOn.some((key) => open.has(key))
     if (isConsequence || (result.early && mayMend && !certain.has(error.code))) {
@@ -164,7 +169,7 @@ export async function previewPlan(
     const isSure = shown.kind === 'ok' || shown.kind === 'existing'
     if (!isSure || node.dependsOn.some((key) => open.has(key))) open.add(node.key)
   }
-  return { previews, secrets: texts }
+  return { previews, redaction }
 }
 
 /** Addresses that are refused, of resources whose bodies are not known yet or are checked elsewhere. */

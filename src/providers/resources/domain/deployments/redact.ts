@@ -14,17 +14,91 @@ export function secretsIn(value: unknown): readonly string[] {
   return isJsonObject(value) ? Object.values(value).flatMap(secretsIn) : []
 }
 
-export function redactText(text: string, secrets: readonly string[]): string {
-  return secrets.length > secretsMax ? mask : withoutSecrets(text, sorted(secrets))
+/**
+ * Masks secrets (decision 0142). A long one is masked wherever it stands. A short one equals parts of other words by
+ * chance, and would be told by where it is masked: it is masked where it is a word of its own. Of an id only names are
+ * masked, and none of `ids`, which everybody who sees the deployment sees.
+ */
+export class Redaction {
+  readonly #isTooMany: boolean
+  readonly #texts: ReadonlySet<string>
+  /** The longest first, so that no part of one is left over by another. */
+  readonly #long: readonly string[]
+  /** Those that may go through several parts of an id. */
+  readonly #paths: readonly string[]
+  readonly #short: RegExp | undefined
+  readonly #ids: Iterable<string>
+  #known: ReadonlySet<string> | undefined
+
+  constructor(secrets: Iterable<string>, ids: Iterable<string> = []) {
+    this.#texts = new Set(secrets)
+    this.#isTooMany = this.#texts.size > secretsMax
+    const all = this.#isTooMany ? [] : [...this.#texts].sort((a, b) => b.length - a.length)
+    this.#paths = all.filter((one) => one.length > 1 && one.includes('/'))
+    const names = all.filter((one) => !this.#paths.includes(one))
+    this.#long = names.filter(({ length }) => length >= longLength)
+    const short = names.filter(({ length }) => length < longLength)
+    this.#short = short.length === 0 ? undefined : new RegExp(short.map(asWord).join('|'), 'gu')
+    this.#ids = ids
+  }
+
+  /** The shape stays: texts become texts, arrays arrays, objects objects. */
+  of<T>(value: T): T {
+    return this.#texts.size === 0 ? value : (this.#of(value) as T)
+  }
+
+  #of(value: unknown): unknown {
+    if (typeof value === 'string') return this.#isTooMany ? mask : this.#text(value)
+    if (typeof value === 'number') {
+      return this.#isTooMany || this.#texts.has(String(value)) ? mask : value
+    }
+    if (Array.isArray(value)) return value.map((one) => this.#of(one))
+    if (!isJsonObject(value)) return value
+    // Too many to look for: names stay, or all would become one.
+    const entries = Object.entries(value).map(([name, one]) => [this.#text(name), this.#of(one)])
+    return Object.fromEntries(entries)
+  }
+
+  #text(text: string): string {
+    const left = masked(text, this.#paths)
+    let made = ''
+    let from = 0
+    for (const { 0: id, index } of left.matchAll(idPattern)) {
+      made += this.#words(left.slice(from, index)) + this.#id(id, id === left)
+      from = index + id.length
+    }
+    return made + this.#words(left.slice(from))
+  }
+
+  #words(text: string): string {
+    const left = masked(text, this.#long)
+    return this.#short === undefined ? left : left.replace(this.#short, mask)
+  }
+
+  /** In a body an id is whole, and a secret that a template puts into a name is known together with that name. */
+  #id(id: string, isWhole: boolean): string {
+    this.#known ??= withParents(this.#ids)
+    let before = ''
+    let place: 'start' | 'type' | 'namespace' | 'name' = 'start'
+    const parts = id.split('/').map((part) => {
+      before += place === 'start' ? '' : `/${part.toLowerCase()}`
+      const isName = place === 'name'
+      if (place === 'type') place = part.toLowerCase() === 'providers' ? 'namespace' : 'name'
+      else place = 'type'
+      if (!isName || this.#known?.has(before)) return part
+      if (!isWhole) return this.#words(part)
+      return this.#texts.has(part) ? mask : masked(part, this.#long)
+    })
+    return parts.join('/')
+  }
 }
 
-/** The longest first, so that no part of one is left over by another. */
-function sorted(secrets: readonly string[]): readonly string[] {
-  if (secrets.length > secretsMax) return secrets
-  return [...secrets].sort((a, b) => b.length - a.length)
-}
+/** From this length on, a text that equals a secret is no chance. */
+const longLength = 8
 
-function withoutSecrets(text: string, secrets: readonly string[]): string {
+const idPattern = /\/(?:subscriptions|providers)\/[^\s'"<>?#]*/giu
+
+function masked(text: string, secrets: readonly string[]): string {
   return secrets.reduce(
     // Most texts are shorter than most secrets.
     (left, secret) => (secret.length > left.length ? left : left.replaceAll(secret, mask)),
@@ -32,25 +106,20 @@ function withoutSecrets(text: string, secrets: readonly string[]): string {
   )
 }
 
-export function redact<T>(value: T, secrets: readonly string[]): T {
-  if (secrets.length === 0) return value
-  // The shape stays: texts become texts, arrays arrays, objects objects.
-  return redacted(value, sorted(secrets)) as T
+function asWord(text: string): string {
+  const before = /^[\p{L}\p{N}]/u.test(text) ? '(?<![\\p{L}\\p{N}])' : ''
+  const after = /[\p{L}\p{N}]$/u.test(text) ? '(?![\\p{L}\\p{N}])' : ''
+  return `${before}${text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')}${after}`
 }
 
-function redacted(value: unknown, secrets: readonly string[]): unknown {
-  if (secrets.length > secretsMax && ['string', 'number'].includes(typeof value)) return mask
-  if (typeof value === 'string') return withoutSecrets(value, secrets)
-  if (typeof value === 'number') return secrets.includes(String(value)) ? mask : value
-  if (Array.isArray(value)) return value.map((one) => redacted(one, secrets))
-  if (!isJsonObject(value)) return value
-  // Too many to look for: names stay, or all would become one.
-  const named = secrets.length > secretsMax ? [] : secrets
-  const entries = Object.entries(value).map(([name, one]) => [
-    withoutSecrets(name, named),
-    redacted(one, secrets),
-  ])
-  return Object.fromEntries(entries)
+/** In lower case, with the ids that they are in. */
+function withParents(ids: Iterable<string>): ReadonlySet<string> {
+  const all = new Set<string>()
+  for (const id of ids) {
+    let at = id.toLowerCase()
+    for (; at !== '' && !all.has(at); at = at.slice(0, at.lastIndexOf('/'))) all.add(at)
+  }
+  return all
 }
 
 /** The secrets in the values at these paths, such as `properties.items[0].secret`. */

@@ -8,7 +8,7 @@ import type { Outcome } from '#plane/plane.ts'
 import type { StepError, StepRecord } from '../../resources/deployments/model.ts'
 import type { PlannedNode } from '../evaluation/remote-plan.ts'
 import type { Expanded } from './expand.ts'
-import { redact, secretsAt } from './redact.ts'
+import { Redaction, secretsAt } from './redact.ts'
 
 /** Characters of all that is recorded of requests and answers of one deployment. */
 const contentLengthMax = 256 * 1024
@@ -18,6 +18,8 @@ export class RunSteps {
   readonly #clock: Clock
   readonly #steps: Map<string, StepRecord>
   readonly #secrets: Set<string>
+  /** Of the secrets as they were when it was made. */
+  #redaction: Redaction | undefined
   readonly #contents = new Map<string, Pick<StepRecord, 'request' | 'response'>>()
   #contentLeft = contentLengthMax
   /** Sent in this process, and not answered yet. */
@@ -99,11 +101,17 @@ export class RunSteps {
 
   /** What is at these paths is masked in everything that is recorded from now on. */
   hide(body: unknown, paths: readonly string[]): void {
+    const before = this.#secrets.size
     for (const secret of secretsAt(body, paths)) this.#secrets.add(secret)
+    if (this.#secrets.size > before) this.#redaction = undefined
   }
 
   redact<T>(value: T): T {
-    return redact(value, [...this.#secrets])
+    this.#redaction ??= new Redaction(
+      this.#secrets,
+      this.#nodes.map(({ id }) => id),
+    )
+    return this.#redaction.of(value)
   }
 }
 

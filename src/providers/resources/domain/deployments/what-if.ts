@@ -17,7 +17,7 @@ import { outermost } from './kept-resources.ts'
 import { pauseAfter } from './pause.ts'
 import type { Preview } from './preview.ts'
 import { previewTree } from './preview-tree.ts'
-import { redact } from './redact.ts'
+import type { Redaction } from './redact.ts'
 
 /** A request at the id of a deployment, which need not be there. */
 interface PlacedContext extends Context {
@@ -98,8 +98,8 @@ export async function whatIf(
     unknown: [],
   }
   const expanded = await expandAt(deps, request, occasionOf(context, deps.ids.uuid()))
-  await previewTree(deps, context, { id, expanded }, (preview, { secrets, deploymentId }) =>
-    noteChange({ deps, context, found, deploymentId }, preview, secrets),
+  await previewTree(deps, context, { id, expanded }, (preview, { redaction, deploymentId }) =>
+    noteChange({ deps, context, found, deploymentId }, preview, redaction),
   )
   for await (const change of leftovers(found)) await show(change, found)
   return found.changes
@@ -164,7 +164,7 @@ interface WhatIf {
 async function noteChange(
   { deps, context, found, deploymentId }: WhatIf,
   preview: Preview,
-  secrets: readonly string[],
+  redaction: Redaction,
 ): Promise<void> {
   const { kept, made, unknown } = found
   const { node } = preview
@@ -172,7 +172,7 @@ async function noteChange(
   if (!node.nested && !node.existing) made.add(node.id.toLowerCase())
   const by = { resourceId: node.id, deploymentId, ...symbolOf(node) }
   if (preview.kind === 'ok') {
-    await show({ ...by, ...(await changeOf(deps, context, preview, secrets)) }, found)
+    await show({ ...by, ...(await changeOf(deps, context, preview, redaction)) }, found)
   } else if (preview.kind === 'unknown') {
     if (node.nested) unknown.push(node.id)
     const unsupportedReason = preview.reason
@@ -191,7 +191,7 @@ async function changeOf(
   deps: DeploymentDependencies,
   context: PlacedContext,
   preview: Extract<Preview, { kind: 'ok' }>,
-  secrets: readonly string[],
+  redaction: Redaction,
 ): Promise<Change> {
   const { node } = preview
   const after = comparable(preview.after)
@@ -201,7 +201,7 @@ async function changeOf(
     return { resourceId: node.id, changeType: 'NoChange', before: after, after }
   }
   const seen = await readNode(deps, context, node)
-  const before = redact(comparable(seen.body), secrets)
+  const before = redaction.of(comparable(seen.body))
   if (seen.etag !== undefined && seen.etag === preview.etag) {
     return { resourceId: node.id, changeType: 'NoChange', before, after: before }
   }

@@ -100,6 +100,33 @@ test('requests and answers are recorded where the debug setting says so, without
   assert.equal(none.response, undefined)
 })
 
+test('refusals of what waits for others have no secret, and ids keep their parts', async () => {
+  await using started = await startDeployments()
+  const reads = (name: string): string =>
+    `[reference(resourceId('Vendor.Secrets/vaults', ${name}), '2026-01-01').vaultUri]`
+  await started.call('PUT', at('first'), body([]))
+  const resources = [
+    { ...vault, name: 'secrets' },
+    { ...vault, name: 'w', dependsOn: ['secrets'], tags: { a: reads("parameters('pin')") } },
+    { ...vault, name: 'x', tags: { a: reads("concat('a-', parameters('pin'))") } },
+  ]
+  const outputs = { o: { type: 'string', value: reads("parameters('pin')") } }
+  const template = templateFor(resources, {
+    parameters: { pin: { type: 'securestring' }, word: { type: 'securestring' } },
+    outputs,
+  })
+  const parameters = { pin: { value: '1234x' }, word: { value: 'secrets' } }
+  const error = await started
+    .call('POST', `${at('d')}/validate`, { properties: { template, parameters } })
+    .then(
+      () => undefined,
+      (refused) => refused,
+    )
+  const told = JSON.stringify([error.message, error.extra])
+  assert.ok(!told.includes('1234x'), told)
+  assert.match(told, /Vendor\.Secrets\/vaults\/a-\*\*\*\*\*/)
+})
+
 test('what a type takes and never shows is not recorded either, however it was given', async () => {
   await using started = await startDeployments()
   const parameters = { plain: { type: 'string', defaultValue: 'PlainPw-4411' } }
