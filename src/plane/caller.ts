@@ -9,6 +9,7 @@ import { StoreConflict } from '#stores/store.ts'
 import type { ConditionalGrant } from './access.ts'
 import type { PlaneDependencies } from './dependencies.ts'
 import { DryRun } from './dry-run.ts'
+import { inventedMark } from './invented.ts'
 import { type LocatedRoute, locate } from './locate.ts'
 import { nextTurn } from './next-turn.ts'
 import type { Method, Outcome, RunInput } from './plane.ts'
@@ -50,6 +51,8 @@ export type DryRunResult =
       readonly etag: string | undefined
       /** The body is the resource as it is stored. */
       readonly isUnchanged: boolean
+      /** Of a type that nothing stands behind. */
+      readonly isInvented: boolean
     }
   | {
       readonly kind: 'refused'
@@ -92,7 +95,11 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
   return {
     async call(request) {
       const { route, input } = await ready(request, request.principal, request.correlationId)
-      return verbs.dispatch(route, input)
+      const outcome = await verbs.dispatch(route, input)
+      const { answerHeaders } = route
+      return answerHeaders === undefined
+        ? outcome
+        : { ...outcome, headers: { ...outcome.headers, ...answerHeaders } }
     },
     async dryRun(requests, principal, correlationId, signal) {
       const rows = new DryRun(deps.store)
@@ -106,7 +113,8 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
             principal,
             correlationId,
           )
-          return tried(deps, route, input)
+          const isInvented = route.answerHeaders?.[inventedMark] !== undefined
+          return { put: await tried(deps, route, input), isInvented }
         })
         results.push(checked.kind === 'done' ? await tryPut(rows, checked.value) : checked)
       }
@@ -130,7 +138,10 @@ async function tried(
 }
 
 /** What is refused leaves nothing behind for those after it. */
-async function tryPut(rows: DryRun, put: DryRunPut): Promise<DryRunResult> {
+async function tryPut(
+  rows: DryRun,
+  { put, isInvented }: { readonly put: DryRunPut; readonly isInvented: boolean },
+): Promise<DryRunResult> {
   const own = new DryRun(rows)
   const done = await attempt(false, () => outcomeOf(put, own))
   if (done.kind === 'refused') return done
@@ -138,7 +149,7 @@ async function tryPut(rows: DryRun, put: DryRunPut): Promise<DryRunResult> {
   // Unchanged by this PUT it may be, and new by one before it.
   const isUnchanged = done.value.isUnchanged === true && !rows.hasWritten(etag)
   rows.keep(own)
-  return { kind: 'ok', status, body, etag, isUnchanged }
+  return { kind: 'ok', status, body, etag, isUnchanged, isInvented }
 }
 
 async function outcomeOf(put: DryRunPut, rows: DryRun): Promise<Outcome> {

@@ -139,7 +139,7 @@ async function lockDirectParent(deps: PlaneDependencies, tx: Tx, id: ResourceId)
     const compiled = deps.registry.find(last.namespace, last.types.slice(0, -1))
     if (!isStored(compiled)) return
     const row = await tx.lock(parent.key, 'share')
-    if (row === undefined && compiled.stored.isImplied?.(parent) === true) {
+    if (row === undefined && (await isImplied(compiled, tx, parent))) {
       await lockDirectParent(deps, tx, parent)
       return
     }
@@ -156,9 +156,15 @@ async function lockDirectParent(deps: PlaneDependencies, tx: Tx, id: ResourceId)
   if (!isStored(compiled)) return
   const row = await tx.lock(parent.key, 'share')
   if (row !== undefined) requireStaying(readShared(row))
-  else if (deps.scopes === 'declared' && compiled.stored.isImplied?.(parent) !== true) {
+  else if (deps.scopes === 'declared' && !(await isImplied(compiled, tx, parent))) {
     throw refuse.ResourceNotFound({ id: parent.text })
   }
+}
+
+async function isImplied({ stored }: CompiledStoredType, tx: Tx, id: ResourceId): Promise<boolean> {
+  if (stored.isImplied === undefined) return false
+  const above = await tx.lock(parentOf(id).key, 'share')
+  return stored.isImplied(id, above && readShared(above))
 }
 
 /** Nothing may come into being below or on what is being deleted: a lock would be answered, and go with it. */

@@ -9,6 +9,7 @@ import { isArray, isObject, kindOf } from './fields.ts'
 import { checkCall, counted } from './functions/check-call.ts'
 import type { Call, Lambda, LazyCall } from './functions/define.ts'
 import { exactInteger, isInteger, memberOf } from './functions/values.ts'
+import { inventedMember } from './open-answers.ts'
 import type { Json } from './plan.ts'
 import { EvaluationError, type Scope } from './scope.ts'
 
@@ -59,7 +60,8 @@ class Evaluation {
     this.quota = quota
   }
 
-  value(node: Expression, variables: Variables | undefined): Json {
+  /** `isHolder`: something in the value is asked for next. */
+  value(node: Expression, variables: Variables | undefined, isHolder = false): Json {
     this.quota.spend(1)
     switch (node.kind) {
       case 'string':
@@ -68,12 +70,12 @@ class Evaluation {
         this.at = node.at
         return exactInteger(node.value, 'the integer')
       case 'member': {
-        const of = this.value(node.of, variables)
+        const of = this.value(node.of, variables, true)
         // What follows is only asked for when there is something to look it up in.
         if (node.safe && of === null) return null
         const index = this.value(node.index, variables)
         this.at = node.at
-        return member(of, index, node.safe, this.quota)
+        return this.#member(of, index, node.safe, isHolder)
       }
       case 'call':
         return node.namespace === undefined
@@ -118,6 +120,36 @@ class Evaluation {
     const values = node.arguments.map((argument) => this.value(argument, variables))
     this.at = node.at
     return found.call(values)
+  }
+
+  /** Own members only: names of prototypes are names like any other. */
+  #member(of: Json, index: Json, safe: boolean, isHolder: boolean): Json {
+    if (!isObject(of) && !isArray(of)) throw new EvaluationError(`${kindOf(of)} has no properties`)
+    const name = typeof index === 'bigint' ? Number(index) : index
+    const invented = (): Json | undefined =>
+      typeof name === 'string' || typeof name === 'number'
+        ? inventedMember(of, name, isHolder, this.scope.context)
+        : undefined
+    if (isObject(of)) {
+      const value = typeof index === 'string' ? memberOf(of, index, this.quota) : undefined
+      if (value !== undefined) return value
+      if (safe && typeof index === 'string') return null
+      const made = invented()
+      if (made !== undefined) return made
+      if (typeof index === 'string') {
+        throw new EvaluationError(`the object has no property '${index}'${known(of)}`)
+      }
+      throw new EvaluationError(`a property is named by a string, not by ${kindOf(index)}`)
+    }
+    if (!isInteger(index)) {
+      throw new EvaluationError(`an element is named by an integer, not by ${kindOf(index)}`)
+    }
+    const value = of[Number(index)]
+    if (value !== undefined) return value
+    if (safe) return null
+    const made = of.length === 0 ? invented() : undefined
+    if (made !== undefined) return made
+    throw new EvaluationError(`the array has ${of.length} elements, none at ${index}`)
   }
 }
 
@@ -208,29 +240,6 @@ class OpenNodeCall extends NodeCall implements LazyCall {
 
 function isLambda(node: CallNode): boolean {
   return node.name.toLowerCase() === 'lambda'
-}
-
-/** Own members only: names of prototypes are names like any other. */
-function member(of: Json, index: Json, safe: boolean, quota: EvaluationQuota): Json {
-  if (isObject(of)) {
-    if (typeof index !== 'string') {
-      throw new EvaluationError(`a property is named by a string, not by ${kindOf(index)}`)
-    }
-    const value = memberOf(of, index, quota)
-    if (value !== undefined) return value
-    if (safe) return null
-    throw new EvaluationError(`the object has no property '${index}'${known(of)}`)
-  }
-  if (isArray(of)) {
-    if (!isInteger(index)) {
-      throw new EvaluationError(`an element is named by an integer, not by ${kindOf(index)}`)
-    }
-    const value = of[Number(index)]
-    if (value !== undefined) return value
-    if (safe) return null
-    throw new EvaluationError(`the array has ${of.length} elements, none at ${index}`)
-  }
-  throw new EvaluationError(`${kindOf(of)} has no properties`)
 }
 
 function known(object: { readonly [name: string]: Json }): string {

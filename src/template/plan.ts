@@ -27,6 +27,8 @@ export interface TemplateProblem extends Position {
 export interface Tainted {
   readonly value: Json
   readonly secure: boolean
+  /** The id of the resource, where it is an answer of one that nothing stands behind: what it lacks is invented. */
+  readonly open?: string
 }
 
 /** What the expressions of a template may ask about where and by whom it is deployed. */
@@ -56,6 +58,8 @@ export interface ExpansionContext {
   zones(namespace: string, type: string, location: string): readonly string[]
   /** What `providers()` answers: `{namespace, resourceTypes: [{resourceType, locations, apiVersions}]}`. */
   provider?(namespace: string): JsonObject | undefined
+  /** What is read of a resource that nothing stands behind, and that its answer lacks. Absent: it is refused. */
+  invented?(id: string, path: string): Json
   /** What `roleDefinitions()` answers for the name of a built-in role: `{id, roleDefinitionId}`. */
   roleDefinition?(name: string): JsonObject | undefined
 }

@@ -6,7 +6,8 @@ import { ValueEvaluation } from './evaluate-value.ts'
 import type { EvaluationQuota } from './evaluation-quota.ts'
 import { type Budget, type Expansion, ReportedError, sizeOf } from './expansion.ts'
 import { isObject, objectOf } from './fields.ts'
-import type { ExpansionContext, Json, Need, Runtime } from './plan.ts'
+import { markOpen } from './open-answers.ts'
+import type { ExpansionContext, Json, Need, Runtime, Tainted } from './plan.ts'
 import { Problems, pathsOnly } from './problems.ts'
 import type { Known } from './resource-index.ts'
 import { EvaluationError, type Scope, type UserFunction, unanswered } from './scope.ts'
@@ -233,8 +234,9 @@ export class TemplateScope implements Scope {
     throw unanswered
   }
 
-  #noted({ value, secure }: { readonly value: Json; readonly secure: boolean }): Json {
+  #noted({ value, secure, open }: Tainted): Json {
     if (secure) this.expansion.notes.isSecure = true
+    if (open !== undefined) markOpen(value, { id: open, path: '' })
     return value
   }
 

@@ -126,7 +126,7 @@ export interface StoredMembers<M> extends EveryType {
   readonly container?: Container<M>
   readonly sharedRow?: SharedRow
   /** Is one of this id there with its parent, without being stored? It has no body then, and children may be. */
-  isImplied?(id: ResourceId): boolean
+  isImplied?(id: ResourceId, parent: Resource | undefined): boolean
   /**
    * Its resources may be moved to another group: nothing of them outside the store, and no part of their model, depends on
    * their id. What is below one must be movable too.

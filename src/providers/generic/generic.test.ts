@@ -310,3 +310,68 @@ test('complete mode deletes them, and a second deployment changes nothing', asyn
   const types = changes.map((one: { readonly changeType: string }) => one.changeType)
   assert.deepEqual(types, ['NoChange'])
 })
+
+test('what an expression reads of a document that lacks it is invented, the same each time', async () => {
+  await using started = await startDeployments({ generic: true })
+  const read = (what: string, safe = ''): string => `[reference('d')${safe}${what}]`
+  const output = (value: string): object => ({ type: 'string', value })
+  const outputs = {
+    fqdn: output(read('.dns.fqdn')),
+    endpoint: output(read('.endpoints[0].serviceUri')),
+    client: output(read('.clientId')),
+    id: output(read('.managedId')),
+    port: { type: 'int', value: read('.port') },
+    other: output(read('.color')),
+    own: output(read('.size')),
+    absent: output("[coalesce(reference('d').?shape, 'none')]"),
+    key: output("[listAnything('d', '2020-01-01').any]"),
+  }
+  const devices = { type: 'Vendor.Any/devices', apiVersion: '2020-01-01', name: 'd' }
+  const template = templateFor([{ ...devices, properties: { size: 'large' } }], { outputs })
+  const path = `${group}/providers/Vendor.Resources/deployments/reads`
+  const outputsNow = async () => {
+    await started.call('PUT', path, { properties: { mode: 'Incremental', template } })
+    await started.settle()
+    const { properties } = json(await started.call('GET', path))
+    assert.equal(properties.provisioningState, 'Succeeded', JSON.stringify(properties.error))
+    return properties.outputs
+  }
+  const first = await outputsNow()
+  assert.deepEqual(await outputsNow(), first)
+  assert.equal(first.fqdn.value, 'fqdn.d.example')
+  assert.equal(first.endpoint.value, 'https://serviceuri.d.example/')
+  assert.match(first.client.value, /^[0-9a-f-]{36}$/)
+  assert.equal(first.id.value, `${group}/providers/Vendor.Any/devices/d/managedid`)
+  assert.equal(first.port.value, 1)
+  assert.equal(first.other.value, 'color-d')
+  assert.equal(first.own.value, 'large')
+  assert.equal(first.absent.value, 'none')
+  const served = templateFor([], {
+    outputs: { o: output("[reference(resourceGroup().id, '2021-04-01').color]") },
+  })
+  await started.call('PUT', path, { properties: { mode: 'Incremental', template: served } })
+  await started.settle()
+  const failed = json(await started.call('GET', path)).properties
+  assert.match(failed.error.message, /has no property 'color'/)
+})
+
+test('a child in the body of its parent, or that is there by itself, may have children', async () => {
+  await using started = await startDeployments({ generic: true })
+  const { call } = started
+  const door = `${group}/providers/Vendor.Network/frontDoors/f`
+  const inBody = { properties: { frontendEndpoints: [{ name: 'one', properties: {} }] } }
+  await call('PUT', door, { location: 'here', ...inBody }, options)
+  const child = await call('PUT', `${door}/frontendEndpoints/ONE/rules/r`, {}, options)
+  assert.equal(child.status, 201)
+  const orphan = await refusalOf(() =>
+    call('PUT', `${door}/frontendEndpoints/two/rules/r`, {}, options),
+  )
+  assert.equal(orphan.code, 'ParentResourceNotFound')
+  const set = `${group}/providers/Vendor.Compute/virtualMachineScaleSets/s`
+  await call('PUT', set, { location: 'here', properties: {} }, options)
+  const nic = `${set}/virtualMachines/0/networkInterfaces/nic`
+  assert.equal(json(await call('GET', nic, undefined, options)).name, 'nic')
+  const none = `${set}/virtualMachines/first/networkInterfaces/nic`
+  const missing = await refusalOf(() => call('GET', none, undefined, options))
+  assert.equal(missing.code, 'ResourceNotFound')
+})

@@ -5,10 +5,10 @@
 
 import type { Directory } from '#kernel/principal.ts'
 import type { Provider } from '#plane/declare/provider.ts'
+import { isInventedUuid } from '#plane/invented.ts'
 import type { RouteDescription } from '#plane/plane.ts'
 import type { GenericDependencies } from './dependencies.ts'
 import { computedProperties } from './domain/computed-properties.ts'
-import { isInventedUuid } from './domain/fill.ts'
 import { readSchemas } from './domain/schemas.ts'
 import { genericType } from './resources/documents/resource.ts'
 

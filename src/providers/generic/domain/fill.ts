@@ -10,7 +10,7 @@ import {
   scopeOf,
   subscriptionOf,
 } from '#kernel/resource-id.ts'
-import { hyphenate } from '#kernel/uuid.ts'
+import { inventedUuid } from '#plane/invented.ts'
 
 export interface Filling {
   readonly id: ResourceId
@@ -141,20 +141,4 @@ function plainWord(name: string, filling: Filling): string | undefined {
     default:
       return undefined
   }
-}
-
-/** In the form of a random one; the same for the same text. Its second half tells that it was invented here. */
-function inventedUuid(text: string): string {
-  return marked(createHash('sha256').update(`generic ${text}`).digest('hex'))
-}
-
-function marked(hex: string): string {
-  const first = `${hex.slice(0, 12)}4${hex.slice(13, 16)}`
-  const mark = createHash('sha256').update(`invented ${first}`).digest('hex')
-  return hyphenate(`${first}a${mark.slice(0, 15)}`)
-}
-
-/** Is it one that a document has for its principal? Nobody can sign in as one. */
-export function isInventedUuid(text: string): boolean {
-  return marked(text.toLowerCase().replaceAll('-', '')) === text.toLowerCase()
 }

@@ -11,6 +11,7 @@ import type { Reader, Resource } from '#plane/declare/resource.ts'
 import { defineStored, type StoredType } from '#plane/declare/stored.ts'
 import type { UnservedType } from '#plane/declare/unserved.ts'
 import type { Version, View } from '#plane/declare/wire.ts'
+import { inventedMark } from '#plane/invented.ts'
 import type { GenericDependencies } from '../../dependencies.ts'
 import { impliedChildren } from '../../domain/computed-properties.ts'
 import {
@@ -47,19 +48,18 @@ export function genericType(deps: GenericTypeDependencies, type: string): Unserv
 
 function declarationOf(deps: GenericTypeDependencies, type: string): StoredType {
   const isChild = type.split('/').length > 2
-  const implied = impliedChildren[shortType(type).toLowerCase()]
   return defineStored<GenericDocument>({
     type,
     description: 'Stored as a document: nothing stands behind it.',
     scope: 'any',
-    answerHeaders: { 'x-armature-generic-resource': 'true' },
+    answerHeaders: { [inventedMark]: 'true' },
     countedAs: 'generic',
     tracked: { location: 'as-given' },
     name: { pattern: /^[^\p{Cc}]{1,260}$/u, rule: '1 to 260 characters' },
     movable: true,
     versions: [],
     secrets: 'sent-nowhere',
-    isImplied: (id) => implied?.test(nameOf(id)) === true,
+    isImplied: (id, parent) => itemIn(type, id, bodyOf(parent)) !== undefined,
     preparesUndeclared: true,
     prepare: async ({ id }, body: JsonObject) => preparedBody(deps, type, id, body),
     summary: summaryOf,
@@ -183,20 +183,37 @@ async function childInParent(
   return { ...shown, ...headOf(id), properties: { ...properties, provisioningState: 'Succeeded' } }
 }
 
-/** The parent that has a child of this id in its body, or always. */
+interface Inside {
+  /** The stored resource that it is in. */
+  readonly parent: Resource
+  readonly item: JsonObject
+}
+
+/** The parent that has a child of this id in its body, or always. That may be in its own parent's body. */
 async function parentWith(
   type: string,
   id: ResourceId,
   reader: Reader,
-): Promise<{ readonly parent: Resource; readonly item: JsonObject } | undefined> {
+): Promise<Inside | undefined> {
   if (type.split('/').length < 3) return undefined
   const parent = await reader.get(parentOf(id))
-  if (parent === undefined) return undefined
-  // Only documents of this provider have a body; another parent's model is its own.
-  const { body } = parent.model as Partial<GenericDocument>
-  const item = isJsonObject(body) ? itemOf(body, { id }) : undefined
-  const implied = impliedChildren[shortType(type).toLowerCase()]?.test(nameOf(id)) === true
-  return item === undefined && !implied ? undefined : { parent, item: item ?? {} }
+  const above =
+    parent === undefined
+      ? await parentWith(type.slice(0, type.lastIndexOf('/')), parentOf(id), reader)
+      : { parent, item: bodyOf(parent) }
+  const item = above && itemIn(type, id, above.item)
+  return item && { ...above, item }
+}
+
+/** Only documents of this provider have a body; another parent's model is its own. */
+function bodyOf(resource: Resource | undefined): JsonObject {
+  const { body } = (resource?.model ?? {}) as Partial<GenericDocument>
+  return isJsonObject(body) ? body : {}
+}
+
+function itemIn(type: string, id: ResourceId, parent: JsonObject): JsonObject | undefined {
+  const isImplied = impliedChildren[shortType(type).toLowerCase()]?.test(nameOf(id)) === true
+  return itemOf(parent, { id }) ?? (isImplied ? {} : undefined)
 }
 
 export function listAction(deps: GenericDependencies, type: string, name: string): Action<unknown> {

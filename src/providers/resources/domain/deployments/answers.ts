@@ -2,6 +2,7 @@
 
 import type { Principal } from '#kernel/principal.ts'
 import type { Caller } from '#plane/caller.ts'
+import { inventedMark } from '#plane/invented.ts'
 import { nextTurn } from '#plane/next-turn.ts'
 import { type Json, type Need, type Tainted, TemplateRefusal } from '#template/plan.ts'
 import type { Late, Planned, PlannedNode } from '../evaluation/remote-plan.ts'
@@ -72,7 +73,10 @@ async function fetchNeed(asking: Asking, need: Need): Promise<Tainted> {
     principal,
     correlationId,
   })
-  return { value: jsonOf(outcome.body), secure: !isReference && secretAction.test(need.action) }
+  const value = jsonOf(outcome.body)
+  const secure = !isReference && secretAction.test(need.action)
+  const isInvented = outcome.headers?.[inventedMark] !== undefined
+  return { value, secure, ...(isInvented ? { open: need.id } : {}) }
 }
 
 function nodeOf(plan: Planned, need: Need): PlannedNode | undefined {

@@ -94,9 +94,9 @@ async function previewLevel(walk: Walk, level: Level): Promise<void> {
         share: shareOfNested(share, seen.previews.length, nestedCount),
       })
     } else {
-      const told =
+      const shownPreview =
         inside === undefined ? preview : { ...inside, reason: redaction.of(inside.reason) }
-      await walk.visit(told, shown)
+      await walk.visit(shownPreview, shown)
     }
   }
 }

@@ -217,7 +217,9 @@ async function prepareNode(
       if (other === undefined || other.existing || need.kind === 'list') return undefined
       const result = settled.has(other.key) ? undefined : answers.get(other.key)
       isEarly ||= result === undefined || result.kind === 'refused'
-      return { value: result?.kind === 'ok' ? jsonOf(result.body) : null, secure: false }
+      if (result?.kind !== 'ok') return { value: null, secure: false }
+      const open = result.isInvented ? { open: need.id } : {}
+      return { value: jsonOf(result.body), secure: false, ...open }
     }),
   )
   if (isEarly) return undefined

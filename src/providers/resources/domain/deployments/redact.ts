@@ -80,7 +80,7 @@ export class Redaction {
     this.#known ??= withParents(this.#ids)
     let before = ''
     let place: 'start' | 'type' | 'namespace' | 'name' = 'start'
-    const parts = id.split('/').map((part) => {
+    const shown = id.split('/').map((part) => {
       before += place === 'start' ? '' : `/${part.toLowerCase()}`
       const isName = place === 'name'
       if (place === 'type') place = part.toLowerCase() === 'providers' ? 'namespace' : 'name'
@@ -89,7 +89,7 @@ export class Redaction {
       if (!isWhole) return this.#words(part)
       return this.#texts.has(part) ? mask : masked(part, this.#long)
     })
-    return parts.join('/')
+    return shown.join('/')
   }
 }
 

@@ -1,5 +1,6 @@
 /** Answers questions about templates with the language itself, and keeps the plans it made. Runs inside the thread. */
 
+import { inventedValue } from '#plane/invented.ts'
 import { sizeOf } from '#template/expansion.ts'
 import { templateLanguage } from '#template/language.ts'
 import {
@@ -182,6 +183,7 @@ function contextOf({ run, offers, ...plain }: PlainContext): ExpansionContext {
     ...plain,
     uuid: () => uuidOf(`${run} ${drawn++}`),
     zones: zonesOf,
+    invented: inventedValue,
     provider(namespace) {
       const name = namespace.toLowerCase()
       return Object.hasOwn(offers, name) ? offers[name] : undefined

@@ -17,7 +17,8 @@ import type {
 import type { ParameterArgument, Read } from '#template/template.ts'
 
 /** A context without functions: what they would answer comes along. */
-export interface PlainContext extends Omit<ExpansionContext, 'uuid' | 'zones' | 'provider'> {
+export interface PlainContext
+  extends Omit<ExpansionContext, 'uuid' | 'zones' | 'provider' | 'invented'> {
   /** Ids that expressions draw come of this alone. */
   readonly run: string
   /** By the namespace in lower case. */

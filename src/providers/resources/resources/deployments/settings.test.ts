@@ -122,9 +122,9 @@ test('refusals of what waits for others have no secret, and ids keep their parts
       () => undefined,
       (refused) => refused,
     )
-  const told = JSON.stringify([error.message, error.extra])
-  assert.ok(!told.includes('1234x'), told)
-  assert.match(told, /Vendor\.Secrets\/vaults\/a-\*\*\*\*\*/)
+  const shown = JSON.stringify([error.message, error.extra])
+  assert.ok(!shown.includes('1234x'), shown)
+  assert.match(shown, /Vendor\.Secrets\/vaults\/a-\*\*\*\*\*/)
 })
 
 test('what a type takes and never shows is not recorded either, however it was given', async () => {
