@@ -15,7 +15,7 @@ function packed(head: object): Buffer {
 
 /** Says when a state is whole in memory, and takes none. */
 const options = {
-  owner: () => owner,
+  owner: async () => owner,
   store: {
     async replace() {
       throw new Error('unpacked')

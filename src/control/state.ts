@@ -15,13 +15,15 @@ import { emptyTables, numberOn, readTables, type Table, writeRows } from './tabl
 
 /** Bytes of a state, unpacked: it is made and read in memory. */
 const stateBytesMax = 1024 * 1024 * 1024
+/** A line is a row: several times what a document may hold, for what JSON writes longer. */
+const lineBytesMax = 64 * 1024 * 1024
 const rowsAtOnce = 2000
 /** The first piece holds the whole first line. */
 const pieceBytes = 1024 * 1024
 const format = 'armature-state-1'
 
 /** What a state must have in common with the installation that it is brought back to. */
-interface StateOwner {
+export interface StateOwner {
   readonly tenantId: string
   readonly subscriptionId: string
   /** Secrets in it are sealed with this key. */
@@ -46,7 +48,8 @@ interface Head extends StateOwner {
 
 export interface StateOptions {
   readonly store: Pick<Store, 'sql' | 'dialect' | 'replace'>
-  readonly owner: () => StateOwner
+  /** As the store says at that moment. Refuses while that is about to change: rows would be sealed with one key or another. */
+  owner(reads: Pick<SqlTx, 'all'>): Promise<StateOwner>
   /** Work on resources of these types is due at once: what they stand for may have another state. */
   readonly reconciledTypes: () => readonly string[]
   /** Entries of feeds beyond those that were ever made. */
@@ -57,6 +60,8 @@ export interface StateOptions {
 }
 
 const schemaQuery = 'select area, number from store_migrations order by area, number'
+/** The last part of a state. */
+const followedTable = 'feed_entries'
 const followedQuery = 'select distinct name, key from feed_entries order by name, key'
 
 export async function saveState(options: StateOptions): Promise<Buffer> {
@@ -79,7 +84,7 @@ export async function saveState(options: StateOptions): Promise<Buffer> {
       savedAt: options.now(),
       clock: options.clock(),
       schema: schemaOf(await reads.all(schemaQuery)),
-      ...options.owner(),
+      ...(await options.owner(reads)),
     }
     add(head)
     for (const table of await readTables(reads, store.dialect)) {
@@ -92,7 +97,7 @@ export async function saveState(options: StateOptions): Promise<Buffer> {
         after = last && table.key.map((name) => last[table.columns.indexOf(name)] ?? null)
       } while (after !== undefined)
     }
-    add({ table: 'feed_entries', columns: ['name', 'key'] })
+    add({ table: followedTable, columns: ['name', 'key'] })
     for (const row of await reads.all(followedQuery)) add([row['name'], row['key']])
     return chunks
   })
@@ -140,8 +145,10 @@ function wholeOf(cell: SqlValue): SqlValue {
 /** Refuses what is no state, another installation's, or of another version; then the store is as it was. */
 export async function restoreState(options: StateOptions, content: Uint8Array): Promise<Restored> {
   const { store } = options
-  const { head, text } = await unpack(content, options.owner())
+  const { head, text } = await unpack(content, await options.owner(store.sql))
   return store.replace(async (tx) => {
+    // Meanwhile its key may have begun to be another.
+    assertOwner(head, await options.owner(tx))
     assertSchema(head, schemaOf(await tx.all(schemaQuery)))
     const tables = await readTables(tx, store.dialect)
     const fences = await highestFences(tx, tables)
@@ -149,17 +156,23 @@ export async function restoreState(options: StateOptions, content: Uint8Array): 
     await emptyTables(tx, store.dialect, tables)
     let rows = 0
     const follows: (readonly unknown[])[] = [...options.follows, ...known]
+    const missing = new Set([...tables.map(({ name }) => name), followedTable])
     for (const { table: name, rows: part } of batchesOf(text)) {
-      if (name === 'feed_entries') {
+      missing.delete(name)
+      if (name === followedTable) {
         follows.push(...part)
         continue
       }
       const table = tables.find((one) => one.name === name)
-      if (table === undefined) throw notReadable(`it has a table '${name}'`)
+      if (table === undefined) throw notReadable(`it has a table '${name.slice(0, 100)}'`)
+      if (!part.every((row) => row.length === table.columns.length && row.every(isCell))) {
+        throw notReadable(`a row of '${name}' has other cells than the table`)
+      }
       const released = part.map((row) => release(table, row, fences.get(name) ?? 0))
       await writeRows(tx, store.dialect, table, released)
       rows += part.length
     }
+    for (const name of missing) throw notReadable(`it lacks the table '${name}'`)
     await numberOn(tx, store.dialect, tables)
     await scheduleAll(tx, options)
     await followAll(tx, follows)
@@ -287,13 +300,14 @@ interface RowBatch {
   readonly rows: readonly (readonly SqlValue[])[]
 }
 
-/** The rows, some of one table at a time. */
+/** The rows, some of one table at a time, and none for the table itself. */
 function* batchesOf(text: Buffer): Generator<RowBatch> {
   let table: string | undefined
   let rows: (readonly SqlValue[])[] = []
   for (let at = text.indexOf(newLine) + 1; at < text.length; ) {
     const end = text.indexOf(newLine, at)
     if (end < 0) throw notReadable('it ends in the middle of a line')
+    if (end - at > lineBytesMax) throw notReadable('a line of it is too long')
     const line = readLine(text.toString('utf8', at, end))
     at = end + 1
     if (Array.isArray(line)) {
@@ -302,7 +316,9 @@ function* batchesOf(text: Buffer): Generator<RowBatch> {
     }
     if (table !== undefined && rows.length > 0) yield { table, rows }
     rows = []
-    if (isJsonObject(line)) table = String(line['table'])
+    if (!isJsonObject(line)) continue
+    table = String(line['table'])
+    yield { table, rows: [] }
   }
   if (table !== undefined && rows.length > 0) yield { table, rows }
 }
@@ -320,8 +336,12 @@ function packed(this: unknown, _name: string, value: unknown): unknown {
   return value instanceof Uint8Array ? { bytes: Buffer.from(value).toString('base64') } : value
 }
 
+/** `isCell` says whether it is one. */
 function unpacked(value: unknown): SqlValue {
   if (isJsonObject(value)) return Buffer.from(String(value['bytes']), 'base64')
-  // Written by `saveState`: what else a cell can be.
   return value as SqlValue
+}
+
+function isCell(value: unknown): boolean {
+  return value === null || ['string', 'number'].includes(typeof value) || Buffer.isBuffer(value)
 }

@@ -24,6 +24,7 @@ import {
   startPostgres,
 } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../tests/require.ts'
+import { restoreState, type StateOptions, saveState } from '../control/state.ts'
 import { guardStore } from '../installation/guarded-store.ts'
 import { openServerHome } from '../installation/home.ts'
 import { requireNextKey } from '../installation/installation-key.ts'
@@ -31,6 +32,7 @@ import { installationMigrations } from '../installation/record.ts'
 import { textPlaces } from '../installation/text-places.ts'
 import { type Keys, openKeys } from './keys.ts'
 import { randomIds as ids } from './random-ids.ts'
+import { ownerIn } from './states.ts'
 
 const shared: { server?: Promise<PostgresServer> } = {}
 after(async () => (await shared.server)?.stop())
@@ -292,6 +294,50 @@ for (const [dialect, fresh] of Object.entries(dialects)) {
     for (const text of (await sealedTexts(store)).keys()) {
       assert.ok(text.startsWith(`~${keys.keyring.current.id}.`))
     }
+  })
+
+  test(`${dialect}: states are kept and brought back before and after a rotation, and not while it is under way`, async (t) => {
+    await using store = await fresh(t)
+    if (store === undefined) return
+    const folder = freshHome(t)
+    const keys = await open(store, folder, { ...atOnce, waitMilliseconds: 10_000 })
+    await fill(store, keys)
+    const options: StateOptions = {
+      store,
+      owner: (reads) => ownerIn(reads, keys.record),
+      reconciledTypes: () => [],
+      follows: [],
+      now: () => 0,
+      clock: () => undefined,
+    }
+    const before = await saveState(options)
+    let asked = 0
+    const meanwhile: StateOptions = {
+      ...options,
+      async owner(reads) {
+        // Seen as it was before; the rotation begins before the transaction of the restore.
+        if (asked++ > 0) return options.owner(reads)
+        const owner = await options.owner(reads)
+        await begin(keys, store, folder)
+        return owner
+      },
+    }
+    const refused = { code: 'ControlNotPossible', message: /is being rotated/ }
+    await assert.rejects(restoreState(meanwhile, before), refused)
+    assert.equal(asked, 2)
+    await keys[Symbol.asyncDispose]()
+    for (const phase of ['gathering', 'switching', 'resealing']) {
+      await store.sql.transact((tx) => tx.run('update installation_rotation set phase = ?', phase))
+      await assert.rejects(saveState(options), refused, phase)
+      await assert.rejects(restoreState(options, before), refused, phase)
+    }
+    await store.sql.transact((tx) => tx.run(`update installation_rotation set phase = 'switching'`))
+    await using again = await open(store, folder)
+    again.rotation.start()
+    await rotated(again)
+    await assert.rejects(restoreState(options, before), /sealed with another key/)
+    await restoreState(options, await saveState(options))
+    await assertOpens(store, again)
   })
 
   test(`${dialect}: what is written from old memory is sealed with the new key`, async (t) => {

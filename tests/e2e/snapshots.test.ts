@@ -5,6 +5,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import pg from 'pg'
 import {
   startPodman,
@@ -296,6 +297,32 @@ test('what is no state, another’s, or not there is refused, and nothing change
   const refused = await ask('POST', 'snapshots/foreign/restore')
   assert.match(refused.text, /another installation/)
   assert.deepEqual(await groups(server), ['mine'])
+  const saved = await control(server, 'GET', 'snapshots/initial/content')
+  const text = gunzipSync(Buffer.from(saved.at('content') as string, 'base64')).toString()
+  const [head = '', ...lines] = text.split('\n')
+  const first = lines.findIndex((line) => line.startsWith('['))
+  const crafted: readonly (readonly [readonly string[], RegExp])[] = [
+    [[''], /lacks the table/],
+    [
+      lines.filter((line) => !line.includes('"feed_entries"')),
+      /lacks the table 'feed_entries'|other cells/,
+    ],
+    [lines.toSpliced(first, 1, '["short"]'), /other cells than the table/],
+    [lines.toSpliced(first, 1, (lines[first] ?? '').replace(/,[^,]*\]$/, ',[1]]')), /other cells/],
+    [lines.toSpliced(first, 0, `"${'x'.repeat(65 * 1024 * 1024)}"`), /a line of it is too long/],
+    [
+      lines.toSpliced(0, 0, '{"table":"installation","columns":["name"]}'),
+      /has a table 'installation'/,
+    ],
+  ]
+  for (const [rest, message] of crafted) {
+    const content = gzipSync([head, ...rest].join('\n')).toString('base64')
+    assert.equal((await ask('PUT', 'snapshots/crafted/content', { content })).status, 200)
+    const answer = await ask('POST', 'snapshots/crafted/restore')
+    assert.equal(answer.status, 409, answer.text)
+    assert.match(answer.text, message)
+    assert.deepEqual(await groups(server), ['mine'])
+  }
   const own = await server.cli(['snapshot', 'export', 'initial', join(server.home, 'x.state')])
   assert.equal(own.code, 0, own.error)
   const back = await server.cli(['snapshot', 'import', 'again', join(server.home, 'x.state')])

@@ -77,7 +77,7 @@ for (const dialect of dialects) {
     )
     const options: StateOptions = {
       store: opened.store,
-      owner: () => ({ tenantId: 't', subscriptionId: 's', keyProof: 'k' }),
+      owner: async () => ({ tenantId: 't', subscriptionId: 's', keyProof: 'k' }),
       reconciledTypes: () => [],
       follows: [],
       now: () => 0,
