@@ -9,7 +9,6 @@ import { StoreConflict } from '#stores/store.ts'
 import type { ConditionalGrant } from './access.ts'
 import type { PlaneDependencies } from './dependencies.ts'
 import { DryRun } from './dry-run.ts'
-import { inventedMark } from './invented.ts'
 import { type LocatedRoute, locate } from './locate.ts'
 import { nextTurn } from './next-turn.ts'
 import type { Method, Outcome, RunInput } from './plane.ts'
@@ -28,7 +27,7 @@ export interface Caller {
   /** Throws the refusals of the plane. What is answered as an operation can be followed by `statusPath`. */
   call(
     request: CallerRequest & { readonly principal: Principal; readonly correlationId: string },
-  ): Promise<Outcome>
+  ): Promise<Outcome & Pick<LocatedRoute, 'isOpen'>>
   /**
    * What PUTs would come to if they were sent one after the other, each seeing those before it. Nothing is kept, and no
    * transaction is held meanwhile. A refused one is answered as such, the others go on until `signal` is aborted.
@@ -51,8 +50,8 @@ export type DryRunResult =
       readonly etag: string | undefined
       /** The body is the resource as it is stored. */
       readonly isUnchanged: boolean
-      /** Of a type that nothing stands behind. */
-      readonly isInvented: boolean
+      /** What the body lacks may be invented. */
+      readonly isOpen: boolean
     }
   | {
       readonly kind: 'refused'
@@ -96,10 +95,7 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
     async call(request) {
       const { route, input } = await ready(request, request.principal, request.correlationId)
       const outcome = await verbs.dispatch(route, input)
-      const { answerHeaders } = route
-      return answerHeaders === undefined
-        ? outcome
-        : { ...outcome, headers: { ...outcome.headers, ...answerHeaders } }
+      return route.isOpen === undefined ? outcome : { ...outcome, isOpen: true }
     },
     async dryRun(requests, principal, correlationId, signal) {
       const rows = new DryRun(deps.store)
@@ -113,8 +109,8 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
             principal,
             correlationId,
           )
-          const isInvented = route.answerHeaders?.[inventedMark] !== undefined
-          return { put: await tried(deps, route, input), isInvented }
+          const isOpen = route.isOpen === true
+          return { put: await tried(deps, route, input), isOpen }
         })
         results.push(checked.kind === 'done' ? await tryPut(rows, checked.value) : checked)
       }
@@ -140,7 +136,7 @@ async function tried(
 /** What is refused leaves nothing behind for those after it. */
 async function tryPut(
   rows: DryRun,
-  { put, isInvented }: { readonly put: DryRunPut; readonly isInvented: boolean },
+  { put, isOpen }: { readonly put: DryRunPut; readonly isOpen: boolean },
 ): Promise<DryRunResult> {
   const own = new DryRun(rows)
   const done = await attempt(false, () => outcomeOf(put, own))
@@ -149,7 +145,7 @@ async function tryPut(
   // Unchanged by this PUT it may be, and new by one before it.
   const isUnchanged = done.value.isUnchanged === true && !rows.hasWritten(etag)
   rows.keep(own)
-  return { kind: 'ok', status, body, etag, isUnchanged, isInvented }
+  return { kind: 'ok', status, body, etag, isUnchanged, isOpen }
 }
 
 async function outcomeOf(put: DryRunPut, rows: DryRun): Promise<Outcome> {

@@ -6,9 +6,6 @@
 import { createHash } from 'node:crypto'
 import { hyphenate } from '#kernel/uuid.ts'
 
-/** The header of answers of such resources. */
-export const inventedMark = 'x-armature-generic-resource'
-
 /** In the form of a random one. Its second half tells that it was invented here. */
 export function inventedUuid(text: string): string {
   return marked(createHash('sha256').update(`generic ${text}`).digest('hex'))
@@ -25,6 +22,9 @@ export function isInventedUuid(text: string): boolean {
   return marked(text.toLowerCase().replaceAll('-', '')) === text.toLowerCase()
 }
 
+/** Of a list nothing is known. */
+type Invented = string | number | boolean | readonly never[]
+
 interface Read {
   readonly id: string
   /** The last name of the id, in lower case. */
@@ -37,7 +37,7 @@ interface Read {
 const addressOf = ({ name, last }: Read): string => `${last}.${name}.example`
 
 // biome-ignore format: a table is read as a table.
-const byName: readonly (readonly [RegExp, (read: Read) => string | number | boolean])[] = [
+const byName: readonly (readonly [RegExp, (read: Read) => Invented])[] = [
   [/(principal|client|tenant|object|application|customer|immutable|unique|internal)_?(id|identifier)$|guid$|uuid$/, ({ key }) => inventedUuid(key)],
   [/(uri|url|endpoint|issuer)$/, (read) => `https://${addressOf(read)}/`],
   [/(fqdn|domain|hostname|host|dnsname|server)$/, addressOf],
@@ -48,10 +48,11 @@ const byName: readonly (readonly [RegExp, (read: Read) => string | number | bool
   [/(time|date|timestamp|expiry)$/, () => '2026-01-01T00:00:00Z'],
   [/(state|status)$/, () => 'Succeeded'],
   [/id$/, ({ id, last }) => `${id}/${last}`],
+  [/(?<!s|u|dn|addresse)s$/, () => []],
 ]
 
 /** What an expression reads at a path of such a resource, where its answer has nothing. */
-export function inventedValue(id: string, path: string): string | number | boolean {
+export function inventedValue(id: string, path: string): Invented {
   const last = path.slice(path.lastIndexOf('.') + 1).toLowerCase()
   const name = id.slice(id.lastIndexOf('/') + 1).toLowerCase()
   const read: Read = { id, name, last, key: `${id}\n${path}`.toLowerCase() }

@@ -280,9 +280,12 @@ function actionRoute(
   }
 }
 
-function headersOf({ declaration }: CompiledType): Pick<Route, 'answerHeaders'> {
-  const { answerHeaders } = declaration
-  return answerHeaders === undefined ? {} : { answerHeaders }
+function headersOf({ declaration }: CompiledType): Pick<Route, 'answerHeaders' | 'isOpen'> {
+  const { answerHeaders, isOpen } = declaration
+  return {
+    ...(answerHeaders === undefined ? {} : { answerHeaders }),
+    ...(isOpen === undefined ? {} : { isOpen }),
+  }
 }
 
 function nearestVersion({ version, isUnlisted }: ServedVersion): Pick<Route, 'nearestVersion'> {

@@ -43,6 +43,8 @@ export interface Route {
   readonly nearestVersion?: string
   /** Headers of its answer, also of a refusal. */
   readonly answerHeaders?: Readonly<Record<string, string>>
+  /** What its answer lacks may be invented for whoever reads it. */
+  readonly isOpen?: true
   /** `relaxed`: JSON as people write it, with comments and names without quotes. */
   readonly bodySyntax: 'strict' | 'relaxed'
   /** How throttling counts it. */

@@ -6,7 +6,7 @@ import type { OutputSection, ReadTemplate } from './document.ts'
 import { ValueEvaluation } from './evaluate-value.ts'
 import { EvaluationQuota } from './evaluation-quota.ts'
 import { Budget, type Expansion, type LazyValue } from './expansion.ts'
-import { objectOf } from './fields.ts'
+import { isArray, objectOf } from './fields.ts'
 import { inOrder } from './graph.ts'
 import { conditionOf, type Instance, nameInstances } from './instances.ts'
 import { lateSteps, type MadeBody, makeBody } from './node-body.ts'
@@ -225,8 +225,14 @@ function requireAnswers(run: ValueEvaluation): void {
 function outputOf(expansion: Expansion, section: OutputSection): readonly PlanOutput[] {
   const { context, problems, budget } = expansion
   const { name, secure, schema, condition, path } = section
-  const scope = new TemplateScope({ expansion, context, loops: [], late: nothingYet })
+  let isInvented = false
+  const ownContext = noting(context, () => {
+    isInvented = true
+  })
+  const scope = new TemplateScope({ expansion, context: ownContext, loops: [], late: nothingYet })
   if (conditionOf(expansion, condition, scope, path) !== true) return []
+  const definitions = expansion.document.definitions
+  const type = resolved(schema, definitions)?.type ?? 'any'
   const evaluate = (
     runtime: Runtime,
     own: Problems,
@@ -234,24 +240,23 @@ function outputOf(expansion: Expansion, section: OutputSection): readonly PlanOu
     quota: EvaluationQuota,
   ): { readonly value: Json; readonly run: ValueEvaluation } => {
     const run = new ValueEvaluation({ problems: own, budget: ownBudget, needs: 'certain' })
-    const value = outputValue(
-      section,
-      scope.with({ late: runtime, quota, valuesBudget: ownBudget }),
-      run,
-    )
+    isInvented = false
+    const late = scope.with({ late: runtime, quota, valuesBudget: ownBudget })
+    const read = outputValue(section, late, run)
+    // What is invented goes by its name alone, and only here it is known what it should be.
+    const value = isInvented ? inventedOf(type, read) : read
     if (!run.isFailed && !run.isWaiting) {
-      checkValue(schema, value, expansion.document.definitions, (inner, message) => {
+      checkValue(schema, value, definitions, (inner, message) => {
         run.fail(path, inner === '' ? message : `${inner}: ${message}`)
       })
     }
     return { value, run }
   }
   const early = evaluate(nothingYet, problems, budget, expansion.quota)
-  const type = shownTypes[resolved(schema, expansion.document.definitions)?.type ?? 'any']
   return [
     {
       name,
-      type,
+      type: shownTypes[type],
       secure,
       needs(runtime) {
         if (!early.run.isWaiting) return []
@@ -268,6 +273,37 @@ function outputOf(expansion: Expansion, section: OutputSection): readonly PlanOu
       },
     },
   ]
+}
+
+/** A context that tells when a value is invented. Its clock and its chance stay what they are. */
+function noting(context: ExpansionContext, note: () => void): ExpansionContext {
+  if (context.invented === undefined) return context
+  const invented: ExpansionContext['invented'] = (...place) => {
+    note()
+    return context.invented?.(...place) ?? null
+  }
+  return Object.create(context, { invented: { value: invented } })
+}
+
+/** A value of the type, where the one that there is has another. */
+function inventedOf(type: string, value: Json): Json {
+  const has = isArray(value) ? 'array' : value === null ? 'null' : typeof value
+  switch (type.toLowerCase()) {
+    case 'object':
+    case 'secureobject':
+      return has === 'object' ? value : {}
+    case 'array':
+      return has === 'array' ? value : []
+    case 'int':
+      return has === 'number' || has === 'bigint' ? value : 1
+    case 'bool':
+      return has === 'boolean' ? value : true
+    case 'string':
+    case 'securestring':
+      return has === 'string' ? value : JSON.stringify(value)
+    default:
+      return value
+  }
 }
 
 function lateWork(): EvaluationQuota {

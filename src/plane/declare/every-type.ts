@@ -12,6 +12,8 @@ export interface EveryType {
   readonly scope: 'tenant' | 'subscription' | 'resource-group' | 'any' | 'implied'
   /** Headers of every answer that is located to the type. */
   readonly answerHeaders?: Readonly<Record<string, string>>
+  /** Some of its properties nothing computes: what an expression reads of its answers and they lack is invented. */
+  readonly isOpen?: true
   /** What a request may say in its query besides what every list takes. For OpenAPI. */
   readonly query?: Readonly<Partial<Record<'list' | 'get' | 'delete', readonly string[]>>>
   /** What metrics and logs call it, where its names are without number. */

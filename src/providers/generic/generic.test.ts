@@ -323,6 +323,12 @@ test('what an expression reads of a document that lacks it is invented, the same
     port: { type: 'int', value: read('.port') },
     other: output(read('.color')),
     own: output(read('.size')),
+    list: { type: 'array', value: read('.nameServers') },
+    map: {
+      type: 'array',
+      value: "[map(reference('d').interfaces, lambda('one', lambdaVariables('one')))]",
+    },
+    view: { type: 'object', value: read('.instanceView') },
     absent: output("[coalesce(reference('d').?shape, 'none')]"),
     key: output("[listAnything('d', '2020-01-01').any]"),
   }
@@ -345,6 +351,7 @@ test('what an expression reads of a document that lacks it is invented, the same
   assert.equal(first.port.value, 1)
   assert.equal(first.other.value, 'color-d')
   assert.equal(first.own.value, 'large')
+  assert.deepEqual([first.list.value, first.map.value, first.view.value], [[], [], {}])
   assert.equal(first.absent.value, 'none')
   const served = templateFor([], {
     outputs: { o: output("[reference(resourceGroup().id, '2021-04-01').color]") },

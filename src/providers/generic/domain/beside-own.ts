@@ -57,6 +57,7 @@ function withDocument(
   const { type } = own
   return {
     ...own,
+    isOpen: true,
     preparesUndeclared: true,
     async prepare(context, body: JsonObject) {
       // What only an answer computes says nothing to the own shape either.

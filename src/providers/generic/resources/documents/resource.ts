@@ -11,7 +11,6 @@ import type { Reader, Resource } from '#plane/declare/resource.ts'
 import { defineStored, type StoredType } from '#plane/declare/stored.ts'
 import type { UnservedType } from '#plane/declare/unserved.ts'
 import type { Version, View } from '#plane/declare/wire.ts'
-import { inventedMark } from '#plane/invented.ts'
 import type { GenericDependencies } from '../../dependencies.ts'
 import { impliedChildren } from '../../domain/computed-properties.ts'
 import {
@@ -52,7 +51,8 @@ function declarationOf(deps: GenericTypeDependencies, type: string): StoredType 
     type,
     description: 'Stored as a document: nothing stands behind it.',
     scope: 'any',
-    answerHeaders: { [inventedMark]: 'true' },
+    answerHeaders: { 'x-armature-generic-resource': 'true' },
+    isOpen: true,
     countedAs: 'generic',
     tracked: { location: 'as-given' },
     name: { pattern: /^[^\p{Cc}]{1,260}$/u, rule: '1 to 260 characters' },

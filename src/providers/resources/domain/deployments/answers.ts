@@ -2,7 +2,6 @@
 
 import type { Principal } from '#kernel/principal.ts'
 import type { Caller } from '#plane/caller.ts'
-import { inventedMark } from '#plane/invented.ts'
 import { nextTurn } from '#plane/next-turn.ts'
 import { type Json, type Need, type Tainted, TemplateRefusal } from '#template/plan.ts'
 import type { Late, Planned, PlannedNode } from '../evaluation/remote-plan.ts'
@@ -75,8 +74,7 @@ async function fetchNeed(asking: Asking, need: Need): Promise<Tainted> {
   })
   const value = jsonOf(outcome.body)
   const secure = !isReference && secretAction.test(need.action)
-  const isInvented = outcome.headers?.[inventedMark] !== undefined
-  return { value, secure, ...(isInvented ? { open: need.id } : {}) }
+  return { value, secure, ...(outcome.isOpen ? { open: need.id } : {}) }
 }
 
 function nodeOf(plan: Planned, need: Need): PlannedNode | undefined {

@@ -218,7 +218,7 @@ async function prepareNode(
       const result = settled.has(other.key) ? undefined : answers.get(other.key)
       isEarly ||= result === undefined || result.kind === 'refused'
       if (result?.kind !== 'ok') return { value: null, secure: false }
-      const open = result.isInvented ? { open: need.id } : {}
+      const open = result.isOpen ? { open: need.id } : {}
       return { value: jsonOf(result.body), secure: false, ...open }
     }),
   )
