@@ -74,6 +74,42 @@ function masked(secrets: readonly SecretPath[], value: unknown, path: readonly s
   )
 }
 
+/**
+ * What was given with everything masked that is not shown at its place as well. Spelling is nothing here: case and blanks may
+ * come back otherwise, and items of a list in another order.
+ */
+export function maskUnlessShown(given: unknown, shown: unknown): unknown {
+  if (Array.isArray(given)) {
+    const items: readonly unknown[] = Array.isArray(shown) ? shown : []
+    const texts = new Set(items.map(plainText))
+    return given.map((item, at) => {
+      const text = plainText(item)
+      return text !== undefined && texts.has(text) ? item : maskUnlessShown(item, items[at])
+    })
+  }
+  if (typeof given === 'object' && given !== null) {
+    const members = new Map(
+      typeof shown === 'object' && shown !== null
+        ? Object.entries(shown).map(([name, member]) => [name.toLowerCase(), member])
+        : [],
+    )
+    return Object.fromEntries(
+      Object.entries(given).map(([name, member]) => [
+        name,
+        maskUnlessShown(member, members.get(name.toLowerCase())),
+      ]),
+    )
+  }
+  const isOpen = given === null || typeof given === 'boolean'
+  return isOpen || plainText(given) === plainText(shown) ? given : mask
+}
+
+function plainText(value: unknown): string | undefined {
+  return value === undefined || typeof value === 'object'
+    ? undefined
+    : String(value).replaceAll(/\s/g, '').toLowerCase()
+}
+
 const givenMax = 60
 
 /** The places of the body where a secret stands, as text. */

@@ -8,6 +8,7 @@ import { type ActivityRecord, type Initiator, toEvent } from '#activity/record.t
 import { installationActor } from '#activity/recorded-sql.ts'
 import {
   maskSecrets,
+  maskUnlessShown,
   type SecretPath,
   secretPathsOf,
   secretsInBody,
@@ -58,20 +59,28 @@ function secretsOf(version: Version<unknown>): readonly SecretPath[] {
   return found
 }
 
-/** The body of a PUT as it may be recorded: without the secrets of its type. Refuses what no PUT can be sent to. */
-export function bodyWithoutSecrets(
+export interface SentBody {
+  readonly path: string
+  readonly version: string
+  readonly body: object
+  /** What was answered; undefined where it was refused. */
+  readonly answer: unknown
+}
+
+/**
+ * The body of a PUT as it may be recorded: what the answer shows as well, and without the secrets of its type. A type may
+ * take more than its schema names, so what is secret is not left to the schema. Refuses what no PUT can be sent to.
+ */
+export function bodyAsRecorded(
   { registry }: Pick<PlaneDependencies, 'registry'>,
-  {
-    path,
-    version,
-    body,
-  }: { readonly path: string; readonly version: string; readonly body: object },
+  { path, version, body, answer }: SentBody,
 ): object {
   const route = locate(registry, 'PUT', path, new URLSearchParams({ 'api-version': version }))
   if (route.kind !== 'put') return {}
   const { shape } = route
+  const masked = shape.withoutSecrets?.(body) ?? maskSecrets(secretsOf(shape), body)
   // Masks change no shape.
-  return shape.withoutSecrets?.(body) ?? (maskSecrets(secretsOf(shape), body) as object)
+  return maskUnlessShown(masked, answer) as object
 }
 
 interface Changed {

@@ -18,7 +18,7 @@ import {
   type Verdict,
 } from './access.ts'
 import { attributesOf, describedRow } from './attributes.ts'
-import { bodyWithoutSecrets, installationPrincipal, systemInitiator } from './audit.ts'
+import { bodyAsRecorded, installationPrincipal, type SentBody, systemInitiator } from './audit.ts'
 import { type Caller, createCaller } from './caller.ts'
 import type { Provider } from './declare/provider.ts'
 import type { Reader, Resource } from './declare/resource.ts'
@@ -120,12 +120,8 @@ export interface PlaneServices {
    * was disabled, deleted or revoked since.
    */
   isAllowed(principal: Principal, action: string, scope: ResourceId): Promise<boolean>
-  /** The body of a PUT as it may be recorded: without the secrets of its type. */
-  withoutSecrets(request: {
-    readonly path: string
-    readonly version: string
-    readonly body: object
-  }): object
+  /** The body of a PUT as it may be recorded: what its answer shows as well. */
+  asRecorded(request: SentBody): object
   /** Requests of a principal, without the edge: everything else is as if they had come over HTTP. */
   readonly caller: Caller
   /** Calls back with the key of each resource whose background work ended in this process. Calls may be lost. */
@@ -162,7 +158,7 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     updateAsSystem: (id, change) => updateAsSystem(deps, id, change),
     storeAsSystem: (id, version, body) => storeAsSystem(deps, id, version, body),
     moveResources: (request, by) => moveResources(deps, request, by),
-    withoutSecrets: (request) => bodyWithoutSecrets(deps, request),
+    asRecorded: (request) => bodyAsRecorded(deps, request),
     replaceTags: (id, tags, by) => replaceTags(deps, id, tags, by),
     isAllowed: async (principal, action, scope) =>
       (await isActive(principal)) &&

@@ -167,17 +167,55 @@ test('a debug setting records no secret of a body that is kept beside a served t
       properties: { administratorLogin: 'adm', administrators: { password: 'hush-4' } },
     },
   ]
-  const template = { $schema: 'deploymentTemplate.json#', contentVersion: '1.0.0.0', resources }
+  // What their schemas do not call a secret, and no answer shows.
+  const below = {
+    backends: {
+      url: 'https://backend.example',
+      protocol: 'http',
+      credentials: { header: { key: ['hush-5'] }, authorization: { parameter: 'hush-6' } },
+      proxy: { url: 'https://proxy.example', password: 'hush-7' },
+    },
+    users: { email: 'a@b.example', firstName: 'A', lastName: 'B', password: 'hush-8' },
+    authorizationProviders: {
+      displayName: 'P',
+      identityProvider: 'oauth2',
+      oauth2: {
+        grantTypes: {
+          authorizationCode: {
+            authorizationUrl: 'https://sign-in.example/a',
+            tokenUrl: 'https://sign-in.example/t',
+            clientId: 'c',
+            clientSecret: 'hush-9',
+          },
+        },
+      },
+    },
+  }
+  const children = Object.entries(below).map(([type, properties]) => ({
+    type: `Vendor.ApiManagement/service/${type}`,
+    apiVersion: '2024-05-01',
+    name: 'recorded/one',
+    properties,
+    dependsOn: ["[resourceId('Vendor.ApiManagement/service', 'recorded')]"],
+  }))
+  const template = {
+    $schema: 'deploymentTemplate.json#',
+    contentVersion: '1.0.0.0',
+    resources: [...resources, ...children],
+  }
   const debugSetting = { detailLevel: 'requestContent,responseContent' }
   const body = { properties: { mode: 'Incremental', template, debugSetting } }
   const version = 'api-version=2025-03-01'
   assert.equal((await installation.request('PUT', `${id}?${version}`, { body })).status, 201)
   let operations = ''
-  for (let look = 0; look < 200 && !/"Succeeded".*"Succeeded"/.test(operations); look++) {
+  const isDone = () => operations.split('"Succeeded"').length > resources.length + children.length
+  for (let look = 0; look < 200 && !isDone(); look++) {
     await setTimeout(50)
     operations = (await installation.request('GET', `${id}/operations?${version}`)).text
   }
+  assert.ok(isDone(), operations)
   assert.match(operations, /"seen":"yes"/)
+  assert.match(operations, /"clientId":"c","clientSecret":"\*/)
   assert.doesNotMatch(operations, /hush/)
 })
 

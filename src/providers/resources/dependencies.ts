@@ -38,13 +38,7 @@ export interface DeploymentDependencies {
   readonly links?: TemplateLinks
   readonly services: Pick<
     PlaneServices,
-    | 'caller'
-    | 'reader'
-    | 'listTracked'
-    | 'onSettled'
-    | 'storeAsSystem'
-    | 'isAllowed'
-    | 'withoutSecrets'
+    'caller' | 'reader' | 'listTracked' | 'onSettled' | 'storeAsSystem' | 'isAllowed' | 'asRecorded'
   >
   readonly seal: Seal
   readonly clock: Clock

@@ -50,7 +50,7 @@ const recordVersion = '2025-03-01'
 export interface RunDependencies {
   readonly caller: Caller
   readonly listTracked: PlaneServices['listTracked']
-  readonly withoutSecrets: PlaneServices['withoutSecrets']
+  readonly asRecorded: PlaneServices['asRecorded']
   readonly reader: Reader
   readonly clock: Clock
   sealOutputs(text: string, idKey: string, run: string): string
@@ -251,7 +251,6 @@ class DeploymentRun implements Run {
       const body = jsonOf(made.body)
       this.#steps.hide(body, made.securePaths)
       const { debugLevel = '' } = this.#model
-      if (debugLevel.includes('requestContent')) this.#noteRequest(node, body)
       const run = this.#nested.get(key)
       if (run !== undefined && isJsonObject(body)) {
         requireIncremental(body)
@@ -259,21 +258,28 @@ class DeploymentRun implements Run {
       }
       const request = { method: 'PUT', path: id, version: node.apiVersion, body } as const
       const { awaiting, caller } = this.#deps
-      const answer = await awaiting(id.toLowerCase(), this.#deploymentId.key, () =>
-        caller.call({ ...request, ...this.#sender }),
-      )
-      if (debugLevel.includes('responseContent')) {
-        this.#steps.noteContent(node, { response: jsonOf(answer.body) })
+      let answered: unknown
+      try {
+        const answer = await awaiting(id.toLowerCase(), this.#deploymentId.key, () =>
+          caller.call({ ...request, ...this.#sender }),
+        )
+        answered = jsonOf(answer.body)
+        if (debugLevel.includes('responseContent')) {
+          this.#steps.noteContent(node, { response: answered })
+        }
+        return answer
+      } finally {
+        // A refused one, too.
+        if (debugLevel.includes('requestContent')) this.#noteRequest(node, body, answered)
       }
-      return answer
     })
   }
 
-  /** Without the secrets of its type. A nested deployment is none of it: what its template calls secure is known in there alone. */
-  #noteRequest(node: PlannedNode, body: unknown): void {
+  /** A nested deployment is not recorded: what its template calls secure is known in there alone. */
+  #noteRequest(node: PlannedNode, body: unknown, answer: unknown): void {
     if (this.#nested.has(node.key) || !isJsonObject(body)) return
     const { id: path, apiVersion: version } = node
-    const request = this.#deps.withoutSecrets({ path, version, body })
+    const request = this.#deps.asRecorded({ path, version, body, answer })
     this.#steps.noteContent(node, { request })
   }
 

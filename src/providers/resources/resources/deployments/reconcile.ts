@@ -35,7 +35,7 @@ export function carryOut(deps: ReconcileDependencies): Reconciler<Deployment> {
   const runParts: RunDependencies = {
     caller: deps.caller,
     listTracked: deps.listTracked,
-    withoutSecrets: deps.withoutSecrets,
+    asRecorded: deps.asRecorded,
     reader: deps.reader,
     clock: deps.clock,
     sealOutputs: (text, idKey, run) => deps.sealOutputs(text, idKey, run),

@@ -112,7 +112,7 @@ export function deployments(deps: DeploymentDependencies): readonly ResourceType
       reconcile: carryOut({
         caller: services.caller,
         listTracked: (query) => services.listTracked(query),
-        withoutSecrets: (request) => services.withoutSecrets(request),
+        asRecorded: (request) => services.asRecorded(request),
         reader: services.reader,
         onSettled: (callback, signal) => services.onSettled(callback, signal),
         clock,

@@ -154,6 +154,30 @@ test('what a type takes and never shows is not recorded either, however it was g
   assert.ok(!JSON.stringify(listed).includes('PlainPw-4411'))
 })
 
+test('what the answer does not show is not recorded, whatever schemas say, nor what was refused', async () => {
+  await using started = await startDeployments()
+  const properties = { password: 'Undeclared-4411', list: ['Undeclared-4412'], no: false }
+  const resources = [
+    { ...vault, name: 'v', tags: { open: 'Seen' }, properties },
+    { ...vault, name: 'w', location: 'Refused-4413', tags: 'Refused-4414' },
+  ]
+  const debugSetting = { detailLevel: 'requestContent' }
+  const sent = { properties: { template: templateFor(resources), debugSetting } }
+  await started.call('PUT', at('d'), sent).catch(() => {})
+  await started.settle()
+  const listed = await started.call('GET', `${at('d')}/operations`).then(json, () => ({ value: [] }))
+  assert.doesNotMatch(JSON.stringify(listed), /Undeclared-|Refused-/)
+  const one = { properties: { template: templateFor(resources.slice(0, 1)), debugSetting } }
+  await started.call('PUT', at('e'), one)
+  await started.settle()
+  const [made] = json(await started.call('GET', `${at('e')}/operations`)).value
+  assert.deepEqual(made.properties.request.content, {
+    location: 'local',
+    tags: { open: 'Seen' },
+    properties: { password: '*****', list: ['*****'], no: false },
+  })
+})
+
 test('what a stack in the template was given is not recorded: its own template says what is secure', async () => {
   await using started = await startDeployments()
   const stack = {
