@@ -108,11 +108,11 @@ function printAnswer(terminal: Terminal, answer: Answer, include: boolean): void
     terminal.error(`HTTP ${answer.status}\n`)
   }
   if (answer.text === '') return
-  if (terminal.output.isChosen && typeof answer.body === 'object') {
+  const { output, interactive } = terminal
+  if ((output.isChosen || interactive) && typeof answer.body === 'object') {
     printData(terminal, answer.body)
     return
   }
-  const indented = terminal.interactive && typeof answer.body === 'object'
-  const text = indented ? JSON.stringify(answer.body, undefined, 2) : answer.text
+  const { text } = answer
   terminal.out(text.endsWith('\n') ? text : `${text}\n`)
 }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { UsageError } from '../command.ts'
 import { runCli } from '../testing/run-cli.ts'
-import { chooseOutput } from './choose-output.ts'
+import { chooseOutput, recordText } from './choose-output.ts'
 
 const groups = [
   { name: 'a', location: 'west', tags: { owner: 'ada' } },
@@ -28,6 +28,18 @@ test('what an expression picks is written in each form', async () => {
   assert.equal(await rendered({ query: '[0].name' }), 'a\n')
   assert.equal(await rendered({ query: 'nothing' }), '')
   assert.equal(await rendered({ query: 'nothing', json: true }), 'null\n')
+})
+
+test('names and texts of a server neither steer a terminal nor turn around what is read', async () => {
+  const hostile = { 'output \u001b[2Ja': 'ok', right: '\u202etxt.exe', set: '\u009b31m' }
+  const shown = /^[\n -~]*$/
+  for (const wish of [{ query: '@' }, { query: '[@]' }, { output: 'yaml' }, { json: true }]) {
+    const text = await rendered(wish, hostile)
+    assert.match(text, shown, JSON.stringify(wish))
+  }
+  assert.deepEqual(JSON.parse(await rendered({ output: 'yaml' }, hostile)), hostile)
+  assert.match(recordText(hostile), shown)
+  assert.match(recordText(hostile), /output \\u001b\[2Ja/)
 })
 
 test('what cannot be meant is refused', async () => {

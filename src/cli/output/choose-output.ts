@@ -2,7 +2,7 @@
 
 import { isJsonObject } from '#kernel/patch.ts'
 import { type OptionSpec, UsageError } from '../command.ts'
-import { formatPairs, formatTable, printable } from './table.ts'
+import { escaped, formatPairs, formatTable, printable, unseen } from './table.ts'
 
 export const outputFormats = ['table', 'json', 'yaml', 'tsv'] as const
 
@@ -60,7 +60,11 @@ export async function chooseOutput(wish: OutputWish): Promise<Output> {
   const yaml = format === 'yaml' ? (await import('yaml')).stringify : undefined
   const render = (value: unknown): string => {
     const picked = pick(value) ?? null
-    if (yaml !== undefined) return yaml(picked)
+    if (yaml !== undefined) {
+      const text = yaml(picked)
+      // JSON is YAML as well, and can say any character.
+      return text.search(unseen) < 0 ? text : jsonText(picked, 2)
+    }
     if (format === 'json' || query === undefined) return jsonText(picked, 2)
     return format === 'tsv' ? tabText(picked) : tableText(picked)
   }
@@ -99,7 +103,7 @@ async function readQuery(expression: string): Promise<(value: unknown) => unknow
 
 /** JSON leaves some control characters as they are, and some terminals obey them; written out they mean the same. */
 function jsonText(value: unknown, indent?: number): string {
-  return `${JSON.stringify(value, undefined, indent).replace(/[\u007f-\u009f]/g, printable)}\n`
+  return `${JSON.stringify(value, undefined, indent).replace(unseen, escaped)}\n`
 }
 
 function cellText(value: unknown): string {
@@ -140,7 +144,7 @@ export function recordText(record: Readonly<Record<string, unknown>>): string {
   return formatPairs(
     Object.entries(record)
       .filter(([, value]) => value !== undefined && value !== null)
-      .map(([name, value]) => [name, cellText(value)] as const),
+      .map(([name, value]) => [printable(name), cellText(value)] as const),
   )
 }
 

@@ -8,7 +8,7 @@ export interface Column<T> {
 /** Columns as wide as their widest cell; the last is not padded. Control characters are made visible. */
 export function formatTable<T>(columns: readonly Column<T>[], rows: readonly T[]): string[] {
   const cells = [
-    columns.map((column) => column.title),
+    columns.map((column) => printable(column.title)),
     ...rows.map((row) => columns.map((column) => printable(column.of(row)))),
   ]
   const widths = columns.map((_, index) =>
@@ -31,10 +31,18 @@ export function formatPairs(pairs: readonly (readonly [string, string])[]): stri
     .join('\n')
 }
 
-/** What came from a server must not move the cursor or set colours. */
-export function printable(text: string): string {
+const controls =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
-  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-  })
+  /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
+/** What came from a server must not move the cursor, set colours, or turn around what is read. */
+export function printable(text: string): string {
+  return text.replace(controls, escaped)
+}
+
+/** Of text that has lines and spaces of its own: JSON and YAML escape the control characters of ASCII themselves. */
+export const unseen = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
+
+export function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

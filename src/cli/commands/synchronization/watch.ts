@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
+import { printable } from '../../output/table.ts'
 import { accountOptions, inAccount } from '../../sharing.ts'
 import {
   detailColumns,
@@ -58,7 +59,7 @@ the first, the bars say only what was copied and how fast.`,
       if (draws) {
         const lines = rows
           .slice(0, linesMax)
-          .map((row) => progressLine(row, expected.get(textAt(row, 'dataSetId'))))
+          .map((row) => printable(progressLine(row, expected.get(textAt(row, 'dataSetId')))))
         const up = drawn === 0 ? '' : `\u001b[${drawn}A`
         terminal.error(`${up}${lines.map((line) => `\u001b[2K${line}\n`).join('')}`)
         drawn = lines.length

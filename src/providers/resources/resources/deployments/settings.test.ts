@@ -165,7 +165,9 @@ test('what the answer does not show is not recorded, whatever schemas say, nor w
   const sent = { properties: { template: templateFor(resources), debugSetting } }
   await started.call('PUT', at('d'), sent).catch(() => {})
   await started.settle()
-  const listed = await started.call('GET', `${at('d')}/operations`).then(json, () => ({ value: [] }))
+  const listed = await started
+    .call('GET', `${at('d')}/operations`)
+    .then(json, () => ({ value: [] }))
   assert.doesNotMatch(JSON.stringify(listed), /Undeclared-|Refused-/)
   const one = { properties: { template: templateFor(resources.slice(0, 1)), debugSetting } }
   await started.call('PUT', at('e'), one)

@@ -2,7 +2,7 @@
 
 import Type, { type Static } from 'typebox'
 import { refuse } from '#kernel/error.ts'
-import { parseResourceId, resourceGroupOf } from '#kernel/resource-id.ts'
+import { parseResourceId, type ResourceId, resourceGroupOf } from '#kernel/resource-id.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
 import type { Action } from '#plane/declare/action.ts'
 import { type ExportOptions, exportGroup } from '../../domain/export-template.ts'
@@ -70,7 +70,7 @@ function move(
     body: moveBody,
     async run(context, { resources, targetResourceGroup }: Static<typeof moveBody>) {
       const to = parseResourceId(targetResourceGroup)
-      if (to === undefined || to.segments.length !== 1 || resourceGroupOf(to) === undefined) {
+      if (to === undefined || !isResourceGroup(to)) {
         throw refuse.InvalidRequestContent({
           reason: 'targetResourceGroup: expected the id of a resource group',
         })
@@ -79,6 +79,12 @@ function move(
       return { status: 204 }
     },
   }
+}
+
+/** The group itself, and nothing below it. */
+function isResourceGroup(id: ResourceId): boolean {
+  const [first, ...below] = id.segments
+  return below.length === 0 && first?.types.length === 2 && resourceGroupOf(id) !== undefined
 }
 
 function optionsOf(given: Static<typeof exportBody>): ExportOptions {

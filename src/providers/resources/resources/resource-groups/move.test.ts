@@ -103,6 +103,18 @@ for (const [scope, level] of [
   })
 }
 
+test('the target is a resource group, and nothing in one', async () => {
+  await using t = await open()
+  for (const target of [`${other}/providers/x`, `${other}/foo/bar`, vaultIn(other), '/', '']) {
+    const body = { resources: [vaultIn(group)], targetResourceGroup: target }
+    await refused(
+      t.call('POST', `${group}/moveResources`, body, groups),
+      'InvalidRequestContent',
+      400,
+    )
+  }
+})
+
 test('it takes rights on both sides', async () => {
   await using t = await open()
   const as = { as: nobody }
