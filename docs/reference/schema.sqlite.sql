@@ -316,6 +316,20 @@ on business_customer_ledger_entries (customer_id);
 
 CREATE UNIQUE INDEX business_customer_ledger_entries_by_number on business_customer_ledger_entries (company_id, entry_number);
 
+CREATE TABLE business_customer_payment_journals (
+  id text not null primary key,
+  company_id text not null,
+  revision bigint not null,
+  code text not null default '',
+  display_name text not null default '',
+  balancing_account_id text not null default '00000000-0000-0000-0000-000000000000',
+  balancing_account_number text not null default '',
+  last_modified_date_time bigint not null default 0
+);
+
+CREATE UNIQUE INDEX business_customer_payment_journals_by_code
+on business_customer_payment_journals (company_id, code);
+
 CREATE TABLE business_customer_payments (
   id text not null primary key,
   company_id text not null,
@@ -331,12 +345,15 @@ CREATE TABLE business_customer_payments (
   description text not null default '',
   comment text not null default '',
   last_modified_date_time bigint not null default 0
-);
+, journal_id text not null default '00000000-0000-0000-0000-000000000000', line_number bigint not null default 0);
 
 CREATE INDEX business_customer_payments_by_customer on business_customer_payments (customer_id);
 
 CREATE INDEX business_customer_payments_by_invoice
 on business_customer_payments (applies_to_invoice_id);
+
+CREATE INDEX business_customer_payments_by_journal
+on business_customer_payments (journal_id, line_number);
 
 CREATE UNIQUE INDEX business_customer_payments_by_number
 on business_customer_payments (company_id, document_number);

@@ -4,7 +4,7 @@
  * rule that a field's type cannot say (those stand in `entities/` beside the declarations, and in `write/`).
  */
 
-import type { Table } from '#query/table.ts'
+import type { Dialect, Table } from '#query/table.ts'
 
 /** The versions of the interface, by the segment of the address that names them. */
 export const versions = ['v2.0', 'v1.0'] as const
@@ -84,6 +84,8 @@ export interface Field extends Column {
   readonly nullWhenEmpty?: boolean
   /** Its text is that of these columns, a text and a whole number, with a hyphen between: they have an index. */
   readonly made?: readonly [text: string, number: string]
+  /** It came after its type was released. */
+  readonly isAdded?: true
 }
 
 /**
@@ -108,6 +110,8 @@ export interface Navigation {
   readonly versions: readonly Version[]
   /** A POST of this entity may carry these rows in itself (deep insert). Only where `many`. */
   readonly deepInsert: boolean
+  /** It came after its type was released. */
+  readonly isAdded?: true
 }
 
 /** `POST …/set(key)/{namespace word}.NAV.<name>`, no body, 204. What it does stands in `documents/`. */
@@ -117,10 +121,10 @@ export interface BoundAction {
 }
 
 export interface View {
-  /** Has every column of the table. */
-  readonly select: string
-  /** Of a row of the table named `t0`: true where something is worked out. */
-  readonly works: string
+  /** Has every column of the table. In the words of the store. */
+  select(dialect: Dialect): string
+  /** Of a row of the table named `t0`: true where something is worked out; left out where it is of every row. */
+  readonly works?: string
   readonly columns: ReadonlySet<string>
 }
 
@@ -226,6 +230,7 @@ interface FieldOptions {
   readonly write?: Writing
   readonly nullWhenEmpty?: boolean
   readonly made?: Field['made']
+  readonly isAdded?: true
 }
 
 /** `unitOfMeasureId` → `unit_of_measure_id`. */
@@ -246,6 +251,7 @@ function field(name: string, type: FieldType, options: FieldOptions): Field {
     ...(join === undefined ? {} : { join }),
     ...(options.nullWhenEmpty === undefined ? {} : { nullWhenEmpty: options.nullWhenEmpty }),
     ...(options.made === undefined ? {} : { made: options.made }),
+    ...(options.isAdded === undefined ? {} : { isAdded: options.isAdded }),
   }
 }
 
@@ -315,6 +321,11 @@ export function toMany(
 ): Navigation {
   const { deepInsert = false } = options
   return { name, target, many: true, on: { local: 'id', foreign }, versions, deepInsert }
+}
+
+/** A navigation that came after its type was released. */
+export function added(navigation: Navigation): Navigation {
+  return { ...navigation, isAdded: true }
 }
 
 /** What a declaration may leave out. */

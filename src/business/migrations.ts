@@ -211,6 +211,14 @@ function statements(dialect: Dialect): readonly (readonly string[])[] {
         select ${newUuid(dialect)}, id, 1, substr(case when display_name = '' then name else display_name end, 1, 100)
         from business_companies`,
     ],
+    [
+      createTable(tables.customerPaymentJournals, dialect, 9),
+      `create unique index business_customer_payment_journals_by_code
+        on business_customer_payment_journals (company_id, code)`,
+      ...addColumns(tables.customerPayments, dialect, 9),
+      `create index business_customer_payments_by_journal
+        on business_customer_payments (journal_id, line_number)`,
+    ],
   ]
 }
 

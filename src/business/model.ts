@@ -6,7 +6,7 @@ import { companies } from './entities/companies.ts'
 import { companyInformation } from './entities/company-information.ts'
 import { currencies } from './entities/currencies.ts'
 import { currencyExchangeRates } from './entities/currency-exchange-rates.ts'
-import { customerPayments } from './entities/customer-payments.ts'
+import { customerPaymentJournals, customerPayments } from './entities/customer-payments.ts'
 import { customers } from './entities/customers.ts'
 import { items, itemUnitsOfMeasure, itemVariants } from './entities/items.ts'
 import {
@@ -17,6 +17,7 @@ import {
 } from './entities/ledger-entries.ts'
 import { locations } from './entities/locations.ts'
 import { paymentMethods, paymentTerms, shipmentMethods } from './entities/payment-terms.ts'
+import { agedAccountsReceivables, customerFinancialDetails } from './entities/receivables.ts'
 import { salesCreditMemos, salesInvoices, salesQuotes } from './entities/sales-documents.ts'
 import { salesCreditMemoLines, salesInvoiceLines, salesQuoteLines } from './entities/sales-lines.ts'
 import { taxAreas, taxGroups, taxRates } from './entities/taxes.ts'
@@ -54,5 +55,8 @@ export const businessModel: Model = createModel([
   salesCreditMemos,
   salesCreditMemoLines,
   customerPayments,
+  customerPaymentJournals,
+  customerFinancialDetails,
+  agedAccountsReceivables,
   accessRights,
 ])

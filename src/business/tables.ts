@@ -317,6 +317,18 @@ export const customerPayments = business('customer_payments', {
   applies_to_invoice_id: guid,
   ...each(words, 'applies_to_invoice_number', 'description', 'comment'),
   ...changed,
+  // The journal in which it waits to be posted; one that is posted is in none.
+  journal_id: text({ bytewise: true, default: noGuid, since: 9 }),
+  line_number: whole({ default: 0, since: 9 }),
+})
+export type PaymentRow = CellsOf<typeof customerPayments>
+
+/** Payments that are written first and posted together, against one account. */
+export const customerPaymentJournals = business('customer_payment_journals', {
+  ...coded,
+  balancing_account_id: guid,
+  balancing_account_number: words,
+  ...changed,
 })
 
 /** What every entry of a ledger tells. Entries are only ever added. */

@@ -204,21 +204,45 @@ function sorted(values: readonly unknown[]): readonly unknown[] {
   return values.toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1))
 }
 
-/** Each type, enumeration, action and set of `$metadata`. Companies list every set, so that list is left out. */
+/**
+ * Each type, enumeration, action and set of `$metadata`, and by itself each property that came to a type later. Companies
+ * list every set, so that list is left out.
+ */
 function businessHashes(version: string, metadata: string): [string, string][] {
   const elements =
     /^<(EntityType|ComplexType|EnumType|EntitySet) Name="(\w+)"[\s\S]*?<\/\1>|^<(Action) Name="(\w+)".*Type="[\w.]*?(\w+)"/gm
-  return [...metadata.matchAll(elements)].map(([text, kind, name, action, verb, bound]) => [
-    `business ${version} ${kind ?? action} ${name ?? `${bound}.${verb}`}`,
-    hashOf(
-      text
-        .split('\n')
-        .filter((line) => !line.includes('ContainsTarget') && !line.startsWith('<Annotation'))
-        // What is annotated describes the shape and is none.
-        .map((line) => line.replace(/><Annotation [^>]*\/><\/Property>/, '/>'))
-        .toSorted(),
-    ),
-  ])
+  const later = /^<(?:Navigation)?Property Name="(\w+)".*RevisionKind\/Added"/
+  const added = new Map<string, string>()
+  const hashes: [string, string][] = []
+  for (const [text, kind, name, action, verb, bound] of metadata.matchAll(elements)) {
+    // What is annotated describes the shape and is none.
+    const shapeOf = (line: string) =>
+      line.replace(/><Annotation .*<\/((?:Navigation)?Property)>$/, '/>')
+    const lines = text
+      .split('\n')
+      .filter((line) => !line.includes('ContainsTarget') && !line.startsWith('<Annotation'))
+    for (const line of lines) {
+      const [, property] = later.exec(line) ?? []
+      if (property === undefined) continue
+      added.set(property, `${added.get(property) ?? ''} ${name} `)
+      hashes.push([`business ${version} added ${name}.${property}`, hashOf(shapeOf(line))])
+    }
+    const [, type = ''] = / EntityType="[\w.]*?(\w+)"/.exec(text) ?? []
+    const isLater = (line: string) => {
+      const [, path = ''] = /^<NavigationPropertyBinding Path="(\w+)"/.exec(line) ?? []
+      return later.test(line) || added.get(path)?.includes(` ${type} `) === true
+    }
+    hashes.push([
+      `business ${version} ${kind ?? action} ${name ?? `${bound}.${verb}`}`,
+      hashOf(
+        lines
+          .filter((line) => !isLater(line))
+          .map(shapeOf)
+          .toSorted(),
+      ),
+    ])
+  }
+  return hashes
 }
 
 function migrationHashes(

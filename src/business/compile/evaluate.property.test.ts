@@ -28,8 +28,8 @@ async function load(sql: Sql): Promise<Tables> {
   const tables = new Map<string, readonly SqlRow[]>()
   for (const { table, view } of businessModel.entities) {
     const { name } = table
-    if (tables.has(name)) continue
-    const rows = view === undefined ? name : `(${view.select}) as rows`
+    if (tables.has(name) && view === undefined) continue
+    const rows = view === undefined ? name : `(${view.select(sql.dialect)}) as rows`
     tables.set(name, await sql.all(`select * from ${rows}`))
   }
   return (table) => tables.get(table) ?? []

@@ -80,7 +80,7 @@ export class SqlWriter {
     })
     const { table, view } = source.entity
     const isViewed = view !== undefined && this.#viewed.has(source.number)
-    const rows = isViewed ? `(${view.select})` : table.name
+    const rows = isViewed ? `(${view.select(this.#dialect)})` : table.name
     return `${rows} as ${name}${parts.join('')}`
   }
 

@@ -15,6 +15,7 @@ import { inLocal, noRate, type Rate, rateOn, takenOff } from '../write/exchange-
 import { openLineRows } from '../write/line-rows.ts'
 import { kindOf } from '../write/lines.ts'
 import { createLookups } from '../write/lookups.ts'
+import { postJournal } from '../write/payments.ts'
 import { lockRow, newId, today, updateRow, type WriteContext } from '../write/rows.ts'
 import { checkTag, type Target } from '../write/tag.ts'
 import { isPosted } from './life.ts'
@@ -36,6 +37,10 @@ export async function act(
   mayRelease: boolean,
 ): Promise<ActionResult> {
   const { entity, id } = target
+  if (entity.table === tables.customerPaymentJournals) {
+    await postJournal(context, target)
+    return { set: entity.set, id }
+  }
   const row = await lockDocument(context, target)
   checkTag(target, row, false, context.conflictStatus)
   const self = { set: entity.set, id }

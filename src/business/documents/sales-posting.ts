@@ -1,7 +1,7 @@
 /** What an invoice or a credit memo books: what is owed against what was sold and its tax. */
 
 import { allRows } from '#query/rows.ts'
-import { lineView } from '../entities/line-view.ts'
+import { lineSelect } from '../entities/line-view.ts'
 import { noGuid } from '../entity.ts'
 import type { DocumentRow } from '../tables.ts'
 import * as tables from '../tables.ts'
@@ -26,7 +26,7 @@ export async function bookSale(
   document: Pick<DocumentRow, 'id' | 'discount_amount'>,
   { sign, local, rate }: Sold,
 ): Promise<void> {
-  const lines = document.discount_amount === 0 ? tables.lines.name : `(${lineView.select})`
+  const lines = document.discount_amount === 0 ? tables.lines.name : `(${lineSelect})`
   const nets = await tx.all(
     `select lines.account_id as account_id, coalesce(items.type, '') as type,
        cast(sum(lines.net_amount) as bigint) as net from ${lines} as lines

@@ -1,6 +1,7 @@
 /** Customers, with what decides the tax of their documents (business facts 5.6 and 14). Shape only. */
 
 import {
+  added,
   boolean,
   decimal,
   defineEntity,
@@ -70,6 +71,9 @@ export const customers: Entity = defineEntity({
     toMany('salesQuotes', 'salesQuotes', 'customer_id'),
     toMany('salesCreditMemos', 'salesCreditMemos', 'customer_id'),
     toMany('customerPayments', 'customerPayments', 'customer_id'),
+    added(toOne('customerFinancialDetail', 'customerFinancialDetails', 'id', ['v2.0'])),
+    added(toOne('customerFinancialDetails', 'customerFinancialDetails', 'id', ['v1.0'])),
+    added(toOne('agedAccountsReceivable', 'agedAccountsReceivables', 'id')),
   ],
   allows: editable,
   defaultOrder: ['number'],

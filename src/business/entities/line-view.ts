@@ -53,8 +53,10 @@ const workedColumns: ReadonlySet<string> = new Set(worked.map(([column]) => colu
 const plain = Object.keys(lines.columns).filter((column) => !workedColumns.has(column))
 
 /** `share_of` is the store's in one dialect, made by a migration in the other. */
+export const lineSelect = `select ${[...plain, ...columnsWorked].join(', ')} from (${taxed}) as lines`
+
 export const lineView: View = {
-  select: `select ${[...plain, ...columnsWorked].join(', ')} from (${taxed}) as lines`,
+  select: () => lineSelect,
   works: `exists (select 1 from business_document_tax_groups taxed where taxed.document_id = t0.document_id
     and taxed.tax_key = t0.tax_key and taxed.spread > 0)`,
   columns: workedColumns,

@@ -134,9 +134,8 @@ class SchemaWriter {
     const target = this.#model.find(navigation.target, this.#version)
     const type = `${this.#name}.${target?.type}`
     const list = leadsToList(navigation, this.#version)
-    return list
-      ? `<NavigationProperty Name="${navigation.name}" Type="Collection(${type})"/>`
-      : `<NavigationProperty Name="${navigation.name}" Type="${type}"/>`
+    const start = `<NavigationProperty Name="${navigation.name}" Type="${list ? `Collection(${type})` : type}"`
+    return navigation.isAdded === true ? `${start}>${revision}</NavigationProperty>` : `${start}/>`
   }
 
   #property(field: Field, isKey: boolean): string {
@@ -144,8 +143,11 @@ class SchemaWriter {
     // Only a key may not be null: what may be left out of a body is what clients know as nullable.
     const start = `<Property Name="${field.name}" ${attributes}${isKey ? ' Nullable="false"' : ''}`
     const term = { never: 'Computed', create: 'Immutable', always: undefined }[field.write]
-    if (term === undefined) return `${start}/>`
-    return `${start}><Annotation Term="Org.OData.Core.V1.${term}" Bool="true"/></Property>`
+    const terms = [
+      ...(term === undefined ? [] : [`<Annotation Term="Org.OData.Core.V1.${term}" Bool="true"/>`]),
+      ...(field.isAdded === true ? [revision] : []),
+    ]
+    return terms.length === 0 ? `${start}/>` : `${start}>${terms.join('')}</Property>`
   }
 
   #typeOf({ type }: Field): string {
@@ -210,6 +212,10 @@ class SchemaWriter {
     return ['<EntityContainer Name="default">', ...sets, '</EntityContainer>'].join('\n')
   }
 }
+
+/** Tells that a property came after its type was released. */
+const revision =
+  '<Annotation Term="Org.OData.Core.V1.Revisions"><Collection><Record><PropertyValue Property="Kind" EnumMember="Org.OData.Core.V1.RevisionKind/Added"/><PropertyValue Property="Description" String="Came later."/></Record></Collection></Annotation>'
 
 /** What a set does not take. Sets are read, filtered and ordered without restriction. */
 function restrictions({ allows }: Entity): readonly string[] {

@@ -267,13 +267,14 @@ class SqlReader implements Reader {
     reading: Reading,
   ): Promise<WrittenRow | undefined> {
     const { view, ...plain } = asked.entity
+    const works = view?.works
     const unworked: Conditions = (writer, source) => [
       ...conditions(writer, source),
-      joined(`not (${view?.works ?? ''})`),
+      joined(`not (${works ?? ''})`),
     ]
     const look = async (entity: Entity, where: Conditions): Promise<WrittenRow | undefined> =>
       (await this.#levels.page({ ...asked, entity }, where, 1, reading)).rows[0]
-    const standing = view === undefined ? undefined : await look(plain, unworked)
+    const standing = works === undefined ? undefined : await look(plain, unworked)
     return standing ?? (await look(asked.entity, conditions))
   }
 

@@ -12,7 +12,7 @@ import {
 } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../../tests/require.ts'
 import { act } from '../documents/actions.ts'
-import { lineView } from '../entities/line-view.ts'
+import { lineSelect } from '../entities/line-view.ts'
 import { decimalUnit, type Entity, etagOf, noGuid, type Version } from '../entity.ts'
 import { businessMigrations } from '../migrations.ts'
 import { businessModel } from '../model.ts'
@@ -108,7 +108,7 @@ export async function openBooks(
   }
   const rowOf = async (set: string, id: string): Promise<SqlRow> => {
     const { table, view } = entityOf(set)
-    const rows = view === undefined ? table.name : `(${view.select}) as lines`
+    const rows = view === undefined ? table.name : `(${view.select(dialect)}) as lines`
     const [row] = await sql.all(`select * from ${rows} where id = ?`, id)
     if (row === undefined) throw new Error(`no row ${id}`)
     return row
@@ -145,7 +145,7 @@ export async function openBooks(
     row: rowOf,
     lines: (documentId: string) =>
       sql.all(
-        `select * from (${lineView.select}) as lines where document_id = ? order by sequence`,
+        `select * from (${lineSelect}) as lines where document_id = ? order by sequence`,
         documentId,
       ),
     tag: async (set: string, id: string) => etagOf(id, Number((await rowOf(set, id))['revision'])),

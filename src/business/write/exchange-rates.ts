@@ -22,7 +22,7 @@ const rates = selecting(
   'relational_exchange_rate_amount',
 )
 /** Balances are kept in cents of the company's own currency. */
-const cent = 1_000
+export const cent = 1_000
 
 export async function rateOn(
   { tx, companyId }: WriteContext,

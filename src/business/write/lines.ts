@@ -7,7 +7,7 @@ import { deleteRows, findRow, firstRow } from '#query/rows.ts'
 import { selecting } from '#query/table.ts'
 import { grossOf } from '../amounts/line.ts'
 import { linesAreOpen } from '../documents/life.ts'
-import { lineView } from '../entities/line-view.ts'
+import { lineSelect } from '../entities/line-view.ts'
 import { type Entity, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
 import type { LineRow } from '../tables.ts'
@@ -205,7 +205,7 @@ export async function removeLine(context: WriteContext, target: Target): Promise
 const sequences = selecting(tables.lines, 'sequence')
 const owners = selecting(tables.lines, 'document_id')
 /** Lines with their shares of a discount worked out. */
-const sharedLines = { ...tables.lines, name: `(${lineView.select}) as lines` }
+const sharedLines = { ...tables.lines, name: `(${lineSelect}) as lines` }
 
 async function lastSequenceOf(context: WriteContext, { head }: OpenDocument): Promise<number> {
   const where = 'where document_id = ? order by sequence desc limit 1'

@@ -1,5 +1,5 @@
 /**
- * The locks of a change set, taken before its first request and in one order: documents, number series, items, customers,
+ * The locks of a change set, taken before its first request and in one order: journals of payments, documents, number series, items, customers,
  * each by their ids. Two change sets that write the same rows in opposite order then wait for each other instead of
  * stopping each other. A request by itself takes its locks in that order anyway.
  */
@@ -37,11 +37,15 @@ export async function lockInOrder(
     return allRows(tx, selecting(table, 'id'), where, ...ids, ...(companyIds ?? []))
   }
   const these = placeholders(named)
+  await lock(tables.customerPaymentJournals, `id in (${these})`, named)
+  const payments = `id in (${these}) or journal_id in (${these})`
+  await lock(tables.customerPayments, payments, [...named, ...named])
   const documents = await lock(
     tables.documents,
     `id in (${these}) or id in (select document_id from business_lines where id in (${these}))
-       or id in (select invoice_id from business_documents where id in (${these}))`,
-    [...named, ...named, ...named],
+       or id in (select invoice_id from business_documents where id in (${these}))
+       or id in (select applies_to_invoice_id from business_customer_payments where journal_id in (${these}))`,
+    [...named, ...named, ...named, ...named],
   )
   // A POST takes numbers, and a PATCH of an item an entry of its stock.
   if (writes.some(({ method, url }) => method === 'POST' || /\bitems\(/i.test(url))) {

@@ -108,7 +108,17 @@ export const masterRules: Readonly<Record<string, MasterRules>> = {
       { table: tables.postingAccounts, column: 'account_id', what: 'what is posted' },
       { table: tables.generalLedgerEntries, column: 'account_id', what: 'an entry' },
       { table: tables.lines, column: 'account_id', what: 'a line' },
+      {
+        table: tables.customerPaymentJournals,
+        column: 'balancing_account_id',
+        what: 'a payment journal',
+      },
     ],
+  },
+  customerPaymentJournals: {
+    ...coded,
+    pairs: [{ ...account, id: 'balancingAccountId', code: 'balancingAccountNumber' }],
+    owns: [{ table: tables.customerPayments, column: 'journal_id' }],
   },
   postingAccounts: { pairs: [account] },
   itemVariants: { ...coded, pairs: [item], required: ['code', 'itemId'] },

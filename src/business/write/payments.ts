@@ -1,22 +1,30 @@
 /**
- * A payment of a customer, booked at once: it lowers what the customer owes and, where it names an invoice, what is
- * open of it; an invoice of which nothing is open is Paid. A negative one takes back what was paid before. Its amount is in
- * the currency of its invoice; without an invoice in the company's own.
+ * Payments of customers. One that is made by itself is booked at once: it lowers what the customer owes and, where it names
+ * an invoice, what is open of it; an invoice of which nothing is open is Paid. One in a journal waits, and may be changed,
+ * until the journal is posted. A negative one takes back what was paid before. Its amount is in the currency of its invoice;
+ * without an invoice in the company's own.
  */
 
-import { findRow, insertRow } from '#query/rows.ts'
+import { allRows, deleteRows, findRow, insertRow } from '#query/rows.ts'
 import { shown } from '../amounts/decimals.ts'
 import { roundTo } from '../amounts/units.ts'
 import { nextNumber } from '../documents/numbers.ts'
 import { lockLedger, Posting } from '../documents/posting.ts'
 import { type Entity, noDate, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
-import type { DocumentRow } from '../tables.ts'
+import type { DocumentRow, PaymentRow } from '../tables.ts'
 import * as tables from '../tables.ts'
 import { inLocal, noRate, rateOn, takenOff } from './exchange-rates.ts'
 import { createLookups, reference } from './lookups.ts'
-import { lockRow, newId, today, updateRow, type WriteContext } from './rows.ts'
+import { changedCells, lockRow, newId, today, updateRow, type WriteContext } from './rows.ts'
+import { checkTag, type Target } from './tag.ts'
 import { type Body, type GivenFields, readBody } from './values.ts'
+
+/** Of one journal; they are posted in one transaction. */
+const journalPaymentsMax = 1_000
+const lineNumberStep = 10_000
+
+type Journal = Pick<PaymentRow, 'id'> & { readonly balancing_account_id: string }
 
 export async function createPayment(
   context: WriteContext,
@@ -24,37 +32,6 @@ export async function createPayment(
   body: Body,
 ): Promise<string> {
   const given = readBody(entity, context.version, body)
-  const amount = Number(given.get('amount')?.value ?? 0)
-  if (amount === 0) {
-    throw refuse.BadRequest_RequiredParamNotProvided(
-      { name: 'amount', reason: 'it is what was paid; negative when it went back.' },
-      { target: 'amount' },
-    )
-  }
-  const lookups = createLookups(context)
-  const named = await lookups.agree(tables.documents, 'invoice', [
-    reference('appliesToInvoiceId', 'id', given.get('appliesToInvoiceId')?.value),
-    reference('appliesToInvoiceNumber', 'number', given.get('appliesToInvoiceNumber')?.value),
-  ])
-  const asked = await lookups.agree(tables.customers, 'customer', [
-    reference('customerId', 'id', given.get('customerId')?.value),
-    reference('customerNumber', 'number', given.get('customerNumber')?.value),
-  ])
-  const payerId = named === undefined ? undefined : named.bill_to_customer_id
-  if (asked !== undefined && payerId !== undefined && asked.id !== payerId) {
-    throw badValue('customerId', 'the invoice is another customer’s to pay.')
-  }
-  const customerId = asked === undefined ? payerId : asked.id
-  const customer =
-    customerId === undefined
-      ? undefined
-      : await findRow(context.tx, tables.customers, { id: customerId })
-  if (customerId === undefined || customer === undefined) {
-    throw refuse.BadRequest_RequiredParamNotProvided(
-      { name: 'customerId', reason: 'a payment is a customer’s; name one, or an invoice.' },
-      { target: 'customerId' },
-    )
-  }
   const id = reference('id', 'id', given.get('id')?.value)?.value ?? newId(context)
   if ((await findRow(context.tx, tables.customerPayments, { id })) !== undefined) {
     throw refuse.Internal_EntityWithSameKeyExists(
@@ -62,37 +39,203 @@ export async function createPayment(
       { target: 'id' },
     )
   }
-  const invoice = named === undefined ? undefined : await apply(context, named, amount)
-  const number = await nextNumber(context, 'payment')
-  const day = dateGiven(given, context)
-  await lockLedger(context)
-  const posting = new Posting(context, {
-    type: 'Payment',
-    number,
-    id,
-    date: day,
-    description: textGiven(given, 'description') || customer.display_name,
-    customer: { id: customerId, number: customer.number },
-  })
-  await book(context, posting, invoice, { amount, day })
-  await posting.finish()
-  await insertRow(context.tx, tables.customerPayments, {
+  const journalId = reference('journalId', 'id', given.get('journalId')?.value)?.value ?? noGuid
+  if (journalId !== noGuid) await lockJournal(context, journalId)
+  const payment = await filled(context, given, {
     id,
     company_id: context.companyId,
     revision: 1,
-    document_number: number,
-    customer_id: customerId,
-    customer_number: customer.number,
-    posting_date: day,
-    external_document_number: textGiven(given, 'externalDocumentNumber'),
-    amount,
-    applies_to_invoice_id: invoice === undefined ? noGuid : invoice.id,
-    applies_to_invoice_number: invoice === undefined ? '' : invoice.number,
-    description: textGiven(given, 'description') || customer.display_name,
-    comment: textGiven(given, 'comment'),
+    document_number: '',
+    customer_id: noGuid,
+    customer_number: '',
+    posting_date: today(context),
+    external_document_number: '',
+    amount: 0,
+    applies_to_invoice_id: noGuid,
+    applies_to_invoice_number: '',
+    description: '',
+    comment: '',
+    last_modified_date_time: context.now,
+    journal_id: journalId,
+    line_number: 0,
+  })
+  const isDraft = journalId !== noGuid
+  const invoice = isDraft ? undefined : await apply(context, payment)
+  const numbered = {
+    ...payment,
+    document_number: await nextNumber(context, 'payment'),
+    line_number: isDraft ? await lineNumberOf(context, payment) : 0,
+  }
+  if (!isDraft) await book(context, numbered, invoice)
+  await insertRow(context.tx, tables.customerPayments, numbered)
+  return id
+}
+
+export async function changePayment(
+  context: WriteContext,
+  target: Target,
+  body: Body,
+): Promise<void> {
+  const given = readBody(target.entity, context.version, body)
+  const before = await lockDraft(context, target, true)
+  const journalId = given.get('journalId')?.value ?? before.journal_id
+  if (journalId !== before.journal_id)
+    throw ruleBroken("'journalId' cannot be changed.", 'journalId')
+  const wanted = await filled(context, given, before)
+  const isMoved = wanted.line_number !== before.line_number
+  if (isMoved) await lockJournal(context, before.journal_id)
+  const line_number = isMoved ? await lineNumberOf(context, wanted) : before.line_number
+  const changed = changedCells<PaymentRow>(before, { ...wanted, line_number })
+  if (Object.keys(changed).length === 0) return
+  await updateRow(context.tx, tables.customerPayments, before.id, {
+    ...changed,
     last_modified_date_time: context.now,
   })
-  return id
+}
+
+export async function removePayment(context: WriteContext, target: Target): Promise<void> {
+  const { id } = await lockDraft(context, target, false)
+  await deleteRows(context.tx, tables.customerPayments, { id })
+}
+
+/** All payments of the journal, or none. They leave it, and stay as payments that are booked. */
+export async function postJournal(context: WriteContext, target: Target): Promise<void> {
+  const { tx, dialect, companyId } = context
+  const journal = await lockJournal(context, target.id)
+  checkTag(target, journal, false, context.conflictStatus)
+  const lock = dialect === 'postgres' ? ' for update' : ''
+  const where = `where journal_id = ? and company_id = ? order by line_number${lock}`
+  const payments = await allRows(tx, tables.customerPayments, where, journal.id, companyId)
+  if (payments.length === 0) throw ruleBroken('There is nothing to post: the journal is empty.')
+  // All invoices before any balance, in one order.
+  for (const id of [...new Set(payments.map((one) => one.applies_to_invoice_id))].sort())
+    await lockRow(context, tables.documents, { id })
+  for (const payment of payments) {
+    const invoice = await apply(context, payment)
+    await book(context, payment, invoice, journal)
+    await updateRow(tx, tables.customerPayments, payment.id, {
+      journal_id: noGuid,
+      line_number: 0,
+      last_modified_date_time: context.now,
+    })
+  }
+  await updateRow(tx, tables.customerPaymentJournals, journal.id, {
+    last_modified_date_time: context.now,
+  })
+}
+
+async function lockJournal(context: WriteContext, id: string) {
+  const { companyId } = context
+  const cells = { id, company_id: companyId }
+  const journal = await lockRow(context, tables.customerPaymentJournals, cells)
+  if (journal !== undefined) return journal
+  throw refuse.Internal_RecordNotFound(
+    { property: 'journalId', type: 'customerPaymentJournal', key: `the id '${id}'` },
+    { target: 'journalId' },
+  )
+}
+
+async function lockDraft(
+  context: WriteContext,
+  target: Target,
+  isTagRequired: boolean,
+): Promise<PaymentRow> {
+  const { entity, id } = target
+  const cells = { id, company_id: context.companyId }
+  const row = await lockRow(context, tables.customerPayments, cells)
+  if (row === undefined) {
+    throw refuse.BadRequest_ResourceNotFound({ type: entity.type, key: `the id '${id}'` })
+  }
+  checkTag(target, row, isTagRequired, context.conflictStatus)
+  if (row.journal_id !== noGuid) return row
+  throw ruleBroken(
+    'The payment is posted and stays as it is; one with a negative amount takes it back.',
+  )
+}
+
+/** The number a payment was given in its journal, or the one behind the last. The journal is locked. */
+async function lineNumberOf(
+  { tx }: WriteContext,
+  { id, journal_id: journalId, line_number: wanted }: PaymentRow,
+): Promise<number> {
+  const [row] = await tx.all(
+    `select count(*) as n, coalesce(max(line_number), 0) as last,
+       coalesce(sum(case when line_number = ? then 1 else 0 end), 0) as taken
+       from business_customer_payments where journal_id = ? and id <> ?`,
+    wanted,
+    journalId,
+    id,
+  )
+  if (Number(row?.['n']) >= journalPaymentsMax)
+    throw ruleBroken(`The journal has ${journalPaymentsMax} payments; post it, or use another.`)
+  if (wanted === 0) return Number(row?.['last']) + lineNumberStep
+  if (Number(row?.['taken']) > 0)
+    throw badValue('lineNumber', `another payment of the journal has the number ${wanted}.`)
+  return wanted
+}
+
+/** The payment with what was given, which names one customer and, where it names an invoice, who has to pay that. */
+async function filled(
+  context: WriteContext,
+  given: GivenFields,
+  before: PaymentRow,
+): Promise<PaymentRow> {
+  const textOf = (name: string, known: string) => {
+    const value = given.get(name)?.value
+    return typeof value === 'string' ? value : known
+  }
+  const numberOf = (name: string, known: number) => Number(given.get(name)?.value ?? known)
+  const lookups = createLookups(context)
+  const isNamed = given.has('appliesToInvoiceId') || given.has('appliesToInvoiceNumber')
+  const named = await lookups.agree(
+    tables.documents,
+    'invoice',
+    isNamed
+      ? [
+          reference('appliesToInvoiceId', 'id', given.get('appliesToInvoiceId')?.value),
+          reference('appliesToInvoiceNumber', 'number', given.get('appliesToInvoiceNumber')?.value),
+        ]
+      : [reference('appliesToInvoiceId', 'id', before.applies_to_invoice_id)],
+  )
+  const asked = await lookups.agree(tables.customers, 'customer', [
+    reference('customerId', 'id', given.get('customerId')?.value),
+    reference('customerNumber', 'number', given.get('customerNumber')?.value),
+  ])
+  const payerId = named === undefined ? before.customer_id : named.bill_to_customer_id
+  if (asked !== undefined && named !== undefined && asked.id !== payerId) {
+    throw badValue('customerId', 'the invoice is another customer’s to pay.')
+  }
+  const customerId = asked === undefined ? payerId : asked.id
+  const customer = await findRow(context.tx, tables.customers, { id: customerId })
+  if (customer === undefined) {
+    throw refuse.BadRequest_RequiredParamNotProvided(
+      { name: 'customerId', reason: 'a payment is a customer’s; name one, or an invoice.' },
+      { target: 'customerId' },
+    )
+  }
+  const amount = numberOf('amount', before.amount)
+  if (amount === 0) {
+    throw refuse.BadRequest_RequiredParamNotProvided(
+      { name: 'amount', reason: 'it is what was paid; negative when it went back.' },
+      { target: 'amount' },
+    )
+  }
+  const line_number = numberOf('lineNumber', before.line_number)
+  if (line_number < 0) throw badValue('lineNumber', 'a number above zero was expected.')
+  const posting_date = textOf('postingDate', before.posting_date)
+  return {
+    ...before,
+    line_number,
+    customer_id: customerId,
+    customer_number: customer.number,
+    posting_date: posting_date === noDate ? today(context) : posting_date,
+    external_document_number: textOf('externalDocumentNumber', before.external_document_number),
+    amount,
+    applies_to_invoice_id: named === undefined ? noGuid : named.id,
+    applies_to_invoice_number: named === undefined ? '' : named.number,
+    description: textOf('description', before.description) || customer.display_name,
+    comment: textOf('comment', before.comment),
+  }
 }
 
 /**
@@ -101,13 +244,25 @@ export async function createPayment(
  */
 async function book(
   context: WriteContext,
-  posting: Posting,
+  payment: PaymentRow,
   invoice: DocumentRow | undefined,
-  { amount, day }: { readonly amount: number; readonly day: string },
+  journal?: Journal,
 ): Promise<void> {
+  const { amount, posting_date: day } = payment
+  await lockLedger(context)
+  const posting = new Posting(context, {
+    type: 'Payment',
+    number: payment.document_number,
+    id: payment.id,
+    date: day,
+    description: payment.description,
+    customer: { id: payment.customer_id, number: payment.customer_number },
+  })
   const paid = invoice === undefined ? amount : takenOff(invoice, amount)
   const received = invoice === undefined ? amount : await worthOn(context, invoice, amount, day)
-  await posting.bookAs('Bank', received)
+  const balancing = journal?.balancing_account_id ?? noGuid
+  if (balancing === noGuid) await posting.bookAs('Bank', received)
+  else posting.book(balancing, received)
   const about = {
     currency_code: invoice === undefined ? '' : invoice.currency_code,
     applies_to_invoice_id: invoice === undefined ? noGuid : invoice.id,
@@ -115,12 +270,14 @@ async function book(
   const applied_amount = invoice === undefined ? 0 : -amount
   await posting.owe(-amount, -received, { ...about, applied_amount })
   const gain = received - paid
-  if (gain === 0) return
-  await posting.owe(0, gain, {
-    ...about,
-    description: gain > 0 ? 'Exchange gain' : 'Exchange loss',
-  })
-  await posting.bookAs(gain > 0 ? 'Exchange Gains' : 'Exchange Losses', -gain)
+  if (gain !== 0) {
+    await posting.owe(0, gain, {
+      ...about,
+      description: gain > 0 ? 'Exchange gain' : 'Exchange loss',
+    })
+    await posting.bookAs(gain > 0 ? 'Exchange Gains' : 'Exchange Losses', -gain)
+  }
+  await posting.finish()
 }
 
 /** At the rate of the invoice, where the day has no other: then the parts of an invoice leave no cent. */
@@ -139,17 +296,18 @@ async function worthOn(
   return isSame ? takenOff(invoice, amount) : inLocal(amount, rate)
 }
 
-/** Moves what is open of the invoice; the invoice as it was. */
+/** Moves what is open of the invoice that the payment names; the invoice as it was. */
 async function apply(
   context: WriteContext,
-  named: DocumentRow,
-  amount: number,
-): Promise<DocumentRow> {
-  const id = named.id
+  { applies_to_invoice_id: id, customer_id: payerId, amount }: PaymentRow,
+): Promise<DocumentRow | undefined> {
+  if (id === noGuid) return undefined
   const invoice = await lockRow(context, tables.documents, { id })
   if (invoice === undefined || invoice.kind !== 'invoice') {
     throw badValue('appliesToInvoiceId', 'an invoice was expected.')
   }
+  if (invoice.bill_to_customer_id !== payerId)
+    throw badValue('customerId', 'the invoice is another customer’s to pay.')
   const status = invoice.status
   if (status !== 'Open' && status !== 'Paid') {
     throw ruleBroken(
@@ -179,18 +337,9 @@ async function apply(
 
 async function paidOf(context: WriteContext, invoiceId: string): Promise<number> {
   const [row] = await context.tx.all(
-    'select cast(coalesce(sum(amount), 0) as bigint) as paid from business_customer_payments where applies_to_invoice_id = ?',
+    'select cast(coalesce(sum(amount), 0) as bigint) as paid from business_customer_payments where applies_to_invoice_id = ? and journal_id = ?',
     invoiceId,
+    noGuid,
   )
   return Number(row?.['paid'] ?? 0)
-}
-
-function textGiven(given: GivenFields, name: string): string {
-  const value = given.get(name)?.value
-  return typeof value === 'string' ? value : ''
-}
-
-function dateGiven(given: GivenFields, context: WriteContext): string {
-  const value = textGiven(given, 'postingDate')
-  return value === '' || value === noDate ? today(context) : value
 }

@@ -7,7 +7,7 @@ import { createCompany, removeCompany } from './companies.ts'
 import { changeDocument, createDocument, removeDocument } from './documents.ts'
 import { changeLine, createLine, type LinePlace, removeLine, type WrittenLine } from './lines.ts'
 import { changeMaster, createMaster, type Owner, removeMaster } from './master.ts'
-import { createPayment } from './payments.ts'
+import { changePayment, createPayment, removePayment } from './payments.ts'
 import type { WriteContext } from './rows.ts'
 import type { Target } from './tag.ts'
 import type { Body } from './values.ts'
@@ -40,9 +40,9 @@ export async function create(
     case 'lines':
       return await createLine(context, entity, body, place)
     case 'documents':
-      return unread(await createDocument(context, model, entity, ofCustomer(body, place)))
+      return unread(await createDocument(context, model, entity, ofOwner(body, place)))
     case 'payments':
-      return unread(await createPayment(context, entity, ofCustomer(body, place)))
+      return unread(await createPayment(context, entity, ofOwner(body, place)))
     case 'companies':
       return unread(await createCompany(context, entity, body))
     default:
@@ -54,8 +54,15 @@ export function unread(id: string): Written {
   return { id, row: undefined }
 }
 
-function ofCustomer(body: Body, { owner }: Place): Body {
-  return owner?.column === 'customer_id' ? { customerId: owner.id, ...body } : body
+/** The row that the address names as the owner. */
+const ownerProperties: Readonly<Record<string, string>> = {
+  customer_id: 'customerId',
+  journal_id: 'journalId',
+}
+
+function ofOwner(body: Body, { owner }: Place): Body {
+  const property = ownerProperties[owner?.column ?? '']
+  return property === undefined ? body : { [property]: owner?.id, ...body }
 }
 
 export async function change(context: WriteContext, target: Target, body: Body): Promise<Written> {
@@ -66,6 +73,9 @@ export async function change(context: WriteContext, target: Target, body: Body):
       return await changeLine(context, target, body)
     case 'documents':
       await changeDocument(context, target, body)
+      return unread(id)
+    case 'payments':
+      await changePayment(context, target, body)
       return unread(id)
     default:
       await changeMaster(context, target, body)
@@ -81,6 +91,8 @@ export async function remove(context: WriteContext, model: Model, target: Target
       return await removeLine(context, target)
     case 'documents':
       return await removeDocument(context, target)
+    case 'payments':
+      return await removePayment(context, target)
     case 'companies':
       return await removeCompany(context, model, target)
     default:
