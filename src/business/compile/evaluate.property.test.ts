@@ -64,7 +64,7 @@ function shapeOf(
   row: SqlRow,
 ): Shape {
   const shape: Record<string, Shape | readonly Shape[] | string | number | null> = {}
-  shape['id'] = String(row[fieldNamed(entity, version, 'id')?.column ?? 'id'])
+  shape['id'] = String(row[fieldNamed(entity, version, entity.key)?.column ?? 'id'])
   for (const { navigation, entity: target, options: inner } of options.expand) {
     const { local, foreign } = navigation.on
     const found = expected(tables, target, version, inner, (other) => {
@@ -82,7 +82,7 @@ function seen(body: Readonly<Record<string, unknown>>, options: QueryOptions): S
   const shape: Record<string, Shape | readonly Shape[] | string | number | null> = {}
   // JSON of ours: as the reader wrote it.
   const json = body as Readonly<Record<string, Shape>>
-  shape['id'] = String(json['id'])
+  shape['id'] = String(json['id'] ?? json['customerId'])
   for (const { navigation, options: inner } of options.expand) {
     const value = json[navigation.name]
     shape[navigation.name] = Array.isArray(value)
