@@ -282,6 +282,18 @@ CREATE TABLE business_customer_ledger_entries (
   PRIMARY KEY (id)
 );
 
+CREATE TABLE business_customer_payment_journals (
+  id text COLLATE "C" NOT NULL,
+  company_id text COLLATE "C" NOT NULL,
+  revision bigint NOT NULL,
+  code text COLLATE "C" DEFAULT ''::text NOT NULL,
+  display_name text COLLATE "C" DEFAULT ''::text NOT NULL,
+  balancing_account_id text COLLATE "C" DEFAULT '00000000-0000-0000-0000-000000000000'::text NOT NULL,
+  balancing_account_number text COLLATE "C" DEFAULT ''::text NOT NULL,
+  last_modified_date_time bigint DEFAULT 0 NOT NULL,
+  PRIMARY KEY (id)
+);
+
 CREATE TABLE business_customer_payments (
   id text COLLATE "C" NOT NULL,
   company_id text COLLATE "C" NOT NULL,
@@ -297,6 +309,8 @@ CREATE TABLE business_customer_payments (
   description text COLLATE "C" DEFAULT ''::text NOT NULL,
   comment text COLLATE "C" DEFAULT ''::text NOT NULL,
   last_modified_date_time bigint DEFAULT 0 NOT NULL,
+  journal_id text COLLATE "C" DEFAULT '00000000-0000-0000-0000-000000000000'::text NOT NULL,
+  line_number bigint DEFAULT 0 NOT NULL,
   PRIMARY KEY (id)
 );
 
@@ -1138,9 +1152,13 @@ CREATE INDEX business_customer_ledger_entries_by_customer ON business_customer_l
 
 CREATE UNIQUE INDEX business_customer_ledger_entries_by_number ON business_customer_ledger_entries USING btree (company_id, entry_number);
 
+CREATE UNIQUE INDEX business_customer_payment_journals_by_code ON business_customer_payment_journals USING btree (company_id, code);
+
 CREATE INDEX business_customer_payments_by_customer ON business_customer_payments USING btree (customer_id);
 
 CREATE INDEX business_customer_payments_by_invoice ON business_customer_payments USING btree (applies_to_invoice_id);
+
+CREATE INDEX business_customer_payments_by_journal ON business_customer_payments USING btree (journal_id, line_number);
 
 CREATE UNIQUE INDEX business_customer_payments_by_number ON business_customer_payments USING btree (company_id, document_number);
 

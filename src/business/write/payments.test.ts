@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
-import { amount, dialects, openBooks } from '../testing/books.ts'
+import { amount, dialects, openCompany } from '../testing/books.ts'
 import { caller, type Json } from '../testing/caller.ts'
 
 const code = (wanted: string) => (error: unknown) =>
   error instanceof ApiError &&
   (error.code === wanted || assert.fail(`${error.code}: ${error.message}`))
 
-type Company = NonNullable<Awaited<ReturnType<typeof openBooks>>>
+type Company = NonNullable<Awaited<ReturnType<typeof openCompany>>>
 
 async function posted(company: Company, more: Readonly<Record<string, unknown>> = {}) {
   const id = await company.create('salesInvoices', {
@@ -39,7 +39,7 @@ async function balances({ sql, companyId }: Company) {
 
 for (const dialect of dialects) {
   test(`${dialect}: a journal's payments wait, are changed, and are posted together or not at all`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     const { customerId } = company
     const first = await posted(company)
@@ -136,7 +136,7 @@ for (const dialect of dialects) {
   })
 
   test(`${dialect}: a draft that takes back counts only what was booked`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     const id = await posted(company)
     const journal = await company.create('customerPaymentJournals', { code: 'J' })
@@ -156,7 +156,7 @@ for (const dialect of dialects) {
   })
 
   test(`${dialect}: what is owed by how late it is adds up to the balance`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     const { customerId } = company
     const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
@@ -202,7 +202,7 @@ for (const dialect of dialects) {
   })
 
   test(`${dialect}: journals, and what is late, by their addresses`, async (t) => {
-    await using company = await openBooks(t, dialect)
+    await using company = await openCompany(t, dialect)
     if (company === undefined) return
     const { customerId } = company
     const invoice = await posted(company, { dueDate: '2001-01-01' })
