@@ -1,4 +1,4 @@
-/** BusinessFixture of before posting made entries: what stood in balances is what opening entries add up to. */
+/** The business application of before posting made entries: what stood in balances is what opening entries add up to. */
 
 import assert from 'node:assert/strict'
 
