@@ -1,6 +1,7 @@
 /** What a source database holds, read in one snapshot: tables in the order they are copied, sequences. */
 
 import { quoteName, quoteText, type Session } from './connect.ts'
+import { hasRowKey, isReplicated } from './structure-sql.ts'
 
 export interface SourceTable {
   readonly oid: number
@@ -12,6 +13,8 @@ export interface SourceTable {
   readonly bytes: number
   readonly pages: number
   readonly unlogged: boolean
+  /** Otherwise its rows are compared at the cutover, and copied again where they differ. */
+  readonly replicated: boolean
   /** Quoted, without generated columns. */
   readonly columns: readonly string[]
   /** Quoted, with generated columns: their places in a table may differ from server to server. */
@@ -38,6 +41,7 @@ interface TableRow {
   readonly persistence: string
   readonly identity: string
   readonly has_key: boolean
+  readonly replicated: boolean
   readonly columns: readonly string[] | null
   readonly by_name: readonly string[] | null
   readonly safe: boolean | null
@@ -76,8 +80,7 @@ SELECT c.oid, n.nspname AS schema, c.relname AS table,
   pg_catalog.pg_table_size(c.oid) AS bytes,
   pg_catalog.pg_relation_size(c.oid) / pg_catalog.current_setting('block_size')::int AS pages,
   c.relpersistence AS persistence, c.relreplident AS identity,
-  EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisvalid AND i.indimmediate
-    AND CASE c.relreplident WHEN 'i' THEN i.indisreplident ELSE i.indisprimary END) AS has_key,
+  ${hasRowKey} AS has_key, ${isReplicated} AS replicated,
   a.columns, a.by_name, a.safe,
   x.condition, ${version} AS version
 FROM pg_catalog.pg_class c
@@ -110,6 +113,7 @@ export async function readTables(session: Session): Promise<readonly SourceTable
     bytes: Number(row.bytes),
     pages: Number(row.pages),
     unlogged: row.persistence === 'u',
+    replicated: row.replicated,
     columns: (row.columns ?? []).map(quoteName),
     columnsByName: (row.by_name ?? []).map(quoteName),
     binarySafe: row.safe === true,

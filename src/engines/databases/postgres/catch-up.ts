@@ -79,7 +79,7 @@ export async function catchUp(task: DatabaseTask, say: (words: string) => void):
     added.filter((line) => !isAhead(line) && !isForeignKey(line)),
   )
   await silenceTriggers(task, target)
-  const sent = tables.filter(({ unlogged }) => !unlogged).map(({ name }) => name)
+  const sent = tables.filter(({ replicated }) => replicated).map(({ name }) => name)
   // Written down first: one that is published and whose copy was not begun would be taken for whole.
   task.record.resync = [
     ...new Set([...task.record.resync, ...(await unpublished(task, source, sent))]),

@@ -20,6 +20,7 @@ import {
 } from './database-task.ts'
 import { fence, unfence } from './fence.ts'
 import { copyLargeObjects } from './large-objects.ts'
+import { carryPublications } from './publications.ts'
 import { count } from './replicate.ts'
 import {
   dropPublication,
@@ -105,7 +106,7 @@ async function drain(task: DatabaseTask, source: Session): Promise<void> {
   }
 }
 
-/** Sequences, large objects and unlogged tables go through no replication (facts A.7, 5). */
+/** Sequences, large objects and some tables go through no replication (facts A.7, 5). */
 async function bringOver(task: DatabaseTask, source: Session, target: Session): Promise<void> {
   await copySequences(source, target)
   await copyLargeObjects(source, target, {
@@ -114,8 +115,8 @@ async function bringOver(task: DatabaseTask, source: Session, target: Session): 
     signal: task.signal,
     onBytes: () => undefined,
   })
-  const unlogged = (await readTables(source)).filter((table) => table.unlogged)
-  for (const table of unlogged) {
+  const tables = (await readTables(source)).filter(({ replicated }) => !replicated)
+  for (const table of tables) {
     const query = `SELECT ${fingerprintOf(table, 'checksums')}`
     const [here, there] = await Promise.all([source.rows(query), target.rows(query)])
     if (JSON.stringify(here) === JSON.stringify(there)) continue
@@ -173,6 +174,7 @@ async function takeDown(task: DatabaseTask, source: Session, server: Session): P
   await restoreIdentities(source, task.record.identities)
   await restoreIdentities(target, task.record.identities)
   await wakeTriggers(target, task.record.triggers)
+  await carryPublications(task, source, target)
   await finishTargetDatabase(task, source, server)
   task.onBoundary('finished')
   if (task.spec.fence !== 'stay') await unfence(task, source)

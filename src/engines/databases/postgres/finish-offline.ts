@@ -11,6 +11,7 @@ import {
   openTargetServer,
   tell,
 } from './database-task.ts'
+import { carryPublications } from './publications.ts'
 import { StructureWatch, unlike } from './structure.ts'
 import { finishTargetDatabase } from './target-database.ts'
 import { verifyDatabase } from './verify.ts'
@@ -35,19 +36,26 @@ export async function finishOffline(task: DatabaseTask): Promise<void> {
     task.spec.analyze ? target.run('ANALYZE') : undefined,
   ])
   tell(task, { verified: { how: task.spec.verify, ...compared[0] } })
-  await complete(task, source, server)
+  await complete(task, source, target, server)
 }
 
 /** After a crash in the very last step, where the mark may be gone already: that step again. */
 export async function completeOffline(task: DatabaseTask): Promise<void> {
   await using source = await openSource(task)
+  await using target = await openTarget(task)
   await using server = await openTargetServer(task)
-  await complete(task, source, server)
+  await complete(task, source, target, server)
 }
 
-async function complete(task: DatabaseTask, source: Session, server: Session): Promise<void> {
+async function complete(
+  task: DatabaseTask,
+  source: Session,
+  target: Session,
+  server: Session,
+): Promise<void> {
   task.record.pastReturn = true
   task.save()
+  await carryPublications(task, source, target)
   // A durable commit: it puts everything before it on the disk.
   await finishTargetDatabase(task, source, server)
   task.onBoundary('finished')

@@ -36,6 +36,7 @@ import { recordCopied } from './report.ts'
 import {
   dropDump,
   dumpSchema,
+  foreignCompression,
   isForeignKey,
   listOfDump,
   missingRoles,
@@ -59,7 +60,9 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
   const server = sessions.use(await openTargetServer(task))
   const lacking = await missingRoles(source, server)
   task.record.owners = lacking.length === 0
-  task.record.setAside = await leftBehind(source, lacking)
+  const compressed = await foreignCompression(source, server)
+  task.record.leavesCompression = compressed > 0
+  task.record.setAside = await leftBehind(source, lacking, compressed)
   const sourceMajor = await majorOf(source)
   const targetMajor = await majorOf(server)
   requireClient(task, sourceMajor)
@@ -132,11 +135,13 @@ function requireClient(task: DatabaseTask, sourceMajor: number): void {
 }
 
 /** What a copy does not take along on purpose. */
-async function leftBehind(source: Session, lacking: readonly string[]): Promise<readonly string[]> {
+async function leftBehind(
+  source: Session,
+  lacking: readonly string[],
+  compressed: number,
+): Promise<readonly string[]> {
   const rows = await source.rows<{ what: string }>(
-    `SELECT 'the publication ' || pubname AS what FROM pg_catalog.pg_publication WHERE pubname !~ '^mig_'
-     UNION ALL
-     SELECT 'the subscription ' || s.subname FROM pg_catalog.pg_subscription s
+    `SELECT 'the subscription ' || s.subname AS what FROM pg_catalog.pg_subscription s
      JOIN pg_catalog.pg_database d ON d.oid = s.subdbid WHERE d.datname = pg_catalog.current_database()
      ORDER BY 1 LIMIT 20`,
   )
@@ -146,6 +151,11 @@ async function leftBehind(source: Session, lacking: readonly string[]): Promise<
     ...(lacking.length === 0
       ? []
       : [`owners and grants (the target lacks, or may not act as, ${lacking.join(', ')})`]),
+    ...(compressed === 0
+      ? []
+      : [
+          `the compression lz4 of ${compressed} columns (the target's server was built without it)`,
+        ]),
   ]
 }
 
@@ -176,7 +186,7 @@ async function takeSnapshot(task: DatabaseTask, source: Session): Promise<Snapsh
 }
 
 function requireIdentities(tables: readonly SourceTable[]): void {
-  const lacking = tables.filter(({ identityMissing, unlogged }) => identityMissing && !unlogged)
+  const lacking = tables.filter(({ identityMissing, replicated }) => identityMissing && replicated)
   if (lacking.length > 0) {
     throw new DatabaseEngineError(
       'refused',

@@ -47,6 +47,8 @@ export interface DatabaseRecord {
   pastReturn: boolean
   /** False when roles that own or may use things are missing at the target. */
   owners: boolean
+  /** The target's server was built without a compression that columns of the source have. */
+  leavesCompression: boolean
   /** The target database was made by this migration, and may hold data. */
   made: boolean
   /** What the clean-up leads to. */
@@ -243,6 +245,7 @@ export function freshRecord(name: string, attempt: number): DatabaseRecord {
     fence: undefined,
     pastReturn: false,
     owners: true,
+    leavesCompression: false,
     made: false,
     outcome: undefined,
     leftOut: [],

@@ -42,7 +42,7 @@ export async function setIdentities(task: DatabaseTask, source: Session): Promis
       )
     ).map(({ oid }) => Number(oid)),
   )
-  const tables = (await readTables(source)).filter(({ unlogged }) => !unlogged)
+  const tables = (await readTables(source)).filter(({ replicated }) => replicated)
   const lacking = tables.filter((table) => table.identityMissing)
   const shared = tables.filter(
     ({ identity, hasKey, oid }) => identity === 'f' && !hasKey && ofOthers.has(oid),
@@ -102,7 +102,8 @@ export async function restoreIdentities(
   for (const { table, previous } of identities) {
     const query = `SELECT 1 FROM pg_catalog.pg_class c WHERE c.oid = pg_catalog.to_regclass($1)
       AND c.relreplident = 'f' AND NOT EXISTS (
-        SELECT FROM pg_catalog.pg_publication_rel r WHERE r.prrelid = c.oid)`
+        SELECT FROM pg_catalog.pg_publication_rel r JOIN pg_catalog.pg_publication p ON p.oid = r.prpubid
+        WHERE r.prrelid = c.oid AND p.pubname LIKE 'mig\\_%')`
     if ((await session.value(query, [table])) === undefined) continue
     const identity = previous === 'n' ? 'NOTHING' : 'DEFAULT'
     // Whoever publishes it waits for this lock, and looks at the identity after.
@@ -114,14 +115,16 @@ export async function restoreIdentities(
   }
 }
 
-/** Unlogged tables have no changes to publish; partitions are published one by one. */
+/** Partitions are published one by one. */
 export async function createPublication(
   task: DatabaseTask,
   source: Session,
   tables: readonly SourceTable[],
 ): Promise<void> {
   const name = quoteName(nameOf(task))
-  const published = tables.filter(({ unlogged }) => !unlogged).map((table) => `ONLY ${table.name}`)
+  const published = tables
+    .filter(({ replicated }) => replicated)
+    .map((table) => `ONLY ${table.name}`)
   const list = published.length === 0 ? '' : ` FOR TABLE ${published.join(', ')}`
   await withShortLock(
     source,

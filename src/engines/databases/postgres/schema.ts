@@ -30,8 +30,8 @@ function certificateFile(task: DatabaseTask, access: ReachableServer, side: stri
 }
 
 /**
- * Tablespaces are the operator's and stay out; publications and subscriptions are of the source's own
- * replication, which a copy must not join.
+ * Tablespaces are the operator's and stay out; subscriptions are of the source's own replication, which a copy must not
+ * join. Publications come at the end (`publications.ts`), where the right to one lacks nothing but that one.
  */
 async function dumpOnce(task: DatabaseTask, of: DumpOf, snapshot?: string): Promise<void> {
   const server = sourceAccess(task.spec, task.credentials)
@@ -46,6 +46,7 @@ async function dumpOnce(task: DatabaseTask, of: DumpOf, snapshot?: string): Prom
       '--no-publications',
       '--no-subscriptions',
       '--no-tablespaces',
+      ...(task.record.leavesCompression ? ['--no-toast-compression'] : []),
       // A newer version may know more keywords: system_user, from 16.
       '--quote-all-identifiers',
       // It holds the locks that it has while it waits for another.
@@ -191,4 +192,19 @@ export async function missingRoles(source: Session, target: Session): Promise<re
   return used
     .filter(({ name, owns }) => known.get(name) !== true && (owns || !known.has(name)))
     .map(({ name }) => name)
+}
+
+/** Columns that are to be compressed in a way that the target's server was built without. */
+export async function foreignCompression(source: Session, target: Session): Promise<number> {
+  if ((await majorOf(source)) < 14) return 0
+  const methods = await target.value(
+    "SELECT enumvals FROM pg_catalog.pg_settings WHERE name = 'default_toast_compression'",
+  )
+  if (methods?.includes('lz4') === true) return 0
+  return Number(
+    await source.value(
+      `SELECT pg_catalog.count(*) FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
+       WHERE a.attcompression = 'l' AND NOT a.attisdropped AND c.oid >= 16384 AND c.relkind IN ('r', 'p', 'm')`,
+    ),
+  )
 }

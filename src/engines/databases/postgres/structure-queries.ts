@@ -8,6 +8,7 @@ import {
   comment,
   enabled,
   type Facts,
+  isReplicated,
   list,
   madeBySystem,
   memberOfExtension,
@@ -271,7 +272,7 @@ export function structureQuery(major: number): string {
 export const unpublishedQuery = `
 SELECT ARRAY[n.nspname::text, c.relname::text] AS path
 FROM pg_catalog.pg_class c ${namespace('c.relnamespace')}
-WHERE c.relkind = 'r' AND c.relpersistence = 'p' AND ${ofUser('pg_class', 'c.oid')}
+WHERE c.relkind = 'r' AND ${isReplicated} AND ${ofUser('pg_class', 'c.oid')}
   AND NOT EXISTS (SELECT FROM pg_catalog.pg_publication_rel r
     JOIN pg_catalog.pg_publication p ON p.oid = r.prpubid WHERE p.pubname = $1 AND r.prrelid = c.oid)
 ORDER BY 1`

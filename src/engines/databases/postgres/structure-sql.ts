@@ -68,3 +68,35 @@ export const namespace = (column: string): string =>
 
 export const enabled = (column: string): string =>
   `CASE ${column} WHEN 'D' THEN 'never' WHEN 'R' THEN 'replica' WHEN 'A' THEN 'always' END`
+
+/** `c` has a primary key, or another index that its rows are told apart by in replication. */
+export const hasRowKey = `EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisvalid AND i.indimmediate
+    AND CASE c.relreplident WHEN 'i' THEN i.indisreplident ELSE i.indisprimary END)`
+
+/**
+ * Rows of `c` have no key, and a column of a type without equality (facts A.7): a subscriber cannot find the row that is
+ * updated or deleted. A type is looked into as deep as it goes: domains, arrays, composites.
+ */
+const isUnfindable = `NOT ${hasRowKey} AND NOT EXISTS (
+    SELECT FROM pg_catalog.pg_constraint k WHERE k.confrelid = c.oid)
+  AND EXISTS (
+    WITH RECURSIVE inside (type) AS (
+      SELECT a.atttypid FROM pg_catalog.pg_attribute a
+      WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+      UNION
+      SELECT part.type FROM inside JOIN pg_catalog.pg_type t ON t.oid = inside.type,
+      LATERAL (
+        SELECT t.typbasetype WHERE t.typtype = 'd'
+        UNION ALL SELECT t.typelem WHERE t.typelem <> 0 AND t.typlen = -1
+        UNION ALL SELECT m.atttypid FROM pg_catalog.pg_attribute m
+          WHERE t.typtype = 'c' AND m.attrelid = t.typrelid AND m.attnum > 0 AND NOT m.attisdropped
+      ) part (type))
+    SELECT FROM inside JOIN pg_catalog.pg_type t ON t.oid = inside.type
+    WHERE t.typtype = 'b' AND NOT (t.typelem <> 0 AND t.typlen = -1) AND NOT EXISTS (
+      SELECT FROM pg_catalog.pg_opclass o JOIN pg_catalog.pg_am m ON m.oid = o.opcmethod
+      WHERE o.opcdefault AND m.amname IN ('btree', 'hash') AND (o.opcintype = t.oid OR EXISTS (
+        SELECT FROM pg_catalog.pg_cast b WHERE b.castsource = t.oid AND b.casttarget = o.opcintype
+          AND b.castmethod = 'b' AND b.castcontext = 'i'))))`
+
+/** Changes of the table `c` go through replication. */
+export const isReplicated = `(c.relpersistence = 'p' AND NOT (${isUnfindable}))`

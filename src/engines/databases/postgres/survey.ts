@@ -74,7 +74,7 @@ async function readinessOf(
   for (const database of databases) {
     await using session = await open(database)
     const lacking = (await readTables(session)).filter(
-      ({ identityMissing, unlogged }) => identityMissing && !unlogged,
+      ({ identityMissing, replicated }) => identityMissing && replicated,
     )
     if (lacking.length === 0) continue
     const named = lacking.slice(0, tablesNamedMax).map(({ name }) => name)

@@ -4,7 +4,7 @@ import { DatabaseEngineError, type Finding, type MigrationSpec } from '../engine
 import { readTables, type SourceTable } from './catalog.ts'
 import { connect, type ReachableServer, type Session } from './connect.ts'
 import { createFindings, type Findings, listed } from './findings.ts'
-import { missingRoles } from './schema.ts'
+import { foreignCompression, missingRoles } from './schema.ts'
 
 interface DatabaseValidation {
   readonly spec: MigrationSpec
@@ -168,7 +168,7 @@ async function checkRoles({ validation, inside, findings }: Checked): Promise<vo
   )
 }
 
-async function checkTypes({ inside, findings }: Checked): Promise<void> {
+async function checkTypes({ validation, inside, findings }: Checked): Promise<void> {
   findings.check('ColumnTypes')
   const columns = await inside.rows<{ name: string; type: string }>(
     `SELECT c.oid::pg_catalog.regclass::text || '.' || pg_catalog.quote_ident(a.attname) AS name,
@@ -185,6 +185,14 @@ async function checkTypes({ inside, findings }: Checked): Promise<void> {
       'ColumnTypes',
       'Warning',
       `The columns ${listed(columns.map(({ name, type }) => `${name} (${type})`))} name objects of the server; rows that name what the target lacks while it is filled will not go in.`,
+    )
+  }
+  const compressed = await foreignCompression(inside, validation.target)
+  if (compressed > 0) {
+    findings.add(
+      'ColumnTypes',
+      'Warning',
+      `${compressed} columns are compressed by lz4, which the target's server was built without: they will be as if they named no compression.`,
     )
   }
   findings.check('SystemObjects')
@@ -243,14 +251,10 @@ async function checkOwnership({ validation, inside, tables, findings }: Checked)
   )
 }
 
-/** Without one, rows that have no identity cannot be found again. */
-const typesWithoutEquality =
-  '^(json|jsonpath|xml|point|line|lseg|box|path|polygon|circle|refcursor|pg_snapshot|txid_snapshot)$'
-
-async function checkReplication({ validation, inside, tables, findings }: Checked): Promise<void> {
+async function checkReplication({ validation, tables, findings }: Checked): Promise<void> {
   if (validation.spec.mode === 'offline') return
   findings.check('ReplicaIdentity')
-  const lacking = tables.filter(({ identityMissing, unlogged }) => identityMissing && !unlogged)
+  const lacking = tables.filter(({ identityMissing, replicated }) => identityMissing && replicated)
   if (lacking.length > 0) {
     findings.add(
       'ReplicaIdentity',
@@ -262,22 +266,12 @@ async function checkReplication({ validation, inside, tables, findings }: Checke
       }`,
     )
   }
-  const unfindable = await inside.rows<{ name: string }>(
-    `SELECT DISTINCT c.oid::pg_catalog.regclass::text AS name FROM pg_catalog.pg_class c
-     JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-     JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
-     LEFT JOIN pg_catalog.pg_type b ON b.oid = t.typbasetype
-     WHERE c.oid = ANY ($1::pg_catalog.oid[]) AND coalesce(b.typname, t.typname) ~ $2`,
-    [
-      tables.filter(({ hasKey, unlogged }) => !hasKey && !unlogged).map(({ oid }) => oid),
-      typesWithoutEquality,
-    ],
-  )
+  const unfindable = tables.filter(({ replicated, unlogged }) => !replicated && !unlogged)
   if (unfindable.length > 0) {
     findings.add(
       'ReplicaIdentity',
       'Warning',
-      `Rows of ${listed(unfindable.map(({ name }) => name))} have no key, and columns of a type without equality: an UPDATE or DELETE of one stops the migration. Give them a primary key.`,
+      `Rows of ${listed(unfindable.map(({ name }) => name))} have no key, and columns of a type without equality, so that changes of them cannot be applied: they are compared at the cutover, and copied again where they differ, while writers wait. Give them a primary key.`,
     )
   }
   findings.check('UnloggedTables')
