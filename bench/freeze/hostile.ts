@@ -25,6 +25,8 @@ export interface FreezeFixture {
   readonly companyId: string
   readonly customerId: string
   readonly itemId: string
+  /** An invoice with thousands of lines. */
+  readonly invoiceId: string
   /** The path of a billing profile. */
   readonly billingProfile: string
   /** The path of a list of resources that are as large as may be. */

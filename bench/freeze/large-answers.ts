@@ -3,12 +3,23 @@
 import { type FreezeFixture, get, type Hostile } from './hostile.ts'
 
 /** Answers as large as may be, alone, at once, and to clients that do not read them. */
-export function largeAnswers({ companyId, largeProfiles }: FreezeFixture): readonly Hostile[] {
+export function largeAnswers({
+  companyId,
+  invoiceId,
+  largeProfiles,
+}: FreezeFixture): readonly Hostile[] {
   const customers = get(
     'page of 15,000 customers',
     `/api/v2.0/companies(${companyId})/customers?$top=15000`,
   )
   const profiles = get('page of 60 resources of 480 KB', `${largeProfiles}&$top=1000`)
+  const page: Hostile = {
+    ...get(
+      'printed page of 5,700 lines',
+      `/api/v2.0/companies(${companyId})/salesInvoices(${invoiceId})`,
+    ),
+    headers: { accept: 'text/html' },
+  }
   const volume = (count: number): Hostile => {
     const secret = Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 'QUFB']))
     const properties = { ...largeProfile(1), volumes: [{ name: 'many', secret }] }
@@ -24,6 +35,9 @@ export function largeAnswers({ companyId, largeProfiles }: FreezeFixture): reado
     volume(19_000),
     volume(80_000),
     profiles,
+    page,
+    { ...page, name: 'fifty printed pages of 5,700 lines at once', atOnce: 50 },
+    { ...page, name: 'sixty that do not read: a printed page of 5,700 lines', ...unread },
     { ...profiles, name: 'fifty pages of 60 resources of 480 KB at once', atOnce: 50 },
     { ...customers, name: 'fifty pages of 15,000 customers at once', atOnce: 50 },
     { ...profiles, name: 'sixty that do not read: 60 resources of 480 KB', ...unread },

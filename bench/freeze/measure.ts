@@ -24,6 +24,7 @@ export const aims = { stopMilliseconds: 50, growthMegabytes: 64 } as const
 
 const customers = 15_000
 const groups = 5_000
+const invoiceLines = 5_700
 /** Until an answer is begun for those that do not read. */
 const unreadSeconds = 10
 const largeProfiles = 60
@@ -256,6 +257,9 @@ async function furnish(place: Place): Promise<FreezeFixture> {
   const { id: itemId } = await post('POST', `${company}/items`, JSON.stringify(item))
   const customer = { displayName: 'Adatum', addressLine1: 'One street', city: 'Town' }
   const { id: customerId } = await post('POST', `${company}/customers`, JSON.stringify(customer))
+  const line = { lineType: 'Comment', description: 'x'.repeat(100) }
+  const invoice = JSON.stringify({ customerId, salesInvoiceLines: [line] })
+  const { id: invoiceId } = await post('POST', `${company}/salesInvoices`, invoice)
   const path = resourcePath(subscriptionId, resourceName(0))
   await post('PUT', path, resourceBody('local'))
   const bench = `/subscriptions/${subscriptionId}/resourceGroups/bench?api-version=2021-04-01`
@@ -272,17 +276,36 @@ async function furnish(place: Place): Promise<FreezeFixture> {
   const billingProfile = `${accounts}/${value[0]?.name}/billingProfiles/default`
   await child.stop()
   const database = join(place.folder, 'home', 'armature.db')
-  await addCustomers(database, customerId)
+  await addCopies(
+    database,
+    { table: 'business_customers', key: 'id', of: customerId },
+    customers,
+    (at) => ({
+      number: `B${at}`,
+      display_name: `Customer ${at}`,
+    }),
+  )
+  await addCopies(
+    database,
+    { table: 'business_lines', key: 'document_id', of: invoiceId },
+    invoiceLines,
+    (at) => ({ sequence: 1_000_000 + at }),
+  )
   const key = new URL(path, place.origin).pathname.toLowerCase()
   await fillHome({ database, key, nameOf: resourceName, count: groups })
   const profileKey = `${profiles}/${profileName(0)}`.toLowerCase()
   await fillHome({ database, key: profileKey, nameOf: profileName, count: largeProfiles })
   const lists = { billingProfile, largeProfiles: `${profiles}?${version}` }
-  return { subscriptionId, companyId, customerId, itemId, ...lists }
+  return { subscriptionId, companyId, customerId, itemId, invoiceId, ...lists }
 }
 
-/** Copies of the one there is, under other numbers. */
-async function addCustomers(database: string, customerId: string): Promise<void> {
+/** Copies of the one there is, each with something of its own. */
+async function addCopies(
+  database: string,
+  { table, key, of }: { readonly table: string; readonly key: string; readonly of: string },
+  count: number,
+  own: (at: number) => Readonly<Record<string, string | number>>,
+): Promise<void> {
   await using store = await openSqlite({
     path: database,
     migrations: areaMigrations,
@@ -290,14 +313,13 @@ async function addCustomers(database: string, customerId: string): Promise<void>
     transactionRetriesMax: 1,
   })
   await store.sql.transact(async (tx) => {
-    const [first] = await tx.all('select * from business_customers where id = ?', customerId)
-    if (first === undefined) throw new Error('there is no customer to copy')
+    const [first] = await tx.all(`select * from ${table} where ${key} = ?`, of)
+    if (first === undefined) throw new Error(`there is no row of ${table} to copy`)
     const columns = Object.keys(first)
-    const text = `insert into business_customers (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`
-    for (let at = 1; at < customers; at++) {
+    const text = `insert into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`
+    for (let at = 1; at < count; at++) {
       const id = `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`
-      const row = { ...first, id, number: `B${at}`, display_name: `Customer ${at}` }
-      await tx.run(text, ...Object.values(row))
+      await tx.run(text, ...Object.values({ ...first, id, ...own(at) }))
     }
   })
 }
