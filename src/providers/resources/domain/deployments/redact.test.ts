@@ -2,7 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
+
 import { Redaction } from './redact.ts'
+import { SecretFinder } from './secret-finder.ts'
 
 const group = '/subscriptions/s/resourceGroups/sql'
 const node = `${group}/providers/Vendor.Sql/servers/sql`
@@ -58,3 +61,62 @@ test('a name in another id that is a secret, or in a message has one, is masked'
   const whole = new Redaction([id('whole')], [node])
   assert.equal(whole.of(id('whole')), '*****')
 })
+
+test('signs that mean something in patterns are signs', () => {
+  for (const secret of ['pw-7', 'a/b', '^.*', '[x]', 'a\\b', '\n', '-']) {
+    assert.equal(new Redaction([secret]).of(`< ${secret} >`), '< ***** >', secret)
+  }
+})
+
+test('many secrets that begin alike are looked for in a long text of nothing else', () => {
+  const text = 'a'.repeat(500_000)
+  for (const length of [6, 20]) {
+    const secrets = Array.from({ length: 999 }, (_, at) => `${'a'.repeat(length - 4)}${1000 + at}`)
+    assert.equal(new Redaction(secrets).of(text), text)
+    assert.equal(new Redaction(secrets).of(`${text} ${secrets[500]}`), `${text} *****`)
+  }
+  // An id of very many parts, beside one that is known.
+  const id = `/subscriptions${'/a'.repeat(100_000)}`
+  assert.equal(new Redaction(['other-secret'], [node]).of(id), id)
+})
+
+test('what is found is what a plain look at every place finds', () => {
+  const texts = fc.string({ unit: fc.constantFrom('a', 'b', '-', 'ü'), maxLength: 30 })
+  const secret = fc.string({
+    unit: fc.constantFrom('a', 'b', '-', 'ü'),
+    minLength: 1,
+    maxLength: 10,
+  })
+  fc.assert(
+    fc.property(
+      texts,
+      fc.uniqueArray(secret, { maxLength: 6 }),
+      fc.boolean(),
+      (text, secrets, words) => {
+        assert.equal(new SecretFinder(secrets, words).masked(text), plainly(text, secrets, words))
+      },
+    ),
+    { seed: 11, numRuns: 2000 },
+  )
+})
+
+/** Each place of each secret, joined where they overlap. */
+function plainly(text: string, secrets: readonly string[], words: boolean): string {
+  const letter = (at: number): boolean => /[\p{L}\p{N}]/u.test(text[at] ?? '')
+  const places = secrets
+    .flatMap((secret) =>
+      Array.from(text, (_, at) => [at, at + secret.length] as const).filter(([from, to]) => {
+        const isInside = (at: number): boolean => letter(at - 1) && letter(at)
+        const isWord = !isInside(from) && !isInside(to)
+        return text.startsWith(secret, from) && (!words || secret.length >= 8 || isWord)
+      }),
+    )
+    .sort(([a], [b]) => a - b)
+  let made = ''
+  let shown = 0
+  for (const [from, to] of places) {
+    if (from >= shown) made += `${text.slice(shown, from)}*****`
+    shown = Math.max(shown, to)
+  }
+  return made + text.slice(shown)
+}

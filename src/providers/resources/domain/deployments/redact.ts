@@ -1,10 +1,11 @@
 /** Takes secure values out of what is shown or recorded: refusals and answers may quote what they were given. */
 
 import { isJsonObject } from '#kernel/patch.ts'
+import { longLength, mask, SecretFinder } from './secret-finder.ts'
 
-const mask = '*****'
-/** Above this many secrets, every text and number is masked instead of looking for each secret. */
+/** Above this many secrets, or characters of them, every text and number is masked instead of looking for each secret. */
 export const secretsMax = 1_000
+const secretCharactersMax = 64 * 1024
 
 /** Every text, and every number's text, in a value: what must not be seen of a secure one. */
 export function secretsIn(value: unknown): readonly string[] {
@@ -22,23 +23,28 @@ export function secretsIn(value: unknown): readonly string[] {
 export class Redaction {
   readonly #isTooMany: boolean
   readonly #texts: ReadonlySet<string>
-  /** The longest first, so that no part of one is left over by another. */
-  readonly #long: readonly string[]
+  readonly #long: SecretFinder
   /** Those that may go through several parts of an id. */
-  readonly #paths: readonly string[]
-  readonly #short: RegExp | undefined
+  readonly #paths: SecretFinder
+  readonly #words: SecretFinder
   readonly #ids: Iterable<string>
   #known: ReadonlySet<string> | undefined
+  #knownLengthMax = 0
 
   constructor(secrets: Iterable<string>, ids: Iterable<string> = []) {
     this.#texts = new Set(secrets)
-    this.#isTooMany = this.#texts.size > secretsMax
-    const all = this.#isTooMany ? [] : [...this.#texts].sort((a, b) => b.length - a.length)
-    this.#paths = all.filter((one) => one.length > 1 && one.includes('/'))
-    const names = all.filter((one) => !this.#paths.includes(one))
-    this.#long = names.filter(({ length }) => length >= longLength)
-    const short = names.filter(({ length }) => length < longLength)
-    this.#short = short.length === 0 ? undefined : new RegExp(short.map(asWord).join('|'), 'gu')
+    const all = [...this.#texts]
+    const characters = all.reduce((sum, { length }) => sum + length, 0)
+    this.#isTooMany = all.length > secretsMax || characters > secretCharactersMax
+    const found = this.#isTooMany ? [] : all.filter((one) => one !== '')
+    const isPath = (one: string): boolean => one.length > 1 && one.includes('/')
+    const names = found.filter((one) => !isPath(one))
+    this.#paths = new SecretFinder(found.filter(isPath), false)
+    this.#long = new SecretFinder(
+      names.filter(({ length }) => length >= longLength),
+      false,
+    )
+    this.#words = new SecretFinder(names, true)
     this.#ids = ids
   }
 
@@ -60,57 +66,44 @@ export class Redaction {
   }
 
   #text(text: string): string {
-    const left = masked(text, this.#paths)
+    const left = this.#paths.masked(text)
     let made = ''
     let from = 0
     for (const { 0: id, index } of left.matchAll(idPattern)) {
-      made += this.#words(left.slice(from, index)) + this.#id(id, id === left)
+      made += this.#words.masked(left.slice(from, index)) + this.#id(id, id === left)
       from = index + id.length
     }
-    return made + this.#words(left.slice(from))
-  }
-
-  #words(text: string): string {
-    const left = masked(text, this.#long)
-    return this.#short === undefined ? left : left.replace(this.#short, mask)
+    return made + this.#words.masked(left.slice(from))
   }
 
   /** In a body an id is whole, and a secret that a template puts into a name is known together with that name. */
   #id(id: string, isWhole: boolean): string {
-    this.#known ??= withParents(this.#ids)
+    this.#known ??= this.#knownIds()
     let before = ''
     let place: 'start' | 'type' | 'namespace' | 'name' = 'start'
     const shown = id.split('/').map((part) => {
-      before += place === 'start' ? '' : `/${part.toLowerCase()}`
+      // None that is longer is known.
+      if (before.length <= this.#knownLengthMax) {
+        before += place === 'start' ? '' : `/${part.toLowerCase()}`
+      }
       const isName = place === 'name'
       if (place === 'type') place = part.toLowerCase() === 'providers' ? 'namespace' : 'name'
       else place = 'type'
       if (!isName || this.#known?.has(before)) return part
-      if (!isWhole) return this.#words(part)
-      return this.#texts.has(part) ? mask : masked(part, this.#long)
+      if (!isWhole) return this.#words.masked(part)
+      return this.#texts.has(part) ? mask : this.#long.masked(part)
     })
     return shown.join('/')
   }
-}
 
-/** From this length on, a text that equals a secret is no chance. */
-const longLength = 8
+  #knownIds(): ReadonlySet<string> {
+    const known = withParents(this.#ids)
+    for (const { length } of known) this.#knownLengthMax = Math.max(this.#knownLengthMax, length)
+    return known
+  }
+}
 
 const idPattern = /\/(?:subscriptions|providers)\/[^\s'"<>?#]*/giu
-
-function masked(text: string, secrets: readonly string[]): string {
-  return secrets.reduce(
-    // Most texts are shorter than most secrets.
-    (left, secret) => (secret.length > left.length ? left : left.replaceAll(secret, mask)),
-    text,
-  )
-}
-
-function asWord(text: string): string {
-  const before = /^[\p{L}\p{N}]/u.test(text) ? '(?<![\\p{L}\\p{N}])' : ''
-  const after = /[\p{L}\p{N}]$/u.test(text) ? '(?![\\p{L}\\p{N}])' : ''
-  return `${before}${text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')}${after}`
-}
 
 /** In lower case, with the ids that they are in. */
 function withParents(ids: Iterable<string>): ReadonlySet<string> {

@@ -1,0 +1,119 @@
+/**
+ * Finds many secrets in a text in one pass over it (Aho and Corasick), however many they are and whatever they have in common:
+ * both are written by the caller.
+ */
+
+export const mask = '*****'
+
+/** From this length on, a text that equals a secret is no chance. */
+export const longLength = 8
+
+const fewMax = 16
+const placesMax = 10_000
+
+interface Node {
+  readonly next: Map<number, Node>
+  /** The longest end of this that secrets begin with. */
+  fallback: Node | undefined
+  /** Of the longest long secret that ends here, and of all short ones, the longest first. */
+  long: number
+  short: readonly number[]
+}
+
+const newNode = (): Node => ({ next: new Map(), fallback: undefined, long: 0, short: [] })
+
+export class SecretFinder {
+  readonly #root = newNode()
+  /** Looked for one by one beforehand, where they are few: most texts have none. */
+  readonly #few: readonly string[] | undefined
+
+  /** `asWords`: those shorter than `longLength` count where they are words of their own, with no letter or digit beside them. */
+  constructor(secrets: readonly string[], asWords: boolean) {
+    this.#few = secrets.length > fewMax ? undefined : secrets
+    for (const secret of secrets) {
+      let at = this.#root
+      for (let index = 0; index < secret.length; index++) at = follow(at, secret.charCodeAt(index))
+      if (asWords && secret.length < longLength) at.short = [secret.length]
+      else at.long = secret.length
+    }
+    this.#link()
+  }
+
+  #link(): void {
+    const waiting: Node[] = [this.#root]
+    for (const node of waiting) {
+      for (const [code, child] of node.next) {
+        let shorter = node.fallback
+        while (shorter !== undefined && !shorter.next.has(code)) shorter = shorter.fallback
+        const fallback = shorter?.next.get(code) ?? this.#root
+        child.fallback = fallback
+        child.long = Math.max(child.long, fallback.long)
+        child.short = [...child.short, ...fallback.short]
+        waiting.push(child)
+      }
+    }
+  }
+
+  /** The text with each place masked where one stands; those that overlap become one mask. */
+  masked(text: string): string {
+    if (this.#few?.every((secret) => !text.includes(secret)) === true) return text
+    const found: [from: number, to: number][] = []
+    let at = this.#root
+    for (let index = 0; index < text.length; index++) {
+      at = this.#step(at, text.charCodeAt(index))
+      if (at.long > 0) note(found, index + 1 - at.long, index + 1)
+      const word = at.short.find((length) => isWord(text, index + 1 - length, index + 1))
+      if (word !== undefined) note(found, index + 1 - word, index + 1)
+      // Little else is left of such a text.
+      if (found.length > placesMax) return mask
+    }
+    let made = ''
+    let from = 0
+    for (const [begin, end] of found) {
+      made += text.slice(from, begin) + mask
+      from = end
+    }
+    return from === 0 ? text : made + text.slice(from)
+  }
+
+  #step(from: Node, code: number): Node {
+    for (let at: Node | undefined = from; at !== undefined; at = at.fallback) {
+      const next = at.next.get(code)
+      if (next !== undefined) return next
+    }
+    return this.#root
+  }
+}
+
+function follow(node: Node, code: number): Node {
+  let next = node.next.get(code)
+  if (next === undefined) {
+    next = newNode()
+    node.next.set(code, next)
+  }
+  return next
+}
+
+/** Ends come in order; whatever the new one overlaps becomes one with it. */
+function note(found: [from: number, to: number][], from: number, to: number): void {
+  let begin = from
+  for (let last = found.at(-1); last !== undefined && last[1] > begin; last = found.at(-1)) {
+    begin = Math.min(begin, last[0])
+    found.pop()
+  }
+  found.push([begin, to])
+}
+
+function isWord(text: string, from: number, to: number): boolean {
+  const isInside = (at: number): boolean => isLetter(text, at - 1) && isLetter(text, at)
+  return !isInside(from) && !isInside(to)
+}
+
+function isLetter(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  // Beyond the text it is no number.
+  if (!(code >= 128)) {
+    return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57)
+  }
+  return /[\p{L}\p{N}]/u.test(text[at] ?? '')
+}
