@@ -432,7 +432,8 @@ export interface DatabaseEngine extends AsyncDisposable {
 
   /**
    * Runs every check, server by server and database by database. What a check finds wrong, an unreachable
-   * server included, is a finding and not an error. Changes nothing.
+   * server included, is a finding and not an error. The structure of each database is restored into a scratch
+   * database of the target, which is dropped again; nothing else is changed.
    */
   validate(
     spec: MigrationSpec,

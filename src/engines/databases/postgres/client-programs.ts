@@ -75,6 +75,8 @@ interface ProgramRun {
   readonly outputFile?: string
   /** Ends the program. */
   readonly signal: AbortSignal
+  /** It is ended after these. */
+  readonly seconds?: number | undefined
 }
 
 const lastWordsBytes = 4_000
@@ -90,6 +92,7 @@ export async function runProgram(run: ProgramRun): Promise<void> {
   const { host, addresses } = await routeTo(run.server)
   const child: ChildProcess = spawn(join(run.programs.folder, run.name), [...run.args], {
     stdio: ['ignore', run.outputFile === undefined ? 'ignore' : 'pipe', 'pipe'],
+    ...(run.seconds === undefined ? {} : { timeout: run.seconds * 1000 }),
     env: {
       // It connects to the addresses that were judged, one after the other, and checks the certificate for the name.
       PGHOST: addresses.map(() => host).join(','),
@@ -125,6 +128,10 @@ export async function runProgram(run: ProgramRun): Promise<void> {
         : Promise.resolve()
     const [code] = await Promise.all([ended, written])
     run.signal.throwIfAborted()
+    if (code === null && run.seconds !== undefined) {
+      const message = `${run.name} was ended after ${run.seconds} seconds.`
+      throw new DatabaseEngineError('unavailable', message)
+    }
     if (code !== 0) throw complaint(run.name, words)
   } finally {
     run.signal.removeEventListener('abort', stop)
@@ -137,7 +144,9 @@ const networkWords =
   /connection to server at [^\n]*failed: (?!FATAL|SSL error|server certificate|server does not support SSL)[^\n]*(?:\n\t[^\n]*)*/g
 
 function complaint(name: string, words: string): DatabaseEngineError {
-  const said = words.trim() === '' ? `${name} failed without a word.` : words.trim()
+  // Each line begins with the program's name.
+  const own = words.trim().replaceAll(/^pg_\w+: (?:error: )?/gm, '')
+  const said = own === '' ? 'it failed without a word.' : own
   const text = said.replace(networkWords, away)
   // Where a server speaks another language, the programs' own words are left: they come with a lost connection. A snapshot goes
   // with the session that exported it, as when the server starts anew.

@@ -23,6 +23,8 @@ export interface DatabaseTask {
   readonly resumed: boolean
   /** Fires when the database is canceled or the worker ends. */
   readonly signal: AbortSignal
+  /** A client program that runs longer is ended. */
+  readonly programSeconds?: number
   /** Has the record written down, on the disk before it returns. */
   save(): void
   /** True when `cutover` was asked for. */

@@ -60,6 +60,8 @@ const workerArguments: readonly string[] = [
 const short = { seconds: 20, bytes: 4 * 2 ** 20 }
 /** One at the catalogs of all databases of a migration. */
 const long = { seconds: 300, bytes: 32 * 2 ** 20 }
+/** No token of a migration: those have no dot. */
+const rehearsals = '.rehearsals'
 const looksBytesMax = 256 * 2 ** 20
 
 /** What asks one server and ends with its answer. */
@@ -126,7 +128,8 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
         spec,
         credentials: { ...credentials, ...look },
         clock,
-        clientMajor: (await programs())?.major,
+        programs: await programs(),
+        folder: join(options.folder, rehearsals),
         signal: signal ?? new AbortController().signal,
       })
     },

@@ -59,6 +59,7 @@ async function dumpOnce(task: DatabaseTask, of: DumpOf, snapshot?: string): Prom
     rootCertificateFile: certificateFile(task, server, 'source'),
     outputFile: fileOf(task, of, 'dump'),
     signal: task.signal,
+    seconds: task.programSeconds,
   })
 }
 
@@ -95,6 +96,7 @@ export async function dumpSchema(task: DatabaseTask, of: DumpOf, snapshot?: stri
     rootCertificateFile: undefined,
     outputFile: fileOf(task, of, 'list'),
     signal: task.signal,
+    seconds: task.programSeconds,
   })
 }
 
@@ -121,10 +123,12 @@ interface Restore {
   readonly lines?: readonly string[]
   /** Goes on after what fails, which is what the target has already; the caller compares. */
   readonly lenient?: boolean
+  /** At the target; by default of the source's name. */
+  readonly database?: string
 }
 
 export async function restoreSchema(task: DatabaseTask, restore: Restore): Promise<void> {
-  const { of, section, lines, lenient = false } = restore
+  const { of, section, lines, lenient = false, database = task.name } = restore
   if (lines?.length === 0) return
   const server = targetAccess(task.spec, task.credentials)
   const ownership = task.record.owners ? [] : ['--no-owner', '--no-privileges']
@@ -145,14 +149,15 @@ export async function restoreSchema(task: DatabaseTask, restore: Restore): Promi
       ...ownership,
       ...parallel,
       // Any other form may be taken for an address, or for several words.
-      `--dbname=dbname=${connectionWord(task.name)}`,
+      `--dbname=dbname=${connectionWord(database)}`,
       fileOf(task, of, 'dump'),
     ],
     server,
-    database: task.name,
+    database,
     applicationName: nameOf(task),
     rootCertificateFile: certificateFile(task, server, 'target'),
     signal: task.signal,
+    seconds: task.programSeconds,
   })
 }
 

@@ -56,8 +56,6 @@ export async function makeTargetDatabase(
   server: Session,
 ): Promise<void> {
   await requireOtherServer(source, server)
-  const shape = await shapeOf(source, task.name)
-  if (shape === undefined) throw new Error(`the source's own database ${task.name} is not listed`)
   const there = await stateOfTarget(server, task.migration, task.name)
   if (there === 'other' && !task.spec.overwrite) {
     throw new DatabaseEngineError(
@@ -70,9 +68,7 @@ export async function makeTargetDatabase(
   task.save()
   const temporary = nameOf(task)
   await server.run(`DROP DATABASE IF EXISTS ${quoteName(temporary)} WITH (FORCE)`)
-  await server.run(`CREATE DATABASE ${quoteName(temporary)} TEMPLATE template0
-    ENCODING ${quoteText(shape.encoding)} LC_COLLATE ${quoteText(shape.collate)}
-    LC_CTYPE ${quoteText(shape.ctype)}${await localeClause(server, shape)}`)
+  await createLike(source, server, task.name, temporary)
   task.onBoundary('created')
   await server.run(
     `COMMENT ON DATABASE ${quoteName(temporary)} IS ${quoteText(ownershipComment(task.migration))}`,
@@ -81,6 +77,20 @@ export async function makeTargetDatabase(
     await server.run(`DROP DATABASE IF EXISTS ${quoteName(task.name)} WITH (FORCE)`)
   }
   await server.run(`ALTER DATABASE ${quoteName(temporary)} RENAME TO ${quoteName(task.name)}`)
+}
+
+/** Empty, with the encoding and locale of the source's database `name`. */
+export async function createLike(
+  source: Session,
+  server: Session,
+  name: string,
+  made: string,
+): Promise<void> {
+  const shape = await shapeOf(source, name)
+  if (shape === undefined) throw new Error(`the source's own database ${name} is not listed`)
+  await server.run(`CREATE DATABASE ${quoteName(made)} TEMPLATE template0
+    ENCODING ${quoteText(shape.encoding)} LC_COLLATE ${quoteText(shape.collate)}
+    LC_CTYPE ${quoteText(shape.ctype)}${await localeClause(server, shape)}`)
 }
 
 async function localeClause(server: Session, shape: DatabaseShape): Promise<string> {

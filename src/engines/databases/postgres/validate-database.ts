@@ -1,19 +1,23 @@
 /** The checks of one database of a migration, each a look at the catalogs. */
 
-import { DatabaseEngineError, type Finding, type MigrationSpec } from '../engine.ts'
+import { DatabaseEngineError, type Finding } from '../engine.ts'
 import { readTables, type SourceTable } from './catalog.ts'
 import { connect, type ReachableServer, type Session } from './connect.ts'
 import { createFindings, type Findings, listed } from './findings.ts'
+import { rehearse } from './rehearse.ts'
 import { foreignCompression, missingRoles } from './schema.ts'
+import type { Validation } from './validate.ts'
 
 interface DatabaseValidation {
-  readonly spec: MigrationSpec
+  readonly validation: Validation
   readonly name: string
   readonly from: ReachableServer
   /** In the maintenance databases. */
   readonly source: Session
   readonly target: Session
   readonly applicationName: string
+  /** Nothing is wrong with the servers that would fail here again. */
+  readonly rehearsed: boolean
 }
 
 interface Checked {
@@ -45,6 +49,7 @@ export async function validateDatabase(
     await checkReplication(checked)
     await checkOwnership(checked)
     await checkObjects(checked)
+    await checkStructure(checked)
   } catch (error) {
     if (!(error instanceof DatabaseEngineError)) throw error
     const number = error.number === undefined ? '' : `${error.number}: `
@@ -63,7 +68,7 @@ async function checkTarget({ validation, findings }: Checked): Promise<void> {
   findings.add(
     'TargetDatabase',
     'Warning',
-    validation.spec.overwrite
+    validation.validation.spec.overwrite
       ? `603101: the target has a database '${validation.name}', which will be dropped and replaced, as was allowed.`
       : `603101: the target has a database '${validation.name}': allow it to be overwritten, or drop or rename it.`,
   )
@@ -158,7 +163,7 @@ async function checkReading({ inside, tables, findings }: Checked): Promise<void
 
 async function checkRoles({ validation, inside, findings }: Checked): Promise<void> {
   findings.check('Roles')
-  if (validation.spec.roles) return
+  if (validation.validation.spec.roles) return
   const lacking = await missingRoles(inside, validation.target)
   if (lacking.length === 0) return
   findings.add(
@@ -230,7 +235,7 @@ async function checkTransactions({ inside, findings }: Checked): Promise<void> {
 
 /** Publishing takes the tables' owner, and the fence the database's. */
 async function checkOwnership({ validation, inside, tables, findings }: Checked): Promise<void> {
-  const { mode, fence } = validation.spec
+  const { mode, fence } = validation.validation.spec
   if (mode === 'offline') return
   findings.check('SourceOwnership')
   const foreign = await inside.rows<{ name: string }>(
@@ -252,7 +257,7 @@ async function checkOwnership({ validation, inside, tables, findings }: Checked)
 }
 
 async function checkReplication({ validation, tables, findings }: Checked): Promise<void> {
-  if (validation.spec.mode === 'offline') return
+  if (validation.validation.spec.mode === 'offline') return
   findings.check('ReplicaIdentity')
   const lacking = tables.filter(({ identityMissing, replicated }) => identityMissing && replicated)
   if (lacking.length > 0) {
@@ -260,7 +265,7 @@ async function checkReplication({ validation, tables, findings }: Checked): Prom
       'ReplicaIdentity',
       'Warning',
       `Tables without a replica identity: ${listed(lacking.map(({ name }) => name))}. ${
-        validation.spec.setUpReplication
+        validation.validation.spec.setUpReplication
           ? 'They get REPLICA IDENTITY FULL for the length of the migration, as was allowed.'
           : 'Allow the set-up of logical replication, or give them a primary key; a published table without one refuses UPDATE and DELETE.'
       }`,
@@ -290,7 +295,7 @@ async function checkObjects({ validation, inside, findings }: Checked): Promise<
   const objects = Number(
     await inside.value('SELECT pg_catalog.count(*) FROM pg_catalog.pg_largeobject_metadata'),
   )
-  if (objects > 0 && validation.spec.mode === 'online') {
+  if (objects > 0 && validation.validation.spec.mode === 'online') {
     findings.add(
       'LargeObjects',
       'Warning',
@@ -298,4 +303,27 @@ async function checkObjects({ validation, inside, findings }: Checked): Promise<
     )
   }
   findings.check('Sequences')
+}
+
+/** The same dump and restore as the migration's, without rows. Where something failed before, it would fail here again. */
+async function checkStructure({ validation: one, inside, findings }: Checked): Promise<void> {
+  const { validation, name, target, rehearsed } = one
+  const { programs, spec, credentials, folder, clock, signal } = validation
+  if (!rehearsed || programs === undefined) return
+  if (findings.all().some(({ state }) => state === 'Failed')) return
+  findings.check('Structure')
+  const means = { spec, credentials, programs, folder, clock, signal }
+  try {
+    await rehearse({ ...means, name, source: inside, target })
+  } catch (error) {
+    if (!(error instanceof DatabaseEngineError)) throw error
+    const [state, said] =
+      error.kind === 'refused'
+        ? (['Failed', 'The target does not take the structure of the database'] as const)
+        : ([
+            'Warning',
+            'Whether the target takes the structure of the database was not found out',
+          ] as const)
+    findings.add('Structure', state, `${said}: ${error.message}`)
+  }
 }

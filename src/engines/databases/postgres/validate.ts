@@ -1,10 +1,11 @@
 /**
- * Would this migration work? Asks both servers, and every database, without changing anything. What is wrong
- * comes back as findings that say what to do (facts A.6).
+ * Would this migration work? Asks both servers and every database, and restores the structure of each into a scratch
+ * database. What is wrong comes back as findings that say what to do (facts A.6).
  */
 
 import type { Clock } from '#kernel/ports.ts'
 import { DatabaseEngineError, type MigrationSpec, type ValidationReport } from '../engine.ts'
+import type { ClientPrograms } from './client-programs.ts'
 import { connect, type Means, majorOf, type ReachableServer, type Session } from './connect.ts'
 import { maintenanceDatabase, sourceAccess, targetAccess } from './database-task.ts'
 import { mayEndSessions } from './fence.ts'
@@ -14,11 +15,13 @@ import { replicationSettings } from './set-up-replication.ts'
 import { hindranceOfTarget } from './target-reaches-source.ts'
 import { validateDatabase } from './validate-database.ts'
 
-interface Validation {
+export interface Validation {
   readonly spec: MigrationSpec
   readonly credentials: Means
   readonly clock: Clock
-  readonly clientMajor: number | undefined
+  readonly programs: ClientPrograms | undefined
+  /** For what stands on the disk meanwhile. */
+  readonly folder: string
   readonly signal: AbortSignal
 }
 
@@ -46,7 +49,16 @@ export async function validateMigration(validation: Validation): Promise<Validat
     for (const name of spec.databases) {
       signal.throwIfAborted()
       const databaseStartedAt = clock.now()
-      const found = await validateDatabase({ spec, name, from, source, target, applicationName })
+      const isSound = !findings.all().some(({ state }) => state === 'Failed')
+      const found = await validateDatabase({
+        validation,
+        name,
+        from,
+        source,
+        target,
+        applicationName,
+        rehearsed: isSound,
+      })
       databases.push({
         name,
         startedAt: databaseStartedAt,
@@ -136,7 +148,7 @@ async function checkVersions({ validation, source, target, findings }: Servers):
     )
   }
   findings.check('ClientPrograms')
-  const { clientMajor } = validation
+  const clientMajor = validation.programs?.major
   if (clientMajor === undefined) {
     findings.add(
       'ClientPrograms',

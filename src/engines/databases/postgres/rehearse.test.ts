@@ -1,0 +1,88 @@
+/** What the target would refuse in the middle of a migration is told before it begins, and nothing of the trial stays. */
+
+import assert from 'node:assert/strict'
+import { mkdirSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { requireOrSkip } from '../../../../tests/require.ts'
+import type { ValidationReport } from '../engine.ts'
+import { type MigrationFixture, openMigrationFixture } from '../testing/fixture.ts'
+import { findServer, howToGetServers } from '../testing/servers.ts'
+
+/** Up to 15 a child may generate what its parent stores. */
+const mixedInheritance = `CREATE TABLE plain (a int, b int);
+  CREATE TABLE generating (a int, b int GENERATED ALWAYS AS (a * 2) STORED);
+  ALTER TABLE generating INHERIT plain`
+
+const minute = 60_000
+const has = (major: 15 | 18): boolean => findServer(major) !== undefined
+
+describe('a validation restores the structure', { concurrency: 1 }, () => {
+  test('what the newer server refuses is a finding with its words', async (t) => {
+    if (!requireOrSkip(t, has(15) && has(18), howToGetServers)) return
+    await using fixture = await openMigrationFixture(15, 18)
+    await using engine = fixture.open()
+    await fixture.make('mixed', [mixedInheritance])
+    await fixture.make('sound', ['CREATE TABLE note (id int PRIMARY KEY, t text)'])
+    const spec = fixture.spec(['mixed', 'sound'])
+    const report = await engine.validate(spec, fixture.credentials)
+    assert.equal(report.state, 'Failed')
+    assert.match(
+      JSON.stringify(structureOf(report, 'mixed').messages),
+      /does not take .*column .*b.* specifies generation expression/,
+    )
+    assert.equal(structureOf(report, 'sound').state, 'Succeeded')
+    await assertNothingLeft(fixture)
+  })
+
+  test('odd structures are taken, and only what an earlier validation left is dropped', async (t) => {
+    if (!requireOrSkip(t, has(15), howToGetServers)) return
+    await using fixture = await openMigrationFixture(15, 15)
+    await using engine = fixture.open()
+    await fixture.makeOdd('odd')
+    await using target = await fixture.session('target', 'postgres')
+    const scratch = async (name: string, ago?: number): Promise<void> => {
+      await target.run(`CREATE DATABASE ${name}`)
+      if (ago === undefined) return
+      const comment = `Scratch database of a validation, to be dropped. Made at ${Date.now() - ago}`
+      await target.run(`COMMENT ON DATABASE ${name} IS '${comment}'`)
+    }
+    const folder = join(fixture.folder, '.rehearsals')
+    for (const ago of [61, 59]) {
+      mkdirSync(join(folder, `${Date.now() - ago * minute}-${ago}`), { recursive: true })
+    }
+    await scratch('mig_rehearsal00_0', 61 * minute)
+    await scratch('mig_rehearsal01_0', 59 * minute)
+    await scratch('mig_rehearsal02_0')
+    const report = await engine.validate(fixture.spec(['odd']), fixture.credentials)
+    assert.equal(structureOf(report, 'odd').state, 'Succeeded', JSON.stringify(report))
+    assert.deepEqual(await databasesOf(fixture), ['mig_rehearsal01_0', 'mig_rehearsal02_0'])
+    assert.deepEqual(
+      readdirSync(folder).map((name) => name.split('-')[1]),
+      ['59'],
+    )
+  })
+})
+
+function structureOf(report: ValidationReport, database: string) {
+  const findings = report.databases.find(({ name }) => name === database)?.findings ?? []
+  const found = findings.find(({ type }) => type === 'Structure')
+  assert.ok(found, JSON.stringify(report))
+  return found
+}
+
+async function assertNothingLeft(fixture: MigrationFixture): Promise<void> {
+  assert.deepEqual(await databasesOf(fixture), [])
+  assert.deepEqual(
+    readdirSync(fixture.folder, { recursive: true }).filter((name) => name !== '.rehearsals'),
+    [],
+  )
+}
+
+async function databasesOf(fixture: MigrationFixture): Promise<readonly string[]> {
+  await using target = await fixture.session('target', 'postgres')
+  const rows = await target.rows<{ name: string }>(
+    "SELECT datname AS name FROM pg_catalog.pg_database WHERE NOT datistemplate AND datname <> 'postgres' ORDER BY 1",
+  )
+  return rows.map(({ name }) => name)
+}

@@ -1,0 +1,116 @@
+/**
+ * Would the structure of a database be taken by the target? It is restored there, without rows, into a scratch database that is
+ * made for that and dropped: what would fail in the middle of the migration fails before it.
+ */
+
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Clock } from '#kernel/ports.ts'
+import type { MigrationSpec } from '../engine.ts'
+import type { ClientPrograms } from './client-programs.ts'
+import { type Means, quoteName, quoteText, type Session } from './connect.ts'
+import { type DatabaseTask, nameOf } from './database-task.ts'
+import { freshRecord } from './record.ts'
+import {
+  dumpSchema,
+  entryOf,
+  foreignCompression,
+  listOfDump,
+  missingRoles,
+  restoreSchema,
+} from './schema.ts'
+import { createLike } from './target-database.ts'
+
+export interface Rehearsal {
+  readonly spec: MigrationSpec
+  readonly name: string
+  readonly credentials: Means
+  readonly programs: ClientPrograms
+  /** Where the dump may stand meanwhile. */
+  readonly folder: string
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  /** In the database itself. */
+  readonly source: Session
+  /** In the maintenance database. */
+  readonly target: Session
+}
+
+/** The dump, and each half of the restoring. */
+const programSeconds = 300
+/** Longer than all of them: a scratch database that is older was left by a crash. */
+const leftMilliseconds = 3_600_000
+/** What views hold is made by functions of the source, which may take any time. */
+const untried = /^MATERIALIZED VIEW DATA /
+/** They name roles. Those that the target lacks come with the migration, not with its validation. */
+const named = /^(?:POLICY|USER MAPPING) /
+const mark = 'Scratch database of a validation, to be dropped. Made at '
+
+/** `refused` with the first thing that the target does not take, `unavailable` when it could not be tried to the end. */
+export async function rehearse(rehearsal: Rehearsal): Promise<void> {
+  const { source, target, folder } = rehearsal
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  await dropLeft(rehearsal)
+  const own = mkdtempSync(join(folder, `${rehearsal.clock.now()}-`))
+  const task = taskOf(rehearsal, own)
+  task.record.owners = (await missingRoles(source, target)).length === 0
+  task.record.leavesCompression = (await foreignCompression(source, target)) > 0
+  const scratch = nameOf(task)
+  try {
+    await dumpSchema(task, 'copied')
+    await createLike(source, target, task.name, scratch)
+    await target.run(
+      `COMMENT ON DATABASE ${quoteName(scratch)} IS ${quoteText(`${mark}${rehearsal.clock.now()}`)}`,
+    )
+    const lines = listOfDump(task, 'copied').filter(
+      (line) => !untried.test(entryOf(line)) && (task.record.owners || !named.test(entryOf(line))),
+    )
+    await restoreSchema(task, { of: 'copied', section: 'pre-data', lines, database: scratch })
+    await restoreSchema(task, { of: 'copied', section: 'post-data', lines, database: scratch })
+  } finally {
+    rmSync(own, { recursive: true, force: true })
+    await target.run(`DROP DATABASE IF EXISTS ${quoteName(scratch)} WITH (FORCE)`)
+  }
+}
+
+/** A task of no migration: nothing of it is kept. */
+function taskOf(rehearsal: Rehearsal, folder: string): DatabaseTask {
+  const { spec, name, credentials, programs, clock, signal } = rehearsal
+  return {
+    migration: `rehearsal${randomBytes(6).toString('hex')}`,
+    index: 0,
+    name,
+    spec,
+    credentials,
+    programs,
+    clock,
+    folder,
+    record: freshRecord(name, 1),
+    resumed: false,
+    signal,
+    programSeconds,
+    save: () => undefined,
+    cutoverAsked: () => false,
+    catchUpsWanted: () => 0,
+    onBoundary: () => undefined,
+  }
+}
+
+/** By a process that was ended in the middle. */
+async function dropLeft({ target, clock, folder }: Rehearsal): Promise<void> {
+  const isLeft = (made: string): boolean => clock.now() - Number(made) > leftMilliseconds
+  for (const name of readdirSync(folder)) {
+    if (isLeft(name.split('-')[0] ?? ''))
+      rmSync(join(folder, name), { recursive: true, force: true })
+  }
+  const rows = await target.rows<{ name: string; made: string }>(
+    `SELECT datname AS name, pg_catalog.substr(c, pg_catalog.length($1) + 1) AS made
+     FROM pg_catalog.pg_database, pg_catalog.shobj_description(oid, 'pg_database') c
+     WHERE datname ~ '^mig_rehearsal[0-9a-f]+_0$' AND pg_catalog.starts_with(c, $1)`,
+    [mark],
+  )
+  for (const { name, made } of rows) {
+    if (isLeft(made)) await target.run(`DROP DATABASE IF EXISTS ${quoteName(name)} WITH (FORCE)`)
+  }
+}
