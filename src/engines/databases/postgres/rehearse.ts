@@ -22,7 +22,7 @@ import {
 } from './schema.ts'
 import { createLike } from './target-database.ts'
 
-export interface Rehearsal {
+interface Rehearsal {
   readonly spec: MigrationSpec
   readonly name: string
   readonly credentials: Means
