@@ -61,7 +61,7 @@ const short = { seconds: 20, bytes: 4 * 2 ** 20 }
 /** One at the catalogs of all databases of a migration. */
 const long = { seconds: 300, bytes: 32 * 2 ** 20 }
 /** No token of a migration: those have no dot. */
-const rehearsals = '.rehearsals'
+const trials = '.trials'
 const looksBytesMax = 256 * 2 ** 20
 
 /** What asks one server and ends with its answer. */
@@ -129,7 +129,7 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
         credentials: { ...credentials, ...look },
         clock,
         programs: await programs(),
-        folder: join(options.folder, rehearsals),
+        folder: join(options.folder, trials),
         signal: signal ?? new AbortController().signal,
       })
     },

@@ -4,8 +4,8 @@ import { DatabaseEngineError, type Finding } from '../engine.ts'
 import { readTables, type SourceTable } from './catalog.ts'
 import { connect, type ReachableServer, type Session } from './connect.ts'
 import { createFindings, type Findings, listed } from './findings.ts'
-import { rehearse } from './rehearse.ts'
 import { foreignCompression, missingRoles } from './schema.ts'
+import { tryStructure } from './try-structure.ts'
 import type { Validation } from './validate.ts'
 
 interface DatabaseValidation {
@@ -17,7 +17,7 @@ interface DatabaseValidation {
   readonly target: Session
   readonly applicationName: string
   /** Nothing is wrong with the servers that would fail here again. */
-  readonly rehearsed: boolean
+  readonly triesStructure: boolean
 }
 
 interface Checked {
@@ -307,14 +307,14 @@ async function checkObjects({ validation, inside, findings }: Checked): Promise<
 
 /** The same dump and restore as the migration's, without rows. Where something failed before, it would fail here again. */
 async function checkStructure({ validation: one, inside, findings }: Checked): Promise<void> {
-  const { validation, name, target, rehearsed } = one
+  const { validation, name, target, triesStructure } = one
   const { programs, spec, credentials, folder, clock, signal } = validation
-  if (!rehearsed || programs === undefined) return
+  if (!triesStructure || programs === undefined) return
   if (findings.all().some(({ state }) => state === 'Failed')) return
   findings.check('Structure')
   const means = { spec, credentials, programs, folder, clock, signal }
   try {
-    await rehearse({ ...means, name, source: inside, target })
+    await tryStructure({ ...means, name, source: inside, target })
   } catch (error) {
     if (!(error instanceof DatabaseEngineError)) throw error
     const [state, said] =

@@ -22,7 +22,7 @@ import {
 } from './schema.ts'
 import { createLike } from './target-database.ts'
 
-interface Rehearsal {
+interface StructureTrial {
   readonly spec: MigrationSpec
   readonly name: string
   readonly credentials: Means
@@ -48,12 +48,12 @@ const named = /^(?:POLICY|USER MAPPING) /
 const mark = 'Scratch database of a validation, to be dropped. Made at '
 
 /** `refused` with the first thing that the target does not take, `unavailable` when it could not be tried to the end. */
-export async function rehearse(rehearsal: Rehearsal): Promise<void> {
-  const { source, target, folder } = rehearsal
+export async function tryStructure(trial: StructureTrial): Promise<void> {
+  const { source, target, folder } = trial
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  await dropLeft(rehearsal)
-  const own = mkdtempSync(join(folder, `${rehearsal.clock.now()}-`))
-  const task = taskOf(rehearsal, own)
+  await dropLeft(trial)
+  const own = mkdtempSync(join(folder, `${trial.clock.now()}-`))
+  const task = taskOf(trial, own)
   task.record.owners = (await missingRoles(source, target)).length === 0
   task.record.leavesCompression = (await foreignCompression(source, target)) > 0
   const scratch = nameOf(task)
@@ -61,7 +61,7 @@ export async function rehearse(rehearsal: Rehearsal): Promise<void> {
     await dumpSchema(task, 'copied')
     await createLike(source, target, task.name, scratch)
     await target.run(
-      `COMMENT ON DATABASE ${quoteName(scratch)} IS ${quoteText(`${mark}${rehearsal.clock.now()}`)}`,
+      `COMMENT ON DATABASE ${quoteName(scratch)} IS ${quoteText(`${mark}${trial.clock.now()}`)}`,
     )
     const lines = listOfDump(task, 'copied').filter(
       (line) => !untried.test(entryOf(line)) && (task.record.owners || !named.test(entryOf(line))),
@@ -75,10 +75,10 @@ export async function rehearse(rehearsal: Rehearsal): Promise<void> {
 }
 
 /** A task of no migration: nothing of it is kept. */
-function taskOf(rehearsal: Rehearsal, folder: string): DatabaseTask {
-  const { spec, name, credentials, programs, clock, signal } = rehearsal
+function taskOf(trial: StructureTrial, folder: string): DatabaseTask {
+  const { spec, name, credentials, programs, clock, signal } = trial
   return {
-    migration: `rehearsal${randomBytes(6).toString('hex')}`,
+    migration: `trial${randomBytes(6).toString('hex')}`,
     index: 0,
     name,
     spec,
@@ -98,7 +98,7 @@ function taskOf(rehearsal: Rehearsal, folder: string): DatabaseTask {
 }
 
 /** By a process that was ended in the middle. */
-async function dropLeft({ target, clock, folder }: Rehearsal): Promise<void> {
+async function dropLeft({ target, clock, folder }: StructureTrial): Promise<void> {
   const isLeft = (made: string): boolean => clock.now() - Number(made) > leftMilliseconds
   for (const name of readdirSync(folder)) {
     if (isLeft(name.split('-')[0] ?? ''))
@@ -107,7 +107,7 @@ async function dropLeft({ target, clock, folder }: Rehearsal): Promise<void> {
   const rows = await target.rows<{ name: string; made: string }>(
     `SELECT datname AS name, pg_catalog.substr(c, pg_catalog.length($1) + 1) AS made
      FROM pg_catalog.pg_database, pg_catalog.shobj_description(oid, 'pg_database') c
-     WHERE datname ~ '^mig_rehearsal[0-9a-f]+_0$' AND pg_catalog.starts_with(c, $1)`,
+     WHERE datname ~ '^mig_trial[0-9a-f]+_0$' AND pg_catalog.starts_with(c, $1)`,
     [mark],
   )
   for (const { name, made } of rows) {

@@ -47,16 +47,16 @@ describe('a validation restores the structure', { concurrency: 1 }, () => {
       const comment = `Scratch database of a validation, to be dropped. Made at ${Date.now() - ago}`
       await target.run(`COMMENT ON DATABASE ${name} IS '${comment}'`)
     }
-    const folder = join(fixture.folder, '.rehearsals')
+    const folder = join(fixture.folder, '.trials')
     for (const ago of [61, 59]) {
       mkdirSync(join(folder, `${Date.now() - ago * minute}-${ago}`), { recursive: true })
     }
-    await scratch('mig_rehearsal00_0', 61 * minute)
-    await scratch('mig_rehearsal01_0', 59 * minute)
-    await scratch('mig_rehearsal02_0')
+    await scratch('mig_trial00_0', 61 * minute)
+    await scratch('mig_trial01_0', 59 * minute)
+    await scratch('mig_trial02_0')
     const report = await engine.validate(fixture.spec(['odd']), fixture.credentials)
     assert.equal(structureOf(report, 'odd').state, 'Succeeded', JSON.stringify(report))
-    assert.deepEqual(await databasesOf(fixture), ['mig_rehearsal01_0', 'mig_rehearsal02_0'])
+    assert.deepEqual(await databasesOf(fixture), ['mig_trial01_0', 'mig_trial02_0'])
     assert.deepEqual(
       readdirSync(folder).map((name) => name.split('-')[1]),
       ['59'],
@@ -74,7 +74,7 @@ function structureOf(report: ValidationReport, database: string) {
 async function assertNothingLeft(fixture: MigrationFixture): Promise<void> {
   assert.deepEqual(await databasesOf(fixture), [])
   assert.deepEqual(
-    readdirSync(fixture.folder, { recursive: true }).filter((name) => name !== '.rehearsals'),
+    readdirSync(fixture.folder, { recursive: true }).filter((name) => name !== '.trials'),
     [],
   )
 }
