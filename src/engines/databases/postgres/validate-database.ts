@@ -17,7 +17,7 @@ interface DatabaseValidation {
   readonly target: Session
   readonly applicationName: string
   /** Nothing is wrong with the servers that would fail here again. */
-  readonly triesStructure: boolean
+  readonly restoresStructure: boolean
 }
 
 interface Checked {
@@ -307,9 +307,9 @@ async function checkObjects({ validation, inside, findings }: Checked): Promise<
 
 /** The same dump and restore as the migration's, without rows. Where something failed before, it would fail here again. */
 async function checkStructure({ validation: one, inside, findings }: Checked): Promise<void> {
-  const { validation, name, target, triesStructure } = one
+  const { validation, name, target, restoresStructure } = one
   const { programs, spec, credentials, folder, clock, signal } = validation
-  if (!triesStructure || programs === undefined) return
+  if (!restoresStructure || programs === undefined) return
   if (findings.all().some(({ state }) => state === 'Failed')) return
   findings.check('Structure')
   const means = { spec, credentials, programs, folder, clock, signal }

@@ -57,7 +57,7 @@ export async function validateMigration(validation: Validation): Promise<Validat
         source,
         target,
         applicationName,
-        triesStructure: isSound,
+        restoresStructure: isSound,
       })
       databases.push({
         name,
