@@ -5,6 +5,7 @@ import { systemTiming } from '#client/timing.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import { environmentOf } from '#template/environment.ts'
 import type { ExpansionContext, JsonObject } from '#template/plan.ts'
+import { offerWith } from '#template/unserved-offer.ts'
 import { zonesOf } from '#template/zones.ts'
 
 const sampleSubscription = '11111111-1111-4111-8111-111111111111'
@@ -64,16 +65,23 @@ export function samplePlace(values: SampleValues, words: VendorWords): Expansion
   const managementGroup: JsonObject = {
     id: `/providers/${words.namespace}.Management/managementGroups/sample`,
     name: 'sample',
+    type: `${words.namespace}.Management/managementGroups`,
+    properties: { displayName: 'sample', tenantId: sampleTenant },
   }
   return {
     scope,
-    tenant: { tenantId: sampleTenant },
+    tenant: {
+      id: `/tenants/${sampleTenant}`,
+      tenantId: sampleTenant,
+      displayName: 'sample',
+      countryCode: '',
+    },
     ...(scope === 'resourceGroup' || scope === 'subscription' ? { subscription } : {}),
     ...(scope === 'resourceGroup' ? { resourceGroup } : {}),
     ...(scope === 'managementGroup' ? { managementGroup } : {}),
     deploymentName: 'sample',
     location,
-    deployer: { objectId: sampleTenant, tenantId: sampleTenant },
+    deployer: { objectId: sampleTenant, tenantId: sampleTenant, userPrincipalName: 'sample' },
     environment: environmentOf({
       name: words.brand,
       url: 'https://sample.example',
@@ -82,6 +90,11 @@ export function samplePlace(values: SampleValues, words: VendorWords): Expansion
     now: systemTiming.now(),
     uuid: randomUUID,
     zones: zonesOf,
+    provider: (namespace, type) => offerWith(undefined, namespace, type),
+    roleDefinition: () => ({
+      id: `/providers/${words.namespace}.Authorization/roleDefinitions/${sampleTenant}`,
+      roleDefinitionId: sampleTenant,
+    }),
   }
 }
 

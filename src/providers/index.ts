@@ -10,6 +10,7 @@ import type { Migration } from '#stores/store.ts'
 import type { ConsentDependencies } from './api-management/dependencies.ts'
 import { apiManagementProvider } from './api-management/provider.ts'
 import type { Inspection } from './authorization/dependencies.ts'
+import { builtInRoleIds } from './authorization/domain/built-in-roles.ts'
 import { authorizationProvider } from './authorization/provider.ts'
 import { billingMigrations } from './billing/domain/migrations.ts'
 import { billingProvider, usageMeter } from './billing/provider.ts'
@@ -117,6 +118,8 @@ function servedProviders(deps: ProviderDependencies): readonly Provider[] {
           ...(deps.isUnthrottled === undefined ? {} : { isUnrefused: deps.isUnthrottled }),
         }),
         seal: context.sealOf('deployments'),
+        takesAnyType: deps.generic !== undefined,
+        roles: builtInRoleIds(words),
         secrets: openSecretStore({ services, seal: secrets.seal }),
         ...(deps.templateLinks === undefined ? {} : { links: deps.templateLinks }),
       },

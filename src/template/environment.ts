@@ -19,6 +19,7 @@ const endpoints = [
   'portal',
   'resourceManager',
   'sqlManagement',
+  'vmImageAliasDoc',
 ] as const
 
 /** Templates put names of accounts and vaults before them; those with a dot at the beginning bring it along. */
@@ -42,6 +43,7 @@ export function environmentOf({ name, url, tenantId }: Installation): JsonObject
       objectOf([
         ['loginEndpoint', `${url}/`],
         ['audiences', [url]],
+        ['identityProvider', 'AAD'],
         ['tenant', tenantId],
       ]),
     ],

@@ -57,7 +57,7 @@ export interface ExpansionContext {
   /** Zones of a type in a location; empty when it has none. Called by `pickZones`. */
   zones(namespace: string, type: string, location: string): readonly string[]
   /** What `providers()` answers: `{namespace, resourceTypes: [{resourceType, locations, apiVersions}]}`. */
-  provider?(namespace: string): JsonObject | undefined
+  provider?(namespace: string, type?: string): JsonObject | undefined
   /** What is read of a resource that nothing stands behind, and that its answer lacks. Absent: it is refused. */
   invented?(id: string, path: string): Json
   /** What `roleDefinitions()` answers for the name of a built-in role: `{id, roleDefinitionId}`. */

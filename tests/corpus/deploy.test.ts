@@ -59,10 +59,10 @@ test('published templates deploy, change nothing the second time, and are delete
   const listed = failed.map(({ path, step, cause }) => `  ${path}: ${step}: ${cause}`).join('\n')
   t.diagnostic(`the others:\n${listed}`)
   const knowable = fates.filter(({ isKnowable }) => isKnowable)
-  t.diagnostic(`${knowable.length} pass validation and fail for a reason that was knowable`)
   const share = (1000 * done.length) / (done.length + failed.length)
   const knowableShare = (1000 * knowable.length) / fates.length
-  const missed = knowable.map(({ path }) => `  ${path}`).join('\n')
+  const missed = knowable.map(({ path, cause }) => `  ${path}: ${cause}`).join('\n')
+  t.diagnostic(`${knowable.length} pass validation and fail for what was knowable:\n${missed}`)
   assert.ok(knowableShare <= knowableCeiling, `${knowableShare.toFixed(0)} of 1000\n${missed}`)
   assert.ok(share >= doneFloor, `${share.toFixed(0)} of 1000, not ${doneFloor}\n${listed}`)
 })

@@ -48,4 +48,8 @@ export interface DeploymentDependencies {
   publicUrl(): string
   /** What providers offer, by their namespaces in lower case: for `providers()` in templates. */
   offers?(): Readonly<Record<string, JsonObject>>
+  /** Any type is taken, also one that nobody serves. */
+  readonly takesAnyType?: boolean
+  /** Ids of the built-in roles, by their names in lower case: for `roleDefinitions()` in templates. */
+  readonly roles?: Readonly<Record<string, string>>
 }

@@ -279,13 +279,14 @@ function pickZones(values: readonly Json[], call: Call): Json {
 
 function providers(values: readonly Json[], call: Call): Json {
   const namespace = textAt(values, 0, call)
-  const found = call.scope.context.provider?.(namespace)
+  const type = values.length === 1 ? undefined : textAt(values, 1, call)
+  const found = call.scope.context.provider?.(namespace, type)
   if (found === undefined) throw new EvaluationError(`there is no provider '${namespace}' here`)
-  if (values.length === 1) return found
-  const wanted = textAt(values, 1, call).toLowerCase()
+  if (type === undefined) return found
+  const wanted = type.toLowerCase()
   const types = found['resourceTypes'] ?? null
-  const type = isArray(types) ? types.find((one) => nameOf(one) === wanted) : undefined
-  if (type !== undefined) return type
+  const offered = isArray(types) ? types.find((one) => nameOf(one) === wanted) : undefined
+  if (offered !== undefined) return offered
   throw new EvaluationError(`the provider '${namespace}' has no type '${wanted}'`)
 }
 

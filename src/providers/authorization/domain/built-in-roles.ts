@@ -360,3 +360,9 @@ export function builtInRoles(words: VendorWords): BuiltInRoles {
     ]),
   )
 }
+
+/** By their names in lower case: ids as templates write them. */
+export function builtInRoleIds(words: VendorWords): Readonly<Record<string, string>> {
+  const path = `/providers/${qualify(words, 'Authorization/roleDefinitions')}`
+  return Object.fromEntries(table.map(({ name, id }) => [name.toLowerCase(), `${path}/${id}`]))
+}

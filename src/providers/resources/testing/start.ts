@@ -23,7 +23,7 @@ import {
 import { memoryStore, owner, realTimers } from '#plane/testing/start.ts'
 import type { Store } from '#stores/store.ts'
 import { createAuthorizer } from '../../authorization/domain/authorizer.ts'
-import { ownerRoleId } from '../../authorization/domain/built-in-roles.ts'
+import { builtInRoleIds, ownerRoleId } from '../../authorization/domain/built-in-roles.ts'
 import { lockGuard } from '../../authorization/domain/lock-guard.ts'
 import { authorizationProvider } from '../../authorization/provider.ts'
 import { containerInstanceProvider } from '../../container-instance/provider.ts'
@@ -115,6 +115,8 @@ export async function startDeployments(options: StartOptions = {}): Promise<Star
           secrets: openSecretStore({ services, seal: testSeal }),
           ...(options.links === undefined ? {} : { links: options.links }),
           publicUrl: () => 'http://armature.example',
+          takesAnyType: options.generic === true,
+          roles: builtInRoleIds(words),
         },
       }),
       authorizationProvider({

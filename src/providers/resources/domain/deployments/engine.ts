@@ -50,14 +50,14 @@ export function expandAt(
   request: DeploymentRequest,
   occasion: Occasion,
 ): Promise<Expanded> {
-  const { threads, words, tenantId, services } = deps
+  const { threads, words, tenantId, services, takesAnyType = false, roles = {} } = deps
   const { reader } = services
   const publicUrl = (): string => deps.publicUrl()
   const offers = (): Readonly<Record<string, JsonObject>> => deps.offers?.() ?? {}
   const managementGroup = (scope: ResourceId, by: Occasion): Promise<JsonObject> =>
     managementGroupAs(deps, scope, by)
   return expandRequest(
-    { threads, words, tenantId, reader, publicUrl, offers, managementGroup },
+    { threads, words, tenantId, reader, publicUrl, offers, takesAnyType, roles, managementGroup },
     request,
     occasion,
   )

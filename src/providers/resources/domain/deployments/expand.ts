@@ -30,6 +30,8 @@ interface ExpandDependencies {
   publicUrl(): string
   /** What providers offer, by their namespaces in lower case. */
   offers(): Readonly<Record<string, JsonObject>>
+  readonly takesAnyType: boolean
+  readonly roles: Readonly<Record<string, string>>
   /** A management group as whoever deploys sees it. Throws where there is none. */
   managementGroup(id: ResourceId, occasion: Occasion): Promise<JsonObject>
 }
@@ -99,16 +101,27 @@ async function contextOf(
   const url = deps.publicUrl()
   return {
     ...(await placeOf(deps, occasion)),
-    tenant: { tenantId: deps.tenantId },
+    tenant: {
+      id: `/tenants/${deps.tenantId}`,
+      tenantId: deps.tenantId,
+      displayName: deps.words.brand,
+      countryCode: '',
+    },
     deploymentName: nameOf(id),
     ...(isNested ? { isNested } : {}),
     ...(request.location === undefined ? {} : { location: request.location }),
     ...(request.templateLink === undefined ? {} : { templateLink: { ...request.templateLink } }),
-    deployer: { objectId: deployer.id, tenantId: deployer.tenantId },
+    deployer: {
+      objectId: deployer.id,
+      tenantId: deployer.tenantId,
+      userPrincipalName: deployer.displayName,
+    },
     environment: environmentOf({ name: deps.words.brand, url, tenantId: deps.tenantId }),
     now: startedAt,
     run,
     offers: deps.offers(),
+    takesAnyType: deps.takesAnyType,
+    roles: deps.roles,
   }
 }
 

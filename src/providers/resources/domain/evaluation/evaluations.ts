@@ -14,6 +14,7 @@ import {
   TemplateRefusal,
 } from '#template/plan.ts'
 import type { ParameterArgument, Read } from '#template/template.ts'
+import { offerWith } from '#template/unserved-offer.ts'
 import { zonesOf } from '#template/zones.ts'
 import { secretsIn, secretsMax } from '../deployments/redact.ts'
 import type {
@@ -177,16 +178,25 @@ function attempted(text: string | JsonObject, question: ExpandQuestion) {
   return { read, given, expanded }
 }
 
-function contextOf({ run, offers, ...plain }: PlainContext): ExpansionContext {
+function contextOf(context: PlainContext): ExpansionContext {
+  const { run, offers, takesAnyType, roles, ...plain } = context
   let drawn = 0
   return {
     ...plain,
     uuid: () => uuidOf(`${run} ${drawn++}`),
     zones: zonesOf,
     invented: inventedValue,
-    provider(namespace) {
+    provider(namespace, type) {
       const name = namespace.toLowerCase()
-      return Object.hasOwn(offers, name) ? offers[name] : undefined
+      const offer = Object.hasOwn(offers, name) ? offers[name] : undefined
+      return takesAnyType ? offerWith(offer, namespace, type) : offer
+    },
+    roleDefinition(name) {
+      const key = name.toLowerCase()
+      const id = Object.hasOwn(roles, key) ? roles[key] : undefined
+      return id === undefined
+        ? undefined
+        : { id, roleDefinitionId: id.slice(id.lastIndexOf('/') + 1) }
     },
   }
 }

@@ -18,11 +18,15 @@ import type { ParameterArgument, Read } from '#template/template.ts'
 
 /** A context without functions: what they would answer comes along. */
 export interface PlainContext
-  extends Omit<ExpansionContext, 'uuid' | 'zones' | 'provider' | 'invented'> {
+  extends Omit<ExpansionContext, 'uuid' | 'zones' | 'provider' | 'invented' | 'roleDefinition'> {
   /** Ids that expressions draw come of this alone. */
   readonly run: string
   /** By the namespace in lower case. */
   readonly offers: Readonly<Record<string, JsonObject>>
+  /** Any type is taken, also one that nobody serves. */
+  readonly takesAnyType: boolean
+  /** Ids of the built-in roles, by their names in lower case. */
+  readonly roles: Readonly<Record<string, string>>
 }
 
 export interface ExpandQuestion {

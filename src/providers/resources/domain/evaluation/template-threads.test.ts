@@ -49,6 +49,8 @@ function question(plan: number, value: string): ExpandQuestion {
       now: 0,
       run: 'run',
       offers: {},
+      takesAnyType: false,
+      roles: {},
     },
   }
 }

@@ -108,18 +108,22 @@ interface Matrix {
   /** A store for the process that dies; `reopen` gives the same one to the process that goes on. */
   open(): Promise<Store>
   reopen(store: Store): Promise<Store>
+  /** Of one round: a server has few connections. */
+  close(): Promise<void>
   readonly isCanceled: boolean
   /** Absent: the first alone. */
   readonly every: number | undefined
   readonly first: number
 }
 
-async function dieEverywhere({ open, reopen, isCanceled, every, first }: Matrix): Promise<number> {
+async function dieEverywhere(matrix: Matrix): Promise<number> {
+  const { open, reopen, close, isCanceled, every, first } = matrix
   for (let steps = first; ; steps += every ?? 0) {
     const store = await open()
     hours++
     const isDead = await dieAfter(store, steps)
     await goesOn(await reopen(store), isCanceled)
+    await close()
     if (!isDead || every === undefined) return steps
   }
 }
@@ -131,6 +135,7 @@ for (const isCanceled of [false, true]) {
     const steps = await dieEverywhere({
       open: () => memoryStore(),
       reopen: async (store) => store,
+      close: async () => undefined,
       isCanceled,
       every,
       first: isCanceled ? 40 : 0,
@@ -147,7 +152,7 @@ for (const isCanceled of [false, true]) {
     if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
     await using server = await startPostgres({ fsync: false })
     let url = ''
-    await using stores = new AsyncDisposableStack()
+    let stores = new AsyncDisposableStack()
     // The store goes by its own clock when it gives out what another process held.
     const openAt = async (clock: Clock): Promise<Store> =>
       stores.use(
@@ -166,6 +171,10 @@ for (const isCanceled of [false, true]) {
         return openAt(Date)
       },
       reopen: () => openAt(laterClock),
+      async close() {
+        await stores.disposeAsync()
+        stores = new AsyncDisposableStack()
+      },
       isCanceled,
       every: isLong ? 7 : undefined,
       first: isLong ? 0 : 130,

@@ -452,3 +452,24 @@ test('outputs that are not shown are listed for who may, and read by the outer t
   const ofInner = await started.call('POST', `${at('inner')}/listOutputsWithSecureValues`)
   assert.deepEqual(json(ofInner), { plain: 'open', secret: 'hush' })
 })
+
+test('providers() knows any type where any is taken; deployers, tenants and roles have names', async () => {
+  await using started = await startDeployments({ generic: true })
+  const output = (value: string): object => ({ type: 'string', value })
+  const outputs = {
+    version: output("[providers('Other.Network', 'networks').apiVersions[0]]"),
+    own: output("[providers('Vendor.Secrets', 'vaults').apiVersions[0]]"),
+    who: output('[deployer().userPrincipalName]'),
+    tenant: output('[tenant().displayName]'),
+    role: output("[roleDefinitions('reader').roleDefinitionId]"),
+  }
+  await started.call('PUT', at('d'), body([], { template: templateFor([], { outputs }) }))
+  await started.settle()
+  const { outputs: made, error } = json(await started.call('GET', at('d'))).properties
+  assert.equal(error, undefined)
+  assert.match(made.version.value, /^\d{4}-\d\d-\d\d$/)
+  assert.equal(made.own.value, '2026-01-01')
+  assert.equal(made.who.value, owner.displayName)
+  assert.ok(made.tenant.value)
+  assert.equal(made.role.value, 'acdd72a7-3385-48ef-bd42-f606fba81ae7')
+})
