@@ -110,6 +110,13 @@ export interface OutputSection {
 }
 
 /** Maps go by names in lower case. */
+/** What the template says of itself, and has to hold. */
+export interface AssertSection {
+  readonly name: string
+  readonly condition: Compiled
+  readonly path: TemplatePath
+}
+
 export interface TemplateDocument {
   readonly locate: Locate
   readonly definitions: Definitions
@@ -119,6 +126,7 @@ export interface TemplateDocument {
   /** Nested ones after their parents. */
   readonly resources: readonly ResourceSection[]
   readonly outputs: readonly OutputSection[]
+  readonly asserts: readonly AssertSection[]
 }
 
 /** What `parseTemplate` hands out, with what `expand` needs of it. */

@@ -61,6 +61,7 @@ export function expandTemplate(
     const path = nodes.get(circle[0] ?? '')?.section.path
     problems.add(path, `resources depend on each other in a circle: ${names}`)
   }
+  requireAsserts(expansion)
   const outputs = expansion.document.outputs.flatMap((section) => outputOf(expansion, section))
   if (!problems.isEmpty || template.isPartial) return { ok: false, problems: problems.list }
   return {
@@ -74,6 +75,15 @@ export function expandTemplate(
       outputs,
       parameters: shownParameters(expansion),
     },
+  }
+}
+
+function requireAsserts(expansion: Expansion): void {
+  const { document, context, problems } = expansion
+  const scope = new TemplateScope({ expansion, context, loops: [], late: nothingYet })
+  for (const { name, condition, path } of document.asserts) {
+    if (conditionOf(expansion, condition, scope, path) !== false) continue
+    problems.add(path, `the assertion '${name.slice(0, 60)}' does not hold`)
   }
 }
 

@@ -541,3 +541,12 @@ test('what holds something secure is secure as a whole, however deep; types that
     Object.fromEntries(Object.keys(parameters).map((name) => [name, !plain.has(name)])),
   )
 })
+
+test('assertions have to hold', () => {
+  const asserts = { small: "[less(parameters('n'), 5)]", named: '[true()]' }
+  const text = template({ parameters: { n: { type: 'int' } }, asserts })
+  assert.deepEqual(problemsOf(text, { n: { value: 4 } }), [])
+  assert.deepEqual(problemsOf(text, { n: { value: 5 } }), [
+    "asserts.small: the assertion 'small' does not hold",
+  ])
+})

@@ -1,6 +1,7 @@
 /** Reads a whole template and looks it over: every problem that can be seen without parameters, at once. */
 import { adopt } from './adopt.ts'
 import { type DeclaredNames, nameChecker } from './check-names.ts'
+import { compile } from './compile.ts'
 import { type ReadTemplate, type TemplateDocument, templateLimits } from './document.ts'
 import { sizeOf } from './expansion.ts'
 import { type Field, fieldOf, isObject, kindOf, membersOf } from './fields.ts'
@@ -41,6 +42,7 @@ const sections: ReadonlySet<string> = new Set([
   'variables',
   'resources',
   'outputs',
+  'asserts',
 ])
 
 type ParsedOrPartial =
@@ -190,6 +192,11 @@ function readDocument(
       },
     }),
     outputs: readOutputs(outputs, definitions, parts),
+    asserts: membersOf(at('asserts'), "'asserts'", problems).map(([name, { value, path }]) => ({
+      name,
+      condition: compile(value, path, parts),
+      path,
+    })),
   }
   return {
     document,
