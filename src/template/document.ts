@@ -91,6 +91,8 @@ export interface ResourceSection {
   readonly dependsOn: { readonly value: Compiled; readonly path: TemplatePath } | undefined
   readonly copy: ResourceCopy | undefined
   readonly existing: boolean
+  /** It is left alone where it is there already. */
+  readonly onlyNew: boolean
   readonly nested: NestedSection | undefined
   readonly elsewhere: TargetScope
   /** What is sent: every other member. Known before anything runs, or (the second) perhaps only then. */

@@ -181,7 +181,7 @@ function nodeOf(
   made: MadeBody | undefined,
 ): PlanNode {
   const { id, apiVersion, name, section, scope, loop } = instance
-  const { symbolicName, existing } = section
+  const { symbolicName, existing, onlyNew } = section
   const early = made?.run.isWaiting === true ? undefined : (made?.body ?? objectOf([]))
   return {
     key,
@@ -192,6 +192,7 @@ function nodeOf(
     ...(symbolicName === undefined ? {} : { symbolicName }),
     ...(loop === undefined ? {} : { copy: loop }),
     existing,
+    onlyNew,
     nested: section.nested !== undefined && !existing,
     dependsOn,
     position: scope.expansion.document.locate(section.path),

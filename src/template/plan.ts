@@ -114,6 +114,8 @@ export interface PlanNode {
   readonly copy?: { readonly name: string; readonly index: number }
   /** Read, never written. */
   readonly existing: boolean
+  /** Left alone where it is there already. */
+  readonly onlyNew: boolean
   /** A nested or linked deployment: its own plan is made when its parameters are known. */
   readonly nested: boolean
   /** Keys of the nodes that must be finished first: explicit, implicit and serial-copy ones. */

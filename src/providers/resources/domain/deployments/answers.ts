@@ -5,6 +5,7 @@ import type { Caller } from '#plane/caller.ts'
 import { nextTurn } from '#plane/next-turn.ts'
 import { type Json, type Need, type Tainted, TemplateRefusal } from '#template/plan.ts'
 import type { Late, Planned, PlannedNode } from '../evaluation/remote-plan.ts'
+import { attempt } from './attempt.ts'
 
 /** Answers may raise new needs; a template that keeps asking is stopped here. */
 const roundsMax = 20
@@ -75,6 +76,22 @@ async function fetchNeed(asking: Asking, need: Need): Promise<Tainted> {
   const value = jsonOf(outcome.body)
   const secure = !isReference && secretAction.test(need.action)
   return { value, secure, ...(outcome.isOpen ? { open: need.id } : {}) }
+}
+
+/** Is it a resource that the deployment leaves alone? Asked for as any client would. */
+export async function isLeftAlone(
+  { caller, principal, correlationId }: Pick<Asking, 'caller' | 'principal' | 'correlationId'>,
+  { id, apiVersion, existing, onlyNew }: PlannedNode,
+): Promise<boolean> {
+  if (existing || !onlyNew) return existing
+  const request = {
+    method: 'GET',
+    path: id,
+    version: apiVersion,
+    principal,
+    correlationId,
+  } as const
+  return (await attempt(() => caller.call(request))).kind === 'ok'
 }
 
 function nodeOf(plan: Planned, need: Need): PlannedNode | undefined {

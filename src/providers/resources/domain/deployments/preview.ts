@@ -11,7 +11,7 @@ import type { Caller, DryRunResult } from '#plane/caller.ts'
 import { nextTurn } from '#plane/next-turn.ts'
 import type { Json } from '#template/plan.ts'
 import type { Planned, PlannedNode } from '../evaluation/remote-plan.ts'
-import { type Asking, evaluateLate, jsonOf, newAnswerRoom } from './answers.ts'
+import { type Asking, evaluateLate, isLeftAlone, jsonOf, newAnswerRoom } from './answers.ts'
 import { attempt, errorOf } from './attempt.ts'
 import type { Expanded } from './expand.ts'
 import { Redaction, secretsAt } from './redact.ts'
@@ -89,7 +89,7 @@ export async function previewPlan(
     for (const node of plan.nodes) {
       if (prepared.has(node.key) || settled.has(node.key)) continue
       deps.signal?.throwIfAborted()
-      if (node.existing) {
+      if (await isLeftAlone(deps, node)) {
         settled.set(node.key, { kind: 'existing', node })
         continue
       }

@@ -21,7 +21,7 @@ import type {
 } from '../../resources/deployments/model.ts'
 import type { Planned, PlannedNode } from '../evaluation/remote-plan.ts'
 import { uuidOf } from '../evaluation/uuid-of.ts'
-import { type Asking, evaluateLate, jsonOf } from './answers.ts'
+import { type Asking, evaluateLate, isLeftAlone, jsonOf } from './answers.ts'
 import { attempt, errorOf } from './attempt.ts'
 import type { Awaiting } from './awaited.ts'
 import type { Expanded } from './expand.ts'
@@ -247,6 +247,7 @@ class DeploymentRun implements Run {
       return this.#send(step, () => Promise.resolve({ status: 200 }))
     }
     return this.#send(this.#steps.begin({ key, id, verb: 'Create' }), async () => {
+      if (await isLeftAlone(this.#asking, node)) return { status: 200 }
       const made = await evaluateLate(this.#asking, node)
       const body = jsonOf(made.body)
       this.#steps.hide(body, made.securePaths)

@@ -473,3 +473,32 @@ test('providers() knows any type where any is taken; deployers, tenants and role
   assert.ok(made.tenant.value)
   assert.equal(made.role.value, 'acdd72a7-3385-48ef-bd42-f606fba81ae7')
 })
+
+test('what is only made where it is not there is left as it is', async () => {
+  await using started = await startDeployments()
+  const tags = (value: string): object => ({ tags: { by: value } })
+  const options = { '@options': { onlyIfNotExists: true } }
+  const deploy = async (value: string) => {
+    const given = body([
+      { ...vault, name: 'a', ...options, ...tags(value) },
+      { ...vault, name: 'b', ...tags(value) },
+    ])
+    const foreseen = json(await started.call('POST', `${at('d')}/whatIf`, given)).properties
+    await started.call('PUT', at('d'), given)
+    await started.settle()
+    const read = async (name: string) => {
+      const path = `${group}/providers/Vendor.Secrets/vaults/${name}`
+      return json(await started.call('GET', path, undefined, { version: '2026-01-01' })).tags.by
+    }
+    const changed = foreseen.changes.map(
+      (one: { readonly changeType: string; readonly resourceId: string }) =>
+        `${one.changeType} ${one.resourceId.at(-1)}`,
+    )
+    return { changed, tags: [await read('a'), await read('b')] }
+  }
+  assert.deepEqual(await deploy('one'), { changed: ['Create a', 'Create b'], tags: ['one', 'one'] })
+  const again = await deploy('two')
+  assert.deepEqual(again.tags, ['one', 'two'])
+  assert.ok(again.changed.includes('Modify b'))
+  assert.ok(!again.changed.includes('Modify a'))
+})
