@@ -113,7 +113,7 @@ export interface OutputSection {
 
 /** Maps go by names in lower case. */
 /** What the template says of itself, and has to hold. */
-export interface AssertSection {
+interface AssertSection {
   readonly name: string
   readonly condition: Compiled
   readonly path: TemplatePath
