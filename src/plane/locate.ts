@@ -184,13 +184,13 @@ function locateCollection(
   const compiled = registry.find(parsed.namespace, parsed.types)
   if (compiled !== undefined && isListable(compiled, parsed)) {
     const listed = compiled.verbs.has('list')
-    const own =
-      method === 'POST' || method === 'GET' ? compiled.collectionActions[method] : undefined
+    const verb = method === 'HEAD' ? 'GET' : method
+    const own = verb === 'POST' || verb === 'GET' ? compiled.collectionActions[verb] : undefined
     if (own !== undefined) {
       const served = requireServedVersion(registry, compiled, asked)
       return actionRoute(compiled, parsed, { action: own, served })
     }
-    if (method === 'GET' && listed) {
+    if (verb === 'GET' && listed) {
       const served = requireServedVersion(registry, compiled, asked)
       return {
         kind: 'list',
@@ -219,7 +219,7 @@ function locateCollection(
     if (found !== undefined) {
       const served = requireServedVersion(registry, parent, asked)
       const [name, action] = found
-      if (action.method !== method) throw notAllowed(method, [action.method])
+      if (!fits(action.method, method)) throw notAllowed(method, allowing([action.method]))
       return actionRoute(parent, parsed, { action, served, name })
     }
   }
@@ -227,9 +227,18 @@ function locateCollection(
     requireServedVersion(registry, compiled, asked)
     const methods = compiled.verbs.has('list') ? ['GET'] : []
     for (const own of Object.keys(compiled.collectionActions)) methods.push(own)
-    throw notAllowed(method, methods)
+    throw notAllowed(method, allowing(methods))
   }
   throw unknownType(registry, parsed.namespace, parsed.types, asked)
+}
+
+/** Wherever GET is served, HEAD is: the edge leaves the body away. */
+function fits(served: string, method: Method): boolean {
+  return served === method || (served === 'GET' && method === 'HEAD')
+}
+
+function allowing(methods: readonly string[]): readonly string[] {
+  return methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
 }
 
 function findAction(
@@ -318,7 +327,7 @@ function locateOperation(
 ): OperationRoute {
   const errorFamily = registry.familyOf(namespace)
   if (errorFamily === undefined) throw refuse.InvalidResourceNamespace({ namespace })
-  if (method !== 'GET') throw notAllowed(method, ['GET'])
+  if (!fits('GET', method)) throw notAllowed(method, allowing(['GET']))
   if (!isApiVersion(version)) throw badVersion(version, namespace, 'any date')
   return {
     kind,

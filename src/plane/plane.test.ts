@@ -119,6 +119,16 @@ describe('PUT', () => {
     await assert.rejects(t.call('PUT', widget, widgetBody), refusal('ResourceGroupNotFound', 404))
     await t.call('PUT', group, { location: 'here' }, { version: '2021-04-01' })
     assert.equal((await t.call('PUT', widget, widgetBody)).status, 201)
+    const long = widget.replace(/resourceGroups\/[^/]+/, `resourceGroups/${'x'.repeat(91)}`)
+    for (const [method, body] of [
+      ['PUT', widgetBody],
+      ['PATCH', { tags: {} }],
+      ['DELETE', undefined],
+    ] as const) {
+      await assert.rejects(t.call(method, long, body), refusal('InvalidResourceName', 400), method)
+    }
+    const odd = t.call('PATCH', `${widget}_!`, { tags: {} })
+    await assert.rejects(odd, refusal('InvalidResourceName', 400))
   })
 
   test('by many writers at once leaves one row a name', async () => {

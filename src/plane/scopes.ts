@@ -191,6 +191,12 @@ function scopeType(deps: PlaneDependencies, scope: ResourceId): CompiledStoredTy
   return deps.registry.byName(name)
 }
 
+/** The refusal of a write below a scope that is not there, or never can be: its name breaks the rule. */
+export function refuseMissingScope(deps: PlaneDependencies, scope: ResourceId): never {
+  checkName(scopeType(deps, scope), scope)
+  throw missingScope(scope)
+}
+
 async function createScope(
   deps: PlaneDependencies,
   tx: Tx,
@@ -199,8 +205,8 @@ async function createScope(
 ): Promise<StoredResource> {
   const compiled = scopeType(deps, scope)
   const create = compiled.stored.container?.createImplicitly
-  if (!write.mayCreate || create === undefined) throw missingScope(scope)
   checkName(compiled, scope)
+  if (!write.mayCreate || create === undefined) throw missingScope(scope)
   const { model, location } = create(scope, { now: write.now, principal: write.principal })
   const resource: StoredResource = {
     id: fromSegments(scope.segments),

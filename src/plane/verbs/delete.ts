@@ -23,7 +23,7 @@ import { askGuards } from '../guard.ts'
 import type { WriteRoute } from '../locate.ts'
 import { linkOf, openOperation, readOperation, supersede } from '../operations.ts'
 import type { Outcome, RunInput } from '../plane.ts'
-import { checkName, impliedScopes, missingScope } from '../scopes.ts'
+import { checkName, impliedScopes, refuseMissingScope } from '../scopes.ts'
 import { askRightsToDelete, type RightsBefore } from './rights-before.ts'
 
 /** Rows removed in one transaction at the most. */
@@ -117,7 +117,7 @@ async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | u
   const own = { may, id, requested: route.scope, query }
   const context = { ...contextOf(deps, input, now, tx), ...own }
   if (row === undefined) {
-    if (absent !== undefined) throw missingScope(absent)
+    if (absent !== undefined) refuseMissingScope(deps, absent)
     await stored.deleteRules?.({ ...context, resource: undefined })
     return { status: 204 }
   }

@@ -12,6 +12,7 @@ import { type StoredResource, toWire } from '../document.ts'
 import { requireGrant } from '../grant.ts'
 import type { WriteRoute } from '../locate.ts'
 import type { Outcome, RunInput } from '../plane.ts'
+import { checkName } from '../scopes.ts'
 import { notFound } from './not-found.ts'
 import { undeclaredMembers } from './patch-members.ts'
 import { type Desired, withLocation } from './placement.ts'
@@ -70,6 +71,7 @@ async function patchInside(request: WriteRequest, tx: Tx): Promise<Outcome> {
   const { compiled, current, id, now } = write
   if (current === undefined) {
     requireGrant(route, input, () => ({ now, request: 'unknown', resource: noAttributes }))
+    checkName(compiled, id, route.shape.name)
     throw notFound(compiled, id)
   }
   let requested: Desired | undefined

@@ -27,7 +27,13 @@ import { askGuards } from '../guard.ts'
 import type { WriteRoute } from '../locate.ts'
 import { linkOf, openOperation, readOperation } from '../operations.ts'
 import type { Outcome, RunInput } from '../plane.ts'
-import { impliedScopes, lockParent, lockScopes, mayCreateScopes, missingScope } from '../scopes.ts'
+import {
+  impliedScopes,
+  lockParent,
+  lockScopes,
+  mayCreateScopes,
+  refuseMissingScope,
+} from '../scopes.ts'
 import { givesSecret, receiverProblems } from '../secrets.ts'
 import { findByUniqueKey } from './find-by-unique-key.ts'
 import { type Desired, defaultLocation, stateAfter } from './placement.ts'
@@ -69,7 +75,7 @@ export async function openWriteRequest(
   const mayCreate = await mayCreateScopes(deps, input.principal)
   if (!mayCreate) {
     for (const scope of impliedScopes(route.id)) {
-      if ((await deps.store.get(scope.key)) === undefined) throw missingScope(scope)
+      if ((await deps.store.get(scope.key)) === undefined) refuseMissingScope(deps, scope)
     }
   }
   const rights = await askRightsBefore(deps, route, input, body)

@@ -20,7 +20,6 @@ export interface BillingLimits {
   /** Entries alike by the first fields of an order, put in order by the others for each page. */
   readonly tieRowsMax: number
   readonly countRowsMax: number
-  readonly skipMax: number
   /** Statements one question may go over. */
   readonly statementsMax: number
   readonly refusalsKeptMax: number
@@ -41,7 +40,6 @@ export const defaultBillingLimits: BillingLimits = Object.freeze({
   pickedRowsMax: 20_000,
   tieRowsMax: 50_000,
   countRowsMax: 2_000_000,
-  skipMax: 1_000_000,
   statementsMax: 120,
   refusalsKeptMax: 10_000,
   importTextMax: 3_000_000,

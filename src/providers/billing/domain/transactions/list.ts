@@ -109,7 +109,7 @@ function readQuery(
   query: URLSearchParams,
   more: readonly string[] = [],
 ): ListQuery {
-  const { topMax, skipMax } = limits
+  const { topMax } = limits
   const given = query.get('filter')?.trim() ?? ''
   // Read by itself first, so that it is whole by itself and positions are its own.
   parseQuestion(fields, given, null)
@@ -122,7 +122,7 @@ function readQuery(
     question: parseQuestion(fields, more.length === 0 ? given : filter, query.get('orderBy')),
     words: search.words,
     top: wholeNumber(query, 'top', 1, topMax) ?? topMax,
-    skip: wholeNumber(query, 'skip', 0, skipMax) ?? 0,
+    skip: skipOf(query),
     count: flag(query, 'count'),
   }
 }
@@ -140,6 +140,18 @@ export function wholeNumber(
   throw refuse.InvalidQueryParameter({
     name,
     reason: `expected a whole number from ${min} to ${max}`,
+  })
+}
+
+/** An int64 of the contract: each page passes over as many entries as it may look at, and the next one goes on. */
+export function skipOf(query: URLSearchParams): number {
+  const given = query.get('skip') ?? '0'
+  if (/^\d{1,19}$/.test(given) && BigInt(given) < 2n ** 63n) {
+    return Math.min(Number(given), Number.MAX_SAFE_INTEGER)
+  }
+  throw refuse.InvalidQueryParameter({
+    name: 'skip',
+    reason: 'expected a whole number of 64 bits, from 0',
   })
 }
 

@@ -63,6 +63,10 @@ describe('the query', () => {
       ),
       [1, 2, 2, 1, 0, 2],
     )
+    for (const skip of ['1000001', '9007199254740993', '9223372036854775807']) {
+      assert.equal(await status(`skip=${skip}`), 0, skip)
+      assert.equal(await status(`skip=${skip}&orderBy=quantity`), 0, skip)
+    }
     for (const query of [
       'top=51',
       'top=0',
@@ -72,6 +76,7 @@ describe('the query', () => {
       'top=-1',
       'skip=-1',
       'skip=0x1',
+      'skip=9223372036854775808',
       'count=1',
     ]) {
       assert.equal(await status(query), 400, query)

@@ -25,7 +25,7 @@ import { moment, present } from '../../domain/ledger/show.ts'
 import { listStatements, spanOfMonth, statementOfInvoice } from '../../domain/ledger/statements.ts'
 import { countMatching } from '../../domain/ledger/totals.ts'
 import { amountOf, showMinor } from '../../domain/money/money.ts'
-import { flag, requireInvoice, wholeNumber } from '../../domain/transactions/list.ts'
+import { flag, requireInvoice, skipOf, wholeNumber } from '../../domain/transactions/list.ts'
 import { refuseBilling } from '../../errors.ts'
 
 const dueDays = 30
@@ -106,7 +106,7 @@ async function listInvoices(ledger: Ledger, context: ListContext): Promise<ListP
   const search = parseSearch(query.get('search') ?? '')
   if (!search.ok) throw refuse.InvalidQueryParameter({ name: 'search', reason: search.reason })
   const top = wholeNumber(query, 'top', 1, ledger.limits.topMax) ?? ledger.limits.topMax
-  const skip = wholeNumber(query, 'skip', 0, ledger.limits.skipMax) ?? 0
+  const skip = skipOf(query)
   const holds = filterOf(query.get('filter'), fields, refuseBilling.InvalidFilter)
   const compare = orderOf(query.get('orderBy'))
   const from = dateOf(query, 'periodStartDate') ?? Number.NEGATIVE_INFINITY
