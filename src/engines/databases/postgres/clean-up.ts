@@ -21,6 +21,7 @@ import {
 } from './database-task.ts'
 import { unfence } from './fence.ts'
 import { objectName, objectNames, ownershipComment, sessionName } from './names.ts'
+import { hasReplaced, putBackReplaced } from './replaced-database.ts'
 import { dropPublication, dropSlot, dropSubscription, restoreIdentities } from './replication.ts'
 import { dropDumps } from './schema.ts'
 import { dropRecordedStructures } from './structure.ts'
@@ -77,24 +78,27 @@ export async function cleanUpDatabase(
     async () => {
       await using server = await session(target, maintenanceDatabase(target))
       await endSessions(server, name)
-      // One whose dropping was cut short by a crash lets nobody in, and can be dropped all the same.
+      const back = await hasReplaced(task, server)
+      const drops = drop || back
+      // One whose dropping was cut short by a crash lets nobody in, nor does one that was about to be replaced.
       const invalid = await server.value(
-        'SELECT 1 FROM pg_catalog.pg_database WHERE datname = $1 AND datconnlimit = -2',
+        'SELECT 1 FROM pg_catalog.pg_database WHERE datname = $1 AND (datconnlimit = -2 OR NOT datallowconn)',
         [task.name],
       )
       const inside = invalid ? undefined : await sessionIn(session, target, task.name)
       if (inside !== undefined) {
         await using database = inside
         await dropSubscription(database, name)
-        if (!drop) {
+        if (!drops) {
           await restoreIdentities(database, task.record.identities)
           await wakeTriggers(database, task.record.triggers)
         }
       }
       // A database of that name is ours even without the mark: a worker that was killed may not have set it.
       await server.run(`DROP DATABASE IF EXISTS ${quoteName(name)} WITH (FORCE)`)
-      if (drop) await dropMadeDatabase(server, task.migration, task.name)
+      if (drops) await dropMadeDatabase(server, task.migration, task.name, back)
       else await releaseTargetDatabase(server, task.migration, task.name)
+      await putBackReplaced(task, server)
     },
   )
   await step(

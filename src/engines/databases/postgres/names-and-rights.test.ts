@@ -71,8 +71,12 @@ describe('names and rights', () => {
         assert.equal(await connected('target'), 'public.first')
         assert.deepEqual(await engine.traces(`first${mode}`, spec, fixture.credentials), [])
       }
-      // Called off, it leaves an empty one: without any, nobody could connect as usual.
-      const spec = fixture.spec(['postgres'], { mode: 'online', overwrite: true })
+      // Called off where there was none before, it leaves an empty one: without any, nobody could connect as usual.
+      {
+        await using target = await fixture.session('target', 'template1')
+        await target.run('DROP DATABASE postgres WITH (FORCE)')
+      }
+      const spec = fixture.spec(['postgres'], { mode: 'online' })
       await startReplicating(fixture, engine, 'firstoff', spec)
       await engine.cancel('firstoff', ['postgres'], { dropTarget: true })
       assert.equal(only(await fixture.until(engine, 'firstoff', isEnded)).phase, 'canceled')

@@ -5,6 +5,11 @@ export function objectName(migration: string, index: number): string {
   return `mig_${migration}_${index}`
 }
 
+/** The name of a target's database that is being replaced, until the new one is whole. */
+export function keptName(migration: string, index: number): string {
+  return `${objectName(migration, index)}_kept`
+}
+
 /** The name of sessions that are for no single database. */
 export function sessionName(migration: string): string {
   return `mig_${migration}`

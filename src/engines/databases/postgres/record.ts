@@ -51,6 +51,10 @@ export interface DatabaseRecord {
   leavesCompression: boolean
   /** The target database was made by this migration, and may hold data. */
   made: boolean
+  /** The target's database of that name that was there before and is kept: did it let clients in? */
+  replaced: { readonly isOpen: boolean } | undefined
+  /** The clean-up has put it back. */
+  isPutBack: boolean
   /** What the clean-up leads to. */
   outcome: 'failed' | 'canceled' | undefined
   /** Settings of the database that the target refuses, and why. */
@@ -247,6 +251,8 @@ export function freshRecord(name: string, attempt: number): DatabaseRecord {
     owners: true,
     leavesCompression: false,
     made: false,
+    replaced: undefined,
+    isPutBack: false,
     outcome: undefined,
     leftOut: [],
     setAside: [],

@@ -8,11 +8,12 @@ import { DatabaseEngineError, type DatabasePhase, type ErrorNumber, isEnd } from
 import { cleanUpDatabase } from './clean-up.ts'
 import { isTransient, quoteName } from './connect.ts'
 import { cutOver } from './cutover.ts'
-import { type DatabaseTask, enter, openSource, tell } from './database-task.ts'
+import { type DatabaseTask, enter, openSource, openTargetServer, tell } from './database-task.ts'
 import { unfence } from './fence.ts'
 import { completeOffline, finishOffline } from './finish-offline.ts'
 import { loadDatabase } from './full-load.ts'
-import { freshRecord, startsOver } from './record.ts'
+import { type DatabaseRecord, freshRecord, startsOver } from './record.ts'
+import { dropReplaced } from './replaced-database.ts'
 import { replicate } from './replicate.ts'
 import { dropDumps } from './schema.ts'
 import { dropRecordedStructures } from './structure.ts'
@@ -74,19 +75,19 @@ async function step(task: DatabaseTask, cleaning: DatabaseTask, run: DatabaseRun
       await loadDatabase(task)
       if (task.spec.mode === 'offline') {
         await finishOffline(task)
-        succeed(task)
+        await succeed(cleaning)
       } else {
         enter(task, 'replicating', 'Changes are flowing.')
       }
     } else if (phase === 'replicating') {
       await cutOver(task, await replicate(task))
-      succeed(task)
+      await succeed(cleaning)
     } else if (phase === 'finishing') {
       await completeOffline(task)
-      succeed(task)
+      await succeed(cleaning)
     } else {
       await cutOver(task)
-      succeed(task)
+      await succeed(cleaning)
     }
   } catch (error) {
     if (run.stop.aborted || (run.cancel.aborted && !record.pastReturn)) return
@@ -94,11 +95,14 @@ async function step(task: DatabaseTask, cleaning: DatabaseTask, run: DatabaseRun
   }
 }
 
-function succeed(task: DatabaseTask): void {
+async function succeed(task: DatabaseTask): Promise<void> {
+  await using server = await openTargetServer(task)
+  const notDropped = await dropReplaced(task, server)
   const isShut = task.record.fence !== undefined && task.spec.fence === 'stay'
   const { leftOut, setAside } = task.record
   const words = [
     'Migrated.',
+    ...notDropped,
     ...(leftOut.length === 0
       ? []
       : [`Settings of the database that the target refuses are left out: ${leftOut.join('; ')}.`]),
@@ -216,12 +220,16 @@ async function cleanUntilDone(task: DatabaseTask, run: DatabaseRun): Promise<voi
   enter(
     task,
     outcome,
-    outcome === 'failed'
-      ? record.observed.message
-      : run.dropTarget()
-        ? 'Canceled; the copy was dropped.'
-        : 'Canceled; what was copied is kept.',
+    `${outcome === 'failed' ? record.observed.message : canceledWords(run, record)}${
+      record.isPutBack ? ' The database that was at the target before is back.' : ''
+    }`,
   )
+}
+
+function canceledWords(run: DatabaseRun, { isPutBack }: DatabaseRecord): string {
+  return isPutBack || run.dropTarget()
+    ? 'Canceled; the copy was dropped.'
+    : 'Canceled; what was copied is kept.'
 }
 
 /** Doubles with each attempt. */

@@ -7,6 +7,7 @@ import { DatabaseEngineError } from '../engine.ts'
 import { isTransient, majorOf, quoteList, quoteName, quoteText, type Session } from './connect.ts'
 import { type DatabaseTask, nameOf } from './database-task.ts'
 import { ownershipComment } from './names.ts'
+import { keepReplaced } from './replaced-database.ts'
 import { requireOtherServer } from './same-server.ts'
 
 interface DatabaseShape {
@@ -73,8 +74,10 @@ export async function makeTargetDatabase(
   await server.run(
     `COMMENT ON DATABASE ${quoteName(temporary)} IS ${quoteText(ownershipComment(task.migration))}`,
   )
-  if (there !== 'absent') {
+  if (there === 'made') {
     await server.run(`DROP DATABASE IF EXISTS ${quoteName(task.name)} WITH (FORCE)`)
+  } else if (there === 'other') {
+    await keepReplaced(task, server)
   }
   await server.run(`ALTER DATABASE ${quoteName(temporary)} RENAME TO ${quoteName(task.name)}`)
 }
@@ -105,15 +108,16 @@ async function localeClause(server: Session, shape: DatabaseShape): Promise<stri
 /** What clients connect to before they know another: a server is never left without it. */
 const defaultDatabase = 'postgres'
 
-/** Drops what this migration made. Absent is fine; another's is left. */
+/** Drops what this migration made. Absent is fine; another's is left. `isReplaced`: another takes its place at once. */
 export async function dropMadeDatabase(
   server: Session,
   migration: string,
   name: string,
+  isReplaced = false,
 ): Promise<void> {
   if ((await stateOfTarget(server, migration, name)) !== 'made') return
   await server.run(`DROP DATABASE IF EXISTS ${quoteName(name)} WITH (FORCE)`)
-  if (name === defaultDatabase) {
+  if (name === defaultDatabase && !isReplaced) {
     await server.run(`CREATE DATABASE ${quoteName(name)} TEMPLATE template0`)
   }
 }

@@ -69,7 +69,7 @@ async function checkTarget({ validation, findings }: Checked): Promise<void> {
     'TargetDatabase',
     'Warning',
     validation.validation.spec.overwrite
-      ? `603101: the target has a database '${validation.name}', which will be dropped and replaced, as was allowed.`
+      ? `603101: the target has a database '${validation.name}', which is replaced, as was allowed: it is kept under another name until the new one is whole, and dropped then.`
       : `603101: the target has a database '${validation.name}': allow it to be overwritten, or drop or rename it.`,
   )
 }
