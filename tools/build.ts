@@ -80,7 +80,7 @@ const ownAddress: Plugin = {
  * others are bundled, since resolving and reading their hundreds of files was half of a start (decision 0051).
  */
 const besideUs =
-  /^(?:@azure\/|@duckdb\/|@jmespath-community\/|@peculiar\/|@zxcvbn-ts\/|pg(?:$|\/|-)|testcontainers$|yaml(?:$|\/))/
+  /^(?:@azure\/|@duckdb\/|@fontsource\/|@jmespath-community\/|@peculiar\/|@zxcvbn-ts\/|pdfkit$|pg(?:$|\/|-)|testcontainers$|yaml(?:$|\/))/
 
 /**
  * Node makes all that a built-in module has when a program imports or requires it, here a whole client for HTTP and web

@@ -36,6 +36,8 @@ export interface BusinessAnswer {
   /** Names as they are to be written; `Content-Type` and `OData-Version` included. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
+  /** In place of the body: a file. */
+  readonly bytes?: Uint8Array
 }
 
 /** Reading, inside a transaction or outside of one: `Sql`, `SqlReads` and `SqlTx` all are one. */

@@ -17,7 +17,10 @@ import {
 } from './access.ts'
 import { type BusinessWrite, businessActivity } from './activity.ts'
 import { act } from './documents/actions.ts'
-import { printedPage, wantsPage } from './documents/printed.ts'
+import { type PdfAddress, pdfAddress, pdfAnswer, pdfDocument } from './documents/pdf-document.ts'
+import { type Printing, readPrinted } from './documents/printed.ts'
+import { asPage, wantsPage } from './documents/printed-page.ts'
+import { asPdf } from './documents/printed-pdf.ts'
 import type { Entity } from './entity.ts'
 import { refuse } from './errors.ts'
 import { answering } from './failure.ts'
@@ -107,6 +110,8 @@ export function createBusiness(deps: BusinessDependencies): Business {
     const within = part?.within
     const reads = part?.reads
     const budget = part?.budget
+    const pdf = pdfAddress(request)
+    if (pdf !== undefined) return await pdfOf(request, caller, pdf, part)
     const parsed = parseRequest(model, deps.namespace, request, deps.clock.now())
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     switch (parsed.kind) {
@@ -137,7 +142,9 @@ export function createBusiness(deps: BusinessDependencies): Business {
           const reading = { reader, parsed, caller, reads: reads ?? within ?? sql, budget }
           const isPage = part === undefined && wantsPage(request.headers['accept'])
           return isPage && isDocument(parsed)
-            ? await printed(reading, request.headers['accept-language'])
+            ? asPage(
+                await readPrinted(await printingOf(reading, request.headers['accept-language'])),
+              )
             : await read(reading)
         }
         const write = (tx: SqlTx): Promise<BusinessAnswer> =>
@@ -145,6 +152,32 @@ export function createBusiness(deps: BusinessDependencies): Business {
         return await (within === undefined ? sql.transact(write) : write(within))
       }
     }
+  }
+
+  async function pdfOf(
+    request: BusinessRequest,
+    caller: Caller,
+    { path, isContent }: PdfAddress,
+    part: BatchedPart | undefined,
+  ): Promise<BusinessAnswer> {
+    if (request.method !== 'GET' && request.method !== 'HEAD') throw onlyRead(request.method)
+    if (part !== undefined)
+      throw refuse.BadRequest({ reason: 'A batch holds no files: ask for the PDF by itself.' })
+    const document = { ...request, path, search: '' }
+    const parsed = parseRequest(model, deps.namespace, document, deps.clock.now())
+    if (parsed.kind === 'batch' || !('path' in parsed) || !isDocument(parsed))
+      throw refuse.BadRequest_NotFound({ name: 'pdfDocument' })
+    const reads = untilDeadline(deps.sql, request.signal)
+    const reading = { reader: readerOf(request), parsed, caller, reads, budget: undefined }
+    const printing = await printingOf(reading, request.headers['accept-language'])
+    const printed = await readPrinted(printing)
+    if (isContent) {
+      const name = `${printed.title} ${printed.number}`
+      return pdfAnswer(await asPdf(printed, printing.budget), name, printed.language)
+    }
+    const { id } = printing
+    const root = `${rootOf(deps, request)}/${parsed.version}`
+    return json(200, pdfDocument({ set: targetOf(parsed).set, id, root, path }))
   }
 
   async function batch(request: BusinessRequest, caller: Caller): Promise<BusinessAnswer> {
@@ -370,15 +403,16 @@ function isDocument(parsed: DataRequest): boolean {
   return parsed.kind === 'row' && targetOf(parsed).table === documents
 }
 
-async function printed(
+/** The document of an address, for who may read it. */
+async function printingOf(
   { reader, parsed, caller, reads }: RowsRead,
   acceptLanguage: string | undefined,
-): Promise<BusinessAnswer> {
+): Promise<Printing> {
   const companyId = await reader.companyId(reads, parsed)
   authorize(await rightsOf(reads, caller), companyId, targetOf(parsed), false)
   const { id = '' } = await reader.resolve(reads, parsed, companyId)
   const budget = Budget.ofAnswer()
-  return await printedPage({ reads, companyId: companyId ?? '', id, acceptLanguage, budget })
+  return { reads, companyId: companyId ?? '', id, acceptLanguage, budget }
 }
 
 async function read({ reader, parsed, caller, reads, budget }: RowsRead): Promise<BusinessAnswer> {

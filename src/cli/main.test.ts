@@ -54,6 +54,7 @@ test('the commands are these', () => {
       'business create',
       'business list',
       'business pay',
+      'business pdf',
       'business post',
       'business show',
       'clock advance',

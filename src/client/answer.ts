@@ -9,6 +9,8 @@ export interface Answer {
   readonly body: unknown
   /** The body as it came. */
   readonly text: string
+  /** A file, in place of the text. */
+  readonly bytes?: Uint8Array
   /** What was asked, for following a long-running operation. */
   readonly method: string
   readonly url: string
@@ -28,22 +30,37 @@ export async function readAnswer(
   url: string,
   bytesMax: number,
 ): Promise<Answer> {
-  const text = await readText(response, bytesMax)
   const { status, headers } = response
+  if (/^application\/pdf\b/i.test(headers.get('content-type') ?? '')) {
+    const bytes = await readBytes(response, bytesMax)
+    return { status, headers, body: undefined, text: '', bytes, method, url }
+  }
+  const text = await readText(response, bytesMax)
   return { status, headers, body: parseBody(text, headers), text, method, url }
 }
 
 async function readText(response: Response, bytesMax: number): Promise<string> {
-  if (response.body === null) return ''
   const decoder = new TextDecoder()
   let text = ''
-  let bytes = 0
-  for await (const chunk of response.body) {
-    bytes += chunk.byteLength
-    if (bytes > bytesMax) throw new AnswerTooLarge(bytesMax)
+  for await (const chunk of chunksOf(response, bytesMax)) {
     text += decoder.decode(chunk, { stream: true })
   }
   return text + decoder.decode()
+}
+
+async function readBytes(response: Response, bytesMax: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of chunksOf(response, bytesMax)) chunks.push(chunk)
+  return Buffer.concat(chunks)
+}
+
+async function* chunksOf({ body }: Response, bytesMax: number): AsyncGenerator<Uint8Array> {
+  let bytes = 0
+  for await (const chunk of body ?? []) {
+    bytes += chunk.byteLength
+    if (bytes > bytesMax) throw new AnswerTooLarge(bytesMax)
+    yield chunk
+  }
 }
 
 function parseBody(text: string, headers: Headers): unknown {

@@ -3,6 +3,7 @@
  * else is the application's, which is given plain data and gives plain data back.
  */
 
+import { Readable } from 'node:stream'
 import type { Version } from '#business/entity.ts'
 import { businessErrors } from '#business/errors.ts'
 import type { Business } from '#business/service.ts'
@@ -59,7 +60,8 @@ export function businessEndpoints(
         },
         from: requestFrom(exchange, edge),
       })
-      const { status, headers, body: made } = answer
+      const { status, headers, body: text, bytes } = answer
+      const made = bytes === undefined ? text : Readable.from([bytes])
       return { status, headers, ...(made === undefined ? {} : { body: made }) }
     },
   })

@@ -1,10 +1,11 @@
-/** A document as a page: its figures, its languages, whatever its words hold; and as Chromium lays it out. */
+/** A document as a page and as a PDF: its figures, its languages, whatever its words hold; and as Chromium lays it out. */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { createBusiness } from '../service.ts'
 import { dialects, openCompany } from '../testing/books.ts'
+import { pdfText } from '../testing/pdf-text.ts'
 
 for (const dialect of dialects) {
   test(`${dialect}: an invoice as a page`, async (t) => {
@@ -111,6 +112,82 @@ for (const dialect of dialects) {
       await assert.rejects(company.create('companyInformation', body))
       await assert.rejects(company.remove('companyInformation', String(about?.['id'])))
     })
+
+    await t.test('as a PDF: the same words and figures, the same bytes', async () => {
+      const pdf = async (path: string, language = 'en') => {
+        const answer = await get(`${path}/pdfDocument/content`, { 'accept-language': language })
+        assert.equal(answer.status, 200, answer.body)
+        assert.equal(answer.headers['Content-Type'], 'application/pdf')
+        return answer.bytes ?? assert.fail('no bytes')
+      }
+      const bytes = await pdf(invoice)
+      const { text, pages } = pdfText(bytes)
+      assert.equal(pages, 1)
+      for (const one of [
+        'Invoice (Draft)',
+        'Cronus & Sons',
+        'Tax number NO 1',
+        'Adatum',
+        '<script>alert(1)</script>',
+        '1,234.5 PCS',
+        '10 %',
+        '111,105.00',
+        'With "thanks" & <b>joy</b>',
+        'Tax 5 % (110,105.00)',
+        '115,610.25',
+        '1 / 1',
+      ]) {
+        assert.ok(text.includes(one), `${one} in ${text}`)
+      }
+      assert.deepEqual(await pdf(invoice), bytes)
+      assert.match(pdfText(await pdf(invoice, 'de')).text, /Rechnung/)
+
+      const told = await get(`${invoice}/pdfDocument`, {})
+      const {
+        parentId,
+        parentType,
+        'pdfDocumentContent@odata.mediaReadLink': link,
+      } = JSON.parse(told.body ?? '')
+      assert.deepEqual([parentId, parentType], [id, 'Sales Invoice'])
+      assert.equal(
+        link,
+        `http://host/api/v2.0/companies(${company.companyId})/${invoice}/pdfDocument/content`,
+      )
+      const old = await get(`${invoice}/pdfDocument(${id})/pdfDocumentContent`, {})
+      assert.deepEqual([old.status, old.bytes?.length], [200, bytes.length])
+      for (const path of [
+        `customers(${company.customerId})`,
+        'salesInvoices',
+        `salesInvoices(${randomUUID()})`,
+      ])
+        assert.equal((await get(`${path}/pdfDocument/content`, {})).status, 404, path)
+      mayRead = false
+      assert.equal((await get(`${invoice}/pdfDocument/content`, {})).status, 403)
+      mayRead = true
+    })
+
+    await t.test(
+      'a PDF of many lines, in letters of several alphabets, on many pages',
+      async () => {
+        const many = await company.create('salesInvoices', {
+          customerId: company.customerId,
+          salesInvoiceLines: Array.from({ length: 120 }, (_, at) => ({
+            itemId: company.itemId,
+            quantity: 1,
+            description: `${at} Łódź Ελλάδα Улица ${'of many words '.repeat(at % 5)}`,
+          })),
+        })
+        const answer = await get(`salesInvoices(${many})/pdfDocument/content`, {
+          'accept-language': 'en',
+        })
+        const { text, pages } = pdfText(answer.bytes ?? assert.fail(answer.body))
+        assert.ok(pages > 3, `${pages}`)
+        for (let at = 0; at < 120; at++)
+          assert.ok(text.includes(`${at} Łódź Ελλάδα Улица`), `${at}`)
+        assert.ok(text.includes(`${pages} / ${pages}`))
+        assert.equal(text.split('Description').length - 1, pages, 'titles on each page')
+      },
+    )
 
     await t.test('to be paid is told once it is posted', async () => {
       assert.doesNotMatch(await page(invoice), /To be paid/)

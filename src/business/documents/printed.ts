@@ -1,24 +1,20 @@
 /**
- * A sales document as a page that a browser shows and prints: `Accept: text/html` of a document's address. Numbers and
- * days are written as in the language of the reader, or else of the customer. It decides nothing about rights.
+ * What a printed document says, in the order it is read in: a page to look at (`printed-page.ts`) and a PDF
+ * (`printed-pdf.ts`) are made of it. Numbers and days are written as in the language of the reader, or else of the customer.
+ * It decides nothing about rights.
  */
 
 import { findRow } from '#query/rows.ts'
 import type { CellsOf } from '#query/table.ts'
 import { decimalUnit, noDate } from '../entity.ts'
 import { refuse } from '../errors.ts'
-import type { BusinessAnswer, Reads } from '../message.ts'
+import type { Reads } from '../message.ts'
 import type { Budget } from '../odata/budget.ts'
 import { odataLimits } from '../odata/limits.ts'
 import * as tables from '../tables.ts'
 import { languageOf, type PrintedWords, wordsOf } from './printed-words.ts'
 
-/** A browser asks for a page before anything else; a client of the interface does not. */
-export function wantsPage(accept: string | undefined): boolean {
-  return accept !== undefined && /^\s*text\/html\b/i.test(accept)
-}
-
-interface Printing {
+export interface Printing {
   readonly reads: Reads
   readonly companyId: string
   readonly id: string
@@ -27,23 +23,34 @@ interface Printing {
   readonly budget: Budget
 }
 
-/** Nothing on the page is loaded or run, wherever its words come from. */
-const headers = Object.freeze({
-  'Content-Type': 'text/html; charset=utf-8',
-  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-  'X-Content-Type-Options': 'nosniff',
-  'OData-Version': '4.0',
-  Vary: 'Accept, Accept-Language',
-})
+/** Texts as they are, not escaped for anything. */
+export interface Printed {
+  readonly language: string
+  readonly title: string
+  readonly number: string
+  readonly company: string
+  /** Lines of text. */
+  readonly seller: string
+  readonly billTo: string
+  readonly facts: readonly (readonly [name: string, value: string])[]
+  readonly head: readonly string[]
+  readonly rows: readonly PrintedRow[]
+  readonly sums: readonly PrintedSum[]
+  /** Milliseconds: when the document last changed. */
+  readonly changedAt: number
+}
 
-const style = `body{font:14px/1.45 system-ui,sans-serif;color:#1a1a1a;max-width:52rem;margin:2.5rem auto;padding:0 1.5rem}
-header{display:flex;justify-content:space-between;gap:2rem;margin-bottom:2rem}h1{font-size:1.7rem;margin:0 0 .75rem}
-address{font-style:normal;white-space:pre-line}.seller{color:#595959;margin-bottom:1.5rem}dl{display:grid;grid-template-columns:auto auto;gap:.15rem 1.25rem;margin:0}
-dt{color:#595959}dd{margin:0;text-align:right}table{border-collapse:collapse;width:100%;margin-top:1.5rem}
-th,td{padding:.4rem .5rem;text-align:right;vertical-align:top;border-bottom:1px solid #d8d8d8}
-th{color:#595959;font-weight:600;border-color:#1a1a1a}th:first-child,td:first-child{text-align:left;padding-left:0;overflow-wrap:anywhere}
-td:not(:first-child){white-space:nowrap}td.text{color:#595959}tr.total td{font-weight:600;border-top:1px solid #1a1a1a}tfoot td{border:0;padding-top:.2rem}
-tr{break-inside:avoid}thead{display:table-header-group}tfoot{display:table-row-group}@page{margin:18mm}@media print{body{margin:0;padding:0;max-width:none}}`
+export interface PrintedRow {
+  readonly description: string
+  /** Those of `head` behind the description; none where the row is only a text. */
+  readonly cells: readonly string[]
+}
+
+export interface PrintedSum {
+  readonly name: string
+  readonly value: string
+  readonly isTotal: boolean
+}
 
 type Company = CellsOf<typeof tables.companyInformation>
 type Address = Pick<
@@ -58,7 +65,7 @@ interface Writer {
   day(text: string): string
 }
 
-export async function printedPage(printing: Printing): Promise<BusinessAnswer> {
+export async function readPrinted(printing: Printing): Promise<Printed> {
   const { reads, companyId, id, acceptLanguage } = printing
   const row = await findRow(reads, tables.documents, { id, company_id: companyId })
   const company = await findRow(reads, tables.companyInformation, { company_id: companyId })
@@ -67,9 +74,28 @@ export async function printedPage(printing: Printing): Promise<BusinessAnswer> {
   }
   const language = languageOf(acceptLanguage, row.bill_to_country || row.sell_to_country)
   const writer = writerOf(language, row.amount_precision)
-  const title = `${titleOf(row, writer.words)} ${row.number}`
-  const body = `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${safe(`${title} · ${company.display_name}`)}</title><style>${style}</style></head><body>${headOf(row, company, writer)}${await linesOf(printing, writer)}${await sumsOf(printing, row, writer)}</body></html>\n`
-  return { status: 200, headers: { ...headers, 'Content-Language': language }, body }
+  const { words } = writer
+  const names = [words.description, words.quantity, words.price, words.discount, words.tax]
+  return {
+    language,
+    title: titleOf(row, words),
+    number: row.number,
+    company: company.display_name,
+    seller: sellerOf(company, words),
+    billTo: addressOf(row.bill_to_name, {
+      address_line_1: row.bill_to_address_line_1,
+      address_line_2: row.bill_to_address_line_2,
+      postal_code: row.bill_to_post_code,
+      city: row.bill_to_city,
+      state: row.bill_to_state,
+      country: row.bill_to_country,
+    }),
+    facts: factsOf(row, writer),
+    head: [...names, words.amount],
+    rows: await rowsOf(printing, writer),
+    sums: await sumsOf(printing, row, writer),
+    changedAt: row.last_modified_date_time,
+  }
 }
 
 function titleOf(row: tables.DocumentRow, words: PrintedWords): string {
@@ -99,29 +125,25 @@ function addressOf(name: string, address: Address): string {
   const { address_line_1, address_line_2, postal_code, city, state, country } = address
   const place = `${postal_code} ${city}`.trim()
   const land = [state, country].filter((one) => one !== '').join(', ')
-  return linesOfText(name, address_line_1, address_line_2, place, land)
+  return joinedLines(name, address_line_1, address_line_2, place, land)
 }
 
-function linesOfText(...lines: readonly string[]): string {
-  return safe(lines.filter((one) => one !== '').join('\n'))
+function joinedLines(...lines: readonly string[]): string {
+  return lines.filter((one) => one !== '').join('\n')
 }
 
-function headOf(row: tables.DocumentRow, company: Company, { words, day }: Writer): string {
-  const taxNumber = company.tax_registration_number
-  const seller = linesOfText(
+function sellerOf(company: Company, words: PrintedWords): string {
+  const { tax_registration_number: taxNumber } = company
+  return joinedLines(
+    addressOf(company.display_name, company),
     company.phone_number,
     company.email,
     company.website,
     taxNumber === '' ? '' : `${words.taxNumber} ${taxNumber}`,
   )
-  const billTo = addressOf(row.bill_to_name, {
-    address_line_1: row.bill_to_address_line_1,
-    address_line_2: row.bill_to_address_line_2,
-    postal_code: row.bill_to_post_code,
-    city: row.bill_to_city,
-    state: row.bill_to_state,
-    country: row.bill_to_country,
-  })
+}
+
+function factsOf(row: tables.DocumentRow, { words, day }: Writer): Printed['facts'] {
   const facts = [
     [words.number, row.number],
     [words.date, day(row.document_date)],
@@ -131,21 +153,16 @@ function headOf(row: tables.DocumentRow, company: Company, { words, day }: Write
     [words.customer, row.customer_number],
     [words.yourReference, row.customer_purchase_order_reference],
   ] as const
-  const shown = facts
-    .filter(([, value]) => value !== '')
-    .map(([name, value]) => `<dt>${safe(name ?? '')}</dt><dd>${safe(value ?? '')}</dd>`)
-  const from = addressOf(company.display_name, company)
-  return `<header><div><address class="seller">${from}${seller === '' ? '' : `\n${seller}`}</address><address>${billTo}</address></div><div><h1>${safe(titleOf(row, words))}</h1><dl>${shown.join('')}</dl></div></header>`
+  return facts.flatMap(([name = '', value = '']) => (value === '' ? [] : [[name, value] as const]))
 }
 
 const linesAtOnce = 250
+/** Characters of a row besides its description, about. */
+const rowCharacters = 120
 
 /** As many as an answer holds; how many are left is said. */
-async function linesOf({ reads, id, budget }: Printing, writer: Writer): Promise<string> {
-  const { words } = writer
-  const names = [words.description, words.quantity, words.price, words.discount, words.tax]
-  const head = [...names, words.amount].map((one) => `<th scope="col">${safe(one)}</th>`).join('')
-  const rows: string[] = []
+async function rowsOf({ reads, id, budget }: Printing, writer: Writer): Promise<PrintedRow[]> {
+  const rows: PrintedRow[] = []
   let characters = 0
   for (let last = -1; ; ) {
     const some = await reads.all(
@@ -155,40 +172,38 @@ async function linesOf({ reads, id, budget }: Printing, writer: Writer): Promise
       last,
     )
     for (const line of some) {
-      const text = lineOf(line, writer)
-      characters += text.length
-      rows.push(text)
+      const row = rowOf(line, writer)
+      characters += row.description.length + rowCharacters
+      rows.push(row)
     }
     last = Number(some.at(-1)?.['sequence'] ?? last)
-    if (some.length < linesAtOnce) break
+    if (some.length < linesAtOnce) return rows
     if (characters > odataLimits.answerCharactersMax) {
       const [left] = await reads.all(
         'select count(*) as n from business_lines where document_id = ? and sequence > ?',
         id,
         last,
       )
-      rows.push(`<tr><td colspan="6">… ${Number(left?.['n'] ?? 0)} ${safe(words.more)}</td></tr>`)
-      break
+      const description = `… ${Number(left?.['n'] ?? 0)} ${writer.words.more}`
+      return [...rows, { description, cells: [] }]
     }
     await budget.pause()
   }
-  return `<table><thead><tr>${head}</tr></thead><tbody>${rows.join('')}</tbody></table>`
 }
 
-function lineOf(line: Readonly<Record<string, unknown>>, { money, plain }: Writer): string {
-  const description = safe(String(line['description']))
-  if (line['line_type'] === 'Comment')
-    return `<tr><td class="text" colspan="6">${description}</td></tr>`
+function rowOf(line: Readonly<Record<string, unknown>>, { money, plain }: Writer): PrintedRow {
+  const description = String(line['description'])
+  if (line['line_type'] === 'Comment') return { description, cells: [] }
   const stored = (name: string): number => Number(line[name])
   const percent = (name: string): string => (stored(name) === 0 ? '' : `${plain(stored(name))} %`)
   const cells = [
-    `${plain(stored('quantity'))} ${safe(String(line['unit_of_measure_code']))}`.trim(),
+    `${plain(stored('quantity'))} ${String(line['unit_of_measure_code'])}`.trim(),
     money(stored('unit_price')),
     percent('discount_percent'),
     percent('tax_percent'),
     money(stored('line_amount')),
   ]
-  return `<tr><td>${description}</td>${cells.map((one) => `<td>${one}</td>`).join('')}</tr>`
+  return { description, cells }
 }
 
 /** The totals of the document, and of each rate what it is of. */
@@ -196,43 +211,29 @@ async function sumsOf(
   { reads, id }: Printing,
   row: tables.DocumentRow,
   { words, money, plain }: Writer,
-): Promise<string> {
+): Promise<readonly PrintedSum[]> {
   const rates = await reads.all(
     `select tax_percent, sum(net) as net, sum(including) as including from business_document_tax_groups
        where document_id = ? and tax_percent <> 0 group by tax_percent order by tax_percent`,
     id,
   )
+  const sum = (name: string, stored: number, isTotal = false): PrintedSum => ({
+    name,
+    value: money(stored),
+    isTotal,
+  })
   const taxes = rates.map((one) => {
     const net = Number(one['net'])
     const name = `${words.tax} ${plain(Number(one['tax_percent']))} % (${money(net)})`
-    return [name, Number(one['including']) - net] as const
+    return sum(name, Number(one['including']) - net)
   })
-  const total = `${words.including} ${row.currency_code}`.trim()
-  const sums = [
-    ...(row.discount_amount === 0 ? [] : [[words.discount, -row.discount_amount] as const]),
-    [words.excluding, row.total_amount_excluding_tax] as const,
+  const inCurrency = (name: string) => `${name} ${row.currency_code}`.trim()
+  const isOpen = row.kind === 'invoice' && row.status !== 'Draft'
+  return [
+    ...(row.discount_amount === 0 ? [] : [sum(words.discount, -row.discount_amount)]),
+    sum(words.excluding, row.total_amount_excluding_tax),
     ...taxes,
-  ].map(([name, value]) => sum(name, money(value), ''))
-  const remaining =
-    row.kind === 'invoice' && row.status !== 'Draft'
-      ? sum(`${words.remaining} ${row.currency_code}`.trim(), money(row.remaining_amount), '')
-      : ''
-  const last = sum(total, money(row.total_amount_including_tax), ' class="total"')
-  return `<table><tbody>${sums.join('')}${last}${remaining}</tbody></table>`
-}
-
-function sum(name: string, value: string, kind: string): string {
-  return `<tr${kind}><td>${safe(name)}</td><td>${value}</td></tr>`
-}
-
-const signs: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-}
-
-function safe(text: string): string {
-  return text.replace(/[&<>"']/g, (sign) => signs[sign] ?? sign)
+    sum(inCurrency(words.including), row.total_amount_including_tax, true),
+    ...(isOpen ? [sum(inCurrency(words.remaining), row.remaining_amount)] : []),
+  ]
 }

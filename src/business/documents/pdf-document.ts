@@ -1,0 +1,65 @@
+/**
+ * The PDF of a document, below its address: `…/salesInvoices({id})/pdfDocument` tells of it, and `…/pdfDocument/content`
+ * (`pdfDocumentContent` too, as older clients have it) is the file.
+ */
+
+import type { BusinessAnswer, BusinessRequest } from '../message.ts'
+
+export interface PdfAddress {
+  /** The address of the document. */
+  readonly path: string
+  readonly isContent: boolean
+}
+
+const form =
+  /^(.+?)\/pdfDocument(?:\([^)]*\))?(?:\/(?:content|pdfDocumentContent)(\/\$value)?)?\/?$/
+const content = /\/(?:content|pdfDocumentContent)(?:\/\$value)?\/?$/
+
+/** Undefined: the address is none of these. */
+export function pdfAddress({ path }: Pick<BusinessRequest, 'path'>): PdfAddress | undefined {
+  const [, document] = form.exec(path) ?? []
+  return document === undefined ? undefined : { path: document, isContent: content.test(path) }
+}
+
+const parents: Readonly<Record<string, string>> = {
+  salesInvoices: 'Sales Invoice',
+  salesQuotes: 'Sales Quote',
+  salesCreditMemos: 'Sales Credit Memo',
+}
+
+interface PdfOf {
+  readonly set: string
+  readonly id: string
+  /** The address of the version. */
+  readonly root: string
+  /** The address of the document, below the root. */
+  readonly path: string
+}
+
+export function pdfDocument({ set, id, root, path }: PdfOf): object {
+  return {
+    '@odata.context': `${root}/$metadata#${path}/pdfDocument/$entity`,
+    id,
+    parentId: id,
+    parentType: parents[set] ?? set,
+    'pdfDocumentContent@odata.mediaReadLink': `${root}/${path}/pdfDocument/content`,
+    'pdfDocumentContent@odata.mediaContentType': 'application/pdf',
+  }
+}
+
+export function pdfAnswer(bytes: Uint8Array, name: string, language: string): BusinessAnswer {
+  const file = name.replace(/[^A-Za-z0-9._-]/g, '_')
+  return {
+    status: 200,
+    headers: {
+      'Content-Type': 'application/pdf',
+      'Content-Disposition': `inline; filename="${file}.pdf"`,
+      'Content-Language': language,
+      'X-Content-Type-Options': 'nosniff',
+      'OData-Version': '4.0',
+      Vary: 'Accept-Language',
+    },
+    body: undefined,
+    bytes,
+  }
+}

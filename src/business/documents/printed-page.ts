@@ -1,0 +1,63 @@
+/** A printed document as a page that a browser shows and prints: `Accept: text/html` of a document's address. */
+
+import type { BusinessAnswer } from '../message.ts'
+import type { Printed, PrintedRow, PrintedSum } from './printed.ts'
+
+/** A browser asks for a page before anything else; a client of the interface does not. */
+export function wantsPage(accept: string | undefined): boolean {
+  return accept !== undefined && /^\s*text\/html\b/i.test(accept)
+}
+
+/** Nothing on the page is loaded or run, wherever its words come from. */
+const headers = Object.freeze({
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+  'X-Content-Type-Options': 'nosniff',
+  'OData-Version': '4.0',
+  Vary: 'Accept, Accept-Language',
+})
+
+const style = `body{font:14px/1.45 system-ui,sans-serif;color:#1a1a1a;max-width:52rem;margin:2.5rem auto;padding:0 1.5rem}
+header{display:flex;justify-content:space-between;gap:2rem;margin-bottom:2rem}h1{font-size:1.7rem;margin:0 0 .75rem}
+address{font-style:normal;white-space:pre-line}.seller{color:#595959;margin-bottom:1.5rem}dl{display:grid;grid-template-columns:auto auto;gap:.15rem 1.25rem;margin:0}
+dt{color:#595959}dd{margin:0;text-align:right}table{border-collapse:collapse;width:100%;margin-top:1.5rem}
+th,td{padding:.4rem .5rem;text-align:right;vertical-align:top;border-bottom:1px solid #d8d8d8}
+th{color:#595959;font-weight:600;border-color:#1a1a1a}th:first-child,td:first-child{text-align:left;padding-left:0;overflow-wrap:anywhere}
+td:not(:first-child){white-space:nowrap}td.text{color:#595959}tr.total td{font-weight:600;border-top:1px solid #1a1a1a}tfoot td{border:0;padding-top:.2rem}
+tr{break-inside:avoid}thead{display:table-header-group}tfoot{display:table-row-group}@page{margin:18mm}@media print{body{margin:0;padding:0;max-width:none}}`
+
+export function asPage(printed: Printed): BusinessAnswer {
+  const { language, title, number, company, head, rows, sums } = printed
+  const named = safe(`${title} ${number} · ${company}`)
+  const titles = head.map((one) => `<th scope="col">${safe(one)}</th>`).join('')
+  const lines = `<table><thead><tr>${titles}</tr></thead><tbody>${rows.map(rowText).join('')}</tbody></table>`
+  const body = `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${named}</title><style>${style}</style></head><body>${headText(printed)}${lines}<table><tbody>${sums.map(sumText).join('')}</tbody></table></body></html>\n`
+  return { status: 200, headers: { ...headers, 'Content-Language': language }, body }
+}
+
+function headText({ title, seller, billTo, facts }: Printed): string {
+  const shown = facts.map(([name, value]) => `<dt>${safe(name)}</dt><dd>${safe(value)}</dd>`)
+  return `<header><div><address class="seller">${safe(seller)}</address><address>${safe(billTo)}</address></div><div><h1>${safe(title)}</h1><dl>${shown.join('')}</dl></div></header>`
+}
+
+function rowText({ description, cells }: PrintedRow): string {
+  const text = safe(description)
+  if (cells.length === 0) return `<tr><td class="text" colspan="6">${text}</td></tr>`
+  return `<tr><td>${text}</td>${cells.map((one) => `<td>${safe(one)}</td>`).join('')}</tr>`
+}
+
+function sumText({ name, value, isTotal }: PrintedSum): string {
+  return `<tr${isTotal ? ' class="total"' : ''}><td>${safe(name)}</td><td>${value}</td></tr>`
+}
+
+const signs: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+function safe(text: string): string {
+  return text.replace(/[&<>"']/g, (sign) => signs[sign] ?? sign)
+}
