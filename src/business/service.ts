@@ -111,7 +111,10 @@ export function createBusiness(deps: BusinessDependencies): Business {
     const reads = part?.reads
     const budget = part?.budget
     const pdf = pdfAddress(request)
-    if (pdf !== undefined) return await pdfOf(request, caller, pdf, part)
+    if (pdf !== undefined) {
+      if (part !== undefined) throw inBatch()
+      return await pdfOf(deps, readerOf(request), { request, caller }, pdf)
+    }
     const parsed = parseRequest(model, deps.namespace, request, deps.clock.now())
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     switch (parsed.kind) {
@@ -152,32 +155,6 @@ export function createBusiness(deps: BusinessDependencies): Business {
         return await (within === undefined ? sql.transact(write) : write(within))
       }
     }
-  }
-
-  async function pdfOf(
-    request: BusinessRequest,
-    caller: Caller,
-    { path, isContent }: PdfAddress,
-    part: BatchedPart | undefined,
-  ): Promise<BusinessAnswer> {
-    if (request.method !== 'GET' && request.method !== 'HEAD') throw onlyRead(request.method)
-    if (part !== undefined)
-      throw refuse.BadRequest({ reason: 'A batch holds no files: ask for the PDF by itself.' })
-    const document = { ...request, path, search: '' }
-    const parsed = parseRequest(model, deps.namespace, document, deps.clock.now())
-    if (parsed.kind === 'batch' || !('path' in parsed) || !isDocument(parsed))
-      throw refuse.BadRequest_NotFound({ name: 'pdfDocument' })
-    const reads = untilDeadline(deps.sql, request.signal)
-    const reading = { reader: readerOf(request), parsed, caller, reads, budget: undefined }
-    const printing = await printingOf(reading, request.headers['accept-language'])
-    const printed = await readPrinted(printing)
-    if (isContent) {
-      const name = `${printed.title} ${printed.number}`
-      return pdfAnswer(await asPdf(printed, printing.budget), name, printed.language)
-    }
-    const { id } = printing
-    const root = `${rootOf(deps, request)}/${parsed.version}`
-    return json(200, pdfDocument({ set: targetOf(parsed).set, id, root, path }))
   }
 
   async function batch(request: BusinessRequest, caller: Caller): Promise<BusinessAnswer> {
@@ -401,6 +378,36 @@ function shown(
 
 function isDocument(parsed: DataRequest): boolean {
   return parsed.kind === 'row' && targetOf(parsed).table === documents
+}
+
+/** The document of a PDF's address, as a file or as what tells of it. */
+async function pdfOf(
+  deps: BusinessDependencies,
+  reader: Reader,
+  { request, caller }: { readonly request: BusinessRequest; readonly caller: Caller },
+  { path, isContent }: PdfAddress,
+): Promise<BusinessAnswer> {
+  if (request.method !== 'GET' && request.method !== 'HEAD') throw onlyRead(request.method)
+  const document = { ...request, path, search: '' }
+  const parsed = parseRequest(model, deps.namespace, document, deps.clock.now())
+  if (parsed.kind === 'batch' || !('path' in parsed) || !isDocument(parsed)) {
+    throw refuse.BadRequest_NotFound({ name: 'pdfDocument' })
+  }
+  const reads = untilDeadline(deps.sql, request.signal)
+  const reading = { reader, parsed, caller, reads, budget: undefined }
+  const printing = await printingOf(reading, request.headers['accept-language'])
+  const printed = await readPrinted(printing)
+  if (isContent) {
+    const name = `${printed.title} ${printed.number}`
+    return pdfAnswer(await asPdf(printed, printing.budget), name, printed.language)
+  }
+  const { id } = printing
+  const root = `${rootOf(deps, request)}/${parsed.version}`
+  return json(200, pdfDocument({ set: targetOf(parsed).set, id, root, path }))
+}
+
+function inBatch(): Error {
+  return refuse.BadRequest({ reason: 'A batch holds no files: ask for the PDF by itself.' })
 }
 
 /** The document of an address, for who may read it. */
