@@ -117,44 +117,23 @@ export function createBusiness(deps: BusinessDependencies): Business {
     }
     const parsed = parseRequest(model, deps.namespace, request, deps.clock.now())
     const isRead = request.method === 'GET' || request.method === 'HEAD'
-    switch (parsed.kind) {
-      case 'service':
-        if (!isRead) throw onlyRead(request.method)
-        return json(
-          200,
-          serviceDocument(model, parsed.version, `${rootOf(deps, request)}/${parsed.version}`),
-        )
-      case 'definitions':
-        if (!isRead) throw onlyRead(request.method)
-        return json(
-          200,
-          entityDefinitions(model, parsed.version, `${rootOf(deps, request)}/${parsed.version}`),
-        )
-      case 'metadata':
-        if (!isRead) throw onlyRead(request.method)
-        return {
-          status: 200,
-          headers: { ...jsonHeaders, 'Content-Type': 'application/xml; charset=utf-8' },
-          body: metadataOf(model, deps.namespace, parsed.version),
-        }
-      case 'batch':
-        return await batch(request, caller)
-      default: {
-        if (isRead) {
-          const reader = readerOf(request)
-          const reading = { reader, parsed, caller, reads: reads ?? within ?? sql, budget }
-          const isPage = part === undefined && wantsPage(request.headers['accept'])
-          return isPage && isDocument(parsed)
-            ? asPage(
-                await readPrinted(await printingOf(reading, request.headers['accept-language'])),
-              )
-            : await read(reading)
-        }
-        const write = (tx: SqlTx): Promise<BusinessAnswer> =>
-          written({ request, parsed, caller, budget: budget?.inTransaction() }, tx)
-        return await (within === undefined ? sql.transact(write) : write(within))
-      }
+    if (parsed.kind === 'batch') return await batch(request, caller)
+    const described = describing(deps, request, parsed)
+    if (described !== undefined) {
+      if (!isRead) throw onlyRead(request.method)
+      return described
     }
+    if (isRead) {
+      const reader = readerOf(request)
+      const reading = { reader, parsed, caller, reads: reads ?? within ?? sql, budget }
+      const isPage = part === undefined && wantsPage(request.headers['accept'])
+      if (!isPage || !isDocument(parsed)) return await read(reading)
+      const printing = await printingOf(reading, request.headers['accept-language'])
+      return asPage(await readPrinted(printing))
+    }
+    const write = (tx: SqlTx): Promise<BusinessAnswer> =>
+      written({ request, parsed, caller, budget: budget?.inTransaction() }, tx)
+    return await (within === undefined ? sql.transact(write) : write(within))
   }
 
   async function batch(request: BusinessRequest, caller: Caller): Promise<BusinessAnswer> {
@@ -378,6 +357,23 @@ function shown(
 
 function isDocument(parsed: DataRequest): boolean {
   return parsed.kind === 'row' && targetOf(parsed).table === documents
+}
+
+/** What the service says of itself, where that was asked for. */
+function describing(
+  deps: BusinessDependencies,
+  request: BusinessRequest,
+  { kind, version }: DataRequest,
+): BusinessAnswer | undefined {
+  const root = `${rootOf(deps, request)}/${version}`
+  if (kind === 'service') return json(200, serviceDocument(model, version, root))
+  if (kind === 'definitions') return json(200, entityDefinitions(model, version, root))
+  if (kind !== 'metadata') return undefined
+  return {
+    status: 200,
+    headers: { ...jsonHeaders, 'Content-Type': 'application/xml; charset=utf-8' },
+    body: metadataOf(model, deps.namespace, version),
+  }
 }
 
 /** The document of a PDF's address, as a file or as what tells of it. */
