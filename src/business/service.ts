@@ -32,7 +32,7 @@ import { Budget } from './odata/budget.ts'
 import { entityDefinitions, metadataOf, serviceDocument } from './odata/metadata.ts'
 import { type ResolvedPath, toldPath } from './odata/path-rows.ts'
 import { createReader, type Reader } from './odata/read.ts'
-import { type DataRequest, parseRequest } from './odata/request.ts'
+import { type DataRequest, type ParsedRequest, parseRequest } from './odata/request.ts'
 import { documents, lines } from './tables.ts'
 import { untilDeadline } from './until-deadline.ts'
 import { lockInOrder } from './write/lock-order.ts'
@@ -118,10 +118,9 @@ export function createBusiness(deps: BusinessDependencies): Business {
     const parsed = parseRequest(model, deps.namespace, request, deps.clock.now())
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     if (parsed.kind === 'batch') return await batch(request, caller)
-    const described = describing(deps, request, parsed)
-    if (described !== undefined) {
+    if (!('path' in parsed)) {
       if (!isRead) throw onlyRead(request.method)
-      return described
+      return describing(deps, request, parsed)
     }
     if (isRead) {
       const reader = readerOf(request)
@@ -359,16 +358,15 @@ function isDocument(parsed: DataRequest): boolean {
   return parsed.kind === 'row' && targetOf(parsed).table === documents
 }
 
-/** What the service says of itself, where that was asked for. */
+/** What the service says of itself. */
 function describing(
   deps: BusinessDependencies,
   request: BusinessRequest,
-  { kind, version }: DataRequest,
-): BusinessAnswer | undefined {
+  { kind, version }: Exclude<ParsedRequest, DataRequest | { readonly kind: 'batch' }>,
+): BusinessAnswer {
   const root = `${rootOf(deps, request)}/${version}`
   if (kind === 'service') return json(200, serviceDocument(model, version, root))
   if (kind === 'definitions') return json(200, entityDefinitions(model, version, root))
-  if (kind !== 'metadata') return undefined
   return {
     status: 200,
     headers: { ...jsonHeaders, 'Content-Type': 'application/xml; charset=utf-8' },

@@ -100,7 +100,7 @@ interface ActionRequest extends Addressed {
 
 export type DataRequest = RowsRequest | RowRequest | CountRequest | PropertyRequest | ActionRequest
 
-type ParsedRequest =
+export type ParsedRequest =
   | { readonly kind: 'service'; readonly version: Version; readonly method: string }
   | { readonly kind: 'metadata'; readonly version: Version; readonly method: string }
   | { readonly kind: 'definitions'; readonly version: Version; readonly method: string }
