@@ -5,7 +5,6 @@
 
 import { allRows, insertRow } from '#query/rows.ts'
 import { shown } from '../amounts/decimals.ts'
-import { one, ratio } from '../amounts/units.ts'
 import { noDate, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
 import type { DocumentRow, LineRow } from '../tables.ts'
@@ -14,7 +13,6 @@ import { dropDocument, localCurrency, lockDocument } from '../write/documents.ts
 import { inLocal, noRate, type Rate, rateOn, takenOff } from '../write/exchange-rates.ts'
 import { openLineRows } from '../write/line-rows.ts'
 import { kindOf } from '../write/lines.ts'
-import { createLookups } from '../write/lookups.ts'
 import { postJournal } from '../write/payments.ts'
 import { lockRow, newId, today, updateRow, type WriteContext } from '../write/rows.ts'
 import { checkTag, type Target } from '../write/tag.ts'
@@ -66,7 +64,7 @@ export async function act(
       return self
     case 'sendToReview':
       if (row.status !== 'Draft') throw notInState(row, 'Draft')
-      await linesToPost(context, id)
+      await requirePostable(context, id)
       await setStatus(context, id, 'In Review')
       return self
     case 'reopen':
@@ -114,7 +112,7 @@ async function post(context: WriteContext, row: DocumentRow): Promise<void> {
   if (isPosted(row))
     throw ruleBroken(`The document is '${row.status}': it has been posted already.`, 'status')
   const id = row.id
-  const lines = await linesToPost(context, id)
+  await requirePostable(context, id)
   const total = row.total_amount_including_tax
   if (total < 0) {
     const other = row.kind === 'invoice' ? 'a credit memo' : 'an invoice'
@@ -132,7 +130,7 @@ async function post(context: WriteContext, row: DocumentRow): Promise<void> {
     open,
     rate,
   })
-  await moveStock(context, posting, lines, isInvoice ? -1 : 1)
+  await posting.moveStock(id, isInvoice ? -1 : 1)
   const local = inLocal(open, rate) + (applied?.local ?? 0)
   const sign = isInvoice ? 1 : -1
   await posting.owe(sign * total, sign * local, {
@@ -159,17 +157,18 @@ async function rateToPost(context: WriteContext, row: DocumentRow): Promise<Rate
 }
 
 /** Refused when there is nothing to post, or something that cannot be. */
-async function linesToPost(context: WriteContext, id: string): Promise<readonly LineRow[]> {
-  const where = "where document_id = ? and line_type <> 'Comment' order by sequence"
-  const lines = await allRows(context.tx, tables.lines, where, id)
-  if (!lines.some((line) => line.quantity !== 0)) {
+async function requirePostable({ tx }: WriteContext, id: string): Promise<void> {
+  const [found] = await tx.all(
+    `select count(case when quantity <> 0 then 1 end) as moving,
+       coalesce(min(case when line_object_number = '' then sequence end), 0) as bare
+       from business_lines where document_id = ? and line_type <> 'Comment'`,
+    id,
+  )
+  if (Number(found?.['moving']) === 0) {
     throw ruleBroken('There is nothing to post: no line has a quantity.')
   }
-  const bare = lines.find((line) => line.line_object_number === '')
-  if (bare !== undefined) {
-    throw ruleBroken(`The line ${bare.sequence} names no item and no account.`)
-  }
-  return lines
+  const bare = Number(found?.['bare'])
+  if (bare !== 0) throw ruleBroken(`The line ${bare} names no item and no account.`)
 }
 
 function notInState(row: DocumentRow, wanted: string): Error {
@@ -271,27 +270,6 @@ async function requireCreditable(
   }
 }
 
-/** Items in the order of their ids, so that two postings wait for each other in one order only. */
-async function moveStock(
-  context: WriteContext,
-  posting: Posting,
-  lines: readonly LineRow[],
-  sign: 1 | -1,
-): Promise<void> {
-  const lookups = createLookups(context)
-  const moved = new Map<string, number>()
-  for (const line of lines) {
-    const itemId = line.item_id
-    if (itemId === noGuid) continue
-    const factor = (await lookups.unitFactor(itemId, line.unit_of_measure_id)) ?? one
-    const quantity = ratio(line.quantity, factor, one, 1)
-    moved.set(itemId, (moved.get(itemId) ?? 0) + quantity)
-  }
-  for (const [itemId, quantity] of [...moved].sort(([left], [right]) => (left < right ? -1 : 1))) {
-    await posting.move(itemId, sign * quantity)
-  }
-}
-
 /** A corrective document that undoes this one, posted at once. */
 async function cancel(context: WriteContext, row: DocumentRow): Promise<void> {
   const status = row.status
@@ -324,8 +302,7 @@ async function cancel(context: WriteContext, row: DocumentRow): Promise<void> {
     remaining_amount: 0,
     last_modified_date_time: context.now,
   })
-  const lines = await linesOf(context, id)
-  await moveStock(context, posting, lines, isInvoice ? 1 : -1)
+  await posting.moveStock(id, isInvoice ? 1 : -1)
   const local = inLocal(total, row)
   const sign = isInvoice ? -1 : 1
   await posting.owe(sign * total, sign * local, {

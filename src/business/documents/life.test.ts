@@ -194,6 +194,56 @@ for (const dialect of dialects) {
     await assert.rejects(post(late), code('Application_DialogException'))
   })
 
+  test(`${dialect}: stock moves in the units of the item, for each of its lines`, async (t) => {
+    await using company = await openBooks(t, dialect)
+    if (company === undefined) return
+    const { itemId, customerId } = company
+    const boxId = await company.create('unitsOfMeasure', { code: 'BOX', displayName: 'Box' })
+    const perBox = { itemId, unitOfMeasureId: boxId, quantityPerUnit: 12.5 }
+    await company.create('itemUnitsOfMeasure', perBox)
+    const base = { displayName: 'Hour', baseUnitOfMeasureCode: 'PCS', taxGroupCode: 'FURNITURE' }
+    const service = await company.create('items', { ...base, type: 'Service', unitPrice: 1 })
+    const id = await company.create('salesInvoices', {
+      customerId,
+      salesInvoiceLines: [
+        { itemId, quantity: 2, unitOfMeasureCode: 'BOX' },
+        { itemId, quantity: 0.5 },
+        { itemId: service, quantity: 7 },
+        { lineType: 'Comment', description: 'Thank you' },
+      ],
+    })
+    const stock = async (of = itemId) => amount(await company.row('items', of), 'inventory')
+    const entries = async () => {
+      const rows = await company.sql.all(
+        'select quantity from business_item_ledger_entries where company_id = ? order by entry_number',
+        company.companyId,
+      )
+      return rows.map((row) => amount(row, 'quantity'))
+    }
+    await company.act('salesInvoices', id, 'post')
+    assert.deepEqual([await stock(), await stock(service)], [-25.5, 0])
+    assert.deepEqual(await entries(), [-25.5], 'one entry of an item, none of what is no stock')
+    await company.act('salesInvoices', id, 'cancel')
+    assert.deepEqual([await stock(), await stock(service)], [0, 0])
+    assert.deepEqual(await entries(), [-25.5, 25.5])
+
+    const many = { itemId, quantity: 6_000_000_000, unitPrice: 0 }
+    const both = await company.create('salesInvoices', {
+      customerId,
+      salesInvoiceLines: [many, many],
+    })
+    await assert.rejects(
+      company.act('salesInvoices', both, 'post'),
+      (error) =>
+        code('Application_DialogException')(error) && /more than ten digits/.test(String(error)),
+    )
+    const one = await company.create('salesInvoices', { customerId, salesInvoiceLines: [many] })
+    await company.act('salesInvoices', one, 'post')
+    const other = await company.create('salesInvoices', { customerId, salesInvoiceLines: [many] })
+    await assert.rejects(company.act('salesInvoices', other, 'post'), /more than ten digits/)
+    assert.equal(await stock(), -6_000_000_000)
+  })
+
   test(`${dialect}: what is below zero is not posted`, async (t) => {
     await using company = await openBooks(t, dialect)
     if (company === undefined) return

@@ -29,6 +29,17 @@ interface Source {
   readonly customer: { readonly id: string; readonly number: string } | undefined
 }
 
+/** Of the lines of a document: those of an item, together. */
+const ofStock = `from business_lines lines left join business_item_units_of_measure units
+    on units.item_id = lines.item_id and units.unit_of_measure_id = lines.unit_of_measure_id
+  where lines.document_id = ? and lines.item_id <> '${noGuid}' group by lines.item_id`
+/** `share_of` is the store's in one dialect, made by a migration in the other. */
+const inBaseUnits = `share_of(lines.quantity, coalesce(units.quantity_per_unit, ${decimalUnit}), ${decimalUnit}, 1)`
+
+function stockTooLarge(): Error {
+  return ruleBroken('The stock of an item would have more than ten digits.')
+}
+
 type Entry<T extends { readonly columns: Columns }> = Partial<CellsOf<T>>
 
 /**
@@ -98,21 +109,34 @@ export class Posting {
     this.#taxEntries.push({ tax_percent: percent, base, amount })
   }
 
-  /** Moves the stock of an item, of those that are kept in stock. */
-  async move(itemId: string, quantity: number): Promise<void> {
-    const [item] = await this.#context.tx.all(
-      `update business_items set inventory = case when type = 'Inventory' then inventory + ? else inventory end,
-         revision = revision + case when type = 'Inventory' then 1 else 0 end
-         where id = ? and abs(inventory + ?) <= ${amountMax} returning number, type, display_name`,
-      quantity,
-      itemId,
-      quantity,
+  /** Moves the stock of a document's items, of those that are kept in stock: as many statements for any number of lines. */
+  async moveStock(documentId: string, sign: 1 | -1): Promise<void> {
+    const { tx, dialect } = this.#context
+    const extent = `abs(${tables.asNumber('lines.quantity')}) * coalesce(units.quantity_per_unit, ${decimalUnit}) / ${decimalUnit}`
+    const large = `select lines.item_id ${ofStock} having sum(${extent}) > ${amountMax} limit 1`
+    if ((await tx.all(large, documentId)).length > 0) throw stockTooLarge()
+    const moved = `(select lines.item_id, cast(sum(${inBaseUnits}) as bigint) as quantity ${ofStock}
+      having sum(${inBaseUnits}) <> 0) as moved`
+    const items = `business_items items join ${moved} on moved.item_id = items.id where items.type = 'Inventory'`
+    // In the order of their ids, so that two postings wait for each other in one order only.
+    const lock = dialect === 'postgres' ? ' for update of items' : ''
+    const told = await tx.all(
+      `select items.id, items.number, items.display_name, moved.quantity, items.inventory
+         from ${items} order by items.id${lock}`,
+      documentId,
     )
-    if (item === undefined)
-      throw ruleBroken('The stock of an item would have more than ten digits.')
-    if (item['type'] !== 'Inventory' || quantity === 0) return
-    const [number, description] = [String(item['number']), String(item['display_name'])]
-    this.stocked({ id: itemId, number, description }, quantity, 'Sale')
+    if (told.length === 0) return
+    await tx.run(
+      `update business_items set inventory = inventory + ${sign} * moved.quantity, revision = revision + 1
+         from ${moved} where moved.item_id = business_items.id and business_items.type = 'Inventory'`,
+      documentId,
+    )
+    for (const { id, number, display_name: name, quantity, inventory } of told) {
+      const by = sign * Number(quantity)
+      if (Math.abs(Number(inventory) + by) > amountMax) throw stockTooLarge()
+      const item = { id: String(id), number: String(number), description: String(name) }
+      this.stocked(item, by, 'Sale')
+    }
   }
 
   /** Stock that has been moved. */

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { SqlTx } from '#stores/store.ts'
-import { type BusinessFixture, openBooks } from '../testing/books.ts'
+import { type BusinessFixture, dialects, openBooks } from '../testing/books.ts'
 
 /** Statements, and rows they gave and changed, of one piece of work. */
 function costIn({ sql }: BusinessFixture) {
@@ -88,3 +88,43 @@ test('so it is with an invoice discount; in the middle a line costs its block', 
   }
   assert.deepEqual(costs[1], costs[0])
 })
+
+for (const dialect of dialects) {
+  test(`${dialect}: a posting is as many statements for any number of lines and items`, async (t) => {
+    await using books = await openBooks(t, dialect)
+    if (books === undefined) return
+    const costOf = costIn(books)
+    const itemIds = [books.itemId]
+    for (let at = 1; at < 40; at++) {
+      const body = {
+        displayName: `Item ${at}`,
+        baseUnitOfMeasureCode: 'PCS',
+        taxGroupCode: 'FURNITURE',
+      }
+      itemIds.push(await books.create('items', body))
+    }
+    const costs: number[] = []
+    for (const [lines, items] of [
+      [3, 1],
+      [400, 40],
+    ] as const) {
+      const id = await books.create('salesInvoices', {
+        customerId: books.customerId,
+        salesInvoiceLines: Array.from({ length: lines }, (_, at) => ({
+          itemId: itemIds[at % items],
+          quantity: 1,
+          unitPrice: 2,
+        })),
+      })
+      const [statements] = await costOf(() => books.act('salesInvoices', id, 'post'))
+      costs.push(statements)
+    }
+    assert.equal(costs[1], costs[0])
+    const moved = await books.sql.all('select inventory from business_items order by id')
+    assert.equal(
+      new Set(moved.map((row) => Number(row['inventory']))).size,
+      2,
+      'ten of each, three more of one',
+    )
+  })
+}
