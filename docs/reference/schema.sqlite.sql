@@ -345,7 +345,7 @@ CREATE TABLE business_customer_payments (
   description text not null default '',
   comment text not null default '',
   last_modified_date_time bigint not null default 0
-, journal_id text not null default '00000000-0000-0000-0000-000000000000', line_number bigint not null default 0);
+, journal_id text not null default '00000000-0000-0000-0000-000000000000', line_number bigint not null default 0, payment_discount bigint not null default 0);
 
 CREATE INDEX business_customer_payments_by_customer on business_customer_payments (customer_id);
 
@@ -470,7 +470,7 @@ CREATE TABLE business_documents (
   accepted_date text not null default '0001-01-01',
   invoice_id text not null default '00000000-0000-0000-0000-000000000000',
   invoice_number text not null default ''
-, exchange_rate_amount bigint not null default 0, relational_exchange_rate_amount bigint not null default 0);
+, exchange_rate_amount bigint not null default 0, relational_exchange_rate_amount bigint not null default 0, payment_discount_date text not null default '0001-01-01', payment_discount_percent bigint not null default 0);
 
 CREATE INDEX business_documents_by_customer on business_documents (customer_id);
 
@@ -655,6 +655,21 @@ CREATE TABLE business_locations (
 );
 
 CREATE UNIQUE INDEX business_locations_by_code on business_locations (company_id, code);
+
+CREATE TABLE business_number_series (
+  id text not null primary key,
+  company_id text not null,
+  revision bigint not null,
+  code text not null default '',
+  display_name text not null default '',
+  prefix text not null default '',
+  digits bigint not null default 0,
+  last bigint not null default 0,
+  last_modified_date_time bigint not null default 0
+);
+
+CREATE UNIQUE INDEX business_number_series_by_code
+on business_number_series (company_id, code);
 
 CREATE TABLE business_payment_methods (
   id text not null primary key,

@@ -38,7 +38,7 @@ export const decimalMax = 9_999_999_999
  * | nothing | none (`column` is empty) | always null | Edm.String |
  * | complex | none of its own | an object, or null when `absent` says so | ComplexType |
  */
-type FieldType =
+export type FieldType =
   | { readonly kind: 'guid' }
   | { readonly kind: 'string'; readonly lengthMax: number }
   | { readonly kind: 'integer' }
@@ -48,7 +48,13 @@ type FieldType =
   | { readonly kind: 'moment' }
   | { readonly kind: 'nothing' }
   /** `name` of the type; `values` plain, in the order of their numbers, which begin with 0. */
-  | { readonly kind: 'enum'; readonly name: string; readonly values: readonly string[] }
+  | {
+      readonly kind: 'enum'
+      readonly name: string
+      readonly values: readonly string[]
+      /** Those of `values` that came after the type was released. */
+      readonly added?: readonly string[]
+    }
   | {
       readonly kind: 'complex'
       readonly name: string
@@ -276,8 +282,13 @@ export const oneOf = (
   name: string,
   typeName: string,
   values: readonly string[],
-  options: FieldOptions = {},
-): Field => field(name, { kind: 'enum', name: typeName, values }, options)
+  { added, ...options }: FieldOptions & { readonly added?: readonly string[] } = {},
+): Field =>
+  field(
+    name,
+    { kind: 'enum', name: typeName, values, ...(added === undefined ? {} : { added }) },
+    options,
+  )
 export const complex = (
   name: string,
   typeName: string,

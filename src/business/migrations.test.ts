@@ -55,6 +55,9 @@ async function upgrade(open: Open): Promise<void> {
         )
       }
       await tx.run(
+        "insert into business_counters (company_id, name, last) values ('c', 'customer', 17)",
+      )
+      await tx.run(
         "insert into business_items (id, company_id, revision, number, inventory) values ('i', 'c', 1, 'I1', -300000)",
       )
     })
@@ -88,7 +91,9 @@ async function upgrade(open: Open): Promise<void> {
     "select number from business_accounts where company_id = 'd' order by number",
   )
   const numbers = accounts.map((row) => row['number'])
-  assert.deepEqual(numbers, ['1000', '1200', '2200', '3900', '4000', '4100', '7100', '7200'])
+  assert.deepEqual(numbers, [
+    ...['1000', '1200', '2200', '3900', '4000', '4100', '4950', '7100', '7200'],
+  ])
   const [receivables] = await all("select net_change from business_accounts where id = 'c1200'")
   assert.equal(Number(receivables?.['net_change']), 5_065_000)
   const counters = await all(
@@ -114,7 +119,18 @@ async function upgrade(open: Open): Promise<void> {
   const purposes = await all(
     "select code from business_posting_accounts where company_id = 'd' and account_id <> ''",
   )
-  assert.equal(purposes.length, 8)
+  assert.equal(purposes.length, 9)
+  const series = await all(
+    "select prefix, digits, last from business_number_series where code in ('customer', 'item') and company_id = 'c' order by code",
+  )
+  assert.deepEqual(
+    series.map((row) => Object.values(row).map(String)),
+    [
+      ['C', '5', '17'],
+      ['I', '5', '0'],
+    ],
+    'numbers go on',
+  )
 }
 
 test('sqlite: books of before have opening entries', async () => {

@@ -2,7 +2,8 @@
 
 import { addColumns, createTable, type Dialect } from '#query/table.ts'
 import type { Migration } from '#stores/store.ts'
-import { firstAccounts } from './documents/posting-accounts.ts'
+import { firstDigits, series } from './documents/numbers.ts'
+import { firstAccounts, purposesAdded } from './documents/posting-accounts.ts'
 import * as tables from './tables.ts'
 
 const first = [
@@ -127,7 +128,7 @@ function openings(dialect: Dialect): readonly string[] {
      select ${uuid}, id, 1, '${number}', '${name}', '${category}', 'Posting' from business_companies`,
     ),
     ...firstAccounts.flatMap(([number, , , , purpose]) =>
-      purpose === ''
+      purpose === '' || purposesAdded.includes(purpose)
         ? []
         : [
             `insert into business_posting_accounts (id, company_id, revision, code, account_id, account_number)
@@ -158,6 +159,21 @@ function openings(dialect: Dialect): readonly string[] {
     `insert into business_counters (company_id, name, last)
      select id, 'entry', ${counted(['customer', 'item', 'general']).replaceAll('balances.company_id', 'companies.id')}
      from business_companies companies`,
+  ]
+}
+
+/** The account of discounts for early payment, for companies of before whose accounts leave its number free. */
+function discountAccount(dialect: Dialect): readonly string[] {
+  const [number, name, category, , purpose] =
+    firstAccounts.find((one) => one[4] === 'Payment Discounts') ?? []
+  const free = `not exists (select 1 from business_accounts accounts
+    where accounts.company_id = companies.id and accounts.number = '${number}')`
+  return [
+    `insert into business_accounts (id, company_id, revision, number, display_name, category, account_type)
+      select ${newUuid(dialect)}, id, 1, '${number}', '${name}', '${category}', 'Posting'
+      from business_companies companies where ${free}`,
+    `insert into business_posting_accounts (id, company_id, revision, code, account_id, account_number)
+      select ${newUuid(dialect)}, company_id, 1, '${purpose}', id, number from business_accounts where number = '${number}'`,
   ]
 }
 
@@ -218,6 +234,22 @@ function statements(dialect: Dialect): readonly (readonly string[])[] {
       ...addColumns(tables.customerPayments, dialect, 9),
       `create index business_customer_payments_by_journal
         on business_customer_payments (journal_id, line_number)`,
+    ],
+    [
+      createTable(tables.numberSeries, dialect, 10),
+      `create unique index business_number_series_by_code
+        on business_number_series (company_id, code)`,
+      ...Object.entries(series).map(
+        ([code, { prefix, name }]) => `insert into business_number_series
+        (id, company_id, revision, code, display_name, prefix, digits, last)
+        select ${newUuid(dialect)}, companies.id, 1, '${code}', '${name}', '${prefix}', ${firstDigits}, coalesce(counters.last, 0)
+        from business_companies companies left join business_counters counters
+          on counters.company_id = companies.id and counters.name = '${code}'`,
+      ),
+      "delete from business_counters where name <> 'entry'",
+      ...addColumns(tables.documents, dialect, 10),
+      ...addColumns(tables.customerPayments, dialect, 10),
+      ...discountAccount(dialect),
     ],
   ]
 }

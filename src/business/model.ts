@@ -16,6 +16,7 @@ import {
   taxEntries,
 } from './entities/ledger-entries.ts'
 import { locations } from './entities/locations.ts'
+import { numberSeries } from './entities/number-series.ts'
 import { paymentMethods, paymentTerms, shipmentMethods } from './entities/payment-terms.ts'
 import { agedAccountsReceivables, customerFinancialDetails } from './entities/receivables.ts'
 import { salesCreditMemos, salesInvoices, salesQuotes } from './entities/sales-documents.ts'
@@ -33,6 +34,7 @@ export const businessModel: Model = createModel([
   itemUnitsOfMeasure,
   accounts,
   postingAccounts,
+  numberSeries,
   trialBalances,
   generalLedgerEntries,
   customerLedgerEntries,

@@ -237,6 +237,9 @@ export const documents = business('documents', {
     'exchange_rate_amount',
     'relational_exchange_rate_amount',
   ),
+  // What is taken off by paying until a day, kept as the terms had it when the document was posted.
+  payment_discount_date: text({ bytewise: true, default: noDate, since: 10 }),
+  payment_discount_percent: whole({ default: 0, since: 10 }),
 })
 export type DocumentRow = CellsOf<typeof documents>
 
@@ -299,6 +302,15 @@ export const lineBlocks = business(
   ['document_id', 'tax_key', 'block'],
 )
 
+/** How documents and master data that bring no number are numbered: the prefix, and the last number in so many digits. */
+export const numberSeries = business('number_series', {
+  ...coded,
+  prefix: words,
+  ...each(number, 'digits', 'last'),
+  ...changed,
+})
+
+/** The last entry of a company's ledgers. */
 export const counters = business(
   'counters',
   { ...each(key, 'company_id', 'name'), last: whole() },
@@ -320,6 +332,8 @@ export const customerPayments = business('customer_payments', {
   // The journal in which it waits to be posted; one that is posted is in none.
   journal_id: text({ bytewise: true, default: noGuid, since: 9 }),
   line_number: whole({ default: 0, since: 9 }),
+  // What it closed of its invoice besides its amount, for being early.
+  payment_discount: whole({ default: 0, since: 10 }),
 })
 export type PaymentRow = CellsOf<typeof customerPayments>
 

@@ -211,13 +211,13 @@ function sorted(values: readonly unknown[]): readonly unknown[] {
 function businessHashes(version: string, metadata: string): [string, string][] {
   const elements =
     /^<(EntityType|ComplexType|EnumType|EntitySet) Name="(\w+)"[\s\S]*?<\/\1>|^<(Action) Name="(\w+)".*Type="[\w.]*?(\w+)"/gm
-  const later = /^<(?:Navigation)?Property Name="(\w+)".*RevisionKind\/Added"/
+  const later = /^<(?:(?:Navigation)?Property|Member) Name="(\w+)".*RevisionKind\/Added"/
   const added = new Map<string, string>()
   const hashes: [string, string][] = []
   for (const [text, kind, name, action, verb, bound] of metadata.matchAll(elements)) {
     // What is annotated describes the shape and is none.
     const shapeOf = (line: string) =>
-      line.replace(/><Annotation .*<\/((?:Navigation)?Property)>$/, '/>')
+      line.replace(/><Annotation .*<\/((?:Navigation)?Property|Member)>$/, '/>')
     const lines = text
       .split('\n')
       .filter((line) => !line.includes('ContainsTarget') && !line.startsWith('<Annotation'))

@@ -3,7 +3,7 @@
  * another. Each is whole or not at all, since it runs in one transaction.
  */
 
-import { allRows, insertRow } from '#query/rows.ts'
+import { allRows, findRow, insertRow } from '#query/rows.ts'
 import { shown } from '../amounts/decimals.ts'
 import { noDate, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
@@ -13,9 +13,10 @@ import { dropDocument, localCurrency, lockDocument } from '../write/documents.ts
 import { inLocal, noRate, type Rate, rateOn, takenOff } from '../write/exchange-rates.ts'
 import { openLineRows } from '../write/line-rows.ts'
 import { kindOf } from '../write/lines.ts'
-import { postJournal } from '../write/payments.ts'
+import { creditedOf, paidOf, postJournal } from '../write/payments.ts'
 import { lockRow, newId, today, updateRow, type WriteContext } from '../write/rows.ts'
 import { checkTag, type Target } from '../write/tag.ts'
+import { addFormula } from './date-formula.ts'
 import { isPosted } from './life.ts'
 import { nextNumber } from './numbers.ts'
 import { lockLedger, Posting } from './posting.ts'
@@ -203,6 +204,7 @@ async function finishPosting(
     exchange_rate_amount: outcome.rate.exchange_rate_amount,
     relational_exchange_rate_amount: outcome.rate.relational_exchange_rate_amount,
     last_modified_date_time: context.now,
+    ...(isInvoice ? await discountTerms(context, row) : {}),
   })
   return new Posting(context, {
     type: isInvoice ? 'Invoice' : 'Credit Memo',
@@ -212,6 +214,20 @@ async function finishPosting(
     description: row.bill_to_name,
     customer: { id: row.bill_to_customer_id, number: row.bill_to_customer_number },
   })
+}
+
+/** What the terms of payment take off until a day: fixed by posting, whatever becomes of the terms. */
+async function discountTerms(
+  { tx }: WriteContext,
+  { payment_terms_id: id, document_date: day, company_id }: DocumentRow,
+): Promise<Partial<DocumentRow>> {
+  if (id === noGuid) return {}
+  const terms = await findRow(tx, tables.paymentTerms, { id, company_id })
+  if (terms === undefined || terms.discount_percent === 0) return {}
+  return {
+    payment_discount_date: addFormula(day, terms.discount_date_calculation),
+    payment_discount_percent: terms.discount_percent,
+  }
 }
 
 /** What a credit memo closed of its invoice, also in the company's currency, at the invoice's rate. */
@@ -245,7 +261,7 @@ async function applyTo(
 
 /** The memos of an invoice never come to more than it does; they are its customer's, in its currency. */
 async function requireCreditable(
-  { tx }: WriteContext,
+  context: WriteContext,
   memo: DocumentRow,
   invoice: DocumentRow,
 ): Promise<void> {
@@ -256,12 +272,9 @@ async function requireCreditable(
     invoice.bill_to_customer_id === memo.bill_to_customer_id &&
     invoice.currency_id === memo.currency_id
   if (!isSame) throw badValue('invoiceId', 'the invoice is of another customer or currency.')
-  const [sum] = await tx.all(
-    `select cast(coalesce(sum(total_amount_including_tax), 0) as bigint) as credited
-       from business_documents where invoice_id = ? and kind = 'creditMemo' and status = 'Corrective'`,
-    invoice.id,
-  )
-  const left = invoice.total_amount_including_tax - Number(sum?.['credited'] ?? 0)
+  const { discounted } = await paidOf(context, invoice.id)
+  const left =
+    invoice.total_amount_including_tax - (await creditedOf(context, invoice.id)) - discounted
   if (memo.total_amount_including_tax > left) {
     throw ruleBroken(
       `Of the invoice ${shown(left)} is left to be credited, and the memo comes to ${shown(memo.total_amount_including_tax)}.`,
@@ -368,6 +381,8 @@ async function copyDocument(
     valid_until_date: noDate,
     invoice_id: noGuid,
     invoice_number: '',
+    payment_discount_date: noDate,
+    payment_discount_percent: 0,
     last_modified_date_time: context.now,
     ...outcome,
   })

@@ -1,32 +1,116 @@
 /** Numbers of documents and of master data that brings none: counted per company, without gaps by our doing. */
 
+import { insertRow } from '#query/rows.ts'
+import type { Cells } from '#query/table.ts'
+import { badValue, ruleBroken } from '../errors.ts'
+import * as tables from '../tables.ts'
 import type { WriteContext } from '../write/rows.ts'
 
+/** How each is numbered in a new company. */
 export const series = {
-  invoice: 'S-INV1',
-  postedInvoice: 'PS-INV1',
-  quote: 'S-QUO1',
-  creditMemo: 'S-CR1',
-  postedCreditMemo: 'PS-CR1',
-  customer: 'C',
-  item: 'I',
-  payment: 'PAY',
+  invoice: { prefix: 'S-INV1', name: 'Drafts of invoices' },
+  postedInvoice: { prefix: 'PS-INV1', name: 'Invoices' },
+  quote: { prefix: 'S-QUO1', name: 'Quotes' },
+  creditMemo: { prefix: 'S-CR1', name: 'Drafts of credit memos' },
+  postedCreditMemo: { prefix: 'PS-CR1', name: 'Credit memos' },
+  customer: { prefix: 'C', name: 'Customers' },
+  item: { prefix: 'I', name: 'Items' },
+  payment: { prefix: 'PAY', name: 'Payments' },
 } as const
 
-const digits = 5
+type Series = keyof typeof series
+
+export const firstDigits = 5
+/** What the columns of numbers hold. */
+const lengthMax = 20
+const digitsMax = 15
+/** The largest of a column of numbers, with room for those that follow. */
+const lastMax = 2_000_000_000
+
+/** Where the numbers of a series stand. */
+const usedIn: Readonly<
+  Record<Series, readonly [table: string, column: string, condition: string]>
+> = {
+  invoice: ['business_documents', 'number', " and kind = 'invoice'"],
+  postedInvoice: ['business_documents', 'number', " and kind = 'invoice'"],
+  quote: ['business_documents', 'number', " and kind = 'quote'"],
+  creditMemo: ['business_documents', 'number', " and kind = 'creditMemo'"],
+  postedCreditMemo: ['business_documents', 'number', " and kind = 'creditMemo'"],
+  customer: ['business_customers', 'number', ''],
+  item: ['business_items', 'number', ''],
+  payment: ['business_customer_payments', 'document_number', ''],
+}
+
+function written(prefix: string, number: number, digits: number): string {
+  return `${prefix}${String(number).padStart(digits, '0')}`
+}
 
 /** The next number of a series. Writers of one company wait for each other here, until the end of the transaction. */
-export async function nextNumber(
-  context: WriteContext,
-  name: keyof typeof series,
-): Promise<string> {
+export async function nextNumber(context: WriteContext, name: Series): Promise<string> {
   const { tx, companyId } = context
   const [row] = await tx.all(
-    `insert into business_counters (company_id, name, last) values (?, ?, 1)
-       on conflict (company_id, name) do update set last = business_counters.last + 1 returning last`,
+    `update business_number_series set last = last + 1, revision = revision + 1
+       where company_id = ? and code = ? returning prefix, digits, last`,
     companyId,
     name,
   )
-  if (row === undefined) throw new Error(`the counter ${name} gave no number`)
-  return `${series[name]}${String(row['last']).padStart(digits, '0')}`
+  if (row === undefined) throw new Error(`the number series ${name} gave no number`)
+  const number = written(String(row['prefix']), Number(row['last']), Number(row['digits']))
+  if (number.length <= lengthMax) return number
+  throw ruleBroken(
+    `The number series '${name}' is at its end: ${number} has more than ${lengthMax} characters. Give it another prefix.`,
+  )
+}
+
+export async function createSeries(context: WriteContext, companyId: string): Promise<void> {
+  for (const [code, { prefix, name }] of Object.entries(series)) {
+    await insertRow(context.tx, tables.numberSeries, {
+      id: context.ids.uuid(),
+      company_id: companyId,
+      revision: 1,
+      code,
+      display_name: name,
+      prefix,
+      digits: firstDigits,
+      last: 0,
+      last_modified_date_time: context.now,
+    })
+  }
+}
+
+/** A series that was changed comes to no number that is there already. */
+export async function checkSeries({ tx, companyId }: WriteContext, cells: Cells): Promise<void> {
+  const [prefix, digits, last] = [
+    String(cells['prefix']),
+    Number(cells['digits']),
+    Number(cells['last']),
+  ]
+  if (digits < 1 || digits > digitsMax) throw badValue('digits', `1 to ${digitsMax} were expected.`)
+  if (last < 0 || last > lastMax) throw badValue('lastNumber', `0 to ${lastMax} was expected.`)
+  // What is told apart from its number, and counted alike by every store.
+  if (!/^[\x20-\x7e]*$/.test(prefix))
+    throw badValue('prefix', 'letters, digits and signs of ASCII were expected.')
+  const next = written(prefix, last + 1, digits)
+  if (next.length > lengthMax)
+    throw badValue(
+      'prefix',
+      `the next number would be ${next}; at most ${lengthMax} characters are allowed.`,
+    )
+  const [table, column, condition] = usedIn[cells['code'] as Series]
+  const [used] = await tx.all(
+    `select max(${column}) as used from ${table} where company_id = ?${condition}
+       and substr(${column}, 1, ${prefix.length}) = ? and length(${column}) > ${prefix.length}
+       and rtrim(substr(${column}, ${prefix.length + 1}), '0123456789') = ''
+       and (length(${column}) > ? or (length(${column}) = ? and ${column} >= ?))`,
+    companyId,
+    prefix,
+    next.length,
+    next.length,
+    next,
+  )
+  if (used?.['used'] == null) return
+  throw ruleBroken(
+    `The next number would be ${next}, and ${String(used['used'])} is there already: numbers go on behind it.`,
+    'lastNumber',
+  )
 }

@@ -16,7 +16,11 @@ export const firstAccounts = [
   ['6000', 'Purchases', 'Cost of Goods Sold', 1, ''],
   ['7100', 'Exchange gains', 'Income', 0, 'Exchange Gains'],
   ['7200', 'Exchange losses', 'Expense', 0, 'Exchange Losses'],
+  ['4950', 'Payment discounts', 'Income', 0, 'Payment Discounts'],
 ] as const
+
+/** Of `purposes`, those that came after their enumeration was released. */
+export const purposesAdded: readonly string[] = ['Payment Discounts']
 
 export type Purpose = Exclude<(typeof firstAccounts)[number][4], ''>
 export const purposes: readonly Purpose[] = firstAccounts.flatMap(([, , , , purpose]) =>

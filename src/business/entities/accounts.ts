@@ -1,6 +1,6 @@
 /** Ledger accounts (business facts 14), what posting uses them for, and what stands on them. Shapes only. */
 
-import { purposes } from '../documents/posting-accounts.ts'
+import { purposes, purposesAdded } from '../documents/posting-accounts.ts'
 import {
   boolean,
   decimal,
@@ -61,7 +61,7 @@ export const postingAccounts: Entity = defineEntity({
   versions: ['v2.0'],
   fields: [
     guid('id', never),
-    oneOf('code', 'postingPurpose', [' ', ...purposes], never),
+    oneOf('code', 'postingPurpose', [' ', ...purposes], { ...never, added: purposesAdded }),
     guid('accountId'),
     text('accountNumber', 20),
     moment('lastModifiedDateTime', never),

@@ -65,6 +65,7 @@ export const customerPayments: Entity = defineEntity({
     date('postingDate'),
     text('externalDocumentNumber', 35),
     decimal('amount'),
+    decimal('paymentDiscount', { ...calculated, ...isAdded }),
     guid('appliesToInvoiceId'),
     text('appliesToInvoiceNumber', 20),
     text('description', 100),

@@ -136,6 +136,8 @@ export const salesInvoices: Entity = salesDocuments({
     text('orderNumber', 20, calculated),
     boolean('pricesIncludeTax', calculated),
     decimal('remainingAmount', calculated),
+    date('paymentDiscountDate', { ...v2, ...calculated, isAdded: true }),
+    decimal('paymentDiscountPercent', { ...v2, ...calculated, isAdded: true }),
   ],
   status: oneOf('status', 'salesInvoiceEntityBufferStatus', [' ', ...invoiceStatuses], calculated),
   actions: actions(

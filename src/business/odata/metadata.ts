@@ -7,6 +7,7 @@ import { leadsToList } from '../compile/paths.ts'
 import {
   type Entity,
   type Field,
+  type FieldType,
   fieldNamed,
   fieldsIn,
   type Model,
@@ -62,7 +63,7 @@ class SchemaWriter {
   readonly #version: Version
   readonly #entities: readonly Entity[]
   readonly #complex = new Map<string, readonly Field[]>()
-  readonly #enums = new Map<string, readonly string[]>()
+  readonly #enums = new Map<string, EnumType>()
 
   constructor(model: Model, name: string, version: Version) {
     this.#model = model
@@ -74,7 +75,7 @@ class SchemaWriter {
   document(): string {
     const types = this.#entities.map((entity) => this.#entityType(entity))
     const complex = this.#complexTypes()
-    const enums = [...this.#enums].map(([name, values]) => enumType(name, values))
+    const enums = [...this.#enums.values()].map(enumType)
     const actions = this.#entities.flatMap((entity) => this.#actions(entity))
     return [
       '<?xml version="1.0" encoding="utf-8"?>',
@@ -170,7 +171,7 @@ class SchemaWriter {
         return 'Type="Edm.String"'
       case 'enum':
         if (this.#version === 'v1.0') return 'Type="Edm.String"'
-        this.#enums.set(type.name, type.values)
+        this.#enums.set(type.name, type)
         return `Type="${this.#name}.${type.name}"`
       case 'complex':
         this.#complex.set(type.name, type.fields)
@@ -233,7 +234,12 @@ function restrictions({ allows }: Entity): readonly string[] {
   )
 }
 
-function enumType(name: string, values: readonly string[]): string {
-  const members = values.map((one, at) => `<Member Name="${enumName(one)}" Value="${at}"/>`)
+type EnumType = Extract<FieldType, { readonly kind: 'enum' }>
+
+function enumType({ name, values, added }: EnumType): string {
+  const members = values.map((one, at) => {
+    const start = `<Member Name="${enumName(one)}" Value="${at}"`
+    return added?.includes(one) === true ? `${start}>${revision}</Member>` : `${start}/>`
+  })
   return [`<EnumType Name="${name}">`, ...members, '</EnumType>'].join('\n')
 }

@@ -1,6 +1,7 @@
 /** Companies come with accounts for what is posted and with their maker's right to them, and go with everything in them. */
 
 import { insertRow } from '#query/rows.ts'
+import { createSeries } from '../documents/numbers.ts'
 import { createAccounts } from '../documents/posting-accounts.ts'
 import type { Model } from '../entity.ts'
 import { type Entity, noGuid } from '../entity.ts'
@@ -25,6 +26,7 @@ export async function createCompany(
     throw ruleBroken("A company needs a 'name'.", 'name')
   }
   await createAccounts(context, id)
+  await createSeries(context, id)
   await insertRow(context.tx, tables.companyInformation, {
     id: newId(context),
     company_id: id,

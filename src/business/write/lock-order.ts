@@ -49,9 +49,11 @@ export async function lockInOrder(
   )
   // A POST takes numbers, and a PATCH of an item an entry of its stock.
   if (writes.some(({ method, url }) => method === 'POST' || /\bitems\(/i.test(url))) {
-    const where = `where company_id in (${these})${allowed} order by company_id, name for update`
-    const series = selecting(tables.counters, 'name')
-    await allRows(tx, series, where, ...named, ...(companyIds ?? []))
+    const those = `where company_id in (${these})${allowed} order by company_id`
+    const [values, lock] = [[...named, ...(companyIds ?? [])], 'for update']
+    const series = selecting(tables.numberSeries, 'code')
+    await allRows(tx, series, `${those}, code ${lock}`, ...values)
+    await allRows(tx, selecting(tables.counters, 'name'), `${those}, name ${lock}`, ...values)
   }
   // Posting and paying move stock and balances besides.
   const movesMore = writes.some(({ url }) => /\.NAV\.|payments/i.test(url))

@@ -4,7 +4,7 @@ import { deleteRows, findRow, insertRow } from '#query/rows.ts'
 import type { Cells } from '#query/table.ts'
 import type { SqlValue } from '#stores/store.ts'
 import { isDateFormula } from '../documents/date-formula.ts'
-import { nextNumber } from '../documents/numbers.ts'
+import { checkSeries, nextNumber } from '../documents/numbers.ts'
 import { lockLedger, Posting } from '../documents/posting.ts'
 import { decimalUnit, type Entity, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
@@ -89,6 +89,7 @@ export async function changeMaster(
   if (Object.keys(changed).length === 0) return
   if (entity.set === 'companies' && changed['name'] !== undefined)
     await refuseTaken(context, entity, cells)
+  if (entity.set === 'numberSeries') await checkSeries(context, cells)
   await updateRow(context.tx, entity.table, id, { ...changed, ...touched(entity, context, false) })
   if (changed['inventory'] !== undefined)
     await adjust(context, cells, Number(changed['inventory']) - Number(row['inventory']))

@@ -7,10 +7,10 @@
 
 import { allRows, deleteRows, findRow, insertRow } from '#query/rows.ts'
 import { shown } from '../amounts/decimals.ts'
-import { roundTo } from '../amounts/units.ts'
+import { ratio, roundTo } from '../amounts/units.ts'
 import { nextNumber } from '../documents/numbers.ts'
 import { lockLedger, Posting } from '../documents/posting.ts'
-import { type Entity, noDate, noGuid } from '../entity.ts'
+import { decimalUnit, type Entity, noDate, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
 import type { DocumentRow, PaymentRow } from '../tables.ts'
 import * as tables from '../tables.ts'
@@ -58,15 +58,17 @@ export async function createPayment(
     last_modified_date_time: context.now,
     journal_id: journalId,
     line_number: 0,
+    payment_discount: 0,
   })
   const isDraft = journalId !== noGuid
-  const invoice = isDraft ? undefined : await apply(context, payment)
+  const applied = isDraft ? notApplied : await apply(context, payment)
   const numbered = {
     ...payment,
     document_number: await nextNumber(context, 'payment'),
     line_number: isDraft ? await lineNumberOf(context, payment) : 0,
+    payment_discount: applied.discount,
   }
-  if (!isDraft) await book(context, numbered, invoice)
+  if (!isDraft) await book(context, numbered, applied.invoice)
   await insertRow(context.tx, tables.customerPayments, numbered)
   return id
 }
@@ -111,11 +113,12 @@ export async function postJournal(context: WriteContext, target: Target): Promis
   for (const id of [...new Set(payments.map((one) => one.applies_to_invoice_id))].sort())
     await lockRow(context, tables.documents, { id })
   for (const payment of payments) {
-    const invoice = await apply(context, payment)
-    await book(context, payment, invoice, journal)
+    const { invoice, discount } = await apply(context, payment)
+    await book(context, { ...payment, payment_discount: discount }, invoice, journal)
     await updateRow(tx, tables.customerPayments, payment.id, {
       journal_id: noGuid,
       line_number: 0,
+      payment_discount: discount,
       last_modified_date_time: context.now,
     })
   }
@@ -248,7 +251,7 @@ async function book(
   invoice: DocumentRow | undefined,
   journal?: Journal,
 ): Promise<void> {
-  const { amount, posting_date: day } = payment
+  const { amount, posting_date: day, payment_discount: discount } = payment
   await lockLedger(context)
   const posting = new Posting(context, {
     type: 'Payment',
@@ -277,6 +280,12 @@ async function book(
     })
     await posting.bookAs(gain > 0 ? 'Exchange Gains' : 'Exchange Losses', -gain)
   }
+  if (discount !== 0 && invoice !== undefined) {
+    const off = takenOff(invoice, amount + discount) - paid
+    const description = 'Payment discount'
+    await posting.owe(-discount, -off, { ...about, applied_amount: -discount, description })
+    await posting.bookAs('Payment Discounts', off)
+  }
   await posting.finish()
 }
 
@@ -296,12 +305,23 @@ async function worthOn(
   return isSame ? takenOff(invoice, amount) : inLocal(amount, rate)
 }
 
-/** Moves what is open of the invoice that the payment names; the invoice as it was. */
-async function apply(
-  context: WriteContext,
-  { applies_to_invoice_id: id, customer_id: payerId, amount }: PaymentRow,
-): Promise<DocumentRow | undefined> {
-  if (id === noGuid) return undefined
+interface Paid {
+  readonly paid: number
+  readonly discounted: number
+}
+
+/** The invoice as it was before a payment, and what is taken off it for being paid early. */
+interface Applied {
+  readonly invoice: DocumentRow | undefined
+  readonly discount: number
+}
+
+const notApplied: Applied = { invoice: undefined, discount: 0 }
+
+/** Moves what is open of the invoice that the payment names. */
+async function apply(context: WriteContext, payment: PaymentRow): Promise<Applied> {
+  const { applies_to_invoice_id: id, customer_id: payerId, amount } = payment
+  if (id === noGuid) return notApplied
   const invoice = await lockRow(context, tables.documents, { id })
   if (invoice === undefined || invoice.kind !== 'invoice') {
     throw badValue('appliesToInvoiceId', 'an invoice was expected.')
@@ -320,26 +340,56 @@ async function apply(
     throw badValue('amount', `a multiple of ${shown(unit)} was expected, as its currency has it.`)
   }
   const open = invoice.remaining_amount
-  const paid = await paidOf(context, id)
+  const { paid, discounted } = await paidOf(context, id)
   if (amount > Math.max(open, 0) || -amount > paid) {
     throw badValue(
       'amount',
       `of the invoice ${shown(open)} is open and ${shown(paid)} was paid; no more can be paid or taken back.`,
     )
   }
+  // A payment that goes back takes its invoice's discount along: the invoice is not paid early any more.
+  const discount = amount < 0 ? -discounted : await earlyDiscount(context, invoice, payment)
+  const left = open - amount - discount
   await updateRow(context.tx, tables.documents, id, {
-    remaining_amount: open - amount,
-    status: open === amount ? 'Paid' : 'Open',
+    remaining_amount: left,
+    status: left === 0 ? 'Paid' : 'Open',
     last_modified_date_time: context.now,
   })
-  return invoice
+  return { invoice, discount }
 }
 
-async function paidOf(context: WriteContext, invoiceId: string): Promise<number> {
-  const [row] = await context.tx.all(
-    'select cast(coalesce(sum(amount), 0) as bigint) as paid from business_customer_payments where applies_to_invoice_id = ? and journal_id = ?',
+/** What the payment leaves open, where it comes early enough and that is no more than the terms of the invoice take off. */
+async function earlyDiscount(
+  context: WriteContext,
+  invoice: DocumentRow,
+  { amount, posting_date: day }: PaymentRow,
+): Promise<number> {
+  const { payment_discount_date: until, payment_discount_percent: percent } = invoice
+  const rest = invoice.remaining_amount - amount
+  if (rest <= 0 || percent === 0 || day > until) return 0
+  const owed = invoice.total_amount_including_tax - (await creditedOf(context, invoice.id))
+  const off = ratio(owed, percent, 100 * decimalUnit, invoice.amount_precision)
+  return rest <= off ? rest : 0
+}
+
+/** What the credit memos of an invoice come to. */
+export async function creditedOf({ tx }: WriteContext, invoiceId: string): Promise<number> {
+  const [sum] = await tx.all(
+    `select cast(coalesce(sum(total_amount_including_tax), 0) as bigint) as credited
+       from business_documents where invoice_id = ? and kind = 'creditMemo' and status = 'Corrective'`,
+    invoiceId,
+  )
+  return Number(sum?.['credited'] ?? 0)
+}
+
+/** What was paid of an invoice, and what was taken off for paying early. */
+export async function paidOf({ tx }: WriteContext, invoiceId: string): Promise<Paid> {
+  const [row] = await tx.all(
+    `select cast(coalesce(sum(amount), 0) as bigint) as paid,
+       cast(coalesce(sum(payment_discount), 0) as bigint) as discounted
+       from business_customer_payments where applies_to_invoice_id = ? and journal_id = ?`,
     invoiceId,
     noGuid,
   )
-  return Number(row?.['paid'] ?? 0)
+  return { paid: Number(row?.['paid'] ?? 0), discounted: Number(row?.['discounted'] ?? 0) }
 }
