@@ -311,6 +311,7 @@ CREATE TABLE business_customer_payments (
   last_modified_date_time bigint DEFAULT 0 NOT NULL,
   journal_id text COLLATE "C" DEFAULT '00000000-0000-0000-0000-000000000000'::text NOT NULL,
   line_number bigint DEFAULT 0 NOT NULL,
+  payment_discount bigint DEFAULT 0 NOT NULL,
   PRIMARY KEY (id)
 );
 
@@ -432,6 +433,8 @@ CREATE TABLE business_documents (
   invoice_number text COLLATE "C" DEFAULT ''::text NOT NULL,
   exchange_rate_amount bigint DEFAULT 0 NOT NULL,
   relational_exchange_rate_amount bigint DEFAULT 0 NOT NULL,
+  payment_discount_date text COLLATE "C" DEFAULT '0001-01-01'::text NOT NULL,
+  payment_discount_percent bigint DEFAULT 0 NOT NULL,
   PRIMARY KEY (id)
 );
 
@@ -591,6 +594,19 @@ CREATE TABLE business_locations (
   email text COLLATE "C" DEFAULT ''::text NOT NULL,
   website text COLLATE "C" DEFAULT ''::text NOT NULL,
   use_as_in_transit bigint DEFAULT 0 NOT NULL,
+  last_modified_date_time bigint DEFAULT 0 NOT NULL,
+  PRIMARY KEY (id)
+);
+
+CREATE TABLE business_number_series (
+  id text COLLATE "C" NOT NULL,
+  company_id text COLLATE "C" NOT NULL,
+  revision bigint NOT NULL,
+  code text COLLATE "C" DEFAULT ''::text NOT NULL,
+  display_name text COLLATE "C" DEFAULT ''::text NOT NULL,
+  prefix text COLLATE "C" DEFAULT ''::text NOT NULL,
+  digits bigint DEFAULT 0 NOT NULL,
+  last bigint DEFAULT 0 NOT NULL,
   last_modified_date_time bigint DEFAULT 0 NOT NULL,
   PRIMARY KEY (id)
 );
@@ -1193,6 +1209,8 @@ CREATE INDEX business_lines_by_group ON business_lines USING btree (document_id,
 CREATE INDEX business_lines_by_item ON business_lines USING btree (item_id);
 
 CREATE UNIQUE INDEX business_locations_by_code ON business_locations USING btree (company_id, code);
+
+CREATE UNIQUE INDEX business_number_series_by_code ON business_number_series USING btree (company_id, code);
 
 CREATE UNIQUE INDEX business_payment_methods_by_code ON business_payment_methods USING btree (company_id, code);
 

@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
 import { type BusinessFixture, dialects, openCompany } from '../testing/books.ts'
 
-const told = (pattern: RegExp) => (error: unknown) =>
+const refused = (pattern: RegExp) => (error: unknown) =>
   error instanceof ApiError && (pattern.test(error.message) || assert.fail(error.message))
 
 for (const dialect of dialects) {
@@ -35,11 +35,11 @@ for (const dialect of dialects) {
     assert.equal((await invoice())[1], 'S-INV100003')
 
     // Back, or where numbers are already: refused, and nothing is changed.
-    await assert.rejects(change('postedInvoice', { lastNumber: 40 }), told(/2026-041.*2026-042/))
-    await assert.rejects(change('postedInvoice', { lastNumber: 0, digits: 2 }), told(/2026-042/))
+    await assert.rejects(change('postedInvoice', { lastNumber: 40 }), refused(/2026-041.*2026-042/))
+    await assert.rejects(change('postedInvoice', { lastNumber: 0, digits: 2 }), refused(/2026-042/))
     await assert.rejects(
       change('postedInvoice', { prefix: 'PS-INV1', digits: 5, lastNumber: 0 }),
-      told(/PS-INV100001/),
+      refused(/PS-INV100001/),
     )
     await change('postedInvoice', { prefix: 'PS-INV1', digits: 5, lastNumber: 1 })
     assert.equal(await posted(), 'PS-INV100002')
@@ -54,11 +54,11 @@ for (const dialect of dialects) {
       [{ prefix: 'RÉ' }, /prefix/],
       [{ prefix: 'ABCDEFGHIJKLMNO', digits: 6 }, /20 characters/],
     ] as const)
-      await assert.rejects(change('postedInvoice', body), told(pattern))
+      await assert.rejects(change('postedInvoice', body), refused(pattern))
     await change('postedInvoice', { prefix: 'ABCDEFGHIJKLMNO', digits: 5, lastNumber: 99_998 })
     assert.equal(await posted(), 'ABCDEFGHIJKLMNO99999')
     const [last] = await invoice()
-    await assert.rejects(company.act('salesInvoices', last, 'post'), told(/at its end/))
+    await assert.rejects(company.act('salesInvoices', last, 'post'), refused(/at its end/))
     assert.equal((await company.row('salesInvoices', last))['status'], 'Draft')
 
     await change('customer', { prefix: 'D', lastNumber: 70_000 })

@@ -120,18 +120,18 @@ export class Posting {
     const items = `business_items items join ${moved} on moved.item_id = items.id where items.type = 'Inventory'`
     // In the order of their ids, so that two postings wait for each other in one order only.
     const lock = dialect === 'postgres' ? ' for update of items' : ''
-    const told = await tx.all(
+    const rows = await tx.all(
       `select items.id, items.number, items.display_name, moved.quantity, items.inventory
          from ${items} order by items.id${lock}`,
       documentId,
     )
-    if (told.length === 0) return
+    if (rows.length === 0) return
     await tx.run(
       `update business_items set inventory = inventory + ${sign} * moved.quantity, revision = revision + 1
          from ${moved} where moved.item_id = business_items.id and business_items.type = 'Inventory'`,
       documentId,
     )
-    for (const { id, number, display_name: name, quantity, inventory } of told) {
+    for (const { id, number, display_name: name, quantity, inventory } of rows) {
       const by = sign * Number(quantity)
       if (Math.abs(Number(inventory) + by) > amountMax) throw stockTooLarge()
       const item = { id: String(id), number: String(number), description: String(name) }

@@ -142,12 +142,12 @@ for (const dialect of dialects) {
       assert.deepEqual(await pdf(invoice), bytes)
       assert.match(pdfText(await pdf(invoice, 'de')).text, /Rechnung/)
 
-      const told = await get(`${invoice}/pdfDocument`, {})
+      const answer = await get(`${invoice}/pdfDocument`, {})
       const {
         parentId,
         parentType,
         'pdfDocumentContent@odata.mediaReadLink': link,
-      } = JSON.parse(told.body ?? '')
+      } = JSON.parse(answer.body ?? '')
       assert.deepEqual([parentId, parentType], [id, 'Sales Invoice'])
       assert.equal(
         link,
