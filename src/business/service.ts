@@ -139,15 +139,15 @@ export function createBusiness(deps: BusinessDependencies): Business {
     const sql = untilDeadline(deps.sql, request.signal)
     const runner: BatchRunner = {
       serve: (one, part) =>
-        told(
+        noted(
           one,
           answering(one.correlationId, () => serve(one, caller, part), part.within !== undefined),
         ),
-      atomically: (parts, work) =>
+      atomically: (writes, work) =>
         sql.transact(async (tx) => {
           // The embedded store has one writer at a time.
-          if (sql.dialect === 'postgres' && parts.length > 1) {
-            await lockInOrder(tx, parts, writableCompanies(await rightsOf(tx, caller)))
+          if (sql.dialect === 'postgres' && writes.length > 1) {
+            await lockInOrder(tx, writes, writableCompanies(await rightsOf(tx, caller)))
           }
           return await work(tx)
         }),
@@ -156,7 +156,7 @@ export function createBusiness(deps: BusinessDependencies): Business {
     return await answerBatch(request, runner, rootOf(deps, request))
   }
 
-  async function told(
+  async function noted(
     request: BusinessRequest,
     answering: Promise<BusinessAnswer>,
   ): Promise<BusinessAnswer> {
@@ -187,7 +187,7 @@ export function createBusiness(deps: BusinessDependencies): Business {
 
   return {
     handle: (request) =>
-      told(
+      noted(
         request,
         answering(request.correlationId, async () => {
           const caller = await callerOf(deps, request.principal)
