@@ -1,11 +1,11 @@
 /** Fetches what late expressions ask of the world, as the one who deploys; remembers it for one evaluation. */
 
+import { ApiError } from '#kernel/error.ts'
 import type { Principal } from '#kernel/principal.ts'
 import type { Caller } from '#plane/caller.ts'
 import { nextTurn } from '#plane/next-turn.ts'
 import { type Json, type Need, type Tainted, TemplateRefusal } from '#template/plan.ts'
 import type { Late, Planned, PlannedNode } from '../evaluation/remote-plan.ts'
-import { attempt } from './attempt.ts'
 
 /** Answers may raise new needs; a template that keeps asking is stopped here. */
 const roundsMax = 20
@@ -78,7 +78,10 @@ async function fetchNeed(asking: Asking, need: Need): Promise<Tainted> {
   return { value, secure, ...(outcome.isOpen ? { open: need.id } : {}) }
 }
 
-/** Is it a resource that the deployment leaves alone? Asked for as any client would. */
+/**
+ * Is it a resource that the deployment leaves alone? Asked for as any client would. Only a 404 says that it is not there:
+ * what may not be read just now would be written over.
+ */
 export async function isLeftAlone(
   { caller, principal, correlationId }: Pick<Asking, 'caller' | 'principal' | 'correlationId'>,
   { id, apiVersion, existing, onlyNew }: PlannedNode,
@@ -91,7 +94,13 @@ export async function isLeftAlone(
     principal,
     correlationId,
   } as const
-  return (await attempt(() => caller.call(request))).kind === 'ok'
+  return await caller.call(request).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof ApiError && error.status === 404) return false
+      throw error
+    },
+  )
 }
 
 function nodeOf(plan: Planned, need: Need): PlannedNode | undefined {

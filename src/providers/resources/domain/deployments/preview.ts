@@ -89,7 +89,12 @@ export async function previewPlan(
     for (const node of plan.nodes) {
       if (prepared.has(node.key) || settled.has(node.key)) continue
       deps.signal?.throwIfAborted()
-      if (await isLeftAlone(deps, node)) {
+      const left = await attempt(() => isLeftAlone(deps, node))
+      if (left.kind === 'refused') {
+        settled.set(node.key, { kind: 'refused', node, error: { ...left.error, target: node.id } })
+        continue
+      }
+      if (left.value) {
         settled.set(node.key, { kind: 'existing', node })
         continue
       }

@@ -502,3 +502,40 @@ test('what is only made where it is not there is left as it is', async () => {
   assert.ok(again.changed.includes('Modify b'))
   assert.ok(!again.changed.includes('Modify a'))
 })
+
+test('what is only made where it is not there, and may not be read, is refused and left as it is', async () => {
+  await using started = await startDeployments()
+  const writer = { ...owner, id: randomUUID() }
+  const under = `${subscription}/providers/Vendor.Authorization`
+  const role = `${under}/roleDefinitions/${randomUUID()}`
+  const actions = ['Vendor.Resources/deployments/*', 'Vendor.Secrets/vaults/write']
+  const roleNamed = { roleName: 'writer', assignableScopes: [subscription] }
+  const roleBody = { properties: { ...roleNamed, permissions: [{ actions }] } }
+  const properties = { principalId: writer.id, roleDefinitionId: role, principalType: 'User' }
+  const vaultAt = `${group}/providers/Vendor.Secrets/vaults/a`
+  const version = { version: '2022-04-01' }
+  await started.call('PUT', role, roleBody, version)
+  await started.call('PUT', `${under}/roleAssignments/${randomUUID()}`, { properties }, version)
+  const made = { location: 'local', tags: { by: 'one' } }
+  await started.call('PUT', vaultAt, made, { version: '2026-01-01' })
+  const options = { '@options': { onlyIfNotExists: true } }
+  const as = { as: writer }
+  const given = body([{ ...vault, name: 'a', ...options, tags: { by: 'two' } }])
+  for (const verb of ['validate', 'whatIf']) {
+    await assert.rejects(
+      started.call('POST', `${at('d')}/${verb}`, given, as),
+      /vaults\/read/,
+      verb,
+    )
+  }
+  const unseen = body([{ ...vault, name: 'a', ...options, tags: { by: 'two' } }], {
+    validationLevel: 'Template',
+  })
+  await started.call('PUT', at('d'), unseen, as)
+  await started.settle()
+  const ended = json(await started.call('GET', at('d'))).properties
+  const read = await started.call('GET', vaultAt, undefined, { version: '2026-01-01' })
+  assert.deepEqual(json(read).tags, { by: 'one' })
+  assert.equal(ended.provisioningState, 'Failed')
+  assert.match(JSON.stringify(ended.error), /vaults\/read/)
+})
