@@ -72,14 +72,29 @@ export function openapi(find: (path: string) => string | undefined): Endpoint {
   })
 }
 
-/** RFC 9110, 9.3.7: the methods the edge knows, whatever the path. */
-export const options: Endpoint = open('options', ({ request }, edge) => ({
-  status: 204,
-  headers: {
-    Allow: 'GET, HEAD, PUT, PATCH, DELETE, POST, OPTIONS',
-    ...preflightHeaders(request, edge.corsOrigins),
-  },
-}))
+/** RFC 9110, 9.3.7: the methods of a path that the edge serves by itself. */
+export function optionsOf(methods: readonly string[]): Endpoint {
+  const all = [...new Set([...methods, 'OPTIONS'])].join(', ')
+  return open('options', ({ request }, edge) => ({
+    status: 204,
+    headers: { Allow: all, ...preflightHeaders(request, edge.corsOrigins) },
+  }))
+}
+
+const known = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'POST']
+
+/** Of a path of the plane; where it serves nothing, all that the edge knows. */
+export const options: Endpoint = open('options', (exchange, edge) => {
+  const { path, search, request } = exchange
+  const methods = edge.plane.methodsOf(path, new URLSearchParams(search)) ?? known
+  return {
+    status: 204,
+    headers: {
+      Allow: [...methods, 'OPTIONS'].join(', '),
+      ...preflightHeaders(request, edge.corsOrigins),
+    },
+  }
+})
 
 /** Paths that belong to an area of the edge and that nothing there answers to. */
 export function notFound(kind: 'directory' | 'open'): Endpoint {

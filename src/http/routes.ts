@@ -14,7 +14,7 @@ import {
   metrics,
   notFound,
   openapi,
-  options,
+  optionsOf,
   readyz,
 } from './open-endpoints.ts'
 import type { PathParameters, Router } from './router.ts'
@@ -47,7 +47,7 @@ export interface RouteDependencies {
   openapi?(path: string): string | undefined
 }
 
-/** The endpoint of a request by its method; `options` answers OPTIONS everywhere. */
+/** The endpoint of a request by its method; OPTIONS answers with the methods that are listed. */
 interface MethodTable {
   readonly byMethod: ReadonlyMap<string, Endpoint>
   /** Of every other method. */
@@ -56,9 +56,10 @@ interface MethodTable {
 
 export function addRoutes(router: Router, deps: RouteDependencies, enter: Enter): void {
   function mount(path: string, { byMethod, other }: MethodTable): void {
+    const listed = optionsOf([...byMethod.keys()])
     router.add(path, (request, response, params) => {
       const { method = 'GET' } = request
-      const endpoint = method === 'OPTIONS' ? options : (byMethod.get(method) ?? other)
+      const endpoint = method === 'OPTIONS' ? listed : (byMethod.get(method) ?? other)
       enter(request, response, endpoint, params)
     })
   }

@@ -116,7 +116,7 @@ describe('one request', () => {
     )
   })
 
-  test('with a method nobody knows is 405 with Allow, after 401; OPTIONS is 204', async () => {
+  test('with a method nobody knows is 405 with Allow, after 401', async () => {
     await using edge = await startEdge()
     for (const method of ['POST', 'PURGE', 'PROPFIND', 'TRACE', 'LINK']) {
       const [answer] = await rawRequest(edge.port, [
@@ -130,9 +130,36 @@ describe('one request', () => {
       ])
       assert.equal(unknown?.status, 401, method)
     }
-    const options = await edge.fetch(note, { method: 'OPTIONS', as: '' })
-    assert.equal(options.status, 204)
-    assert.equal(options.headers.get('allow'), 'GET, HEAD, PUT, PATCH, DELETE, POST, OPTIONS')
+  })
+
+  test('OPTIONS tells what the path takes, and HEAD of a list is GET without a body', async () => {
+    await using edge = await startEdge()
+    const widgets = `${group}/providers/Vendor.Sample/widgets`
+    const allow = async (path: string): Promise<string | null> => {
+      const answer = await edge.fetch(path, { method: 'OPTIONS', as: '' })
+      assert.equal(answer.status, 204)
+      return answer.headers.get('allow')
+    }
+    assert.equal(await allow(widgets), 'GET, HEAD, OPTIONS')
+    assert.equal(await allow(`${widgets}?${version}`), 'GET, HEAD, OPTIONS')
+    assert.equal(await allow(`${widgets}/w`), 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS')
+    assert.equal(await allow('/healthz'), 'GET, HEAD, OPTIONS')
+    assert.equal(await allow('/nowhere'), 'GET, HEAD, PUT, PATCH, DELETE, POST, OPTIONS')
+    await edge.fetch(
+      `${widgets}/w?${version}`,
+      put({ location: 'here', properties: { parts: ['a'] } }),
+    )
+    const [get, head] = await Promise.all(
+      ['GET', 'HEAD'].map((method) => edge.fetch(`${widgets}?${version}`, { method })),
+    )
+    assert.equal(head?.status, 200)
+    assert.equal(head?.headers.get('content-type'), get?.headers.get('content-type'))
+    assert.equal(await head?.text(), '')
+    const refused = await edge.fetch(`${widgets}?${version}`, { method: 'PUT', body: '{}' })
+    assert.equal(
+      refused.headers.get('allow'),
+      await allow(widgets).then((text) => text?.replace(', OPTIONS', '')),
+    )
   })
 
   test('that takes long leaves links to follow, with the vendor’s word', async () => {

@@ -26,7 +26,7 @@ import { type BackgroundFaults, createReader, type PlaneDependencies } from './d
 import { describe } from './describe.ts'
 import { authorizationFailed, GrantDenied, refusalOf } from './grant.ts'
 import type { Guard } from './guard.ts'
-import { familyOfPath, type LocatedRoute, locate } from './locate.ts'
+import { familyOfPath, type LocatedRoute, locate, methodsOf } from './locate.ts'
 import { runOperation } from './operations.ts'
 import type { Outcome, Plane, RunInput, StillAllowed } from './plane.ts'
 import { createReconciler, type ReconcilerLoop } from './reconcile/claim.ts'
@@ -228,6 +228,7 @@ export function createPlane(options: PlaneOptions): RunningPlane {
       reconciler.wake()
     },
     locate: (method, path, query) => locate(registry, method, path, query),
+    methodsOf: (path, query) => methodsOf(registry, path, query),
     authorize(route, principal, correlationId) {
       const asked = authorize(deps, asLocated(route), principal)
       // A plain yes or a pending one is answered at once; only a no takes its time.

@@ -98,6 +98,42 @@ export function locate(
     : locateCollection(registry, method, parsed, version)
 }
 
+/** What a path takes, as OPTIONS tells it; without an api-version what any may. Undefined where nothing is served. */
+export function methodsOf(
+  registry: Registry,
+  path: string,
+  query: URLSearchParams,
+): readonly string[] | undefined {
+  const parsed = parsePath(path.startsWith('//') ? path.replace(/^\/{2,}/, '/') : path)
+  if (parsed.kind === 'malformed') return undefined
+  if (parsed.kind === 'collection') return collectionMethods(registry, parsed)
+  const last = parsed.id.segments.at(-1)
+  if (last === undefined) return undefined
+  if (operationKind(last.namespace, last.types) !== undefined) return allowing(['GET'])
+  const compiled = registry.find(last.namespace, last.types)
+  if (compiled === undefined || !fitsScope(compiled, parsed.id)) return undefined
+  return resourceMethods(compiled, query.get('api-version') ?? '')
+}
+
+/** Of a list, or of an action of the parent. */
+function collectionMethods(
+  registry: Registry,
+  parsed: CollectionPath,
+): readonly string[] | undefined {
+  const compiled = registry.find(parsed.namespace, parsed.types)
+  if (compiled !== undefined && isListable(compiled, parsed)) return listMethods(compiled)
+  const parentTypes = parsed.types.slice(0, -1)
+  const parent = parentTypes.length > 0 ? registry.find(parsed.namespace, parentTypes) : undefined
+  if (parent === undefined || !fitsScope(parent, parsed.parent)) return undefined
+  const found = findAction(parent, parsed.word)
+  return found === undefined ? undefined : allowing([found[1].method])
+}
+
+function listMethods({ verbs, collectionActions }: CompiledType): readonly string[] {
+  const listed = verbs.has('list') ? ['GET'] : []
+  return allowing([...new Set([...listed, ...Object.keys(collectionActions)])])
+}
+
 /** The family that refusals of an unlocatable path take: the deepest namespace in it decides. */
 export function familyOfPath(registry: Registry, path: string): ErrorFamily {
   const parts = path.split('/')
@@ -225,9 +261,7 @@ function locateCollection(
   }
   if (compiled !== undefined && isListable(compiled, parsed)) {
     requireServedVersion(registry, compiled, asked)
-    const methods = compiled.verbs.has('list') ? ['GET'] : []
-    for (const own of Object.keys(compiled.collectionActions)) methods.push(own)
-    throw notAllowed(method, allowing(methods))
+    throw notAllowed(method, listMethods(compiled))
   }
   throw unknownType(registry, parsed.namespace, parsed.types, asked)
 }

@@ -106,6 +106,8 @@ export interface Plane {
    * 405 with `Allow`).
    */
   locate(method: Method, path: string, query: URLSearchParams): Route
+  /** What OPTIONS answers of a path; undefined where nothing is served. */
+  methodsOf(path: string, query: URLSearchParams): readonly string[] | undefined
   /**
    * Throws `AuthorizationFailed` (403), or `SubscriptionNotFound` where the order of facts 9.7 has it first.
    * Answers a pending grant where it depends on more than the route; `run` settles it.

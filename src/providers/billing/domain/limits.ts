@@ -20,6 +20,8 @@ export interface BillingLimits {
   /** Entries alike by the first fields of an order, put in order by the others for each page. */
   readonly tieRowsMax: number
   readonly countRowsMax: number
+  /** Entries passed over for one page; its next link leads over the rest. */
+  readonly skippedRowsMax: number
   /** Statements one question may go over. */
   readonly statementsMax: number
   readonly refusalsKeptMax: number
@@ -40,6 +42,7 @@ export const defaultBillingLimits: BillingLimits = Object.freeze({
   pickedRowsMax: 20_000,
   tieRowsMax: 50_000,
   countRowsMax: 2_000_000,
+  skippedRowsMax: 1_000_000,
   statementsMax: 120,
   refusalsKeptMax: 10_000,
   importTextMax: 3_000_000,

@@ -182,6 +182,7 @@ async function check(store: Store, runs: number): Promise<void> {
       fc.record({
         limit: fc.integer({ min: 5, max: 50 }),
         skip: fc.constantFrom(0, 0, 3, 150, 450),
+        skippedRowsMax: fc.constantFrom(120, 1_000_000),
         sortRowsMax: fc.constantFrom(0, 40, 2000),
         scanRowsMax: fc.constantFrom(60, 4000),
         tieRowsMax: fc.constantFrom(40, 3000, 50_000),

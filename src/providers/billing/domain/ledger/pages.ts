@@ -107,13 +107,14 @@ function sortedPage(
 async function walkPage(walking: Walking): Promise<EntryPage> {
   const { deps, request, selection, streams, grouped, from, isFiltered } = walking
   const { question, limit } = request
-  const { scanRowsMax, readRowsMax } = deps.limits
+  const { scanRowsMax, readRowsMax, skippedRowsMax } = deps.limits
   const statements = byId(request.statements)
   const readsEach = question.needsEntries || selection.isPartial
   const found: Entry[] = []
   const last = from?.last
   let skip = from?.skip ?? request.skip
   let budget = scanRowsMax
+  let passed = 0
   for (const stream of streams) {
     let after: Position | undefined
     if (last !== undefined) {
@@ -126,7 +127,11 @@ async function walkPage(walking: Walking): Promise<EntryPage> {
         const hop = await skipAhead(deps.sql, stream, after, skip)
         if (hop !== undefined) {
           skip -= hop.skipped
+          passed += hop.skipped
           after = hop.position
+          if (passed >= skippedRowsMax && skip > 0) {
+            return { entries: [], next: continuation(after, stream.sample, skip) }
+          }
           await nextTurn()
           continue
         }
