@@ -170,6 +170,7 @@ describe('what is not HTTP', () => {
       /^431 RequestHeaderFieldsTooLarge/,
     ],
     ['no Host', 'GET /healthz HTTP/1.1\r\n\r\n', /^400 BadRequest/],
+    ['two Hosts', 'GET /healthz HTTP/1.1\r\nHost: h\r\nhOST: i\r\n\r\n', /^400 BadRequest/],
     ['an unknown method', 'FROB / HTTP/1.1\r\nHost: h\r\n\r\n', /^400 BadRequest/],
   ]
   for (const [name, bytes, expected] of broken) {

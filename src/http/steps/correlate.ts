@@ -15,8 +15,17 @@ export function correlate(exchange: Exchange, edge: Edge): void {
   if (headers.host === undefined && exchange.request.httpVersion === '1.1') {
     throw refuse.BadRequest({ reason: 'the Host header is missing' })
   }
+  // A proxy before us may have gone by the other one.
+  if (exchange.request.rawHeaders.filter(isHost).length > 1) {
+    throw refuse.BadRequest({ reason: 'the Host header is there twice' })
+  }
   const expectation = headers.expect
   if (expectation !== undefined && expectation.toLowerCase() !== '100-continue') {
     throw edgeErrors.refuse.ExpectationFailed({ expectation: expectation.slice(0, 60) })
   }
+}
+
+/** Names and values stand in turn. */
+function isHost(name: string, at: number): boolean {
+  return at % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host'
 }
