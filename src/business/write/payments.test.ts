@@ -102,7 +102,9 @@ for (const dialect of dialects) {
       code('Application_FieldValidationException'),
     )
     await company.change('customerPayments', three, { lineNumber: 30_000 }, '*')
-    await company.remove('customerPayments', await draft({ customerId, amount: 99 }))
+    const last = await draft({ customerId, amount: 99, lineNumber: 2 ** 31 - 1 })
+    await assert.rejects(draft({ customerId, amount: 1 }), /no number left behind its last/)
+    await company.remove('customerPayments', last)
 
     await company.act('customerPaymentJournals', journal, 'post')
     assert.equal(await owed(), -2)

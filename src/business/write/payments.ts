@@ -23,6 +23,8 @@ import { type Body, type GivenFields, readBody } from './values.ts'
 /** Of one journal; they are posted in one transaction. */
 const journalPaymentsMax = 1_000
 const lineNumberStep = 10_000
+/** As large as a whole number of the interface may be. */
+const lineNumberMax = 2 ** 31 - 1
 
 type Journal = Pick<PaymentRow, 'id'> & { readonly balancing_account_id: string }
 
@@ -171,7 +173,11 @@ async function lineNumberOf(
   )
   if (Number(row?.['n']) >= journalPaymentsMax)
     throw ruleBroken(`The journal has ${journalPaymentsMax} payments; post it, or use another.`)
-  if (wanted === 0) return Number(row?.['last']) + lineNumberStep
+  if (wanted === 0) {
+    const next = Number(row?.['last']) + lineNumberStep
+    if (next <= lineNumberMax) return next
+    throw badValue('lineNumber', 'the journal has no number left behind its last; name a free one.')
+  }
   if (Number(row?.['taken']) > 0)
     throw badValue('lineNumber', `another payment of the journal has the number ${wanted}.`)
   return wanted
