@@ -8,6 +8,7 @@ import type { Version } from '#business/entity.ts'
 import { businessErrors } from '#business/errors.ts'
 import type { Business } from '#business/service.ts'
 import { refuse } from '#kernel/error.ts'
+import { isUuid } from '#kernel/uuid.ts'
 import { nextTurn } from '#plane/next-turn.ts'
 import {
   announcesBody,
@@ -23,12 +24,16 @@ import { bytesOf, gone } from './steps/read-body.ts'
 /** Bytes of a body that is written in the turn in which it came. */
 const writtenAtOnceMax = 8 * 1024
 
-/** The endpoints of one version, by what a method counts as. */
+/** What clients of hosted installations write in front of `/api`: the environment, or the tenant and it. */
+export const businessFronts = ['', '/v2.0/:environment', '/v2.0/:tenant/:environment'] as const
+
+/** The endpoints of one version behind one of `businessFronts`, by what a method counts as. */
 export function businessEndpoints(
   business: Business,
   version: Version,
+  front: (typeof businessFronts)[number],
 ): { readonly byMethod: ReadonlyMap<string, Endpoint>; readonly other: Endpoint } {
-  const prefix = `/api/${version}`
+  const frontSegments = front.split('/').length
   const endpoint = (counts: Endpoint['counts']): Endpoint => ({
     kind: 'business',
     type: `business ${version}`,
@@ -36,6 +41,8 @@ export function businessEndpoints(
     counts,
     authorize: () => {},
     async run(exchange, edge) {
+      const before = exchange.path.split('/', frontSegments).join('/')
+      checkFront(exchange)
       const body = await bodyOf(exchange, edge)
       // Rows or a batch, which may be large, and what takes long to write.
       const mayBeLarge = counts === 'reads' || exchange.path.endsWith('/$batch')
@@ -46,13 +53,13 @@ export function businessEndpoints(
         signal: exchange.deadline.signal,
         method: exchange.method,
         version,
-        path: exchange.path.slice(prefix.length).replace(/^\//, ''),
+        path: exchange.path.slice(`${before}/api/${version}`.length).replace(/^\//, ''),
         search: exchange.search,
         headers: headersOf(exchange),
         body,
         principal: principalOf(exchange),
         correlationId: exchange.correlationId,
-        publicUrl: edge.publicUrlOf(exchange.request),
+        publicUrl: edge.publicUrlOf(exchange.request) + before,
         admit(counts) {
           const { id } = principalOf(exchange)
           const refusal = edge.throttle.takeMany(id, counts, edge.clock.now())
@@ -77,6 +84,18 @@ export function businessEndpoints(
   }
 }
 
+/** An installation is one environment, whatever clients call it; a tenant that is named by its id is the caller's. */
+function checkFront(exchange: Exchange): void {
+  const { tenant = '', environment = '' } = exchange.params
+  const own = principalOf(exchange).tenantId
+  if (isUuid(tenant) && tenant.toLowerCase() !== own.toLowerCase()) {
+    throw businessErrors.refuse.BadRequest_NotFound({ name: tenant })
+  }
+  if (environment !== '' && !/^[A-Za-z0-9_-]{1,30}$/.test(environment)) {
+    throw businessErrors.refuse.BadRequest_NotFound({ name: environment.slice(0, 60) })
+  }
+}
+
 /** `/api` beside the versions there are. */
 export const noSuchVersion: Endpoint = {
   kind: 'business',
@@ -85,7 +104,7 @@ export const noSuchVersion: Endpoint = {
   counts: 'reads',
   authorize: () => {},
   run(exchange) {
-    const name = exchange.path.split('/')[2] ?? ''
+    const [name = ''] = (exchange.params['*'] ?? '').split('/')
     throw businessErrors.refuse.BadRequest_NotFound({ name: name.slice(0, 60) })
   },
 }

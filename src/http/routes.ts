@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Business } from '#business/service.ts'
 import { oauthPaths } from '#identity/rewrite.ts'
-import { businessEndpoints, noSuchVersion } from './business.ts'
+import { businessEndpoints, businessFronts, noSuchVersion } from './business.ts'
 import { type DirectoryRoute, directoryEndpoint, methodRefusal } from './directory.ts'
 import type { Endpoint } from './exchange.ts'
 import {
@@ -111,10 +111,16 @@ function directoryTable(routes: readonly DirectoryRoute[]): Table {
 
 function businessTable(business: Business): Table {
   const versions = (['v2.0', 'v1.0'] as const).flatMap((version) => {
-    const table = businessEndpoints(business, version)
-    return [`/api/${version}`, `/api/${version}/*`].map((path) => [path, table] as const)
+    return businessFronts.flatMap((front) => {
+      const table = businessEndpoints(business, version, front)
+      const root = `${front}/api/${version}`
+      return [root, `${root}/*`].map((path) => [path, table] as const)
+    })
   })
-  return [...versions, ['/api', only(noSuchVersion)], ['/api/*', only(noSuchVersion)]]
+  const others = businessFronts.flatMap((front) =>
+    [`${front}/api`, `${front}/api/*`].map((path) => [path, only(noSuchVersion)] as const),
+  )
+  return [...versions, ...others]
 }
 
 function openTable(deps: RouteDependencies): Table {

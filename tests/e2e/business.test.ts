@@ -66,6 +66,30 @@ test('an invoice from nothing, over HTTP', { timeout: 120_000 }, async () => {
   })
   assert.equal(patched.status, 200, patched.text)
   assert.equal(patched.at('totalAmountIncludingTax'), 162.44)
+  // As clients of hosted installations write it; links lead to where they came from.
+  for (const front of ['/v2.0/Production', '/v2.0/example.com/Sandbox-1']) {
+    const found = await server.request(
+      'GET',
+      `${front}${root}/${at}/salesInvoices?$top=1&$count=true`,
+    )
+    assert.equal(found.status, 200, found.text)
+    assert.equal(found.at('value.0.id'), invoice['id'])
+    const context = String(JSON.parse(found.text)['@odata.context'])
+    assert.ok(new URL(context).pathname.startsWith(`${front}/api/v2.0/$metadata`), context)
+    const requests = ['companies', `${front}${root}/companies`, `${root}/companies`].map(
+      (url, number) => ({ method: 'GET', id: String(number), url }),
+    )
+    const batch = await server.request('POST', `${front}${root}/$batch`, { body: { requests } })
+    for (const number of [0, 1, 2])
+      assert.equal(batch.at(`responses.${number}.status`), 200, batch.text)
+    const later = await server.request('GET', `${front}/api/v9.0/companies`)
+    assert.equal(`${later.status} ${later.at('error.code')}`, '404 BadRequest_NotFound')
+    assert.match(later.text, /v9\.0/)
+  }
+  for (const front of [`/v2.0/${crypto.randomUUID()}/Production`, '/v2.0/example.com/a%20b']) {
+    const other = await server.request('GET', `${front}${root}/companies`)
+    assert.equal(`${other.status} ${other.at('error.code')}`, '404 BadRequest_NotFound')
+  }
   const old = await server.request(
     'GET',
     `/api/v1.0/${at}/salesInvoices(${invoice['id']})/salesInvoiceLines(${invoice['id']}-10000)`,

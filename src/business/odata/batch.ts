@@ -239,8 +239,9 @@ class BatchRun {
   #relative(url: string): string | undefined {
     const root = `${this.#publicUrl}/${this.#outer.version}/`
     if (url.startsWith(root)) return url.slice(root.length)
-    const path = `/api/${this.#outer.version}/`
-    if (url.startsWith(path)) return url.slice(path.length)
+    const { pathname } = new URL(root)
+    for (const path of [pathname, `/api/${this.#outer.version}/`])
+      if (url.startsWith(path)) return url.slice(path.length)
     return url.startsWith('/') || /^[a-z][a-z0-9+.-]*:/i.test(url) ? undefined : url
   }
 }
