@@ -70,6 +70,8 @@ export interface Protocol {
   readonly headStatus?: 200
   /** What a PUT that makes one answers. Default 201; 200 where clients know nothing else. */
   readonly createdStatus?: 200
+  /** A 201 names the address of what was made (RFC 9110, 15.3.2), where published clients look for it. */
+  readonly createdLocation?: true
   /** A PUT may come without a body, which is then an empty object: for types that say all in their name. */
   readonly bodyOptional?: true
   /** Refused without `If-Match`: which verbs (the API management family). */

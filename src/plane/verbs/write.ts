@@ -267,7 +267,7 @@ export async function storeDesired(write: Write, desired: Desired): Promise<Outc
   const isLong = reconcile !== undefined && !isTerminalState(next.state)
   const operation = isLong ? await openWriteOperation(write, next, status) : undefined
   if (isLong || reconcile?.background !== undefined) await tx.schedule(id.key, now)
-  const outcome = outcomeOf(write, next, status, operation)
+  const outcome = located(write, outcomeOf(write, next, status, operation))
   const changes = changesOf(deps, {
     compiled,
     version: route.shape,
@@ -288,6 +288,13 @@ export async function storeDesired(write: Write, desired: Desired): Promise<Outc
   })
   await appendToFeed(tx, compiled, id.key)
   return outcome
+}
+
+function located<T extends Outcome>({ compiled, id, route }: Write, outcome: T): T {
+  const isNamed = compiled.stored.protocol?.createdLocation === true
+  if (!isNamed || outcome.status !== 201 || outcome.operation !== undefined) return outcome
+  const Location = `${id.text}?api-version=${encodeURIComponent(route.version)}`
+  return { ...outcome, headers: { ...outcome.headers, Location } }
 }
 
 function openWriteOperation(

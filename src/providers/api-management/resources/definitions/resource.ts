@@ -75,7 +75,11 @@ function definitionType(kind: Kind): ResourceType {
     name: idRule(256),
     movable: true,
     versions: definitionDates.map((date) => definition(kind, date)),
-    protocol: { headStatus: 200, anyMatchCreates: true },
+    protocol: {
+      headStatus: 200,
+      anyMatchCreates: true,
+      ...(kind === 'policyFragments' ? { createdLocation: true } : {}),
+    },
     ...(kind === 'loggers' ? { secrets: 'not-kept' as const } : {}),
     list: {
       page: countedList<Definition>(type, {

@@ -27,7 +27,7 @@ export function namedValues({ seal }: { readonly seal: Seal }): ResourceType {
     name: idRule(256),
     movable: true,
     versions: definitionDates.map((date) => namedValue(date, seal)),
-    protocol: { headStatus: 200, anyMatchCreates: true },
+    protocol: { headStatus: 200, anyMatchCreates: true, createdLocation: true },
     secrets: 'sent-nowhere',
     prepare: async ({ id }, body: object) => ({ ...body, place: id.key }),
     rules: ({ desired }) => missingValue(desired),

@@ -23,7 +23,7 @@ export function services(publicUrl: () => string): ResourceType {
     name: serviceName,
     movable: true,
     versions: allDates.map((date) => serviceVersion(date, publicUrl)),
-    protocol: { headStatus: 200 },
+    protocol: { headStatus: 200, createdLocation: true },
     summary: ({ sku, zones }) => ({ sku, ...(zones === undefined ? {} : { zones }) }),
     list: {
       page: countedList<Service>(type, {

@@ -20,6 +20,7 @@ export function synchronizationSettings(): ResourceType {
     description: 'How often consumers of a share may synchronize on a schedule.',
     scope: 'resource-group',
     name: proxyName,
+    protocol: { createdLocation: true },
     versions: [
       {
         date: version,
