@@ -123,15 +123,16 @@ async function walkPage(walking: Walking): Promise<EntryPage> {
       after = place
     }
     for (;;) {
+      if (passed >= skippedRowsMax && skip > 0 && after !== undefined) {
+        return { entries: [], next: continuation(after, stream.sample, skip) }
+      }
       if (!isFiltered && skip > 0) {
-        const hop = await skipAhead(deps.sql, stream, after, skip)
+        const most = Math.min(skip, skippedRowsMax)
+        const hop = await skipAhead(deps.sql, stream, after, most)
         if (hop !== undefined) {
           skip -= hop.skipped
           passed += hop.skipped
           after = hop.position
-          if (passed >= skippedRowsMax && skip > 0) {
-            return { entries: [], next: continuation(after, stream.sample, skip) }
-          }
           await nextTurn()
           continue
         }
@@ -144,6 +145,7 @@ async function walkPage(walking: Walking): Promise<EntryPage> {
       )
       const skipped = Math.min(skip, entries.length)
       skip -= skipped
+      passed += skipped
       found.push(...entries.slice(skipped))
       if (found.length > limit) return ended(found, limit)
       if (seen.horizon === undefined) break
