@@ -112,6 +112,7 @@ test('the commands are these', () => {
       'migration delete',
       'migration list',
       'migration report',
+      'migration retry',
       'migration show',
       'migration start',
       'migration validate',

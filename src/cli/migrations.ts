@@ -81,6 +81,21 @@ export async function orderMigration(
   return patchMigration(connection, path, properties)
 }
 
+/** What the worker of a migration is asked for beyond the contract, for the databases named or for all it may be about. */
+export async function orderOfWorker(
+  connection: Connection,
+  place: TargetPlace & { readonly name: string; readonly databases?: string | undefined },
+  action: 'catchUp' | 'retry',
+): Promise<unknown> {
+  const path = await migrationPath(connection, place, place.name)
+  const names = namesIn(place.databases)
+  const { body } = await connection.client.request('POST', `${path}/${action}`, {
+    query: migrationQuery,
+    body: names.length === 0 ? {} : { databases: names },
+  })
+  return body
+}
+
 export function namesIn(list: string | undefined): readonly string[] {
   return (list ?? '')
     .split(',')

@@ -47,6 +47,7 @@ export function openMigrating(config: Config, clock: Clock, outbound: Outbound):
       report: async (migration) => (await engine()).report(migration),
       cutover: async (...asked) => (await engine()).cutover(...asked),
       catchUp: async (migration, databases) => (await engine()).catchUp(migration, databases),
+      retry: async (migration, databases) => (await engine()).retry(migration, databases),
       cancel: async (...asked) => (await engine()).cancel(...asked),
       traces: async (...asked) => (await engine()).traces(...asked),
       forget: async (migration) => (await engine()).forget(migration),

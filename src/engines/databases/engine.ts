@@ -474,6 +474,12 @@ export interface DatabaseEngine extends AsyncDisposable {
   catchUp(migration: string, databases: readonly string[]): Promise<void>
 
   /**
+   * Asks the worker to begin these databases anew, which have failed, while it is at the others, which go on as they
+   * are. Those that have not failed are left alone. `absent` for a migration never run; `refused` for one at its end.
+   */
+  retry(migration: string, databases: readonly string[]): Promise<void>
+
+  /**
    * Asks the worker to end these databases wherever they are and to leave the source as it was. A database
    * past the point of no return of its cutover succeeds all the same. What was copied stays, unless
    * `dropTarget`. `absent` for a migration never run; then there is nothing to cancel.

@@ -1,13 +1,7 @@
 /** `migration catch-up`: has the target take on what was altered at the source while changes flow. */
 
 import { type Command, defineCommand } from '../../command.ts'
-import {
-  databasesOption,
-  migrationPath,
-  migrationQuery,
-  namesIn,
-  targetOptions,
-} from '../../migrations.ts'
+import { databasesOption, orderOfWorker, targetOptions } from '../../migrations.ts'
 import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 
@@ -20,14 +14,7 @@ export const command: Command = defineCommand({
   options: { ...targetOptions, ...databasesOption, ...connectionOptions },
   examples: ['migration catch-up move -g demo -s shop'],
   async run(context, values) {
-    const connection = context.connect(values)
-    const path = await migrationPath(connection, values, values.name)
-    const names = namesIn(values.databases)
-    const { body } = await connection.client.request('POST', `${path}/catchUp`, {
-      query: migrationQuery,
-      body: names.length === 0 ? {} : { databases: names },
-    })
-    printRecord(context.terminal, body)
+    printRecord(context.terminal, await orderOfWorker(context.connect(values), values, 'catchUp'))
     return 0
   },
 })

@@ -180,7 +180,14 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
 
     async catchUp(migration, databases) {
       requireOnline(known(migration).readSpec())
-      ask(migration, (before) => withCatchUp(before, databases))
+      ask(migration, (before) => ({ ...before, catchUp: oneMore(before.catchUp, databases) }))
+    },
+
+    async retry(migration, databases) {
+      if (known(migration).readState()?.ended === true) {
+        throw new DatabaseEngineError('refused', 'All databases of the migration are at an end.')
+      }
+      ask(migration, (before) => ({ ...before, retry: oneMore(before.retry, databases) }))
     },
 
     async cancel(migration, databases, { dropTarget = false } = {}) {
@@ -216,9 +223,12 @@ function withCancel(before: Intents, databases: readonly string[], dropTarget: b
   }
 }
 
-function withCatchUp(before: Intents, databases: readonly string[]): Intents {
-  const once = databases.map((name) => [name, (before.catchUp[name] ?? 0) + 1] as const)
-  return { ...before, catchUp: { ...before.catchUp, ...Object.fromEntries(once) } }
+function oneMore(
+  before: Readonly<Record<string, number>>,
+  databases: readonly string[],
+): Readonly<Record<string, number>> {
+  const once = databases.map((name) => [name, (before[name] ?? 0) + 1] as const)
+  return { ...before, ...Object.fromEntries(once) }
 }
 
 const leavingMilliseconds = 20

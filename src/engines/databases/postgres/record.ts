@@ -67,6 +67,8 @@ export interface DatabaseRecord {
   resync: readonly string[]
   /** Of `Intents.catchUp`, what has been seen to. */
   caughtUp: number
+  /** Of `Intents.retry`, what has been seen to. */
+  retried: number
   /** What the last catching up could not carry over. */
   notCarried: readonly string[]
   /** Why it is starting over; undefined while it is not. */
@@ -105,9 +107,10 @@ export interface Intents {
   readonly dropTarget: readonly string[]
   /** How often it was asked for each database. */
   readonly catchUp: Readonly<Record<string, number>>
+  readonly retry: Readonly<Record<string, number>>
 }
 
-const noIntents: Intents = { cutover: [], cancel: [], dropTarget: [], catchUp: {} }
+const noIntents: Intents = { cutover: [], cancel: [], dropTarget: [], catchUp: {}, retry: {} }
 
 /** Of the record of a migration with a hundred thousand tables. Whoever observes it reads it as a whole, again and again. */
 const recordCharactersMax = 32 * 1024 * 1024
@@ -258,6 +261,7 @@ export function freshRecord(name: string, attempt: number): DatabaseRecord {
     setAside: [],
     resync: [],
     caughtUp: 0,
+    retried: 0,
     notCarried: [],
     startOverReason: undefined,
     triggers: [],

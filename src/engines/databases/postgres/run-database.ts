@@ -192,7 +192,7 @@ async function startOver(task: DatabaseTask, run: DatabaseRun, reason: string): 
     enter(task, 'cleaning-up', `Given up after ${attempt} attempts. ${reason}`)
     return
   }
-  Object.assign(record, freshRecord(task.name, attempt + 1))
+  Object.assign(record, freshRecord(task.name, attempt + 1), { retried: record.retried })
   tell(task, { startedAt })
   enter(task, 'queued', `Starting over, attempt ${attempt + 1} of ${attemptsMax}. ${reason}`)
 }

@@ -178,6 +178,22 @@ async function makeRoles(
   }
 }
 
+/** Those that are to be tried again wait behind the others; nothing else of the migration is touched. */
+function takeUpFailed(
+  run: MigrationRun,
+  state: MigrationState,
+  { retry }: Intents,
+  waiting: number[],
+): void {
+  for (const [index, name] of run.spec.databases.entries()) {
+    const record = state.databases[index]
+    const wanted = retry[name] ?? 0
+    if (record?.observed.phase !== 'failed' || wanted <= record.retried) continue
+    Object.assign(record, freshRecord(name, 1), { retried: wanted })
+    if (!waiting.includes(index)) waiting.push(index)
+  }
+}
+
 async function runAll(
   run: MigrationRun,
   state: MigrationState,
@@ -238,6 +254,7 @@ async function runAll(
     [...active.keys()].filter((index) => state.databases[index]?.observed.phase !== 'replicating')
       .length
   while ((waiting.length > 0 || active.size > 0) && !stop.aborted && faults.length === 0) {
+    takeUpFailed(run, state, intents(), waiting)
     while (waiting.length > 0 && loading() < run.spec.databasesAtOnce) {
       const index = waiting.shift() ?? 0
       const left = (): void => void active.delete(index)

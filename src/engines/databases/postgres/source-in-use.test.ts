@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isLong } from '../../../../tests/long.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
-import type { DatabaseEngine } from '../engine.ts'
+import type { DatabaseEngine, ObservedMigration } from '../engine.ts'
 import {
   isEnded,
   type MigrationFixture,
@@ -80,6 +80,39 @@ describe('a source in use', () => {
     const ended = await cutOver(fixture, engine, 'keywords')
     assert.equal(ended.phase, 'succeeded', ended.message)
     assert.equal(ended.verified?.rows, 3)
+  })
+
+  hazard('one that failed is tried again alone, the others stay', async (fixture, engine) => {
+    await fixture.make('sound', [keyed])
+    // Such an index cannot be restored: its function finds its table by a search path alone.
+    await fixture.make('brittle', [
+      `CREATE TABLE other (id int); INSERT INTO other VALUES (1);
+       CREATE TABLE note (id int PRIMARY KEY);
+       CREATE FUNCTION looked_up(int) RETURNS bigint IMMUTABLE LANGUAGE sql AS 'SELECT count(*) + $1 FROM note';
+       CREATE INDEX looks ON other (looked_up(id))`,
+    ])
+    const spec = fixture.spec(['sound', 'brittle'], { mode: 'online' })
+    await engine.run('again', spec, fixture.credentials)
+    const phases = (wanted: readonly string[]) => (seen: ObservedMigration) =>
+      seen.databases.length === 2 && seen.databases.every((one, at) => one.phase === wanted[at])
+    const half = await fixture.until(engine, 'again', phases(['replicating', 'failed']))
+    await using source = await fixture.session('source', 'brittle')
+    await source.run('DROP INDEX public.looks')
+    await engine.retry('again', ['sound', 'brittle'])
+    const whole = await fixture.until(engine, 'again', phases(['replicating', 'replicating']))
+    assert.equal(whole.databases[0]?.startedAt, half.databases[0]?.startedAt)
+    assert.deepEqual(
+      whole.databases.map(({ attempt }) => attempt),
+      [1, 1],
+    )
+    await source.run('INSERT INTO public.other VALUES (2)')
+    await engine.cutover('again', ['sound', 'brittle'])
+    const ended = await fixture.until(engine, 'again', isEnded)
+    assert.ok(phases(['succeeded', 'succeeded'])(ended), JSON.stringify(ended.databases))
+    await using target = await fixture.session('target', 'brittle')
+    assert.equal(await target.value('SELECT count(*) FROM public.other'), '2')
+    assert.deepEqual(await engine.traces('again', spec, fixture.credentials), [])
+    await assert.rejects(engine.retry('again', ['brittle']), /at an end/)
   })
 
   /** Waits for all that is told: a look that was under way while a test altered things tells half of it. */

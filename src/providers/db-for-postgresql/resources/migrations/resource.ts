@@ -9,9 +9,10 @@ import type { ListContext } from '#plane/declare/wire.ts'
 import { type PostgresDependencies, types } from '../../dependencies.ts'
 import { migrationName, noSuchMigration } from '../../domain/migration-name.ts'
 import { refusePostgres } from '../../errors.ts'
-import { migrationCatchUp } from './actions/catch-up.ts'
+
 import { migrationProgress } from './actions/progress.ts'
 import { migrationReport } from './actions/report.ts'
+import { migrationCatchUp, migrationRetry } from './actions/worker-orders.ts'
 import { isActive, type Migration, migrationOf, type Progress } from './model.ts'
 import { migrationReconciler } from './reconcile.ts'
 import { migrationRules, rightsToSource } from './rules.ts'
@@ -77,6 +78,7 @@ export function migrations(deps: PostgresDependencies): ResourceType {
     actions: {
       progress: migrationProgress(deps.engine),
       catchUp: migrationCatchUp(deps.engine),
+      retry: migrationRetry(deps.engine),
       report: migrationReport(deps.engine),
     },
     sample: {

@@ -1,0 +1,87 @@
+/** What the worker of a migration is asked for beyond the contract: to catch up with the source, to begin failed databases anew. */
+
+import Type from 'typebox'
+import type { DatabaseEngine } from '#engines/databases/engine.ts'
+import { nameOf } from '#kernel/resource-id.ts'
+import type { Action } from '#plane/declare/action.ts'
+import { tokenOf } from '#plane/subject.ts'
+import { attempt, failed } from '../../../domain/engine-failure.ts'
+import { refuseParameters, refusePostgres } from '../../../errors.ts'
+import { type DatabaseState, type Migration, migrationOf } from '../model.ts'
+
+interface Body {
+  readonly databases?: readonly string[]
+}
+
+interface Asked {
+  readonly description: string
+  /** Those it can be asked for. */
+  isMeant(database: DatabaseState): boolean
+  /** In words, after "a database". */
+  readonly which: string
+  order(migration: string, databases: readonly string[]): Promise<void>
+}
+
+const databasesMax = 50
+
+export function migrationCatchUp(engine: DatabaseEngine): Action<Migration> {
+  return orderOf({
+    description: 'Carry over what was altered at the source of an online migration',
+    isMeant: ({ migrationOperation }) => migrationOperation === 'ReplicatingChanges',
+    which: 'whose changes flow',
+    order: (migration, databases) => engine.catchUp(migration, databases),
+  })
+}
+
+export function migrationRetry(engine: DatabaseEngine): Action<Migration> {
+  return orderOf({
+    description: 'Begin databases anew that have failed, while the others of the migration go on',
+    isMeant: ({ migrationOperation }) => migrationOperation === 'Failed',
+    which: 'that has failed',
+    order: (migration, databases) => engine.retry(migration, databases),
+  })
+}
+
+function orderOf({ description, isMeant, which, order }: Asked): Action<Migration> {
+  return {
+    method: 'POST',
+    description,
+    body: Type.Object({
+      databases: Type.Optional(
+        Type.Array(Type.String({ minLength: 1, maxLength: 63 }), {
+          maxItems: databasesMax,
+          description: `Every one ${which}, when left out.`,
+        }),
+      ),
+    }),
+    bodyOptional: true,
+    answer: Type.Object({ databases: Type.Array(Type.String()) }),
+    async run({ resource }, body: Body | undefined) {
+      if (resource === undefined) throw new Error('a stored resource is acted on')
+      const { progress } = migrationOf(resource)
+      const refuse = (reason: string) =>
+        refusePostgres.MigrationStateConflict({
+          name: nameOf(resource.id),
+          state: progress?.state ?? 'InProgress',
+          substate: progress?.subState ?? 'PerformingPreRequisiteSteps',
+          reason,
+          number: '',
+        })
+      const meant = (progress?.databases ?? []).filter(isMeant).map((one) => one.databaseName)
+      const databases = body?.databases ?? meant
+      const wrong = databases.findIndex((name) => !meant.includes(name))
+      if (wrong >= 0) {
+        const message = `expected a database ${which} (${meant.join(', ') || 'there is none'})`
+        throw refuseParameters([{ path: `databases[${wrong}]`, message }])
+      }
+      if (databases.length === 0) throw refuse(`there is no database ${which}`)
+      if (progress?.isSettled === true) {
+        throw refuse(`it is at its end: make a new migration of ${databases.join(', ')}`)
+      }
+      const token = tokenOf(resource.id, resource.systemData.createdAt)
+      const outcome = await attempt(() => order(token, databases))
+      if (failed(outcome)) throw refuse(outcome.message)
+      return { status: 200, body: { databases } }
+    },
+  }
+}
