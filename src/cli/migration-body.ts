@@ -134,6 +134,37 @@ async function sourceProperties(connection: Connection, values: EndsValues): Pro
   throw new UsageError('give `--source`, with or without `--source-type`, or `--source-server`')
 }
 
+/** Options of `migration create`, by the tags that they become. */
+export const settingsOptions = {
+  verify: {
+    type: 'string',
+    value: 'how',
+    choices: ['none', 'counts', 'checksums'],
+    summary: 'What is compared; as the installation is set when left out, as with the next three',
+  },
+  fence: {
+    type: 'string',
+    value: 'how',
+    choices: ['none', 'cutover', 'stay'],
+    summary: 'How the cutover keeps writers out of the source',
+  },
+  'tables-at-once': { type: 'string', value: 'number', summary: 'Tables of a database, 1 to 16' },
+  'databases-at-once': { type: 'string', value: 'number', summary: 'Databases, 1 to 16' },
+} as const
+
+/** The contract has no properties for these; the server refuses what is out of bounds. */
+export function settingsTags(
+  values: {
+    readonly [name in keyof typeof settingsOptions]: string | undefined
+  },
+): object {
+  const tags = Object.keys(settingsOptions).flatMap((name) => {
+    const value = values[name as keyof typeof settingsOptions]
+    return value === undefined ? [] : [[`migration-${name}`, value]]
+  })
+  return tags.length === 0 ? {} : { tags: Object.fromEntries(tags) }
+}
+
 export function optional(
   name: string,
   value: string | undefined,

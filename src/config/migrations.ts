@@ -12,6 +12,7 @@ export interface MigrationsConfig {
     readonly fence: 'none' | 'cutover' | 'stay'
     readonly verify: 'none' | 'counts' | 'checksums'
     readonly tablesAtOnce: number
+    readonly databasesAtOnce: number
     /** By `host:port` as we reach a source: where target servers reach it, where that differs. */
     readonly sourcesFromTargets: ReadonlyMap<string, HostAndPort>
     /** By the name of a server: where it is, for servers that are put without an address. `*` is every other. */
@@ -81,6 +82,11 @@ export const migrationsSettings = {
     default: '4',
     description: 'Tables of a database that are copied at the same time.',
   }),
+  migrationsDatabasesAtOnce: whole(1, 16, {
+    default: '2',
+    description:
+      'Databases of a migration that are copied at the same time. Those that wait for their cutover do not count.',
+  }),
   migrationsSourcesFromTargets: addresses(
     '[A-Za-z0-9._-]{1,255}:\\d{1,5}',
     'host:port',
@@ -106,6 +112,7 @@ export function arrangeMigrations(
     readonly migrationsFence: 'none' | 'cutover' | 'stay'
     readonly migrationsVerify: 'none' | 'counts' | 'checksums'
     readonly migrationsTablesAtOnce: number
+    readonly migrationsDatabasesAtOnce: number
     readonly migrationsSourcesFromTargets: ReadonlyMap<string, HostAndPort>
     readonly postgresServers: ReadonlyMap<string, HostAndPort>
     readonly migrationsAuthoritiesAtTargets: string
@@ -121,6 +128,7 @@ export function arrangeMigrations(
       fence: named.migrationsFence,
       verify: named.migrationsVerify,
       tablesAtOnce: named.migrationsTablesAtOnce,
+      databasesAtOnce: named.migrationsDatabasesAtOnce,
       sourcesFromTargets: named.migrationsSourcesFromTargets,
       serverAddresses: named.postgresServers,
       authoritiesAtTarget: authorities === '' ? undefined : authorities,

@@ -6,9 +6,6 @@ import type { Outbound } from '#outbound/outbound.ts'
 import type { Migrating } from '#providers/index.ts'
 import type { Config } from '../config.ts'
 
-/** Each has connections of its own; more databases at once would only share the source's disk. */
-const databasesAtOnce = 2
-
 export function openMigrating(config: Config, clock: Clock, outbound: Outbound): Migrating {
   const { folder, client, authoritiesAtTarget, ...settings } = config.migrations
   let loaded: Promise<DatabaseEngine> | undefined
@@ -30,7 +27,6 @@ export function openMigrating(config: Config, clock: Clock, outbound: Outbound):
   return {
     settings: {
       ...settings,
-      databasesAtOnce,
       ...(authoritiesAtTarget === undefined ? {} : { authoritiesAtTarget }),
     },
     engine: {

@@ -195,7 +195,7 @@ export interface MigrationSpec {
   readonly analyze: boolean
   /** Pairs of connections that copy tables of one database, 1 to 16. */
   readonly tablesAtOnce: number
-  /** 1 to 4. */
+  /** Databases that are copied at the same time, 1 to 16; those that wait for their cutover do not count. */
   readonly databasesAtOnce: number
 }
 

@@ -1,7 +1,13 @@
 /** `migration create`: asks for databases to be brought to a registered server. */
 
 import { type Command, defineCommand } from '../../command.ts'
-import { endsOptions, endsProperties, optional } from '../../migration-body.ts'
+import {
+  endsOptions,
+  endsProperties,
+  optional,
+  settingsOptions,
+  settingsTags,
+} from '../../migration-body.ts'
 import { printMigration } from '../../migration-outcome.ts'
 import { migrationPath, migrationQuery } from '../../migrations.ts'
 import { connectionOptions } from '../../options.ts'
@@ -18,7 +24,7 @@ decided. Passwords never stand on the command line.`,
     'skip-validation': { type: 'boolean', summary: 'Do not check first what could go wrong' },
     overwrite: {
       type: 'boolean',
-      summary: 'Drop databases of those names at the target; asked for otherwise',
+      summary: 'Replace databases of those names at the target; asked for otherwise',
     },
     'set-up-replication': {
       type: 'boolean',
@@ -31,6 +37,7 @@ decided. Passwords never stand on the command line.`,
       summary: 'Move no data before this, as `2030-01-31T22:00:00Z`',
     },
     'window-end': { type: 'string', value: 'time', summary: 'When the window is meant to end' },
+    ...settingsOptions,
     ...connectionOptions,
   },
   examples: [
@@ -53,7 +60,7 @@ decided. Passwords never stand on the command line.`,
     }
     const { body } = await connection.client.request('PUT', path, {
       query: migrationQuery,
-      body: { properties },
+      body: { properties, ...settingsTags(values) },
     })
     printMigration(context.terminal, body)
     return 0

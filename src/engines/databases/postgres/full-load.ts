@@ -17,6 +17,7 @@ import {
   tell,
 } from './database-task.ts'
 import { giveWay } from './give-way.ts'
+import { watchIndexes } from './index-progress.ts'
 import { copyLargeObjects } from './large-objects.ts'
 import { toBeCaughtUp } from './record.ts'
 import {
@@ -111,7 +112,10 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
   recordCopied(task, progress.copied())
 
   enter(task, 'indexing', 'Building indexes and constraints.')
-  await restoreSchema(task, { of: 'copied', section: 'post-data', lines: linesToRestore(task) })
+  {
+    await using _watch = await watchIndexes(task)
+    await restoreSchema(task, { of: 'copied', section: 'post-data', lines: linesToRestore(task) })
+  }
   dropDump(task, 'copied', { keepList: online })
   if (online) await silence(task)
   await recordStructure(task, 'target')

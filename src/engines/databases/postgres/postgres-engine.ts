@@ -332,7 +332,7 @@ function requireSound(spec: MigrationSpec): void {
     spec.databases.length > 0 &&
     new Set(spec.databases).size === spec.databases.length &&
     within(spec.tablesAtOnce, 16) &&
-    within(spec.databasesAtOnce, 4)
+    within(spec.databasesAtOnce, 16)
   if (!sound) throw new DatabaseEngineError('refused', 'The specification is out of its bounds.')
   if (!existsSync(workerFile)) throw new Error(`the worker's file is not at ${workerFile}`)
 }

@@ -82,6 +82,21 @@ describe('a source in use', () => {
     assert.equal(ended.verified?.rows, 3)
   })
 
+  hazard('how far the indexes are is told while they are built', async (fixture, engine) => {
+    await fixture.make('indexed', [
+      keyed,
+      `CREATE FUNCTION slow(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN $1; END';
+       CREATE INDEX by_slow ON note (slow(id)); CREATE TABLE "Other" (a int UNIQUE);
+       CREATE OR REPLACE FUNCTION slow(int) RETURNS int IMMUTABLE LANGUAGE plpgsql
+         AS 'BEGIN PERFORM pg_catalog.pg_sleep(0.02); RETURN $1; END'`,
+    ])
+    await engine.run('indexed', fixture.spec(['indexed']), fixture.credentials)
+    const told = /: [12] of 3 indexes are built\. Now on public\.note \(building index.*\)\.$/
+    await fixture.until(engine, 'indexed', (one) => told.test(one.databases[0]?.message ?? ''))
+    const ended = only(await fixture.until(engine, 'indexed', isEnded))
+    assert.equal(ended.phase, 'succeeded', ended.message)
+  })
+
   hazard('one that failed is tried again alone, the others stay', async (fixture, engine) => {
     await fixture.make('sound', [keyed])
     // Such an index cannot be restored: its function finds its table by a search path alone.

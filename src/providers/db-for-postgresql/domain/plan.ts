@@ -7,6 +7,7 @@ import type { MigrationSettings, PostgresDependencies } from '../dependencies.ts
 import { engineSslMode, type FoundServer, findServer } from '../resources/flexible-servers/model.ts'
 import { type Migration, openPasswords } from '../resources/migrations/model.ts'
 import { ordersFor } from './requested-actions.ts'
+import { settingsBy } from './settings-by-tags.ts'
 import { parseSource } from './source.ts'
 
 export interface Ends {
@@ -113,7 +114,13 @@ export function misdirected(
 }
 
 /** Without the databases that were cancelled before anything was done for them. */
-export function specOf(model: Migration, ends: Ends, settings: MigrationSettings): MigrationSpec {
+export function specOf(
+  model: Migration,
+  ends: Ends,
+  installed: MigrationSettings,
+  tags: Readonly<Record<string, string>> | undefined,
+): MigrationSpec {
+  const settings = settingsBy(tags, installed)
   const databases = model.databases ?? []
   const { cancel } = ordersFor(model.asked, databases)
   const { fence, verify, tablesAtOnce, databasesAtOnce, sourcesFromTargets } = settings

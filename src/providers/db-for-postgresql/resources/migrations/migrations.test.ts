@@ -243,16 +243,22 @@ describe('migrations', () => {
       INSERT INTO looked VALUES (1);
       CREATE FUNCTION looked_up(int) RETURNS bigint IMMUTABLE LANGUAGE sql AS 'SELECT count(*) + $1 FROM found';
       CREATE INDEX looks ON looked (looked_up(id))`)
-    await w.put('again', ['sound', 'brittle'], {
+    const online = w.body(['sound', 'brittle'], {
       migrationMode: 'Online',
       setupLogicalReplicationOnSourceDbIfNeeded: 'True',
     })
+    const put = (tags: object) => w.call('PUT', at('again'), { ...online, tags })
+    const unbounded = put({ 'migration-databases-at-once': '17' })
+    await refused(unbounded, 'InvalidParameterValue', 400, /tags\.migration-databases-at-once/)
+    assert.equal((await put({ 'migration-verify': 'none' })).status, 201)
     const states = (status: Status, sound: string, brittle: string): boolean =>
       status.databases['sound']?.migrationState === sound &&
       status.databases['brittle']?.migrationState === brittle
     const waits = 'WaitingForCutoverTrigger'
     await w.until('again', (status) => states(status, waits, 'Failed'))
     await source.run('DROP INDEX public.looks')
+    const tags = { 'migration-verify': 'checksums' }
+    await refused(w.call('PATCH', at('again'), { tags }), 'InvalidParameterValue', 400, /changed/)
     const wrong = w.call('POST', `${at('again')}/retry`, { databases: ['sound'] })
     await refused(wrong, 'InvalidParameterValue', 400, /brittle/)
     const { body } = await w.call('POST', `${at('again')}/retry`, {})
@@ -261,6 +267,8 @@ describe('migrations', () => {
     await w.patch('again', { triggerCutover: 'True' })
     const ended = await w.until('again', isSettled)
     assert.equal(ended.state, 'Succeeded', ended.error)
+    const { body: report } = await w.call('GET', `${at('again')}/report`)
+    assert.equal(report.databases[0].verified.how, 'none', 'as its tags say')
     assert.equal(await w.contentOf('target', 'brittle'), await w.contentOf('source', 'brittle'))
   })
 

@@ -73,7 +73,7 @@ async function look(deps: Dependencies, subject: Asking, model: Migration): Prom
   }
   const ends = await endsToAsk(deps, subject, model)
   if ('kind' in ends) return ends
-  const spec = specOf(model, ends, deps.settings)
+  const spec = specOf(model, ends, deps.settings, subject.tags)
   return attempt(async (): Promise<Seen> => {
     if (wanted === 'validation') {
       return { kind: 'validation', report: await engine.validate(spec, ends.credentials) }
@@ -145,7 +145,12 @@ async function act(deps: Dependencies, subject: Asking, todo: Todo): Promise<Fai
       if (plan === undefined) throw new Error('a worker is begun with a plan')
       // The servers' addresses may have changed since the worker started; the rest of its specification may not.
       const { sourceFromTarget: _before, authoritiesAtTarget: _then, ...lasting } = plan
-      const { sourceFromTarget, authoritiesAtTarget } = specOf(model, ends, deps.settings)
+      const { sourceFromTarget, authoritiesAtTarget } = specOf(
+        model,
+        ends,
+        deps.settings,
+        subject.tags,
+      )
       const places = {
         source,
         target,

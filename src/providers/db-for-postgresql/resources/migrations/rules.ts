@@ -10,6 +10,7 @@ import { type PostgresDependencies, types } from '../../dependencies.ts'
 import { migrationsMax } from '../../domain/active-migration.ts'
 import { endsOf } from '../../domain/plan.ts'
 import { ordersFor } from '../../domain/requested-actions.ts'
+import { changedSettings, tagProblems } from '../../domain/settings-by-tags.ts'
 import { parseSource } from '../../domain/source.ts'
 import { refusePostgres } from '../../errors.ts'
 import { findServer } from '../flexible-servers/model.ts'
@@ -28,7 +29,7 @@ export async function migrationRules(
   context: RuleContext<Migration>,
 ): Promise<readonly Problem[]> {
   const { id, desired, previous, reader } = context
-  const problems = [...plainProblems(desired, previous === undefined)]
+  const problems = [...plainProblems(desired, previous === undefined), ...tagProblems(context.tags)]
   const wrongSource = await sourceProblem(deps, context)
   if (wrongSource !== undefined) problems.push(wrongSource)
   const target = await findServer(reader, parentOf(id))
@@ -42,6 +43,11 @@ export async function migrationRules(
     const stored = await reader.get(id)
     const progress = stored === undefined ? undefined : migrationOf(stored).progress
     requireState(nameOf(id), previous, desired, progress)
+    const isFixed = progress?.plan !== undefined && isActive(progress)
+    return changedSettings(isFixed ? stored?.tags : context.tags, context.tags).map((name) => ({
+      path: `tags.${name}`,
+      message: 'cannot be changed once data is being migrated',
+    }))
   }
   return []
 }

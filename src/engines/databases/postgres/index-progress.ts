@@ -1,0 +1,57 @@
+/** Tells how far the indexes of the target are while they are built. Looks only; a look that fails is left out. */
+
+import type { Session } from './connect.ts'
+import { type DatabaseTask, openTarget, tell } from './database-task.ts'
+import { listOfDump } from './schema.ts'
+
+const lookMilliseconds = 1_000
+
+/** Lines of a dump's list that make an index: `3379; 2606 16391 CONSTRAINT public note note_pkey owner`. */
+const makesIndex = /^\d+; \d+ \d+ (?:INDEX(?! ATTACH)|CONSTRAINT) /
+
+const query = `
+SELECT (SELECT pg_catalog.count(*) FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indrelid
+    WHERE c.oid >= 16384 AND c.relkind <> 't') AS built,
+  (SELECT pg_catalog.string_agg(pg_catalog.format('%I.%I (%s%s)', n.nspname, c.relname, p.phase,
+      CASE WHEN p.blocks_total > 0 THEN ', ' || p.blocks_done * 100 / p.blocks_total || ' %'
+        WHEN p.tuples_total > 0 THEN ', ' || p.tuples_done * 100 / p.tuples_total || ' %' END), '; ' ORDER BY c.relname)
+    FROM pg_catalog.pg_stat_progress_create_index p JOIN pg_catalog.pg_class c ON c.oid = p.relid
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE p.datname = pg_catalog.current_database()) AS now`
+
+/** Until it is disposed of. */
+export async function watchIndexes(task: DatabaseTask): Promise<AsyncDisposable> {
+  const total = listOfDump(task, 'copied').filter((line) => makesIndex.test(line)).length
+  const session = await openTarget(task)
+  let isOver = false
+  const looking = look(task, session, total, () => isOver)
+  return {
+    async [Symbol.asyncDispose]() {
+      isOver = true
+      await session[Symbol.asyncDispose]()
+      await looking
+    },
+  }
+}
+
+async function look(
+  task: DatabaseTask,
+  session: Session,
+  total: number,
+  isOver: () => boolean,
+): Promise<void> {
+  try {
+    while (!isOver()) {
+      const [seen] = await session.rows<{ built: string; now: string | null }>(query)
+      if (isOver() || seen === undefined) return
+      const now = seen.now === null ? '' : ` Now on ${seen.now}.`
+      const built = Math.min(total, Number(seen.built))
+      tell(task, {
+        message: `Building indexes and constraints: ${built} of ${total} indexes are built.${now}`,
+      })
+      await new Promise((done) => setTimeout(done, lookMilliseconds))
+    }
+  } catch {
+    // The restoration itself says what is wrong with the server.
+  }
+}
