@@ -348,6 +348,16 @@ export function isTransient(error: unknown): boolean {
   )
 }
 
+/** A server has no room left: a copy that is begun anew would end the same way. */
+export function isFullDisk(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return (
+    codeOf(error) === '53100' ||
+    /No space left on device/.test(error.message) ||
+    isFullDisk(error.cause)
+  )
+}
+
 /** As SQL writes a name. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`

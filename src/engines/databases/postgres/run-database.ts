@@ -6,7 +6,7 @@
 import { backOff } from '#kernel/back-off.ts'
 import { DatabaseEngineError, type DatabasePhase, type ErrorNumber, isEnd } from '../engine.ts'
 import { cleanUpDatabase } from './clean-up.ts'
-import { isTransient, quoteName } from './connect.ts'
+import { isFullDisk, isTransient, quoteName } from './connect.ts'
 import { cutOver } from './cutover.ts'
 import { type DatabaseTask, enter, openSource, openTargetServer, tell } from './database-task.ts'
 import { unfence } from './fence.ts'
@@ -127,7 +127,7 @@ async function recover(error: unknown, task: DatabaseTask, run: DatabaseRun): Pr
   const early = record.observed.phase === 'queued' || startsOver(record.observed.phase)
   // One that was changed since: the copy is whole, and the next worker may know it.
   const isShutOut = number === wrongPassword && !early
-  const later = isTransient(error) || isShutOut
+  const later = (isTransient(error) && !(early && isFullDisk(error))) || isShutOut
   const text = error instanceof Error ? error.message : String(error)
   if (isShutOut) run.shutOut()
   if (record.pastReturn && later) {

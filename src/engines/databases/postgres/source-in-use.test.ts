@@ -97,6 +97,22 @@ describe('a source in use', () => {
     assert.equal(ended.phase, 'succeeded', ended.message)
   })
 
+  hazard('a target that is full fails the copy at once, in its words', async (fixture, engine) => {
+    await fixture.make('filled', [
+      `CREATE FUNCTION has_room(int) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
+         IF current_setting('server_version_num')::int < 160000 THEN RETURN true; END IF;
+         RAISE EXCEPTION 'could not extend file: No space left on device' USING ERRCODE = 'disk_full';
+       END $$;
+       CREATE TABLE large (a int CHECK (has_room(a))); INSERT INTO large VALUES (1)`,
+    ])
+    const spec = fixture.spec(['filled'])
+    await engine.run('filled', spec, fixture.credentials)
+    const ended = only(await fixture.until(engine, 'filled', isEnded))
+    assert.deepEqual([ended.phase, ended.attempt], ['failed', 1])
+    assert.match(ended.message, /No space left on device/)
+    assert.deepEqual(await engine.traces('filled', spec, fixture.credentials), [])
+  })
+
   hazard('one that failed is tried again alone, the others stay', async (fixture, engine) => {
     await fixture.make('sound', [keyed])
     // Such an index cannot be restored: its function finds its table by a search path alone.

@@ -54,6 +54,11 @@ export const area: DemoArea = {
     fixture.note(
       `Servers demo-source (PostgreSQL ${pair.sourceMajor}, port ${pair.source.port}) and ${pair.name} (PostgreSQL ${pair.targetMajor}, port ${pair.target.port})`,
     )
+    if (pair.sourceMajor === pair.targetMajor) {
+      fixture.note(
+        `Both are of the only version that was found here: another one (apt-get install postgresql-…, or npm ci in a checkout) shows a move to a newer version`,
+      )
+    }
     if (!isOld) await begin(fixture, migration, pair)
     fixture.kept.defer(() => takeDown(fixture, servers, migration, pair))
     const whereabouts = (): Promise<Whereabouts> => whereaboutsOf(fixture, migration)
