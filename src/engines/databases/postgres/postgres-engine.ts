@@ -102,13 +102,6 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
     return folder
   }
 
-  const ask = (migration: string, change: (before: Intents) => Intents): void => {
-    const folder = known(migration)
-    const before = folder.readIntents()
-    const after = change(before)
-    if (!isDeepStrictEqual(before, after)) folder.writeIntents(after)
-  }
-
   return {
     async describe() {
       const client = await programs()
@@ -173,6 +166,34 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
 
     report: async (migration) => reportOf(folderOf(migration)),
 
+    ...ordersOf(known),
+
+    traces: (migration, spec, credentials) =>
+      findTraces(migration, spec, { ...credentials, ...look }),
+
+    forget: (migration) => forget(folderOf(migration), migration),
+
+    async list() {
+      return recordedMigrations(options.folder).filter(isToken)
+    },
+
+    // Workers outlive their engine on purpose.
+    async [Symbol.asyncDispose]() {},
+  }
+}
+
+/** What the worker of a migration is asked for: written down for it, and read from there. */
+function ordersOf(
+  known: (migration: string) => RecordFolder,
+): Pick<DatabaseEngine, 'cutover' | 'catchUp' | 'retry' | 'cancel'> {
+  const ask = (migration: string, change: (before: Intents) => Intents): void => {
+    const folder = known(migration)
+    const before = folder.readIntents()
+    const after = change(before)
+    if (!isDeepStrictEqual(before, after)) folder.writeIntents(after)
+  }
+
+  return {
     async cutover(migration, databases) {
       requireOnline(known(migration).readSpec())
       ask(migration, (before) => ({ ...before, cutover: union(before.cutover, databases) }))
@@ -193,18 +214,6 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
     async cancel(migration, databases, { dropTarget = false } = {}) {
       ask(migration, (before) => withCancel(before, databases, dropTarget))
     },
-
-    traces: (migration, spec, credentials) =>
-      findTraces(migration, spec, { ...credentials, ...look }),
-
-    forget: (migration) => forget(folderOf(migration), migration),
-
-    async list() {
-      return recordedMigrations(options.folder).filter(isToken)
-    },
-
-    // Workers outlive their engine on purpose.
-    async [Symbol.asyncDispose]() {},
   }
 }
 

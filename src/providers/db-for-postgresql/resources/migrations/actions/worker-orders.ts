@@ -13,7 +13,7 @@ interface Body {
   readonly databases?: readonly string[]
 }
 
-interface Asked {
+interface WorkerOrder {
   readonly description: string
   /** Those it can be asked for. */
   isMeant(database: DatabaseState): boolean
@@ -42,7 +42,7 @@ export function migrationRetry(engine: DatabaseEngine): Action<Migration> {
   })
 }
 
-function orderOf({ description, isMeant, which, order }: Asked): Action<Migration> {
+function orderOf({ description, isMeant, which, order }: WorkerOrder): Action<Migration> {
   return {
     method: 'POST',
     description,
