@@ -66,6 +66,8 @@ export interface Reconciler<M, O = unknown, S = unknown> {
    * answers 200. Where it takes longer, or no worker is there, it is 202 after all.
    */
   readonly deleteIsAwaited?: true
+  /** Once it has ended, only its record is left, which goes along with a scope that is deleted at once. */
+  readonly leavesNothing?: true
   /**
    * Its work is no operation: PUT, PATCH and DELETE answer at once, the state stays `Succeeded`, and what is recorded
    * of it changes no tag. There is no deadline then, and `next` does not fail: it shows in what is observed.

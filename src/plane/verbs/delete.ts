@@ -7,6 +7,7 @@ import { changesBetween } from '#activity/changes.ts'
 import type { Initiator } from '#activity/record.ts'
 import { refuse } from '#kernel/error.ts'
 import { checkPreconditions } from '#kernel/etag.ts'
+import { isTerminalState } from '#kernel/operation.ts'
 import type { Principal } from '#kernel/principal.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 import { stampSystemData } from '#kernel/system-data.ts'
@@ -324,7 +325,7 @@ interface RemovalBelow {
   readonly initiator: Initiator
   /** Removed at the most. */
   readonly max?: number
-  /** Called for each resource with a reconciler, which is not removed here. */
+  /** Called for each resource that its reconciler has to take away; it is not removed here. */
   onReconciled(row: ResourceRow): Promise<void> | void
 }
 
@@ -342,11 +343,12 @@ export async function removeBelow(
       const row = await tx.lock(key, 'change')
       if (row === undefined) continue
       const compiled = deps.registry.byKey(row.type)
-      if (compiled?.reconcile !== undefined) {
+      if (compiled?.reconcile !== undefined && !isRecordAlone(compiled, row)) {
         await onReconciled(row)
         continue
       }
       await removeRow(tx, compiled, row)
+      if (compiled?.reconcile !== undefined) await tx.unschedule(row.key)
       await recordActivity(tx, {
         at: deps.clock.now(),
         initiator,
@@ -359,6 +361,11 @@ export async function removeBelow(
     // Made below one of them before that was locked. After a second time nobody makes any: what they would be in is gone.
   } while (seen === removed && (await holdsAny(tx, id.key)))
   return { removed, remaining: seen - removed }
+}
+
+function isRecordAlone({ reconcile }: CompiledStoredType, row: ResourceRow): boolean {
+  const { state, deleting } = readRow(row)
+  return reconcile?.leavesNothing === true && !deleting && isTerminalState(state)
 }
 
 async function holdsAny(tx: Tx, under: string): Promise<boolean> {

@@ -61,6 +61,7 @@ export function carryOut(deps: ReconcileDependencies): Reconciler<Deployment> {
     deadlineSeconds: 6 * 3600,
     retryAfterSeconds: 1,
     states: { creating: 'Accepted', updating: 'Accepted', deleting: 'Deleting' },
+    leavesNothing: true,
     async observe(subject) {
       const { id, desired, model } = subject
       if (desired === undefined) {

@@ -180,3 +180,16 @@ test('a scope that is not there, and one that may not be deployed to, are refuse
   const tenant = { location: 'local', properties: { template: template('tenant', []) } }
   await assert.rejects(started.call('PUT', at('', 'd'), tenant, { as }), denied)
 })
+
+test('a management group goes with the deployments that ended in it, not while one is under way', async () => {
+  await using started = await startDeployments()
+  await prepare(started)
+  const remove = () => started.call('DELETE', managementGroup, undefined, { version: '2020-05-01' })
+  const body = { location: 'local', properties: { template: template('managementGroup', []) } }
+  await started.call('PUT', at(managementGroup, 'd'), body)
+  await assert.rejects(remove(), { code: 'Conflict' })
+  await started.settle()
+  await remove()
+  const query = { type: 'Resources/deployments', under: '/', limit: 9 }
+  assert.deepEqual(await started.plane.reader.list(query), [])
+})
