@@ -54,6 +54,11 @@ export interface Access {
    */
   allows(question: AccessRequest): Verdict | Promise<Verdict>
   /**
+   * Keys of the scopes at which the principal has a role, the one or the other, itself or by a group. Says nothing of what the
+   * role allows: it is asked whether a list can have anything to show, and each row is judged by itself.
+   */
+  scopesOf?(principal: Principal): Promise<readonly string[]>
+  /**
    * What the principal may not do whatever roles grant; undefined where there is nothing of the kind. Asked of what goes
    * along with something above it, which nobody asks for by itself. As fresh as `allows`, which heeds the same.
    */
@@ -107,4 +112,17 @@ export function allowsWithoutAttributes(
   return verdict instanceof Promise
     ? verdict.then((later) => settleWithoutAttributes(later, now))
     : settleWithoutAttributes(verdict, now)
+}
+
+/** Asked where a right is missing, since it looks at every assignment there is. */
+export async function hasRoleBelow(
+  access: Access,
+  principal: Principal,
+  scope: ResourceId,
+): Promise<boolean> {
+  return isAboveOne(scope, await access.scopesOf?.(principal))
+}
+
+export function isAboveOne(scope: ResourceId, keys: readonly string[] = []): boolean {
+  return keys.some((key) => key.startsWith(`${scope.key}/`))
 }

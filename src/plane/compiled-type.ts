@@ -24,6 +24,8 @@ export interface CompiledType {
   readonly collectionActions: { readonly POST?: Action<unknown>; readonly GET?: Action<unknown> }
   /** Any signed-in caller may list. */
   readonly isOpenList: boolean
+  /** Whoever has a role below may list. */
+  readonly isPartlyListed: boolean
   /** `Vendor.Authorization` */
   readonly namespace: string
   /** `Vendor.Authorization/roleAssignments`: identity of the type, as in rows (there in lower case). */

@@ -14,6 +14,7 @@ import {
   type AttributeValue,
   allowsWithoutAttributes,
   type ConditionalGrant,
+  hasRoleBelow,
   noAttributes,
   type Verdict,
 } from './access.ts'
@@ -288,9 +289,9 @@ function authorize(
 ): ConditionalGrant | undefined | Promise<ConditionalGrant | undefined> {
   if (route.action === '') return undefined
   const verdict = deps.access.allows({ principal, action: route.action, scope: route.scope })
-  const judge = (found: Verdict): ConditionalGrant | undefined | Promise<never> => {
+  const judge = (found: Verdict): ConditionalGrant | undefined | Promise<undefined> => {
     if (found === true) return undefined
-    return found === false ? denied(deps, route, principal) : found
+    return found === false ? deniedUnlessPartly(deps, route, principal) : found
   }
   return verdict instanceof Promise ? verdict.then(judge) : judge(verdict)
 }
@@ -310,6 +311,17 @@ async function stillAllows(
   const resource = known ? attributesOf(deps, compiled, describedRow(row)) : 'unknown'
   const facts = { now: deps.clock.now(), request: 'unknown', resource } as const
   return { allowed: verdict.holds(facts), conditional: true }
+}
+
+/** A list of which the caller may read parts: it leaves out the others itself. */
+async function deniedUnlessPartly(
+  deps: PlaneDependencies,
+  route: LocatedRoute,
+  principal: Principal,
+): Promise<undefined> {
+  const isPartly = route.kind === 'list' && route.compiled.isPartlyListed
+  if (isPartly && (await hasRoleBelow(deps.access, principal, route.scope))) return undefined
+  return denied(deps, route, principal)
 }
 
 /** A subscription that does not exist is said first (facts 9.7); after that, 403 whatever exists. */

@@ -6,7 +6,7 @@ import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
 import { isCut } from '#stores/list-budget.ts'
 import type { Reads, ResourceRow, Store, Tx } from '#stores/store.ts'
-import { type Access, allowsWithoutAttributes } from './access.ts'
+import { type Access, allowsWithoutAttributes, isAboveOne } from './access.ts'
 import type { Context, Reader } from './declare/resource.ts'
 import { readRow } from './document.ts'
 import type { Guard } from './guard.ts'
@@ -122,12 +122,16 @@ export function createReader(
 }
 
 /** The context every part of a type is given, over committed reads or a transaction's. */
+/** Of a type that no provider serves. */
+const namespaced = /^[^/]*\./
+
 export function contextOf(
   deps: PlaneDependencies,
   input: Pick<RunInput, 'principal' | 'correlationId' | 'signal'>,
   now: number,
   reads: Reads,
 ): Context {
+  let scopes: Promise<readonly string[]> | undefined
   return {
     principal: input.principal,
     now,
@@ -140,11 +144,16 @@ export function contextOf(
         deps.access,
         {
           principal: input.principal,
-          action: qualify(deps.registry.words, action),
+          action: namespaced.test(action) ? action : qualify(deps.registry.words, action),
           scope,
         },
         now,
       ),
+    async hasRoleBelow(scope) {
+      // Asked once for all rows of a list.
+      scopes ??= deps.access.scopesOf?.(input.principal)
+      return isAboveOne(scope, await scopes)
+    },
   }
 }
 

@@ -199,6 +199,28 @@ describe('subscriptions and groups', () => {
     assert.equal((await list(nobody))[0].displayName, 'One')
   })
 
+  test('who has a role at one group finds it by the lists, and nothing else; a stranger is refused', async () => {
+    await using t = await open()
+    await t.call('PUT', subscription, { displayName: 'One' }, { version: '2020-01-01' })
+    for (const id of [group, `${group}-other`]) {
+      await t.call('PUT', id, { location: 'local' }, { version: '2021-04-01' })
+    }
+    const groups = `${subscription}/resourceGroups`
+    const list = async (path: string, version = '2021-04-01') =>
+      json(await t.call('GET', path, undefined, { version, as: nobody })).value
+    await refused(list(groups), 'AuthorizationFailed', 403)
+    await t.call('PUT', at(group), assignment(nobody.id, reader))
+    assert.equal((await list('/subscriptions', '2019-11-01'))[0].displayName, 'One')
+    assert.deepEqual(
+      (await list(groups)).map(({ id }: { readonly id: string }) => id),
+      [group],
+    )
+    const other = t.call('GET', `${group}-other`, undefined, { version: '2021-04-01', as: nobody })
+    await refused(other, 'AuthorizationFailed', 403)
+    const itself = t.call('GET', subscription, undefined, { version: '2020-01-01', as: nobody })
+    await refused(itself, 'AuthorizationFailed', 403)
+  })
+
   test('a cancelled subscription is read-only until it is enabled', async () => {
     await using t = await open()
     await t.call('PUT', subscription, { displayName: 'One' }, { version: '2020-01-01' })

@@ -46,6 +46,8 @@ export interface ComputedType extends EveryType {
   readonly answer?: TSchema
   /** Any signed-in caller may list; the list shows only what the caller may see (`may`). */
   readonly openList?: true
+  /** Whoever has a role below may list, too; the list then shows only what they may read (`may`). */
+  readonly partlyListed?: true
   readonly actions?: Readonly<Record<string, Action<unknown>>>
   /** The type in action names, where it is not `type`. */
   readonly permission?: string

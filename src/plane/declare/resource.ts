@@ -74,8 +74,11 @@ export interface Context {
   readonly signal?: AbortSignal
   readonly reader: Reader
   /**
-   * May the caller do this elsewhere? `action` without the vendor word: `Resources/subscriptions/read`. A fault inside a
+   * May the caller do this elsewhere? `action` without the vendor word: `Resources/subscriptions/read`; of a type that no
+   * provider serves, as it is: `Contoso.Shop/orders/read`. A fault inside a
    * transaction, whose work may ask nothing beside it.
    */
   may(action: string, scope: ResourceId): boolean | Promise<boolean>
+  /** Has the caller a role at something below the scope? What it lets them read there is for `may` to say. */
+  hasRoleBelow(scope: ResourceId): Promise<boolean>
 }

@@ -60,6 +60,8 @@ export interface List<M> {
   page?(context: ListContext): Promise<ListPage<Resource<M>>>
   /** Any signed-in caller may list; `page` shows only what the caller may see (`may`). */
   readonly open?: true
+  /** Whoever has a role below may list, too; `page` then shows only what they may read (`may`). */
+  readonly partly?: true
   /** A group type whose collection cannot be listed by subscription. */
   readonly bySubscription?: false
 }

@@ -137,6 +137,7 @@ export function sampleContext(reader: Reader, extra: Partial<Context> = {}): Sam
     correlationId: 'sample',
     reader,
     may: () => true,
+    hasRoleBelow: () => Promise.resolve(false),
     ...extra,
   }
   // A test that answers by a promise hands it to no rules.

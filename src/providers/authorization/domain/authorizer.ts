@@ -159,13 +159,13 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
   async function explainOne(question: ExplainedQuestion): Promise<Explanation> {
     await fresh()
     const standing = await ask({ id: question.principalId })
-    const keys = keysOf(question.scope)
-    return explainWith(question, standing, { grants: loader.loaded(), selfGrants, scopeKeys: keys })
+    const scopeKeys = keysOf(question.scope)
+    return explainWith(question, standing, { grants: loader.loaded(), selfGrants, scopeKeys })
   }
 
-  async function permissionsAt(by: Principal, at: ResourceId): Promise<readonly Permission[]> {
+  async function idsNow(by: Principal): Promise<readonly string[]> {
     await fresh()
-    return permissionsOf(loader.loaded(), idsOf(by, await ask(by)), keysOf(at))
+    return idsOf(by, await ask(by))
   }
 
   async function prohibitionsFor(principal: Principal): Promise<Prohibitions | undefined> {
@@ -173,15 +173,15 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
     const grants = loader.loaded()
     if (!grants.hasDenials) return undefined
     const standing = await ask(principal)
-    const principalIds = idsOf(principal, standing)
-    return prohibitionsIn(grants, keysOf, { principalIds, ...standing })
+    return prohibitionsIn(grants, keysOf, { principalIds: idsOf(principal, standing), ...standing })
   }
 
   return {
     allows,
+    scopesOf: async (by) => scopesIn(await idsNow(by), loader.loaded()),
     prohibitionsFor,
     explain: explainOne,
-    permissionsAt,
+    permissionsAt: async (by, at) => permissionsOf(await idsNow(by), loader.loaded(), keysOf(at)),
     scopesAbove: (scope) => Promise.resolve(fresh()).then(() => keysOf(scope)),
     placesAbove: (scope) => placesAbove(deps.placed, (key) => loader.loaded().placeOf(key), scope),
     isRoleInUse: loader.isRoleInUse,
@@ -248,9 +248,13 @@ function verdictOn(
   }
 }
 
+function scopesIn(principalIds: readonly string[], grants: GrantIndex): readonly string[] {
+  return [...new Set(grants.of(principalIds).map(({ scopeKey }) => scopeKey))]
+}
+
 function permissionsOf(
-  grants: GrantIndex,
   principalIds: readonly string[],
+  grants: GrantIndex,
   scopeKeys: readonly string[],
 ): readonly Permission[] {
   const made = principalIds.flatMap((id) =>

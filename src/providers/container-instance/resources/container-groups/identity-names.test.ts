@@ -28,6 +28,7 @@ test('an identity is refused alike, whether it exists or not', async () => {
     now: 0,
     words: contractWords,
     correlationId: 'c',
+    hasRoleBelow: () => Promise.resolve(false),
     may: () => false,
   }
   const deps = {

@@ -20,7 +20,14 @@ const fields: FieldMap<Group> = {
   lenient: true,
 }
 
-export function listGroups(context: ListContext, scanRowsMax: number): Promise<ListPage<Group>> {
+const read = 'Resources/subscriptions/resourceGroups/read'
+
+/** Who may not read all of them is shown those that a role of theirs reaches. */
+export async function listGroups(
+  context: ListContext,
+  scanRowsMax: number,
+): Promise<ListPage<Group>> {
+  const all = await context.may(read, context.parent)
   const matches = filterOf(context.query.get('$filter'), fields)
   return scanPage<Group>({
     async read(after, limit) {
@@ -34,7 +41,7 @@ export function listGroups(context: ListContext, scanRowsMax: number): Promise<L
       return { rows: items as readonly Group[], ...rest }
     },
     keyOf: (group) => group.id.key,
-    accepts: matches,
+    accepts: (group) => matches(group) && (all || context.may(read, group.id)),
     limit: context.limit,
     cursor: context.cursor,
     scanRowsMax,

@@ -40,7 +40,7 @@ export function resourceGroups(deps: ResourceGroupDependencies): ReconciledType 
     },
     versions: resourceGroupVersions,
     reconcile: deleteWithContent(deps.emptyScope),
-    list: { page: (context) => listGroups(context, deps.scanRowsMax) },
+    list: { partly: true, page: (context) => listGroups(context, deps.scanRowsMax) },
     container: {
       createImplicitly: () => ({ model: {}, location: deps.implicitLocation }),
       allowsChildren: ({ id, state }) => {

@@ -106,7 +106,7 @@ test('lists across types, past groups that are no members', async () => {
           resource,
           compiled: {
             wireType: 'Vendor.X/things',
-            stored: { summary: (model) => ({ sku: model }) },
+            stored: { type: 'X/things', summary: (model) => ({ sku: model }) },
           },
         })),
       ...(page.length === limit && last !== undefined ? { next: last.id.key } : {}),
@@ -139,4 +139,32 @@ test('lists across types, past groups that are no members', async () => {
   } while (cursor !== undefined)
   assert.deepEqual(found, ['a', 'c', 'd', 'e'])
   assert.ok(asked.every((under) => under === sub))
+})
+
+test('who may not read all of them is shown those that a role reaches, each judged by its own action', async () => {
+  const rows = ['a', 'b', 'c'].map((name) =>
+    createMemoryReader().put(`${sub}/resourceGroups/${name}/providers/Vendor.X/things/t`, {}),
+  )
+  const compiled = { wireType: 'Vendor.X/things', stored: { type: 'X/things' } }
+  const listTracked: ListTracked = () =>
+    Promise.resolve({ items: rows.map((resource) => ({ resource, compiled })) })
+  const asked: string[] = []
+  const [type] = resourceLists({ listTracked, scanRowsMax: 4 })
+  const page = await type?.source?.list?.({
+    ...sampleContext(createMemoryReader(), {
+      may: (action, scope) => {
+        asked.push(action)
+        return Promise.resolve(scope.key.includes('/resourcegroups/b/'))
+      },
+    }),
+    parent: idOf(sub),
+    query: new URLSearchParams(),
+    limit: 5,
+    cursor: undefined,
+  })
+  assert.deepEqual(
+    page?.items.map((one) => (one as { readonly id: string }).id),
+    [rows[1]?.id.text],
+  )
+  assert.deepEqual([...new Set(asked)], ['Resources/subscriptions/resources/read', 'X/things/read'])
 })

@@ -27,7 +27,7 @@ export type ListTracked = (query: {
     readonly resource: Resource
     readonly compiled: {
       readonly wireType: string
-      readonly stored: Pick<StoredType, 'summary'>
+      readonly stored: Pick<StoredType, 'summary' | 'type'>
     }
   }[]
   readonly next?: string
@@ -55,19 +55,22 @@ function list(type: string, description: string, deps: ResourceListDependencies)
     type,
     description,
     scope: 'implied',
+    partlyListed: true,
     query: { list: ['$filter', '$expand'] },
     apiVersions: managerVersions,
-    source: { list: (context) => listResources(context, deps) },
+    source: { list: (context) => listResources(context, `${type}/read`, deps) },
   })
 }
 
 async function listResources(
   context: ListContext,
+  action: string,
   { listTracked, scanRowsMax }: ResourceListDependencies,
 ): Promise<ListPage<object>> {
   const filter = parseItemFilter(context.query.get('$filter') ?? '')
   const expand = parseExpand(context.query.get('$expand') ?? '')
-  const page = await scanPage<TrackedItem>({
+  const all = await context.may(action, context.parent)
+  const page = await scanPage<TrackedItem & { readonly action: string }>({
     async read(after, limit) {
       const { items, ...rest } = await listTracked({
         under: context.parent,
@@ -77,12 +80,14 @@ async function listResources(
       const rows = items.map(({ resource, compiled }) => ({
         resource,
         wireType: compiled.wireType,
+        action: `${compiled.stored.type}/read`,
         summary: compiled.stored.summary?.(resource.model) ?? {},
       }))
       return { rows, ...rest }
     },
     keyOf: ({ resource }) => resource.id.key,
-    accepts: filter.matches,
+    // Who may not read all of them is shown those that a role of theirs reaches.
+    accepts: (item) => filter.matches(item) && (all || context.may(item.action, item.resource.id)),
     limit: context.limit,
     cursor: context.cursor,
     scanRowsMax,

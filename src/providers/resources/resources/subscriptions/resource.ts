@@ -75,7 +75,7 @@ export function subscriptions({ tenantId, scanRowsMax }: SubscriptionDependencie
   })
 }
 
-/** Anyone may ask; each sees the subscriptions that a role lets them read. */
+/** Anyone may ask; each sees the subscriptions that a role lets them read, and those in which they have a role. */
 async function listReadable(context: ListContext, scanRowsMax: number) {
   return scanPage<Resource<Subscription>>({
     async read(after, limit) {
@@ -89,7 +89,8 @@ async function listReadable(context: ListContext, scanRowsMax: number) {
       return { rows: items as readonly Resource<Subscription>[], ...rest }
     },
     keyOf: (row) => row.id.key,
-    accepts: (row) => context.may(`${type}/read`, row.id),
+    accepts: async (row) =>
+      (await context.may(`${type}/read`, row.id)) || context.hasRoleBelow(row.id),
     limit: context.limit,
     cursor: context.cursor,
     scanRowsMax,
