@@ -9,6 +9,7 @@ import type { Installation } from '../e2e/installation.ts'
 import { type Browser, openBrowser, overflows } from '../portal/browser.ts'
 
 const screenshots = join(import.meta.dirname, '..', '..', 'test-results', 'console')
+const pictures = join(import.meta.dirname, '..', '..', 'docs', 'pictures')
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** Longer than anything takes here, and short enough to be told soon. */
@@ -20,6 +21,8 @@ export interface Console extends AsyncDisposable {
   /** Goes to an address below `/console`, by a load of the page. */
   open(path: string): Promise<void>
   heading(name: string): Promise<void>
+  /** A picture for a guide, as people see it: kept in `docs/pictures` with ARMATURE_TEST_PICTURES=1. */
+  picture(name: string): Promise<void>
   /** Axe finds nothing and nothing reaches over the edge: light, dark, and on a telephone. Pictures are kept. */
   assertFit(name: string): Promise<void>
 }
@@ -46,6 +49,11 @@ export async function openConsole(
     heading,
     async open(path) {
       await page.goto(`${installation.url}/console${path}`)
+    },
+    async picture(name) {
+      await page.evaluate(settled)
+      const folder = process.env['ARMATURE_TEST_PICTURES'] === '1' ? pictures : screenshots
+      await page.screenshot({ path: join(folder, `${name}.png`) })
     },
     async assertFit(name) {
       // A dialog that is closing hides the page from those who cannot see for a moment longer.

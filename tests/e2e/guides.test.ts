@@ -44,6 +44,7 @@ const elsewhere = [
   'hardening.md',
   'testing.md',
   'console.md',
+  'first-round.md',
 ]
 
 /** Their containers are simulated, and live in the process that made them. */

@@ -1307,6 +1307,11 @@ export interface Operations {
       readonly count?: number
     }
   }
+  chargeUsage: {
+    path: { billingAccountName: string; billingProfileName: string }
+    body: undefined
+    answer: unknown
+  }
   listMigrations: {
     path: { subscriptionId: string; resourceGroupName: string; flexibleServerName: string }
     body: undefined
@@ -1792,6 +1797,7 @@ export const operations: {
   listBillingProfiles: { method: 'GET', path: '/providers/Vendor.Billing/billingAccounts/{billingAccountName}/billingProfiles', version: '2024-04-01' },
   listInvoices: { method: 'GET', path: '/providers/Vendor.Billing/billingAccounts/{billingAccountName}/invoices', version: '2024-04-01' },
   listProfileTransactions: { method: 'GET', path: '/providers/Vendor.Billing/billingAccounts/{billingAccountName}/billingProfiles/{billingProfileName}/transactions', version: '2024-04-01' },
+  chargeUsage: { method: 'POST', path: '/providers/Vendor.Billing/billingAccounts/{billingAccountName}/billingProfiles/{billingProfileName}/chargeUsage', version: '2024-04-01' },
   listMigrations: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.DBforPostgreSQL/flexibleServers/{flexibleServerName}/migrations', version: '2025-08-01' },
   getMigration: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.DBforPostgreSQL/flexibleServers/{flexibleServerName}/migrations/{migrationName}', version: '2025-08-01' },
   patchMigration: { method: 'PATCH', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.DBforPostgreSQL/flexibleServers/{flexibleServerName}/migrations/{migrationName}', version: '2025-08-01' },

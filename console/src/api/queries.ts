@@ -29,6 +29,8 @@ export interface Envelope {
 interface Page {
   readonly value: readonly unknown[]
   readonly nextLink?: string
+  /** The directory names no link. */
+  readonly nextSkipToken?: string
 }
 
 export type ItemOf<K extends OperationName> =
@@ -123,6 +125,7 @@ export function useListAt<T>(
     ['list', path, query],
     async (signal) => (await send<Page>('GET', path, { query, signal })).body,
     ask,
+    path,
   )
 }
 
@@ -130,13 +133,15 @@ function useRows<T>(
   queryKey: QueryKey,
   first: (signal: AbortSignal) => Promise<Page>,
   ask: Ask,
+  path = '',
 ): Rows<T> {
   const found = useInfiniteQuery<Page, ApiFailure, Page[], QueryKey, string | undefined>({
     queryKey: ['rows', ...queryKey],
     queryFn: async ({ pageParam, signal }) =>
       pageParam === undefined ? first(signal) : (await sendNext<Page>(pageParam, signal)).body,
     initialPageParam: undefined,
-    getNextPageParam: ({ nextLink }) => nextLink,
+    getNextPageParam: ({ nextLink, nextSkipToken: token }) =>
+      nextLink ?? (token === undefined ? token : `${path}?$skipToken=${encodeURIComponent(token)}`),
     select: ({ pages }) => pages,
     enabled: ask.enabled ?? true,
     refetchInterval: useEvery(ask),

@@ -1,4 +1,4 @@
-/** Texts of deployments and containers. */
+/** Texts of deployments, containers and billing. */
 
 export const deploymentTexts = {
   title: 'Deployments',
@@ -72,38 +72,6 @@ export const containerTexts = {
   stop: 'Stop',
 }
 
-export const accessTexts = {
-  title: 'Access',
-  lead: 'Who may do what here, and by which assignment.',
-  scope: 'Where',
-  everything: 'The whole installation',
-  who: 'Who',
-  kind: 'Kind',
-  role: 'Role',
-  given: 'Given at',
-  condition: 'Condition',
-  add: 'Add an assignment',
-  addNow: 'Add',
-  remove: 'Remove',
-  none: 'Nobody has a role here.',
-  person: 'Person, group or application',
-  roleHint: 'What the role lets them do is in its description.',
-  conditionHint: 'Optional. The role counts only where it holds.',
-  description: 'Why',
-  check: 'Check somebody',
-  checkLead: 'May they take this action here?',
-  action: 'Action',
-  ask: 'Check',
-  decisions: {
-    Allowed: 'Yes',
-    NotAllowed: 'No',
-    Conditional: 'It depends on what is asked for',
-  } as Readonly<Record<string, string>>,
-  by: (role: string, scope: string) => `by ${role} at ${scope}`,
-  nearest: 'What came nearest',
-  you: 'You',
-}
-
 export const billingTexts = {
   title: 'Billing',
   lead: 'What was spent, on what, and what was invoiced.',
@@ -122,5 +90,8 @@ export const billingTexts = {
   invoice: 'Invoice',
   status: 'Status',
   due: 'Due',
+  charge: 'Charge what ran until now',
+  chargeHint: 'What containers use is charged when the day is over.',
+  charged: (count: number) => `${count} ${count === 1 ? 'charge' : 'charges'} recorded.`,
   partial: 'Only the transactions read so far are counted. Load more below.',
 }

@@ -16,7 +16,7 @@ import { useState } from 'react'
 import { type BodyOf, call } from '../../api/client.ts'
 import { shortId } from '../../api/ids.ts'
 import { qualified } from '../../api/place.ts'
-import { type ItemOf, useList, useListAt, useWrite } from '../../api/queries.ts'
+import { type ItemOf, useList, useWrite } from '../../api/queries.ts'
 import { person } from '../../api/session.ts'
 import { AppLink } from '../../components/app-link.tsx'
 import { Card } from '../../components/card.tsx'
@@ -24,17 +24,11 @@ import { FormDialog, problemAt } from '../../components/form-dialog.tsx'
 import { usePrincipalNames } from '../../components/principals.ts'
 import { Refusal } from '../../components/refusal.tsx'
 import { Table } from '../../components/table.tsx'
-import { accessTexts } from '../../texts/work.ts'
+import { accessTexts } from '../../texts/access.ts'
+import { MemberOptions, useMembers } from './people.tsx'
 
 type Assignment = ItemOf<'listRoleAssignments'>
 type Role = ItemOf<'listRoleDefinitions'>
-
-/** People, groups and applications, as the directory lists them. */
-interface Member {
-  readonly id: string
-  readonly displayName: string
-  readonly type: 'User' | 'Group' | 'ServicePrincipal'
-}
 
 const useStyles = makeStyles({
   bar: { display: 'flex', gap: tokens.spacingHorizontalM, flexWrap: 'wrap', alignItems: 'end' },
@@ -130,26 +124,6 @@ export function AccessPanel({ scope }: { readonly scope: string }) {
       />
       <Check scope={scope} roles={roles} />
       {adding && <AddAssignment scope={scope} roles={roles.all} onClose={() => setAdding(false)} />}
-    </>
-  )
-}
-
-function useMembers(): readonly Member[] {
-  const users = useListAt<Member>('/directory/users')
-  const groups = useListAt<Member>('/directory/groups')
-  const applications = useListAt<Member>('/directory/servicePrincipals')
-  return [...users.rows, ...groups.rows, ...applications.rows]
-}
-
-function MemberOptions({ members }: { readonly members: readonly Member[] }) {
-  return (
-    <>
-      <option value="" />
-      {members.map(({ id, displayName, type }) => (
-        <option key={id} value={id}>
-          {displayName} ({type})
-        </option>
-      ))}
     </>
   )
 }

@@ -1,16 +1,34 @@
-/** Access at any scope: chosen here, or by the address. */
+/** Access at any scope: chosen here, or by the address. And who there is to have it. */
 
-import { Field, makeStyles, Select } from '@fluentui/react-components'
+import { Field, makeStyles, Select, Tab, TabList } from '@fluentui/react-components'
 import { groupId, shortId } from '../../api/ids.ts'
 import { useSearch, useSetSearch } from '../../app/address.ts'
 import { useGroups, useSubscriptions } from '../../app/subscription.ts'
 import { Page } from '../../components/page.tsx'
-import { accessTexts } from '../../texts/work.ts'
+import { accessTexts } from '../../texts/access.ts'
 import { AccessPanel } from './access-panel.tsx'
+import { People } from './people.tsx'
 
 const useStyles = makeStyles({ pick: { maxWidth: '420px' } })
 
 export function Access() {
+  const { view = 'assignments' } = useSearch()
+  const setSearch = useSetSearch()
+  return (
+    <Page title={accessTexts.title} lead={accessTexts.lead}>
+      <TabList
+        selectedValue={view}
+        onTabSelect={(_, { value }) => setSearch({ view: String(value) })}
+      >
+        <Tab value="assignments">{accessTexts.assignments}</Tab>
+        <Tab value="people">{accessTexts.people}</Tab>
+      </TabList>
+      {view === 'people' ? <People /> : <Assignments />}
+    </Page>
+  )
+}
+
+function Assignments() {
   const styles = useStyles()
   const { scope: wanted } = useSearch()
   const setSearch = useSetSearch()
@@ -25,7 +43,7 @@ export function Access() {
   ]
   const known = scopes.some(([id]) => id === scope)
   return (
-    <Page title={accessTexts.title} lead={accessTexts.lead}>
+    <>
       <Field label={accessTexts.scope} className={styles.pick}>
         <Select value={scope ?? ''} onChange={(_, { value }) => setSearch({ scope: value })}>
           {!known && scope !== undefined && <option value={scope}>{shortId(scope)}</option>}
@@ -37,6 +55,6 @@ export function Access() {
         </Select>
       </Field>
       {scope !== undefined && <AccessPanel key={scope} scope={scope} />}
-    </Page>
+    </>
   )
 }

@@ -1,7 +1,17 @@
 /** What was spent in a month, by day or by what it was spent on; the transactions, and the invoices. */
 
-import { Field, Input, makeStyles, Select, Text, Title3, tokens } from '@fluentui/react-components'
-import { type ItemOf, useList } from '../../api/queries.ts'
+import {
+  Button,
+  Field,
+  Input,
+  makeStyles,
+  Select,
+  Text,
+  Title3,
+  tokens,
+} from '@fluentui/react-components'
+import { call } from '../../api/client.ts'
+import { type ItemOf, useList, useWrite } from '../../api/queries.ts'
 import { useSearch, useSetSearch } from '../../app/address.ts'
 import { Bars } from '../../components/bars.tsx'
 import { Card } from '../../components/card.tsx'
@@ -98,6 +108,7 @@ export function Billing() {
             <Options of={billingTexts.dimensions} />
           </Select>
         </Field>
+        <Charge />
       </div>
       {error !== null ? (
         <Refusal failure={error} />
@@ -136,6 +147,30 @@ export function Billing() {
         </>
       )}
     </Page>
+  )
+}
+
+/** Nobody has to wait for the end of the day. */
+function Charge() {
+  const { account, profile } = useBillingProfile()
+  const path = { billingAccountName: account ?? '', billingProfileName: profile ?? '' }
+  const charge = useWrite(
+    // The document leaves the answer open.
+    async () =>
+      ((await call('chargeUsage', { path })).body as { readonly charges: number }).charges,
+  )
+  return (
+    <>
+      <Button
+        title={billingTexts.chargeHint}
+        disabled={profile === undefined || charge.isPending}
+        onClick={() => charge.mutate(undefined)}
+      >
+        {billingTexts.charge}
+      </Button>
+      {charge.data !== undefined && <Text role="status">{billingTexts.charged(charge.data)}</Text>}
+      {charge.error !== null && <Refusal failure={charge.error} />}
+    </>
   )
 }
 
