@@ -33,6 +33,7 @@ const routes = [
   view('/', () => import('../views/home/home.tsx'), 'Home'),
   view('/resources', () => import('../views/resources/resources.tsx'), 'Resources'),
   view('/resource/$', () => import('../views/resource/resource.tsx'), 'Resource'),
+  view('/create', () => import('../views/write/create.tsx'), 'CreateResource'),
   view('/access', () => import('../views/access/access.tsx'), 'Access'),
   view('/deployments', () => import('../views/deployments/deployments.tsx'), 'Deployments'),
   view(

@@ -15,6 +15,7 @@ import { type Answer, send } from '../api/client.ts'
 import { useWrite } from '../api/queries.ts'
 import { explorerTexts } from '../texts/apis.ts'
 import { asJson, CodeBlock } from './code-block.tsx'
+import { readJson } from './read-json.ts'
 import { Refusal } from './refusal.tsx'
 
 export interface Parameter {
@@ -100,7 +101,12 @@ export function TryIt({
         </Field>
       ))}
       {sample !== undefined && (
-        <Field label={explorerTexts.value} validationMessage={read.problem}>
+        <Field
+          label={explorerTexts.value}
+          validationMessage={
+            read.problem === undefined ? undefined : explorerTexts.notJson(read.problem)
+          }
+        >
           <Textarea
             className={styles.body}
             spellCheck={false}
@@ -148,12 +154,4 @@ export function TryIt({
       )}
     </form>
   )
-}
-
-function readJson(text: string): { readonly value: unknown; readonly problem: string | undefined } {
-  try {
-    return { value: JSON.parse(text) as unknown, problem: undefined }
-  } catch (error) {
-    return { value: undefined, problem: explorerTexts.notJson(String((error as Error).message)) }
-  }
 }

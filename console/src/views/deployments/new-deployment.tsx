@@ -24,6 +24,7 @@ import { type Change, Changes } from '../../components/changes.tsx'
 import { asJson } from '../../components/code-block.tsx'
 import { Options } from '../../components/options.tsx'
 import { Loading, Page } from '../../components/page.tsx'
+import { type ReadJson, readJson } from '../../components/read-json.ts'
 import { Refusal } from '../../components/refusal.tsx'
 import { deploymentTexts } from '../../texts/work.ts'
 import { type ExampleName, examples } from './examples.ts'
@@ -114,8 +115,8 @@ function DeploymentForm({ begin }: { readonly begin: Begin }) {
   const [template, setTemplate] = useState(() => asJson(begin.template))
   const [parameters, setParameters] = useState(() => asJson(begin.parameters ?? {}))
   const [mode, setMode] = useState<Mode>(begin.mode ?? 'Incremental')
-  const read = readJson(template)
-  const given = readJson(parameters)
+  const read = readText(template)
+  const given = readText(parameters)
   const text = { value: template, problem: read.problem, box: useRef<HTMLTextAreaElement>(null) }
   const scope = groupId(subscriptionId, group)
   const path = { scope, deploymentName: name }
@@ -267,10 +268,8 @@ function flat(value: object | undefined, side: 'before' | 'after'): readonly Cha
     .map(([path, one]) => ({ path, [side]: one }))
 }
 
-function readJson(text: string): { readonly value: unknown; readonly problem: string | undefined } {
-  try {
-    return { value: JSON.parse(text) as unknown, problem: undefined }
-  } catch (error) {
-    return { value: undefined, problem: deploymentTexts.notJson(String((error as Error).message)) }
-  }
+/** With the words of this view. */
+function readText(text: string): ReadJson {
+  const { value, problem } = readJson(text)
+  return { value, problem: problem === undefined ? problem : deploymentTexts.notJson(problem) }
 }

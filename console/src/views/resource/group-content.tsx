@@ -7,6 +7,7 @@ import { Card } from '../../components/card.tsx'
 import { State } from '../../components/state.tsx'
 import { Table } from '../../components/table.tsx'
 import { homeTexts, resourcesTexts, resourceTexts } from '../../texts/resources.ts'
+import { writeTexts } from '../../texts/write.ts'
 import type { ListedResource } from '../home/home.tsx'
 
 export function GroupContent({ id }: { readonly id: string }) {
@@ -20,6 +21,7 @@ export function GroupContent({ id }: { readonly id: string }) {
       <AppLink to={`/deployments/new?group=${encodeURIComponent(group)}`}>
         {homeTexts.deploy}
       </AppLink>
+      <AppLink to={`/create?group=${encodeURIComponent(group)}`}>{writeTexts.create}</AppLink>
       <Table
         {...found}
         label={resourceTexts.tabs.resources}

@@ -46,8 +46,8 @@ interface TabEntry {
   readonly view: React.ComponentType<TabProps>
   /** Of which types, in lower case and without the installation's word; of all when left out. */
   readonly types?: readonly string[]
-  /** Of what has no type of its own. */
-  readonly of?: 'group' | 'subscription'
+  /** Of a group, of a subscription, or of what has a type of its own. */
+  readonly of?: 'group' | 'subscription' | 'resource'
 }
 
 function Json({ resource }: TabProps) {
@@ -115,6 +115,12 @@ const tabs: readonly TabEntry[] = [
     view: Json,
   },
   {
+    value: 'edit',
+    title: resourceTexts.edit,
+    view: lazy(async () => ({ default: (await import('../write/edit-tab.tsx')).EditTab })),
+    of: 'resource',
+  },
+  {
     value: 'tags',
     title: resourceTexts.tabs.tags,
     view: lazy(async () => ({ default: (await import('./tags.tsx')).Tags })),
@@ -138,7 +144,7 @@ const tabs: readonly TabEntry[] = [
 
 function tabsOf(id: string): readonly TabEntry[] {
   const { type, group } = readId(id)
-  const kind = type !== undefined ? undefined : group === undefined ? 'subscription' : 'group'
+  const kind = type !== undefined ? 'resource' : group === undefined ? 'subscription' : 'group'
   return tabs.filter(
     (one) =>
       (one.types === undefined || one.types.includes(plainType(type ?? '').toLowerCase())) &&
