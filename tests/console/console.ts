@@ -87,9 +87,9 @@ const looks = [
   ['narrow', { width: 360, height: 740 }, 'light'],
 ] as const
 
-/** What is in the frame scrolls by itself: the window does not tell. */
+/** What is in the frame, or in a dialog, scrolls by itself: the window does not tell. */
 const mainOverflows =
-  '[...document.querySelectorAll("main")].some((one) => one.scrollWidth > one.clientWidth)'
+  '[...document.querySelectorAll("main, [role=dialog] .fui-DialogContent")].some((one) => one.scrollWidth > one.clientWidth)'
 
 /** What fades in or changes colour has done so. */
 const settled = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() =>

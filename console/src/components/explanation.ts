@@ -16,6 +16,8 @@ interface Explanation {
     readonly role: string
     readonly scope: string
     readonly reason: string
+    /** The group that has it; undefined where it is their own. */
+    readonly group: string | undefined
   }[]
   /** Names of those who may assign roles there. */
   readonly askable: readonly string[]
@@ -61,6 +63,10 @@ async function explain(failure: ApiFailure): Promise<Explanation> {
   const roles = new Map(
     (await Promise.all(places.slice(0, 5).map(roleNames))).flatMap((one) => [...one]),
   )
+  const mine = person()?.id
+  const groups = await principalNames(
+    (found?.nearest ?? []).map((one) => one.principalId).filter((id) => id !== mine),
+  )
   return {
     action,
     scope,
@@ -70,6 +76,10 @@ async function explain(failure: ApiFailure): Promise<Explanation> {
       role: roles.get(idOf(one.roleDefinitionId))?.name ?? idOf(one.roleDefinitionId),
       scope: one.scope,
       reason: one.detail ?? one.reason,
+      group:
+        one.principalId === mine
+          ? undefined
+          : (groups.get(one.principalId)?.name ?? one.principalId),
     })),
     askable: await assigners(scope, roles),
   }

@@ -17,7 +17,13 @@ import { appTexts } from '../texts/app.ts'
 import { Refusal } from './refusal.tsx'
 
 const useStyles = makeStyles({
-  fields: { display: 'grid', gap: tokens.spacingVerticalM },
+  // A long word in a list of choices makes no field wider than the dialog.
+  fields: {
+    display: 'grid',
+    gap: tokens.spacingVerticalM,
+    gridTemplateColumns: 'minmax(0, 1fr)',
+    '& .fui-Field': { gridTemplateColumns: 'minmax(0, 1fr)' },
+  },
 })
 
 export function FormDialog({

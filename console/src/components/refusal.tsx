@@ -13,13 +13,16 @@ import {
 import { useState } from 'react'
 import type { ApiFailure } from '../api/client.ts'
 import { shortId } from '../api/ids.ts'
+import { person } from '../api/session.ts'
 import { appTexts, refusalTexts } from '../texts/app.ts'
+import { AccessPath } from './access-path.tsx'
 import { CopyButton } from './code-block.tsx'
 import { useExplanation } from './explanation.ts'
 
 const useStyles = makeStyles({
   block: {
     display: 'grid',
+    gridTemplateColumns: 'minmax(0, 1fr)',
     gap: tokens.spacingVerticalM,
     justifyItems: 'stretch',
     maxWidth: '900px',
@@ -30,6 +33,7 @@ const useStyles = makeStyles({
   path: {
     borderLeft: `3px solid ${tokens.colorBrandStroke1}`,
     paddingLeft: tokens.spacingHorizontalM,
+    overflowWrap: 'anywhere',
   },
 })
 
@@ -108,13 +112,19 @@ function Explanation({ failure }: { readonly failure: ApiFailure }) {
           <Text weight="semibold" block>
             {refusalTexts.nearest}
           </Text>
-          <ul className={styles.details}>
-            {data.nearest.map((one) => (
-              <li key={one.key}>
-                {one.role} · {shortId(one.scope)}: {one.reason}
-              </li>
-            ))}
-          </ul>
+          {data.nearest.map((one) => (
+            <AccessPath
+              key={one.key}
+              who={person()?.name ?? ''}
+              group={one.group}
+              role={one.role}
+              given={one.scope}
+              wanted={data.scope}
+              action={data.action}
+              outcome="NotAllowed"
+              reason={one.reason}
+            />
+          ))}
         </>
       )}
       <Text weight="semibold" block>

@@ -31,6 +31,8 @@ export const accessTexts = {
   } as Readonly<Record<string, string>>,
   by: (role: string, scope: string) => `by ${role} at ${scope}`,
   nearest: 'What came nearest',
+  denied: (name: string, scope: string) =>
+    `The deny assignment ${name} at ${scope} stands in the way.`,
   you: 'You',
 }
 
@@ -54,4 +56,24 @@ export const peopleTexts = {
   noMembers: 'Nobody is in it yet.',
   takeOut: 'Take out',
   putIn: 'Put in',
+}
+
+export const pathTexts = {
+  of: (who: string, role: string) => `How ${role} reaches from ${who}`,
+  who: 'Who',
+  group: 'By the group',
+  role: 'Has the role',
+  given: 'Given at',
+  reaches: 'Reaches',
+  action: 'Wants',
+  outcomes: { Allowed: 'Allowed', NotAllowed: 'Ends here', Conditional: 'If the condition holds' },
+}
+
+export const conditionTexts = {
+  title: 'Only for some',
+  lead: 'For roles that assign roles: what may be given and taken away. Built by clicks, the condition is the text below.',
+  roles: 'Only these roles',
+  kinds: 'Only to',
+  kindNames: { User: 'People', Group: 'Groups', ServicePrincipal: 'Applications' },
+  people: 'Only to these',
 }

@@ -18,6 +18,7 @@ import { shortId } from '../../api/ids.ts'
 import { qualified } from '../../api/place.ts'
 import { type ItemOf, useList, useWrite } from '../../api/queries.ts'
 import { person } from '../../api/session.ts'
+import { AccessPath } from '../../components/access-path.tsx'
 import { AppLink } from '../../components/app-link.tsx'
 import { Card } from '../../components/card.tsx'
 import { FormDialog, problemAt } from '../../components/form-dialog.tsx'
@@ -25,6 +26,8 @@ import { usePrincipalNames } from '../../components/principals.ts'
 import { Refusal } from '../../components/refusal.tsx'
 import { Table } from '../../components/table.tsx'
 import { accessTexts } from '../../texts/access.ts'
+import { conditionOf, nothingClicked } from './condition.ts'
+import { ConditionBuilder } from './condition-builder.tsx'
 import { MemberOptions, useMembers } from './people.tsx'
 
 type Assignment = ItemOf<'listRoleAssignments'>
@@ -32,8 +35,7 @@ type Role = ItemOf<'listRoleDefinitions'>
 
 const useStyles = makeStyles({
   bar: { display: 'flex', gap: tokens.spacingHorizontalM, flexWrap: 'wrap', alignItems: 'end' },
-  answer: { overflowWrap: 'anywhere' },
-  list: { margin: 0, paddingLeft: tokens.spacingHorizontalL, overflowWrap: 'anywhere' },
+  answer: { display: 'grid', gap: tokens.spacingVerticalS, overflowWrap: 'anywhere' },
 })
 
 function lastOf(id: string): string {
@@ -141,6 +143,7 @@ function AddAssignment({
   const [who, setWho] = useState('')
   const [role, setRole] = useState('')
   const [condition, setCondition] = useState('')
+  const [clicked, setClicked] = useState(nothingClicked)
   const [description, setDescription] = useState('')
   const [name] = useState(() => crypto.randomUUID())
   const write = useWrite((body: BodyOf<'putRoleAssignment'>) =>
@@ -198,6 +201,15 @@ function AddAssignment({
           ))}
         </Select>
       </Field>
+      <ConditionBuilder
+        roles={roles}
+        members={members}
+        clicked={clicked}
+        onClick={(next) => {
+          setClicked(next)
+          setCondition(conditionOf(next))
+        }}
+      />
       <Field
         label={accessTexts.condition}
         hint={accessTexts.conditionHint}
@@ -232,6 +244,11 @@ function Check({
     }),
   )
   const found = check.data?.body.value[0]
+  const paths = [found?.roleAssignment ?? [], found?.nearest ?? []].flat()
+  const subject = who === '' ? (person()?.id ?? '') : who
+  const holders = usePrincipalNames([subject, ...paths.map(({ principalId }) => principalId)])
+  const nameOf = (id: string): string =>
+    holders.get(id)?.name ?? members.find((one) => one.id === id)?.displayName ?? id
   return (
     <Card title={accessTexts.check}>
       <Text>{accessTexts.checkLead}</Text>
@@ -257,19 +274,30 @@ function Check({
               ? ''
               : ` ${accessTexts.by(roles.nameOf(found.roleAssignment.roleDefinitionId), shortId(found.roleAssignment.scope))}`}
           </Text>
-          {(found.nearest ?? []).length > 0 && (
-            <>
-              <Text block>{accessTexts.nearest}</Text>
-              <ul className={styles.list}>
-                {found.nearest?.map((one) => (
-                  <li key={one.roleAssignmentId}>
-                    {roles.nameOf(one.roleDefinitionId)} · {shortId(one.scope)}:{' '}
-                    {one.detail ?? one.reason}
-                  </li>
-                ))}
-              </ul>
-            </>
+          {found.denyAssignment !== undefined && (
+            <Text block>
+              {accessTexts.denied(
+                found.denyAssignment.denyAssignmentName,
+                shortId(found.denyAssignment.scope),
+              )}
+            </Text>
           )}
+          {found.roleAssignment === undefined && paths.length > 0 && (
+            <Text block>{accessTexts.nearest}</Text>
+          )}
+          {paths.map((one) => (
+            <AccessPath
+              key={one.roleAssignmentId}
+              who={nameOf(subject)}
+              group={one.principalId === subject ? undefined : nameOf(one.principalId)}
+              role={roles.nameOf(one.roleDefinitionId)}
+              given={one.scope}
+              wanted={scope}
+              action={found.action}
+              outcome={found.accessDecision}
+              reason={one.detail ?? one.reason}
+            />
+          ))}
         </div>
       )}
     </Card>
