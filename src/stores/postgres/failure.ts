@@ -11,7 +11,11 @@ interface ServerError extends Error {
   readonly severity: string
   readonly table?: string | undefined
   readonly constraint?: string | undefined
+  readonly routine?: string | undefined
 }
+
+/** Another replica changed the columns of a prepared statement. Nothing was done; under a new name it works. */
+export class StalePlan extends StoreConflict {}
 
 function isServerError(error: Error): error is ServerError {
   return 'severity' in error && 'code' in error && typeof error.code === 'string'
@@ -56,6 +60,9 @@ function translateServer(error: ServerError, uniqueKey: string | null): unknown 
     }
     return new StoreConflict(`Another row of '${table}' has the same '${constraint}'.`, table)
   }
+  // The message is in the server's language.
+  if (code === '0A000' && error.routine === 'RevalidateCachedQuery')
+    return new StalePlan(error.message)
   if (lost.has(code)) return new StoreConflict(`A race was lost: ${error.message}`)
   if (code === '22021') {
     return new Error('Text holds a NUL character or no valid Unicode, which a store cannot.', {

@@ -47,6 +47,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const pool = new pg.Pool({
     ...shared,
     ...durability,
+    // What a transaction asks at once is sent at once: one way to the server and back.
+    pipeline: true,
     max: options.poolSize,
     idleTimeoutMillis: idleMilliseconds,
     statement_timeout: statementMilliseconds,

@@ -102,11 +102,13 @@ export const changes = named({
   assertClaim: 'SELECT 1 FROM work WHERE key = $1 AND fence = $2 AND lease_owner IS NOT NULL',
   lockClaim: `SELECT 1 FROM work WHERE key = $1 AND fence = $2 AND lease_owner IS NOT NULL
     FOR UPDATE`,
-  advanceFeed: `INSERT INTO feeds AS held (name, position) VALUES ($1, $2)
-    ON CONFLICT (name) DO UPDATE SET position = held.position + excluded.position
-    RETURNING position`,
-  appendToFeed: `INSERT INTO feed_entries (name, position, key)
-    SELECT $1, $2 + number, key FROM unnest($3::text[]) WITH ORDINALITY AS entry (key, number)`,
+  appendToFeed: `WITH advanced AS (
+      INSERT INTO feeds AS held (name, position) VALUES ($1, $2)
+      ON CONFLICT (name) DO UPDATE SET position = held.position + excluded.position
+      RETURNING position)
+    INSERT INTO feed_entries (name, position, key)
+    SELECT $1, advanced.position - $2 + number, key
+    FROM advanced, unnest($3::text[]) WITH ORDINALITY AS entry (key, number)`,
   notifyWork: `SELECT pg_notify('armature_work', '')`,
   // `$2` is the caller's time and decides what is due; leases live by the database's clock. A takeover
   // keeps a wish for later than now; an earlier one is what this claim is about to serve.

@@ -10,7 +10,7 @@ import { backOff } from '#kernel/back-off.ts'
 import type { Clock } from '#kernel/ports.ts'
 
 import { assertOutsideWork, runInsideWork } from '../inside-work.ts'
-import { assertCarried, assertReads, numberParameters } from '../sql.ts'
+import { assertCarried, assertReads } from '../sql.ts'
 import {
   type Claim,
   type Feed,
@@ -27,7 +27,7 @@ import { isWorthAnotherTry } from '../tries.ts'
 import { translate } from './failure.ts'
 import type { Listener } from './listener.ts'
 import { PostgresReads, toNumber } from './reads.ts'
-import { type Answer, ask, type Parameter } from './session.ts'
+import { type Answer, type Parameter, PreparedStatements } from './session.ts'
 import { changes, queries, type Statement } from './statements.ts'
 import { PostgresTransaction, toRows } from './transaction.ts'
 
@@ -52,6 +52,7 @@ export class PostgresStore implements Store {
   readonly sql: Sql
   readonly #options: PostgresStoreOptions
   readonly #reads: PostgresReads
+  readonly #prepared = new PreparedStatements()
   /** Transactions under way; closing waits for them. */
   readonly #active = new Set<Promise<unknown>>()
   /** The telling under way, and whether more was scheduled since it was sent. */
@@ -65,7 +66,7 @@ export class PostgresStore implements Store {
     const all: Sql['all'] = async (text, ...values) => {
       assertReads(text)
       assertCarried(values)
-      return toRows(await this.#ask(numberParameters(text), values))
+      return toRows(await this.#ask(this.#prepared.relational(text, values), values))
     }
     this.sql = {
       dialect: 'postgres',
@@ -197,7 +198,7 @@ export class PostgresStore implements Store {
   async #ask(statement: Statement | string, values: readonly Parameter[]): Promise<Answer> {
     assertOutsideWork(this)
     this.#assertOpen()
-    return ask(this.#options.pool, statement, values)
+    return this.#prepared.askAlone(this.#options.pool, statement, values)
   }
 
   #assertOpen(): void {
@@ -232,7 +233,7 @@ export class PostgresStore implements Store {
 
   async #attempt<T>(work: (tx: PostgresTransaction) => Promise<T>): Promise<T> {
     const client = await this.#connect()
-    const tx = new PostgresTransaction(client)
+    const tx = new PostgresTransaction(client, this.#prepared)
     let usable = true
     try {
       const value = await runInsideWork(this, () => work(tx))
@@ -261,7 +262,7 @@ export class PostgresStore implements Store {
     while (this.#tellAgain) {
       this.#tellAgain = false
       try {
-        await ask(this.#options.pool, changes.notifyWork)
+        await this.#prepared.askAlone(this.#options.pool, changes.notifyWork)
       } catch {
         // A hint: the others find the work when they next look.
       }

@@ -5,7 +5,7 @@
 
 import type { PoolClient } from 'pg'
 import { toResource } from '../row-cells.ts'
-import { assertCarried, numberParameters } from '../sql.ts'
+import { assertCarried } from '../sql.ts'
 import {
   type Claim,
   type EventRow,
@@ -19,43 +19,51 @@ import {
   type Tx,
 } from '../store.ts'
 import { LostClaim } from '../tries.ts'
-import { PostgresReads, toNumber } from './reads.ts'
-import { type Answer, ask, type Parameter } from './session.ts'
+import { PostgresReads } from './reads.ts'
+import type { Answer, Parameter, PreparedStatements } from './session.ts'
 import { changes, type Statement, transactions } from './statements.ts'
 
 export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   readonly #client: PoolClient
+  readonly #prepared: PreparedStatements
   readonly #follows: (readonly [feed: string, key: string])[] = []
   #claims: readonly Claim[] = []
   /** Set when work was scheduled, so that others are told after the commit. */
   scheduled = false
-  /** The end of the last call: a connection takes one question at a time. */
+  /** The answer to BEGIN, until it is there. */
+  #beginning: Promise<unknown> | undefined
+  /** The end of the last call, and so of all: answers come in the order of the questions. */
   #last: Promise<unknown>
+  #asked = false
   /** The first failure of a call. It ended the transaction for the server, so no later call can mend it. */
   #failure: unknown
   #ended = false
 
-  constructor(client: PoolClient) {
-    super((statement, values) => this.#call(statement, values))
+  constructor(client: PoolClient, prepared: PreparedStatements) {
+    super((statement, values) => this.#call(statement, values, { reads: true }))
     this.#client = client
-    this.#last = this.#send(transactions.begin)
-    // Told by the first call that waits for it.
-    this.#last.catch(() => undefined)
+    this.#prepared = prepared
+    const begun = (): void => {
+      this.#beginning = undefined
+    }
+    // Its failure is told by the next call.
+    this.#beginning = this.#send(transactions.begin).then(begun, begun)
+    this.#last = this.#beginning
   }
 
   async lock(key: string, mode: 'change' | 'share'): Promise<ResourceRow | undefined> {
     const statement = mode === 'change' ? changes.lockForChange : changes.lockForShare
-    const [cells] = (await this.#call(statement, [key])).rows
+    const [cells] = (await this.#call(statement, [key], { reads: true })).rows
     return cells === undefined ? undefined : toResource(cells)
   }
 
   async insert(row: ResourceRow): Promise<void> {
-    await this.#call(changes.insert, [row.key, ...columnsOf(row)], row.uniqueKey)
+    await this.#call(changes.insert, [row.key, ...columnsOf(row)], row)
   }
 
   async update(row: ResourceRow, etag: string): Promise<void> {
     const values = [...columnsOf(row), row.key, etag]
-    const answer = await this.#call(changes.update, values, row.uniqueKey)
+    const answer = await this.#call(changes.update, values, row)
     if (answer.changes === 0) this.#lose(staleTag(row.key))
   }
 
@@ -125,9 +133,16 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
     await this.#last.catch(() => undefined)
     // A work that swallowed a failure decided on rows that are not there: it is as if it had thrown.
     if (this.#failure !== undefined) throw this.#failure
-    await this.#finish()
+    for (const claim of this.#claims) await this.#lockClaim(claim)
+    // Sent together. When a feed's statement fails, COMMIT is answered, too, but as a ROLLBACK.
+    const feeds = this.#appendToFeeds()
     this.#ended = true
-    await this.#send(transactions.commit)
+    const done = this.#send(transactions.commit)
+    this.#last = done
+    const [{ command }] = await Promise.all([done, ...feeds])
+    if (command !== 'COMMIT') {
+      throw new StoreUnavailable(`PostgreSQL answered a commit with ${command}.`, 'later')
+    }
   }
 
   /** The end of a try that failed. False when the connection is of no more use. */
@@ -144,15 +159,12 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   }
 
   /** What others wait for is locked last, in one order everywhere: claims, then feeds by name. */
-  async #finish(): Promise<void> {
-    for (const claim of this.#claims) await this.#lockClaim(claim)
+  #appendToFeeds(): readonly Promise<Answer>[] {
     const feeds = Map.groupBy(this.#follows, ([feed]) => feed)
-    for (const feed of [...feeds.keys()].sort()) {
+    return [...feeds.keys()].sort().map((feed) => {
       const keys = (feeds.get(feed) ?? []).map(([, key]) => key)
-      const { rows } = await this.#call(changes.advanceFeed, [feed, keys.length])
-      const before = (toNumber(rows[0]) ?? 0) - keys.length
-      await this.#call(changes.appendToFeed, [feed, before, keys])
-    }
+      return this.#call(changes.appendToFeed, [feed, keys.length, keys])
+    })
   }
 
   async #lockClaim(claim: Claim): Promise<void> {
@@ -162,7 +174,7 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
 
   #relational(text: string, values: readonly SqlValue[]): Promise<Answer> {
     assertCarried(values)
-    return this.#call(numberParameters(text), values)
+    return this.#call(this.#prepared.relational(text, values), values)
   }
 
   #assertOpen(): void {
@@ -170,17 +182,22 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
     if (this.#failure !== undefined) throw this.#failure
   }
 
-  /** One call after the other, even when the work makes several at once. */
+  /**
+   * Sent at once, and answered in the order of the calls. Only a read may go together with BEGIN, and only as the first:
+   * where BEGIN fails, what follows it is carried out all the same, and a write would then stand by itself.
+   */
   #call(
     statement: Statement | string,
     values: readonly Parameter[],
-    uniqueKey: string | null = null,
+    { uniqueKey = null, reads = false }: CallFacts = {},
   ): Promise<Answer> {
     const call = async (): Promise<Answer> => {
       this.#assertOpen()
       return this.#send(statement, values, uniqueKey)
     }
-    const answer = this.#last.then(call, call)
+    const waits = this.#beginning !== undefined && !(reads && !this.#asked)
+    this.#asked = true
+    const answer = waits && this.#beginning !== undefined ? this.#beginning.then(call) : call()
     this.#last = answer
     return answer
   }
@@ -191,10 +208,11 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
     uniqueKey: string | null = null,
   ): Promise<Answer> {
     try {
-      return await ask(this.#client, statement, values, uniqueKey)
+      return await this.#prepared.ask(this.#client, statement, values, uniqueKey)
     } catch (error) {
+      // What was sent after a failure only says that the transaction has failed.
       this.#failure ??= error
-      throw error
+      throw this.#failure
     }
   }
 
@@ -202,6 +220,12 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
     this.#failure ??= conflict
     throw conflict
   }
+}
+
+/** The unique key of a row that is written; whether the call changes nothing. */
+interface CallFacts {
+  readonly uniqueKey?: string | null
+  readonly reads?: boolean
 }
 
 /** The columns of a row after its key, in the order of the statements. */
