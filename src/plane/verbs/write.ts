@@ -261,12 +261,12 @@ export async function storeDesired(write: Write, desired: Desired): Promise<Outc
     deleting: false,
   }
   const nextRow = writeRow(compiled, next)
-  if (current === undefined) await tx.insert(nextRow)
-  else await tx.update(nextRow, current.etag)
+  const storeRow = (): Promise<void> =>
+    current === undefined ? tx.insert(nextRow) : tx.update(nextRow, current.etag)
   const status = current === undefined ? (compiled.stored.protocol?.createdStatus ?? 201) : 200
   const isLong = reconcile !== undefined && !isTerminalState(next.state)
+  if (isLong) await storeRow()
   const operation = isLong ? await openWriteOperation(write, next, status) : undefined
-  if (isLong || reconcile?.background !== undefined) await tx.schedule(id.key, now)
   const outcome = located(write, outcomeOf(write, next, status, operation))
   const changes = changesOf(deps, {
     compiled,
@@ -276,16 +276,22 @@ export async function storeDesired(write: Write, desired: Desired): Promise<Outc
     wireAfter: outcome.body,
     body: input.body,
   })
-  await recordActivity(tx, {
-    at: now,
-    initiator: write.initiator,
-    action: route.operation,
-    target: next.id,
-    status: operation === undefined ? 'Succeeded' : 'Accepted',
-    httpStatus: status,
-    ...(operation === undefined ? {} : { operationId: operation.id }),
-    ...(changes === undefined ? {} : { changes }),
-  })
+  const isScheduled = isLong || reconcile?.background !== undefined
+  // At once: where the store is a server, that is one way there and back.
+  await Promise.all([
+    recordActivity(tx, {
+      at: now,
+      initiator: write.initiator,
+      action: route.operation,
+      target: next.id,
+      status: operation === undefined ? 'Succeeded' : 'Accepted',
+      httpStatus: status,
+      ...(operation === undefined ? {} : { operationId: operation.id }),
+      ...(changes === undefined ? {} : { changes }),
+    }),
+    isLong ? undefined : storeRow(),
+    isScheduled ? tx.schedule(id.key, now) : undefined,
+  ])
   await appendToFeed(tx, compiled, id.key)
   return outcome
 }

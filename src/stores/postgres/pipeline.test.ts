@@ -1,0 +1,162 @@
+/** What is sent at once, and what is kept prepared, never costs a promise: asked of a real server that fails. */
+
+import assert from 'node:assert/strict'
+import { after, type TestContext, test } from 'node:test'
+import pg, { type PoolClient } from 'pg'
+
+import { requireOrSkip } from '../../../tests/require.ts'
+import { contractOptions, contractRow } from '../contract/setting.ts'
+import type { Store } from '../store.ts'
+import {
+  findPostgres,
+  howToGetPostgres,
+  type PostgresServer,
+  startPostgres,
+} from '../testing/postgres-server.ts'
+import { openPostgres } from './open.ts'
+import { cellTypes, PreparedStatements } from './session.ts'
+import { transactions } from './statements.ts'
+import { PostgresTransaction } from './transaction.ts'
+
+const shared: { server?: Promise<PostgresServer> } = {}
+after(async () => (await shared.server)?.stop())
+
+interface Place extends AsyncDisposable {
+  readonly store: Store
+  /** Another program at the same database. */
+  readonly other: pg.Client
+}
+
+async function place(t: TestContext): Promise<Place | undefined> {
+  if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return undefined
+  shared.server ??= startPostgres({ fsync: false })
+  const url = await (await shared.server).createDatabase()
+  const store = await openPostgres({ url, poolSize: 4, clock: Date, ...contractOptions })
+  const other = new pg.Client({ connectionString: url, types: cellTypes, pipeline: true })
+  await other.connect()
+  return {
+    store,
+    other,
+    async [Symbol.asyncDispose]() {
+      await other.end()
+      await store[Symbol.asyncDispose]()
+    },
+  }
+}
+
+test('columns that another replica changes are read on, in and outside of transactions', async (t) => {
+  await using at = await place(t)
+  if (at === undefined) return
+  const { store, other } = at
+  const text = 'SELECT generation AS number FROM resources WHERE key = ?'
+  const read = async (): Promise<unknown> => {
+    const rows = await Promise.all(Array.from({ length: 8 }, () => store.sql.all(text, '/a')))
+    for (const row of rows) assert.deepEqual(row, rows[0])
+    return rows[0]
+  }
+  await store.transact((tx) => tx.insert(contractRow('/a', { generation: 7 })))
+  for (let time = 0; time < 3; time++) {
+    await Promise.all(Array.from({ length: 8 }, () => store.get('/a')))
+    assert.deepEqual(await read(), [{ number: 7 }])
+    await store.transact((tx) => tx.lock('/a', 'change'))
+  }
+  for (const type of ['numeric', 'bigint']) {
+    // First met inside a transaction, then outside.
+    await other.query(`ALTER TABLE resources ALTER COLUMN generation TYPE ${type}`)
+    assert.equal((await store.transact((tx) => tx.lock('/a', 'change')))?.generation, 7)
+    assert.equal((await store.get('/a'))?.generation, 7)
+    assert.deepEqual(await read(), [{ number: 7 }])
+  }
+  await other.query('ALTER TABLE resources ALTER COLUMN generation TYPE numeric')
+  assert.equal((await store.get('/a'))?.generation, 7)
+  assert.deepEqual(await store.sql.transact((tx) => tx.all(text, '/a')), [{ number: 7 }])
+})
+
+test('a commit sent together with a feed that cannot be written is no commit', async (t) => {
+  await using at = await place(t)
+  if (at === undefined) return
+  const { store, other } = at
+  await other.query(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql
+    AS $$ BEGIN RAISE EXCEPTION 'no entry'; END $$`)
+  await other.query('CREATE TRIGGER refuse BEFORE INSERT ON feed_entries EXECUTE FUNCTION refuse()')
+  await assert.rejects(
+    store.transact(async (tx) => {
+      await tx.insert(contractRow('/a'))
+      await tx.follow('f', '/a')
+      await tx.follow('g', '/a')
+    }),
+    /no entry/,
+  )
+  assert.equal(await store.get('/a'), undefined)
+  // The connection is of use again.
+  await store.transact((tx) => tx.insert(contractRow('/b')))
+  assert.equal((await store.get('/b'))?.key, '/b')
+})
+
+test('a transaction that the server gave up is not told as committed', async (t) => {
+  await using at = await place(t)
+  if (at === undefined) return
+  const { store, other } = at
+  const tx = transactionOn(other)
+  await tx.insert(contractRow('/a'))
+  // Behind the back of the transaction, which sees no failure of its own.
+  await assert.rejects(other.query('SELECT 1 / 0'), /zero/)
+  await assert.rejects(tx.commit(), /answered a commit with ROLLBACK/)
+  assert.equal(await store.get('/a'), undefined)
+})
+
+test('nothing is written where BEGIN fails', async (t) => {
+  await using at = await place(t)
+  if (at === undefined) return
+  const { store, other } = at
+  for (const begin of ['alone', 'with a read']) {
+    const tx = transactionOn(other, 'SELECT 1 / 0')
+    const calls = [
+      ...(begin === 'alone' ? [] : [tx.get('/a')]),
+      tx.insert(contractRow('/a')),
+      tx.schedule('/a', 1),
+    ]
+    const outcomes = await Promise.allSettled(calls)
+    assert.deepEqual(
+      outcomes.slice(-2).map(({ status }) => status),
+      ['rejected', 'rejected'],
+    )
+    await assert.rejects(tx.commit(), /zero/)
+    assert.equal(await tx.rollback(), true)
+    assert.equal(await store.get('/a'), undefined)
+    assert.equal(await store.nextDue(), undefined)
+  }
+})
+
+test('of calls sent at once, all tell the failure of the first', async (t) => {
+  await using at = await place(t)
+  if (at === undefined) return
+  const { store } = at
+  await store.transact((tx) => tx.insert(contractRow('/a')))
+  await assert.rejects(
+    store.transact(async (tx) => {
+      await tx.get('/a')
+      const outcomes = await Promise.allSettled([
+        tx.insert(contractRow('/b')),
+        tx.insert(contractRow('/c', { document: 'a\0b' })),
+        tx.insert(contractRow('/d')),
+      ])
+      const told = outcomes.map((one) => (one.status === 'rejected' ? String(one.reason) : ''))
+      assert.equal(told[0], '')
+      assert.match(told[1] ?? '', /NUL/)
+      assert.equal(told[2], told[1])
+    }),
+    /NUL/,
+  )
+  assert.equal(await store.count({ under: '/', limit: 9 }), 1)
+})
+
+/** A transaction of the store on a connection of the test's, which may spoil its beginning. */
+function transactionOn(client: pg.Client, begin: string = transactions.begin): PostgresTransaction {
+  const asked = {
+    query: (config: { text: string }) =>
+      client.query(config.text === transactions.begin ? { ...config, text: begin } : config),
+  }
+  // All that a transaction asks of its connection is `query`.
+  return new PostgresTransaction(asked as unknown as PoolClient, new PreparedStatements())
+}
