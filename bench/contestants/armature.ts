@@ -47,7 +47,7 @@ export function commandOf({ folder, port }: Place, program = launcher): Command 
   }
 }
 
-function homeOf(folder: string): string {
+export function homeOf(folder: string): string {
   return join(folder, 'home')
 }
 
@@ -80,8 +80,10 @@ function readTexts(path: string): Readonly<Record<string, string>> {
 }
 
 /** Makes the home by a first start, and one group by a request, then fills it up to `count` groups. */
-async function makeHome(place: Place, count: number): Promise<Access> {
-  await using child = new Child(commandOf(place))
+export async function makeHome(place: Place, count: number, store?: string): Promise<Access> {
+  const command = commandOf(place)
+  const environment = { ...command.environment, ...(store && { ARMATURE_STORE: store }) }
+  await using child = new Child({ ...command, environment })
   const opened = await waitForAccess(place, child)
   const name = resourceName(0)
   const path = resourcePath(opened.subscriptionId, name)
@@ -93,7 +95,7 @@ async function makeHome(place: Place, count: number): Promise<Access> {
   if (status !== 201) throw new Error(`the first group was not created: ${status} ${body}`)
   await child.stop()
   await fillHome({
-    database: join(homeOf(place.folder), 'armature.db'),
+    database: store ?? join(homeOf(place.folder), 'armature.db'),
     key: new URL(path, place.origin).pathname.toLowerCase(),
     nameOf: resourceName,
     count,
@@ -127,6 +129,29 @@ function needed(opened: Access | undefined): Access {
   return opened
 }
 
+/** By id, and the first page, among `count`. */
+export function requestsOf(
+  opened: Access | undefined,
+  count: number,
+): Readonly<Record<typeof getCase | typeof putCase | typeof firstPageCase, Requests>> {
+  const { subscriptionId, headers } = needed(opened)
+  const paths = Array.from({ length: count }, (_, index) =>
+    resourcePath(subscriptionId, resourceName(index)),
+  )
+  const body = resourceBody('local')
+  const page = `/subscriptions/${subscriptionId}/resourcegroups?api-version=${apiVersion}&$top=${pageSize}`
+  return {
+    [getCase]: { method: 'GET', paths, headers, expects: 200 },
+    [putCase]: { method: 'PUT', paths, headers, body, expects: 200 },
+    [firstPageCase]: { method: 'GET', paths: [page], headers, expects: 200 },
+  }
+}
+
+/** What is there already, and answers a client that has its token. */
+export function armatureAt(access: Access): Pick<Contestant, 'name' | 'note' | 'ask'> {
+  return { name: 'Armature', note: durable, ask: (place) => answersGroup(place, access) }
+}
+
 /** One resource by its id, among `count`. */
 export function armature(count: number): Contestant {
   let opened: Access | undefined
@@ -139,15 +164,8 @@ export function armature(count: number): Contestant {
     command: commandOf,
     ask: (place) => answersGroup(place, needed(opened)),
     async requests() {
-      const { subscriptionId, headers } = needed(opened)
-      const paths = Array.from({ length: count }, (_, index) =>
-        resourcePath(subscriptionId, resourceName(index)),
-      )
-      const body = resourceBody('local')
-      return {
-        [getCase]: { method: 'GET', paths, headers, expects: 200 },
-        [putCase]: { method: 'PUT', paths, headers, body, expects: 200 },
-      }
+      const { [getCase]: get, [putCase]: put } = requestsOf(opened, count)
+      return { [getCase]: get, [putCase]: put }
     },
   }
 }

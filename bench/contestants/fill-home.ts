@@ -6,9 +6,12 @@
 import { defaultLimits } from '../../src/kernel/limits.ts'
 import { contractWords } from '../../src/kernel/vendor.ts'
 import { areaMigrations } from '../../src/main/migrations.ts'
+import { openPostgres } from '../../src/stores/postgres/open.ts'
 import { openSqlite } from '../../src/stores/sqlite/open.ts'
+import type { Store } from '../../src/stores/store.ts'
 
 interface Filling {
+  /** A file of SQLite, or the address of a PostgreSQL database. */
   readonly database: string
   /** Of the resource to copy; its last part is `nameOf(0)`. */
   readonly key: string
@@ -21,12 +24,7 @@ interface Filling {
 const rowsAtOnce = 5_000
 
 export async function fillHome({ database, key, nameOf, count }: Filling): Promise<void> {
-  await using store = await openSqlite({
-    path: database,
-    migrations: areaMigrations,
-    words: contractWords,
-    transactionRetriesMax: defaultLimits.transactionRetriesMax,
-  })
+  await using store = await openStore(database)
   const first = await store.get(key)
   if (first === undefined) throw new Error(`there is no resource ${key} to copy`)
   const firstName = nameOf(0)
@@ -45,4 +43,15 @@ export async function fillHome({ database, key, nameOf, count }: Filling): Promi
       }
     })
   }
+}
+
+function openStore(database: string): Promise<Store> {
+  const options = {
+    migrations: areaMigrations,
+    words: contractWords,
+    transactionRetriesMax: defaultLimits.transactionRetriesMax,
+  }
+  return database.startsWith('postgres:')
+    ? openPostgres({ ...options, url: database, poolSize: 2, clock: Date })
+    : openSqlite({ ...options, path: database })
 }

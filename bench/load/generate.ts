@@ -74,7 +74,8 @@ async function run(job: LoadJob): Promise<LoadResult> {
     openConnection(job.host, job.port, traffic),
   )
   await Promise.race([pause(job.warmUpSeconds), result.promise])
-  const cpuBefore = readFigures(job.serverPid)?.cpuMicroseconds
+  const cpuBefore = cpuOf(job.serverPid)
+  const behindBefore = cpuOf(job.behindPid)
   const ownBefore = process.cpuUsage()
   const startedAt = performance.now()
   measuring = true
@@ -82,7 +83,8 @@ async function run(job: LoadJob): Promise<LoadResult> {
   measuring = false
   const seconds = (performance.now() - startedAt) / 1000
   const own = process.cpuUsage(ownBefore)
-  const cpuAfter = readFigures(job.serverPid)?.cpuMicroseconds
+  const cpuAfter = cpuOf(job.serverPid)
+  const behindAfter = cpuOf(job.behindPid)
   ending = true
   for (const socket of sockets) socket.destroy()
 
@@ -96,10 +98,18 @@ async function run(job: LoadJob): Promise<LoadResult> {
     p50Microseconds: at(0.5),
     p99Microseconds: at(0.99),
     maxMicroseconds: at(1),
-    serverCpuMicroseconds:
-      cpuBefore === undefined || cpuAfter === undefined ? undefined : cpuAfter - cpuBefore,
+    serverCpuMicroseconds: difference(cpuBefore, cpuAfter),
+    behindCpuMicroseconds: difference(behindBefore, behindAfter),
     generatorCpuShare: (own.user + own.system) / 1e6 / seconds,
   }
+}
+
+function cpuOf(pid: number | undefined): number | undefined {
+  return pid === undefined ? undefined : readFigures(pid)?.cpuMicroseconds
+}
+
+function difference(before: number | undefined, after: number | undefined): number | undefined {
+  return before === undefined || after === undefined ? undefined : after - before
 }
 
 function writeStamp(bytes: Buffer, at: number, stamp: number): void {

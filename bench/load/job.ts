@@ -20,6 +20,8 @@ export interface LoadJob {
   readonly requests: Requests
   /** Whose processor time is taken at the two ends of the measured time. */
   readonly serverPid: number
+  /** Of another server that this one asks, such as its database. */
+  readonly behindPid?: number
 }
 
 export interface LoadResult {
@@ -31,6 +33,7 @@ export interface LoadResult {
   readonly maxMicroseconds: number
   /** Of the server and its descendants, during the measured time; `undefined` where nothing tells. */
   readonly serverCpuMicroseconds: number | undefined
+  readonly behindCpuMicroseconds?: number | undefined
   /** Of the generator itself: near 1 means that it was measured, not the server. */
   readonly generatorCpuShare: number
 }

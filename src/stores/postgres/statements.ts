@@ -72,7 +72,7 @@ export const queries = named({
       (SELECT due_at FROM work WHERE lease_owner IS NULL ORDER BY due_at LIMIT 1),
       (SELECT lease_until - ${clock} FROM work WHERE lease_owner IS NOT NULL
         ORDER BY lease_until LIMIT 1)`,
-  feedPosition: 'SELECT position FROM feeds WHERE name = $1',
+  feedPositions: 'SELECT name, position FROM feeds WHERE name = ANY($1)',
   feedSince: `SELECT position, key FROM feed_entries WHERE name = $1 AND position > $2
     ORDER BY position LIMIT $3`,
   ping: 'SELECT 1',

@@ -3,7 +3,7 @@
  * a listener for work. Opening and migrating is `open.ts`'s.
  */
 
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as endOfTurn, setTimeout as sleep } from 'node:timers/promises'
 import type { Pool, PoolClient } from 'pg'
 import { backOff } from '#kernel/back-off.ts'
 
@@ -53,6 +53,9 @@ export class PostgresStore implements Store {
   readonly #options: PostgresStoreOptions
   readonly #reads: PostgresReads
   readonly #prepared = new PreparedStatements()
+  /** The positions of feeds to be asked for at the end of this turn, and their answer. */
+  readonly #positionsAsked = new Set<string>()
+  #positions: Promise<ReadonlyMap<string, number>> | undefined
   /** Transactions under way; closing waits for them. */
   readonly #active = new Set<Promise<unknown>>()
   /** The telling under way, and whether more was scheduled since it was sent. */
@@ -120,7 +123,7 @@ export class PostgresStore implements Store {
 
   feed(name: string): Feed {
     return {
-      position: async () => toNumber((await this.#ask(queries.feedPosition, [name])).rows[0]) ?? 0,
+      position: () => this.#position(name),
       since: async (position, limit) => {
         const { rows } = await this.#ask(queries.feedSince, [name, position, limit])
         return {
@@ -129,6 +132,27 @@ export class PostgresStore implements Store {
         }
       },
     }
+  }
+
+  /**
+   * Requests ask for the same positions again and again, to see that what they remember is fresh: one statement for
+   * all that is asked in one turn of the loop. It is sent after the last of them was asked, so it is as fresh.
+   */
+  async #position(name: string): Promise<number> {
+    assertOutsideWork(this)
+    this.#positions ??= this.#askPositions()
+    this.#positionsAsked.add(name)
+    return (await this.#positions).get(name) ?? 0
+  }
+
+  async #askPositions(): Promise<ReadonlyMap<string, number>> {
+    await endOfTurn()
+    const names = [...this.#positionsAsked]
+    this.#positionsAsked.clear()
+    this.#positions = undefined
+    const { rows } = await this.#ask(queries.feedPositions, [names])
+    // As the schema has them.
+    return new Map(rows.map(([name, position]) => [name as string, position as number]))
   }
 
   /** `now` decides what is due, so that a moved clock is obeyed; leases live by the database's clock. */
