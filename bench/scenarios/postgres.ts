@@ -104,9 +104,9 @@ async function measureTurn(
   { processors, seconds }: Measuring,
 ): Promise<Turn> {
   const requests = requestsOf(standing.access, count)[one]
-  const asked = standing.replicas.slice(0, replicas)
+  const replicasMeant = standing.replicas.slice(0, replicas)
   const results = await Promise.all(
-    asked.map(({ place, child }) =>
+    replicasMeant.map(({ place, child }) =>
       startLoad(processors, {
         host: '127.0.0.1',
         port: place.port,
@@ -119,7 +119,7 @@ async function measureTurn(
       }),
     ),
   )
-  for (const { child } of asked) await child.settle()
+  for (const { child } of replicasMeant) await child.settle()
   const completed = sum(results.map((result) => result.completed))
   return {
     rate: sum(results.map((result) => result.completed / result.seconds)),

@@ -154,10 +154,10 @@ test('of calls sent at once, all tell the failure of the first', async (t) => {
 
 /** A transaction of the store on a connection of the test's, which may spoil its beginning. */
 function transactionOn(client: pg.Client, begin: string = transactions.begin): PostgresTransaction {
-  const asked = {
+  const connection = {
     query: (config: { text: string }) =>
       client.query(config.text === transactions.begin ? { ...config, text: begin } : config),
   }
   // All that a transaction asks of its connection is `query`.
-  return new PostgresTransaction(asked as unknown as PoolClient, new PreparedStatements())
+  return new PostgresTransaction(connection as unknown as PoolClient, new PreparedStatements())
 }

@@ -54,7 +54,7 @@ export class PostgresStore implements Store {
   readonly #reads: PostgresReads
   readonly #prepared = new PreparedStatements()
   /** The positions of feeds to be asked for at the end of this turn, and their answer. */
-  readonly #positionsAsked = new Set<string>()
+  readonly #positionNames = new Set<string>()
   #positions: Promise<ReadonlyMap<string, number>> | undefined
   /** Transactions under way; closing waits for them. */
   readonly #active = new Set<Promise<unknown>>()
@@ -141,14 +141,14 @@ export class PostgresStore implements Store {
   async #position(name: string): Promise<number> {
     assertOutsideWork(this)
     this.#positions ??= this.#askPositions()
-    this.#positionsAsked.add(name)
+    this.#positionNames.add(name)
     return (await this.#positions).get(name) ?? 0
   }
 
   async #askPositions(): Promise<ReadonlyMap<string, number>> {
     await endOfTurn()
-    const names = [...this.#positionsAsked]
-    this.#positionsAsked.clear()
+    const names = [...this.#positionNames]
+    this.#positionNames.clear()
     this.#positions = undefined
     const { rows } = await this.#ask(queries.feedPositions, [names])
     // As the schema has them.

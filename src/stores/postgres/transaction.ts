@@ -34,7 +34,7 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   #beginning: Promise<unknown> | undefined
   /** The end of the last call, and so of all: answers come in the order of the questions. */
   #last: Promise<unknown>
-  #asked = false
+  #hasSent = false
   /** The first failure of a call. It ended the transaction for the server, so no later call can mend it. */
   #failure: unknown
   #ended = false
@@ -195,8 +195,8 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
       this.#assertOpen()
       return this.#send(statement, values, uniqueKey)
     }
-    const waits = this.#beginning !== undefined && !(reads && !this.#asked)
-    this.#asked = true
+    const waits = this.#beginning !== undefined && !(reads && !this.#hasSent)
+    this.#hasSent = true
     const answer = waits && this.#beginning !== undefined ? this.#beginning.then(call) : call()
     this.#last = answer
     return answer
