@@ -11,7 +11,7 @@ import type { Processors } from '../harness/processors.ts'
 import { startServer } from '../harness/start-server.ts'
 import type { Place } from '../scenario.ts'
 
-export interface Replica {
+interface Replica {
   readonly place: Place
   readonly child: Child
 }
