@@ -34,8 +34,11 @@ const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 
 const applets = 'sh sleep cat httpd wget echo ls nc stat id true false kill touch env hostname'
 
-/** A test that died cannot end its server; a server nobody talks to ends by itself. */
-const idleSeconds = 120
+/**
+ * A test that died cannot end its server; a server nobody talks to ends by itself. Longer than a file of tests may take: what
+ * is done by the command line does not pass through it.
+ */
+const idleSeconds = 900
 
 export interface ThrowawayPodman extends AsyncDisposable {
   readonly target: DockerTarget
