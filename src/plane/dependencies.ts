@@ -121,10 +121,10 @@ export function createReader(
   }
 }
 
-/** The context every part of a type is given, over committed reads or a transaction's. */
 /** Of a type that no provider serves. */
 const namespaced = /^[^/]*\./
 
+/** The context every part of a type is given, over committed reads or a transaction's. */
 export function contextOf(
   deps: PlaneDependencies,
   input: Pick<RunInput, 'principal' | 'correlationId' | 'signal'>,
