@@ -94,7 +94,15 @@ async function byApi({ a, b }: Replicas): Promise<void> {
   assertRefused(await ask('PUT', mine), 403, 'AuthorizationFailed')
   assertRefused(await ask('DELETE', mine), 403, 'AuthorizationFailed')
   const listed = await b.request('GET', '/subscriptions?api-version=2020-01-01', { token })
-  assert.deepEqual(listed.items(), [], 'a right on a group shows no subscription')
+  const shown = listed.items().map((one) => (one as { subscriptionId: string }).subscriptionId)
+  assert.deepEqual(shown, [a.subscriptionId], 'the one that the group is in, and no other')
+  assertRefused(await ask('GET', subscription), 403, 'AuthorizationFailed')
+  const groups = await ask('GET', `${subscription}/resourceGroups`)
+  assert.deepEqual(
+    groups.items().map((one) => (one as { name: string }).name),
+    ['api-mine'],
+    'no group of others',
+  )
 }
 
 /** Often, and under load: a copy that is only almost fresh shows sooner or later. */
