@@ -28,11 +28,12 @@ export interface StoredResource extends Resource {
   readonly deleting: boolean
 }
 
-export function readRow(row: ResourceRow): StoredResource {
+/** `asked` is the id by which the row was found: where it is spelled the same, the row's need not be parsed. */
+export function readRow(row: ResourceRow, asked?: ResourceId): StoredResource {
   // Documents are written by `writeRow` alone, and rows hold ids that were parsed before.
   const document = JSON.parse(row.document) as Document
   return {
-    id: idOfRow(row),
+    id: asked?.text === row.id ? asked : idOfRow(row),
     ...(document.location === undefined ? {} : { location: document.location }),
     ...(document.tags === undefined ? {} : { tags: document.tags }),
     systemData: document.system,

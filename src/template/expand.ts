@@ -74,6 +74,7 @@ export function expandTemplate(
       }),
       outputs,
       parameters: shownParameters(expansion),
+      characters: expansion.budget.spent + expansion.valuesBudget.spent,
     },
   }
 }

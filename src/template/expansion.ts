@@ -65,11 +65,17 @@ const failureCharacters = 2_000
 
 /** Limits what one template may expand to: a small template can describe a very large plan. */
 export class Budget {
+  readonly #most: number
   #characters: number
   #isReported = false
 
   constructor(characters: number = templateLimits.characters) {
+    this.#most = characters
     this.#characters = characters
+  }
+
+  get spent(): number {
+    return this.#most - this.#characters
   }
 
   /**

@@ -145,6 +145,8 @@ export interface Plan {
   readonly outputs: readonly PlanOutput[]
   /** The bound parameters, for the deployment's record: values of secure ones are absent. */
   readonly parameters: Readonly<Record<string, { readonly type: string; readonly value?: Json }>>
+  /** What the bodies and the values they are made of come to as JSON, about. */
+  readonly characters: number
 }
 
 /** A template cannot be taken: every independent problem, each with its place. */

@@ -129,7 +129,7 @@ export async function lockForWrite(request: WriteRequest, tx: Tx): Promise<Write
   const scope = await lockScopes(deps, tx, id, { principal, initiator, now, mayCreate })
   await lockParent(deps, tx, id)
   const row = await tx.lock(id.key, 'change')
-  const current = row === undefined ? undefined : readRow(row)
+  const current = row === undefined ? undefined : readRow(row, id)
   const context = contextOf(deps, input, now, tx)
   return { ...request, tx, now, id, compiled, context, initiator, scope, current }
 }
@@ -203,7 +203,8 @@ export async function unchangedOutcome(
   const isSame =
     sameJson(current.model, desired.model) && sameJson(current.tags ?? {}, desired.tags ?? {})
   if (!isSame) return undefined
-  const running = await tx.runningOperation(id.key)
+  // Only what is reconciled has operations.
+  const running = compiled.reconcile && (await tx.runningOperation(id.key))
   if (running !== undefined) return outcomeOf(write, current, 200, readOperation(running))
   if (current.state !== 'Succeeded') return undefined
   return { ...outcomeOf(write, current, 200), isUnchanged: true }

@@ -229,7 +229,7 @@ async function prepareNode(
   )
   if (isEarly) return undefined
   if (made.kind === 'ok') {
-    return { body: jsonOf(made.value.body), securePaths: made.value.securePaths }
+    return made.value
   }
   const { error } = made
   const mayMend = node.dependsOn.length > 0 && !isMissingForGood(makersOf(plan, settled), made)

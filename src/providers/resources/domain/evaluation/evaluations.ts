@@ -30,9 +30,11 @@ import type {
 } from './questions.ts'
 import { uuidOf } from './uuid-of.ts'
 
-/** Plans kept at once, and characters of their templates: what is forgotten is made again when it is asked for. */
+/** Plans kept at once, and their size, about, in characters: what is forgotten is made again when it is asked for. */
 const plansMax = 64
-const keptCharactersMax = 8 * 1024 * 1024
+const keptCharactersMax = 16 * 1024 * 1024
+/** What a node takes besides its body. */
+const nodeCharacters = 700
 /** Nodes that are answered ahead of their question at most, in this time and this many characters. */
 const aheadMax = 64
 const aheadMilliseconds = 5
@@ -101,7 +103,9 @@ export class Evaluations {
     }
   }
 
-  #keep(number: number, plan: Plan, size: number): void {
+  /** A short template can make many resources, and large ones. */
+  #keep(number: number, plan: Plan, templateLength: number): void {
+    const size = templateLength + plan.characters + plan.nodes.length * nodeCharacters
     this.#plans.set(number, { plan, size })
     let sum = 0
     for (const one of this.#plans.values()) sum += one.size
@@ -112,7 +116,11 @@ export class Evaluations {
     }
   }
 
-  #late({ plan: number, of, answers }: LateQuestion): LateAnswer {
+  #late({ plan: number, of, answers, again }: LateQuestion): LateAnswer {
+    if (again !== undefined && !this.#plans.has(number)) {
+      const made = this.#expand(again)
+      if (!made.ok) throw new TemplateRefusal(made.problems)
+    }
     const known = this.#plans.get(number)
     if (known === undefined) return { kind: 'gone' }
     // Used last, forgotten last.

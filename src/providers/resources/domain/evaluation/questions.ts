@@ -43,6 +43,8 @@ export interface LateQuestion {
   readonly plan: number
   readonly of: { readonly node: string } | { readonly output: number }
   readonly answers: ReadonlyMap<string, Tainted>
+  /** The plan is made of this where it is forgotten, and then asked at once: nobody can make it be forgotten in between. */
+  readonly again?: ExpandQuestion
 }
 
 export type Question =

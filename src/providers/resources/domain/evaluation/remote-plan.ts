@@ -3,13 +3,7 @@
  * there once more out of the same template, arguments and context, and is the same plan.
  */
 
-import {
-  type Need,
-  type NodeBody,
-  type Plan,
-  type Tainted,
-  TemplateRefusal,
-} from '#template/plan.ts'
+import type { Need, NodeBody, Plan, Tainted } from '#template/plan.ts'
 import type {
   ExpandQuestion,
   LateAnswer,
@@ -41,9 +35,6 @@ export interface Planned {
   accept(): void
 }
 
-/** Times a plan is made again for one question. */
-const triesMax = 3
-
 export function remotePlan(
   threads: TemplateThreads,
   question: ExpandQuestion,
@@ -51,31 +42,25 @@ export function remotePlan(
   made: { readonly plan: ShownPlan; readonly thread: Thread },
 ): Planned {
   let payer = by
-  let place: Promise<Thread> = Promise.resolve(made.thread)
+  let { thread } = made
   /** Answers that came ahead with the last one, and the question under way that brings more. */
   let ahead = new Map<string, NodeAnswer>()
   let fetching: Promise<LateAnswer> | undefined
-
-  async function makeAgain(): Promise<Thread> {
-    const { answer, thread } = await threads.ask<'expand'>(question, payer)
-    if (!answer.ok) throw new TemplateRefusal(answer.problems)
-    return thread
-  }
 
   async function late(
     of: LateQuestion['of'],
     answers: ReadonlyMap<string, Tainted>,
   ): Promise<LateAnswer> {
-    for (let tries = 0; tries < triesMax; tries++) {
-      const known = place
-      const asked: LateQuestion = { kind: 'late', plan: question.plan, of, answers }
-      const { answer } = await threads.ask<'late'>(asked, payer, await known)
-      if (answer.kind !== 'gone') return answer
-      // Whoever notices first makes it; the others wait for the same one. Not after the last try: nobody would wait for
-      // it, and a failure that reaches nobody ends the process.
-      if (place === known && tries + 1 < triesMax) place = makeAgain()
+    const request: LateQuestion = { kind: 'late', plan: question.plan, of, answers }
+    let at: Thread | undefined = thread
+    let answered = await threads.ask<'late'>(request, payer, at)
+    while (answered.answer.kind === 'gone') {
+      // Another question may have had it made elsewhere by now.
+      at = at === thread ? undefined : thread
+      answered = await threads.ask<'late'>({ ...request, again: question }, payer, at)
     }
-    throw new Error('the plan of a template is forgotten faster than it is made')
+    thread = answered.thread
+    return answered.answer
   }
 
   async function lateNode(key: string, answers: ReadonlyMap<string, Tainted>): Promise<LateAnswer> {

@@ -62,7 +62,7 @@ export class Thread {
   constructor(heapMegabytes: number) {
     const file = import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js'
     this.worker = new Worker(new URL(file, import.meta.url), {
-      resourceLimits: { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 8 },
+      resourceLimits: { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 24 },
     })
     // Alive for the process, never the reason why it lives on.
     this.worker.unref()

@@ -1,0 +1,66 @@
+/** What a thread keeps of the plans it made. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Evaluations } from './evaluations.ts'
+import type { ShownPlan } from './questions.ts'
+
+const count = 800
+
+function expansionOf(plan: number) {
+  const template = {
+    $schema: 'deploymentTemplate.json#',
+    contentVersion: '1.0.0.0',
+    resources: [
+      {
+        type: 'A.B/things',
+        apiVersion: '2020-01-01',
+        name: "[format('n{0}', copyIndex())]",
+        copy: { name: 'loop', count },
+        properties: { text: "[format('{0}', copyIndex())]" },
+      },
+    ],
+  }
+  return {
+    kind: 'expand' as const,
+    plan,
+    template: JSON.stringify(template),
+    parameters: '{}',
+    context: {
+      scope: 'resourceGroup' as const,
+      tenant: {},
+      resourceGroup: { id: '/subscriptions/s/resourceGroups/g' },
+      subscription: { id: '/subscriptions/s', subscriptionId: 's' },
+      deploymentName: 'd',
+      deployer: {},
+      environment: {},
+      now: 0,
+      run: 'run',
+      offers: {},
+      takesAnyType: true,
+      roles: {},
+    },
+  }
+}
+
+test('short templates that make many resources do not fill the memory of a thread', () => {
+  const evaluations = new Evaluations(() => 0)
+  const keys: string[] = []
+  for (let plan = 1; plan <= 40; plan++) {
+    const made = evaluations.answer(expansionOf(plan))
+    assert.ok('ok' in made && made.ok, JSON.stringify(made).slice(0, 300))
+    const { nodes } = made.value as ShownPlan
+    assert.equal(nodes.length, count)
+    keys.push(nodes[0]?.key ?? '')
+  }
+  const kindOf = (plan: number, isMadeAgain = false): unknown => {
+    const late = { kind: 'late', plan, of: { node: keys[plan - 1] ?? '' } } as const
+    const again = isMadeAgain ? { again: expansionOf(plan) } : {}
+    const answer = evaluations.answer({ ...late, answers: new Map(), ...again })
+    return 'kind' in answer ? answer.kind : answer
+  }
+  assert.equal(kindOf(1), 'gone')
+  assert.equal(kindOf(1, true), 'body')
+  assert.equal(kindOf(1), 'body')
+  assert.equal(kindOf(40), 'body')
+})
