@@ -54,7 +54,7 @@ export function connectHome(
   const chosen = chooseCredential(home, { url: values.url, token: values.token })
   const { url, reach, running, token } = chosen
   const alsoAt = [url, ...(running === undefined ? [] : addressesOf(running))]
-  const client = createClient({ url: reach, token, alsoAt })
+  const client = createClient({ url: reach, token, alsoAt, wait: { firstPollSeconds: 0.05 } })
   return { client, url, words: running?.words ?? words, running, token }
 }
 

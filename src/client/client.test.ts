@@ -322,6 +322,19 @@ test('the status address is followed, whatever the brand, then the resource is r
   }
 })
 
+test('a client that is in a hurry looks soon, and comes to the pace of the server', async () => {
+  let looks = 0
+  await using fixture = await startWorld(({ method, url, headers }) => {
+    const pace = { 'operation-location': `http://${headers.host}/status`, 'retry-after': '1' }
+    if (method === 'DELETE') return { status: 202, headers: pace }
+    const status = ++looks < 8 ? 'Running' : 'Succeeded'
+    return { status: 200, headers: pace, body: { status, url } }
+  })
+  const client = fixture.client({ wait: { firstPollSeconds: 0.05 } })
+  await client.waitForOperation(await client.request('DELETE', '/x'))
+  assert.deepEqual(fixture.slept, [50, 100, 200, 400, 800, 1000, 1000, 1000])
+})
+
 test('a POST ends with what its location says, a DELETE with the last status', async () => {
   await using fixture = await startWorld(({ method, url, headers }) => {
     const base = `http://${headers.host}`

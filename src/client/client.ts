@@ -26,6 +26,8 @@ export interface ClientOptions {
   readonly retryWaitSecondsMax?: number
   readonly timeoutSeconds?: number
   readonly answerBytesMax?: number
+  /** How long-running operations are followed where a call says nothing else. */
+  readonly wait?: WaitOptions
 }
 
 export interface RequestOptions {
@@ -130,7 +132,8 @@ export function createClient(given: ClientOptions): Client {
       for await (const page of walkPages(client, path, more)) list.push(...page.value)
       return list
     },
-    waitForOperation: (answer, more) => waitForOperation(client, answer, more),
+    waitForOperation: (answer, more) =>
+      waitForOperation(client, answer, { ...options.wait, ...more }),
   }
   return client
 }

@@ -12,6 +12,8 @@ export interface WaitOptions {
   readonly deadlineSeconds?: number
   /** Between two looks, where the server names no pace. */
   readonly pollSeconds?: number
+  /** The first look comes this soon, each further one twice as late, until the server's pace is reached. */
+  readonly firstPollSeconds?: number
   readonly signal?: AbortSignal
   /** Called with each state seen, for those who watch. */
   readonly onState?: (state: string) => void
@@ -37,7 +39,11 @@ type Look =
   | { readonly kind: 'running'; readonly state: string; readonly road: Road }
   | { readonly kind: 'done'; readonly answer: Answer }
 
-const defaults = { deadlineSeconds: 1800, pollSeconds: 2 }
+const defaults = {
+  deadlineSeconds: 1800,
+  pollSeconds: 2,
+  firstPollSeconds: Number.POSITIVE_INFINITY,
+}
 
 export async function waitForOperation(
   client: Pick<Client, 'request' | 'timing'>,
@@ -51,9 +57,10 @@ export async function waitForOperation(
   const endsAt = timing.now() + options.deadlineSeconds * 1000
   let latest = first
   let state = textOf(first.body, 'status') ?? provisioningState(first.body) ?? 'Accepted'
-  for (;;) {
+  for (let ownPace = options.firstPollSeconds * 1000; ; ownPace *= 2) {
     options.onState?.(state)
-    const wait = readRetryAfter(latest.headers, timing.now()) ?? options.pollSeconds * 1000
+    const asked = readRetryAfter(latest.headers, timing.now()) ?? options.pollSeconds * 1000
+    const wait = Math.min(asked, ownPace)
     if (timing.now() + wait > endsAt) {
       throw new OperationDeadline(road.url, state, options.deadlineSeconds)
     }

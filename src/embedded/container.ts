@@ -94,7 +94,11 @@ export class StartedArmatureContainer extends AbstractStartedContainer {
     this.subscriptionId = home.subscriptionId
     this.principalId = home.principalId
     this.#home = home
-    this.client = createClient({ url: this.url, token: async () => this.#good() })
+    this.client = createClient({
+      url: this.url,
+      token: async () => this.#good(),
+      wait: { firstPollSeconds: 0.02 },
+    })
   }
 
   /** The owner's; a good one after each call of this object. */

@@ -75,7 +75,7 @@ export async function open(
   await using opened = new AsyncDisposableStack()
   const home = mkdtempSync(join(tmpdir(), 'armature-test-'))
   opened.defer(() => rmSync(home, { recursive: true, force: true }))
-  const config = readConfig({
+  const read = readConfig({
     environment: {},
     settings: {
       port: 0,
@@ -89,6 +89,8 @@ export async function open(
       home,
     },
   })
+  // The requests are the test's own: what it did not wait for, it does not need.
+  const config = { ...read, limits: { ...read.limits, drainSeconds: 0 } }
   const server = opened.use(
     await startServer(config, {
       ...(options.ids === 'fixed' ? { idsFor: fixedIds } : {}),
@@ -101,7 +103,11 @@ export async function open(
   const renew = async (): Promise<void> => {
     token = await issue(principalId)
   }
-  const client = createClient({ url, token: async () => issue(principalId) })
+  const client = createClient({
+    url,
+    token: async () => issue(principalId),
+    wait: { firstPollSeconds: 0.02 },
+  })
   const seed =
     typeof options.seed === 'string'
       ? readSeed((await import('yaml')).parse(readFileSync(options.seed, 'utf8')), options.seed)

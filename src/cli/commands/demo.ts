@@ -129,7 +129,11 @@ async function clientOf(
   const clientSecret = (await context.readText(`@${as.secretFile}`)).trim()
   const { url } = client
   const token = await clientCredentialsToken({ url, clientId: as.clientId, clientSecret })
-  return createClient({ url, token: async () => token.accessToken })
+  return createClient({
+    url,
+    token: async () => token.accessToken,
+    wait: { firstPollSeconds: 0.05 },
+  })
 }
 
 function areaLines(context: Context, area: DemoArea, notes: readonly string[]): string {

@@ -13,7 +13,7 @@ import type { EmptyScope } from './resources/resource-groups/reconcile.ts'
 import type { ListTracked } from './resources/resource-lists/resource.ts'
 
 export interface ResourcesProviderDependencies
-  extends Pick<PlaneServices, 'replaceTags' | 'moveResources' | 'caller' | 'reader'> {
+  extends Pick<PlaneServices, 'replaceTags' | 'moveResources' | 'caller' | 'reader' | 'onSettled'> {
   readonly tenantId: string
   /** The plane's: removes a bounded part of what is below a scope. */
   readonly emptyScope: EmptyScope

@@ -25,7 +25,7 @@ import { tenants } from './resources/tenants/resource.ts'
 export type { LinkedText, TemplateLinks } from './domain/deployments/links.ts'
 
 export function resourcesProvider(deps: ResourcesProviderDependencies): Provider {
-  const { tenantId, emptyScope, listTracked, describe } = deps
+  const { tenantId, emptyScope, onSettled, listTracked, describe } = deps
   const { locations: all = defaultLocations, scanRowsMax = defaultLimits.filterScanRowsMax } = deps
   return {
     namespace: 'Resources',
@@ -38,6 +38,7 @@ export function resourcesProvider(deps: ResourcesProviderDependencies): Provider
       locations(all),
       resourceGroups({
         emptyScope,
+        onSettled,
         implicitLocation: all[0]?.name ?? 'local',
         scanRowsMax,
         actions: groupActions(deps),

@@ -3,6 +3,7 @@
  * on any engine, so its states are terminal from the start and only a delete is long-running.
  */
 
+import type { PlaneServices } from '#plane/create-plane.ts'
 import { defineReconciler, type Next, type Reconciler } from '#plane/declare/reconciled.ts'
 import type { ResourceGroup } from './model.ts'
 
@@ -19,10 +20,16 @@ interface Content {
   readonly removed: number
 }
 
-/** Between two looks while engines still work on the content. */
+/** Between two looks while engines still work on the content. The end of their work is heard of sooner, but can be missed. */
 const waitSeconds = 1
+/** Of so many groups it is remembered what is still to go. */
+const rememberedMax = 1_000
 
-export function deleteWithContent(emptyScope: EmptyScope): Reconciler<ResourceGroup> {
+export function deleteWithContent(
+  emptyScope: EmptyScope,
+  onSettled: PlaneServices['onSettled'],
+): Reconciler<ResourceGroup> {
+  const remainingByGroup = new Map<string, number>()
   return defineReconciler<ResourceGroup, Content, 'look again'>({
     deadlineSeconds: 6 * 3600,
     retryAfterSeconds: 1,
@@ -31,10 +38,26 @@ export function deleteWithContent(emptyScope: EmptyScope): Reconciler<ResourceGr
     async observe({ id, desired }) {
       if (desired !== undefined) return { remaining: 0, removed: 0 }
       const { remaining, removed } = await emptyScope(id)
+      if (remaining === 0) remainingByGroup.delete(id.key)
+      else if (remainingByGroup.size < rememberedMax) remainingByGroup.set(id.key, remaining)
       return { remaining, removed }
     },
     next: (_subject, content) => nextLook(content),
     perform: () => Promise.resolve(),
+    /** The last that goes wakes its group. */
+    watchEvents(wake, signal) {
+      onSettled((key) => {
+        const group = key.split('/', 5).join('/')
+        const remaining = remainingByGroup.get(group)
+        if (remaining === undefined) return
+        if (remaining > 1) {
+          remainingByGroup.set(group, remaining - 1)
+          return
+        }
+        remainingByGroup.delete(group)
+        wake(group)
+      }, signal)
+    },
   })
 }
 

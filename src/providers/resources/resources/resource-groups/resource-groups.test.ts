@@ -41,25 +41,30 @@ for (const [remaining, removed, kind] of looks) {
   })
 }
 
+const subjectOf = (id: Subject<ResourceGroup, unknown>['id']): Subject<ResourceGroup, unknown> => ({
+  id,
+  desired: {},
+  model: {},
+  location: 'local',
+  tags: undefined,
+  last: undefined,
+  generation: 1,
+  token: 'x',
+  state: 'Succeeded',
+  now: 0,
+  log: silentLog,
+})
+
 test('only a deletion empties the group; PUT is done at once', async () => {
   const emptied: string[] = []
-  const reconciler = deleteWithContent((id) => {
-    emptied.push(id.text)
-    return Promise.resolve({ remaining: 3, removed: 2 })
-  })
-  const subject: Subject<ResourceGroup, unknown> = {
-    id: idOf(`${sub}/resourceGroups/rg`),
-    desired: {},
-    model: {},
-    location: 'local',
-    tags: undefined,
-    last: undefined,
-    generation: 1,
-    token: 'x',
-    state: 'Succeeded',
-    now: 0,
-    log: silentLog,
-  }
+  const reconciler = deleteWithContent(
+    (id) => {
+      emptied.push(id.text)
+      return Promise.resolve({ remaining: 3, removed: 2 })
+    },
+    () => {},
+  )
+  const subject = subjectOf(idOf(`${sub}/resourceGroups/rg`))
   assert.equal(reconciler.next(subject, await reconciler.observe(subject)).kind, 'done')
   assert.deepEqual(emptied, [])
   const deleting = { ...subject, desired: undefined }
@@ -69,9 +74,33 @@ test('only a deletion empties the group; PUT is done at once', async () => {
   assert.equal(reconciler.states.updating, 'Succeeded')
 })
 
+test('the last resource that goes wakes the group it was in', async () => {
+  const settled: ((key: string) => void)[] = []
+  const reconciler = deleteWithContent(
+    async () => ({ remaining: 2, removed: 0 }),
+    (callback) => void settled.push(callback),
+  )
+  const woken: string[] = []
+  reconciler.watchEvents?.((key) => woken.push(key), new AbortController().signal)
+  const id = idOf(`${sub}/resourceGroups/rg`)
+  const settle = (path: string) => {
+    for (const callback of settled) callback(idOf(path).key)
+  }
+  settle(`${sub}/resourceGroups/rg/providers/Vendor.Sample/valves/early`)
+  await reconciler.observe({ ...subjectOf(id), desired: undefined })
+  settle(`${sub}/resourceGroups/rg/providers/Vendor.Sample/valves/a`)
+  settle(`${sub}/resourceGroups/other/providers/Vendor.Sample/valves/a`)
+  assert.deepEqual(woken, [])
+  settle(`${sub}/resourceGroups/rg/providers/Vendor.Sample/valves/b`)
+  assert.deepEqual(woken, [id.key])
+  settle(`${sub}/resourceGroups/rg/providers/Vendor.Sample/valves/late`)
+  assert.deepEqual(woken, [id.key])
+})
+
 test('a group that is being deleted refuses writes of itself and below', () => {
   const type = resourceGroups({
     emptyScope: () => Promise.resolve({ remaining: 0, removed: 0 }),
+    onSettled: () => {},
     implicitLocation: 'local',
     scanRowsMax: 10,
   })

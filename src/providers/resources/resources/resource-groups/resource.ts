@@ -2,6 +2,7 @@
 
 import { refuse } from '#kernel/error.ts'
 import { nameOf } from '#kernel/resource-id.ts'
+import type { PlaneServices } from '#plane/create-plane.ts'
 import type { Action } from '#plane/declare/action.ts'
 import { defineReconciled, type ReconciledType } from '#plane/declare/reconciled.ts'
 import { refuseResources } from '../../errors.ts'
@@ -12,6 +13,7 @@ import { resourceGroupVersions } from './versions/2021-04-01.ts'
 
 export interface ResourceGroupDependencies {
   readonly emptyScope: EmptyScope
+  readonly onSettled: PlaneServices['onSettled']
   /** Where a group lies that was brought into being by a write below it. */
   readonly implicitLocation: string
   readonly scanRowsMax: number
@@ -39,7 +41,7 @@ export function resourceGroups(deps: ResourceGroupDependencies): ReconciledType 
       rule: '1 to 90 letters, digits, or any of "-_.()", not ending in a period',
     },
     versions: resourceGroupVersions,
-    reconcile: deleteWithContent(deps.emptyScope),
+    reconcile: deleteWithContent(deps.emptyScope, deps.onSettled),
     list: { partly: true, page: (context) => listGroups(context, deps.scanRowsMax) },
     container: {
       createImplicitly: () => ({ model: {}, location: deps.implicitLocation }),
