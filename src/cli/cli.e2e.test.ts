@@ -41,8 +41,19 @@ function openShell(server: TestServer): Shell {
   }
 }
 
-async function succeeds(shell: Shell, line: string | readonly string[]): Promise<Ran> {
-  const ran = await shell.run(line)
+/** A token of a service principal, or why there is none. */
+function login(shell: Shell, clientId: unknown, clientSecret: unknown): Promise<Ran> {
+  return shell.run(`token --client-id ${clientId} --client-secret -`, {
+    input: String(clientSecret),
+  })
+}
+
+async function succeeds(
+  shell: Shell,
+  line: string | readonly string[],
+  options?: RunOptions,
+): Promise<Ran> {
+  const ran = await shell.run(line, options)
   assert.equal(ran.code, 0, `${line}: ${ran.error}${ran.out}`)
   return ran
 }
@@ -138,8 +149,7 @@ async function application(shell: Shell): Promise<void> {
   const { clientId, clientSecret, principalId } = created
   const granted = `/subscriptions/${subscriptionId}/resourceGroups/granted`
   const asCi = async (request: string): Promise<Ran> => {
-    const login = `token --client-id ${clientId} --client-secret ${clientSecret}`
-    const token = (await succeeds(shell, login)).out.trim()
+    const token = (await login(shell, clientId, clientSecret)).out.trim()
     return shell.run(`rest ${request}?api-version=2021-04-01 --token ${token}`)
   }
   assert.equal((await asCi(`GET ${granted}`)).error, 'HTTP 403\n')
@@ -179,7 +189,9 @@ async function people(shell: Shell): Promise<void> {
   await succeeds(shell, `group remove-member ${membership}`)
   const table = await shell.run(`group list-members ${group['principalId']}`)
   assert.deepEqual([table.code, table.out, table.error], [0, '', '(none)\n'])
-  await succeeds(shell, `principal set-password ${ada['principalId']} --password correct-horse-1`)
+  await succeeds(shell, `principal set-password ${ada['principalId']} --password -`, {
+    input: 'correct-horse-1',
+  })
   const twice = await shell.run(words)
   assert.equal(twice.code, 1, 'the sign-in name is taken')
   const list = await shell.rows('principal list --type User --json')
@@ -190,16 +202,15 @@ async function credentials(shell: Shell): Promise<void> {
   const created = await shell.json('principal create --type ServicePrincipal --name robot --json')
   const id = created['principalId']
   const secret = await shell.json(`principal secret add ${id} --name laptop --json`)
-  const login = `token --client-id ${created['clientId']} --client-secret ${secret['clientSecret']}`
-  await succeeds(shell, login)
+  const { clientId, clientSecret } = created
+  assert.equal((await login(shell, clientId, secret['clientSecret'])).code, 0)
   assert.equal((await shell.rows(`principal secret list ${id} --json`)).length, 2)
   await succeeds(shell, `principal secret remove ${id} ${secret['secretId']}`)
-  assert.match((await shell.run(login)).error, /^invalid_client: /)
-  const first = `token --client-id ${created['clientId']} --client-secret ${created['clientSecret']}`
+  assert.match((await login(shell, clientId, secret['clientSecret'])).error, /^invalid_client: /)
   await succeeds(shell, `principal disable ${id}`)
-  assert.equal((await shell.run(first)).code, 1)
+  assert.equal((await login(shell, clientId, clientSecret)).code, 1)
   await succeeds(shell, `principal enable ${id}`)
-  await succeeds(shell, first)
+  assert.equal((await login(shell, clientId, clientSecret)).code, 0)
   assert.equal((await shell.json(`principal show ${id} --json`))['displayName'], 'robot')
   await succeeds(shell, `principal delete ${id}`)
   assert.match((await shell.run(`principal get ${id}`)).error, /^PrincipalNotFound: /)
@@ -249,10 +260,7 @@ async function access(shell: Shell): Promise<void> {
   )
   const id = String(application['principalId'])
   const secret = String(application['clientSecret'])
-  const token = await succeeds(
-    shell,
-    `token --client-id ${application['clientId']} --client-secret ${secret}`,
-  )
+  const token = await login(shell, application['clientId'], secret)
   const action = 'Vendor.Resources/subscriptions/read'
   const subscription = `/subscriptions/${(await shell.json('status --json'))['subscriptionId']}`
   const refused = await shell.run(`subscription show --token ${token.out.trim()}`)
@@ -325,6 +333,8 @@ async function session(shell: Shell): Promise<void> {
       if (page !== undefined) prompted.resolve(page)
     },
   })
+  // A login that ends before it asks says why.
+  void login.then(({ error }) => prompted.reject(new Error(`no page was named: ${error}`)))
   const { html } = await walkForms(await prompted.promise, {
     name: String(grace['signInName']),
     password: String(grace['password']),

@@ -125,8 +125,8 @@ test('a damaged file of the home is told, not used', async () => {
 test('token prints a token and nothing else', async () => {
   await using fixture = await startWorld()
   assert.deepEqual(await fixture.run(['token']), { code: 0, out: 'token-of-owner\n', error: '' })
-  const other = ['token', '--client-id', 'ci', '--client-secret', 'x']
-  assert.equal((await fixture.run(other)).out, 'token-of-ci\n')
+  const other = ['token', '--client-id', 'ci', '--client-secret', '-']
+  assert.equal((await fixture.run(other, { input: 'x' })).out, 'token-of-ci\n')
   writeFileSync(join(fixture.folder, 'secret'), 'from-file\n')
   const words = [
     'token',
@@ -142,7 +142,9 @@ test('token prints a token and nothing else', async () => {
 
 test('a refused token is told as code and message', async () => {
   await using fixture = await startWorld()
-  const ran = await fixture.run(['token', '--client-id', 'ci', '--client-secret', 'wrong'])
+  const ran = await fixture.run(['token', '--client-id', 'ci', '--client-secret', '-'], {
+    input: 'wrong',
+  })
   assert.deepEqual([ran.code, ran.out], [1, ''])
   assert.match(
     ran.error,

@@ -29,6 +29,8 @@ export const nounSummaries: Readonly<Record<string, string>> = {
   'role definition': 'The roles there are',
   seed: 'What is there from the first start on',
   share: 'What is shared between accounts, and where its copies go',
+  'share server': 'The servers whose tables are shared or written',
+  'share store': 'The storage accounts whose files are shared or written',
   secret: 'Secrets of vaults, which other resources refer to',
   snapshot: 'States of the whole installation: kept, and brought back',
   stack: 'Templates whose resources are protected, and taken away, together',

@@ -1,4 +1,4 @@
-/** Passwords for commands: from a file, standard input, a variable, or typed unseen. Never from the command line. */
+/** Passwords and other secrets for commands: from a file, standard input, a variable, or typed unseen. Never from the command line. */
 
 import { readVariable } from '../config.ts'
 import { LocalProblem, UsageError } from './command.ts'
@@ -13,8 +13,10 @@ export async function readPassword(
   context: Context,
   option: string,
   given: string | undefined,
+  { keepsNewline = false } = {},
 ): Promise<string> {
-  const password = await find(context, option, given)
+  const found = await find(context, option, given)
+  const password = keepsNewline ? found : found.replace(/\r?\n$/, '')
   if (password !== '') return password
   throw new LocalProblem('NoPassword', `There is no password in what \`--${option}\` names.`)
 }
@@ -37,7 +39,7 @@ async function find(context: Context, option: string, given: string | undefined)
       `\`--${option}\` takes \`@file\`, \`-\` or \`env:NAME\`: other users see command lines`,
     )
   }
-  return (await context.readText(given)).replace(/\r?\n$/, '')
+  return context.readText(given)
 }
 
 /** One line, typed with nothing shown. Throws `LocalProblem` when it is broken off. */

@@ -30,7 +30,7 @@ test('set from standard input and from a file, list, delete', async () => {
       ],
       { input },
     )
-  const made = await run(['set', 'key'], 'hush-1\n')
+  const made = await run(['set', 'key', '--value', '-'], 'hush-1\n')
   assert.equal(made.code, 0, made.error)
   assert.match(made.error, /Made the vault shop/)
   assert.equal(made.out, 'armature://shop/secrets/key\n')
@@ -38,7 +38,7 @@ test('set from standard input and from a file, list, delete', async () => {
 
   const folder = mkdtempSync(join(tmpdir(), 'armature-value-'))
   writeFileSync(join(folder, 'value'), 'hush-2\n')
-  const again = await run(['set', 'key', '--value-file', join(folder, 'value'), '--keep-newline'])
+  const again = await run(['set', 'key', '--value', `@${join(folder, 'value')}`, '--keep-newline'])
   rmSync(folder, { recursive: true })
   assert.equal(again.code, 0, again.error)
   assert.doesNotMatch(again.error, /Made/)
@@ -47,8 +47,11 @@ test('set from standard input and from a file, list, delete', async () => {
   const list = await run(['list'])
   assert.match(list.out, /key +[0-9a-f]{32} +armature:\/\/shop\/secrets\/key/)
   for (const one of [made, again, list]) assert.ok(!`${one.out}${one.error}`.includes('hush'))
-  assert.equal((await run(['set', 'key'], '')).code, 1)
-  assert.equal((await run(['set', 'key', '--value', 'a', '--value-file', 'b'])).code, 2)
+  assert.equal((await run(['set', 'key', '--value', '-'], '')).code, 1)
+  const typed = await run(['set', 'key', '--value', 'hush-3'])
+  assert.equal(typed.code, 2)
+  assert.match(typed.error, /`--value` takes `@file`, `-` or `env:NAME`/)
+  assert.ok(!typed.error.includes('hush'))
   assert.match((await run(['delete', 'key'])).error, /Deleted key/)
   assert.match((await run(['delete', 'key'])).error, /There was none/)
 })

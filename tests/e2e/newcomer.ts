@@ -51,8 +51,10 @@ async function byCommandLine({ a }: Replicas): Promise<void> {
   const scope = `${subscription}/resourceGroups/mine`
   const grantWords = ['--role=Reader', `--scope=${scope}`, `--assignee=${team['principalId']}`]
   await succeeds('role', 'assignment', 'create', ...grantWords)
-  const secret = [`--client-id=${ci['clientId']}`, `--client-secret=${ci['clientSecret']}`]
-  const token = (await succeeds('token', ...secret)).trim()
+  const login = ['token', `--client-id=${ci['clientId']}`, '--client-secret=-']
+  const signedIn = await a.cli(login, ci['clientSecret'])
+  assert.equal(signedIn.code, 0, signedIn.error)
+  const token = signedIn.out.trim()
   const asCi = (method: string, path: string, ...more: string[]) =>
     a.cli(['rest', method, `${path}?${version}`, `--token=${token}`, ...more])
   const read = await asCi('GET', scope)

@@ -5,6 +5,7 @@ import { type Command, defineCommand, LocalProblem, UsageError } from '../comman
 import { notRunning } from '../credential.ts'
 import type { Home } from '../home.ts'
 import { printText } from '../output/print.ts'
+import { readPassword } from '../password.ts'
 
 export const command: Command = defineCommand({
   name: 'token',
@@ -14,8 +15,8 @@ export const command: Command = defineCommand({
     'client-id': { type: 'string', value: 'id', summary: 'The application to get a token for' },
     'client-secret': {
       type: 'string',
-      value: 'secret',
-      summary: 'Its secret; `@file` reads it from a file, `-` from standard input',
+      value: 'where',
+      summary: 'Its secret: `@file`, `-` for standard input, or `env:NAME`',
     },
     resource: {
       type: 'string',
@@ -26,7 +27,7 @@ export const command: Command = defineCommand({
   },
   examples: [
     'token',
-    'token --client-id 1b4e28ba-2fa1-41d2-883f-0016d3cca427 --client-secret @secret.txt',
+    'token --client-id 1b4e28ba-2fa1-41d2-883f-0016d3cca427 --client-secret env:CLIENT_SECRET',
   ],
   async run(context, values) {
     const clientId = values['client-id']
@@ -38,7 +39,7 @@ export const command: Command = defineCommand({
     const home = context.home()
     let token: string
     if (clientId !== undefined && secret !== undefined) {
-      const clientSecret = (await context.readText(secret)).trim()
+      const clientSecret = await readPassword(context, 'client-secret', secret)
       const at = url ?? home.session()?.url ?? reachOf(home)
       token = (await clientCredentialsToken({ url: at, clientId, clientSecret, resource }))
         .accessToken

@@ -1,5 +1,7 @@
 /** A browser for tests, as far as forms go: follows redirects, keeps cookies, fills in and sends. */
 
+import { setTimeout } from 'node:timers/promises'
+
 interface Page {
   readonly url: string
   readonly html: string
@@ -63,6 +65,12 @@ async function open(
       const [pair = ''] = line.split(';')
       const equals = pair.indexOf('=')
       cookies.set(pair.slice(0, equals), pair.slice(equals + 1))
+    }
+    if (response.status === 429) {
+      // A person would try again.
+      await response.text()
+      await setTimeout(Number(response.headers.get('retry-after') ?? 1) * 1000)
+      continue
     }
     const location = response.headers.get('location')
     const html = await response.text()

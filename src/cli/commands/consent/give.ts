@@ -12,6 +12,7 @@ import {
 } from '../../consent.ts'
 import { connectionOptions } from '../../options.ts'
 import { printRecord, printText } from '../../output/print.ts'
+import { readPassword } from '../../password.ts'
 
 export const command: Command = defineCommand({
   name: 'consent give',
@@ -25,8 +26,8 @@ Without a name it is the owner of the installation that runs here.`,
     'sign-in-name': { type: 'string', value: 'name', summary: 'Who signs in' },
     password: {
       type: 'string',
-      value: 'text',
-      summary: 'The password: `@file`, or `-` for standard input',
+      value: 'where',
+      summary: 'The password: `@file`, `-` for standard input, or `env:NAME`',
     },
     'code-only': { type: 'boolean', summary: 'Print the consent code, and do not confirm it' },
     ...backOption,
@@ -39,11 +40,11 @@ Without a name it is the owner of the installation that runs here.`,
   async run(context, values) {
     const owner = context.home().owner()
     const given =
-      values.password === undefined ? undefined : await context.readText(values.password)
+      values.password === undefined
+        ? undefined
+        : await readPassword(context, 'password', values.password)
     const signInName = values['sign-in-name'] ?? owner?.signInName
-    const password =
-      given?.replace(/\r?\n$/, '') ??
-      (values['sign-in-name'] === undefined ? owner?.password : undefined)
+    const password = given ?? (values['sign-in-name'] === undefined ? owner?.password : undefined)
     if (signInName === undefined || password === undefined) {
       throw new UsageError('give `--sign-in-name` and `--password`: there is no owner’s file here')
     }

@@ -5,6 +5,7 @@ import { type Command, defineCommand, UsageError } from '../../command.ts'
 import { collections, idOf, principalTypes } from '../../directory.ts'
 import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
+import { readPassword } from '../../password.ts'
 
 export const command: Command = defineCommand({
   name: 'principal create',
@@ -26,8 +27,9 @@ export const command: Command = defineCommand({
     },
     password: {
       type: 'string',
-      value: 'text',
-      summary: 'A user’s password (`@file`, `-` for standard input); generated when omitted',
+      value: 'where',
+      summary:
+        'A user’s password: `@file`, `-` for standard input, or `env:NAME`; generated when left out',
     },
     'redirect-uri': {
       type: 'string',
@@ -53,9 +55,10 @@ export const command: Command = defineCommand({
     const { client } = context.connect(values)
     // `choices` admits no other type.
     const collection = collections[type] as string
-    const given =
-      values.password === undefined ? undefined : await context.readText(values.password)
-    const password = given?.replace(/\r?\n$/, '')
+    const password =
+      values.password === undefined
+        ? undefined
+        : await readPassword(context, 'password', values.password)
     const body = {
       displayName,
       ...(type === 'User'

@@ -2,24 +2,20 @@
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'
+import { passwordHint, readPassword } from '../../password.ts'
 
 export const command: Command = defineCommand({
   name: 'principal set-password',
   summary: 'Set a user’s password and end the user’s sessions',
   arguments: [{ name: 'id', summary: 'The user’s object id' }],
   options: {
-    password: {
-      type: 'string',
-      value: 'text',
-      required: true,
-      summary: 'The new password: itself, `@file`, or `-` for standard input',
-    },
+    password: { type: 'string', value: 'where', summary: `The new password: ${passwordHint}` },
     ...connectionOptions,
   },
   examples: ['principal set-password 1b4e28ba-2fa1-41d2-883f-0016d3cca427 --password -'],
   async run(context, values) {
     const { client } = context.connect(values)
-    const password = (await context.readText(values.password)).replace(/\r?\n$/, '')
+    const password = await readPassword(context, 'password', values.password)
     const path = `/directory/users/${encodeURIComponent(values.id)}/setPassword`
     await client.request('POST', path, { body: { password } })
     context.terminal.error('The password is set.\n')

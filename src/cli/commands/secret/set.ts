@@ -2,9 +2,10 @@
 
 import { ClientError } from '#client/client-error.ts'
 import { propertyOf } from '#client/resource.ts'
-import { type Command, defineCommand, LocalProblem, UsageError } from '../../command.ts'
+import { type Command, defineCommand } from '../../command.ts'
 import type { Connection } from '../../context.ts'
 import { missingGroup } from '../../group-place.ts'
+import { passwordHint, readPassword } from '../../password.ts'
 import { secretOptions, secretVersion, vaultPath } from '../../secrets.ts'
 
 export const command: Command = defineCommand({
@@ -12,16 +13,7 @@ export const command: Command = defineCommand({
   summary: 'Write a secret, its value from standard input or a file',
   arguments: [{ name: 'name', summary: 'The name of the secret' }],
   options: {
-    'value-file': {
-      type: 'string',
-      value: 'path',
-      summary: 'The file that holds the value; standard input when left out',
-    },
-    value: {
-      type: 'string',
-      value: 'text',
-      summary: 'The value itself, which the history of the shell keeps and other users may see',
-    },
+    value: { type: 'string', value: 'where', summary: `The value: ${passwordHint}` },
     'keep-newline': {
       type: 'boolean',
       summary: 'The line end at the end of the value is part of it',
@@ -30,18 +22,14 @@ export const command: Command = defineCommand({
     ...secretOptions,
   },
   examples: [
-    'secret set db-password --vault shop -g demo --value-file ./password',
-    'secret set db-password --vault shop -g demo < ./password',
+    'secret set db-password --vault shop -g demo --value @password',
+    'secret set db-password --vault shop -g demo --value - < ./password',
   ],
   confirm: missingGroup,
   async run(context, values) {
-    const file = values['value-file']
-    if (file !== undefined && values.value !== undefined) {
-      throw new UsageError('give --value-file or --value, not both')
-    }
-    const given = values.value ?? (await context.readText(file === undefined ? '-' : `@${file}`))
-    const value = values['keep-newline'] ? given : given.replace(/\r?\n$/, '')
-    if (value === '') throw new LocalProblem('NoValue', 'The value is empty.')
+    const value = await readPassword(context, 'value', values.value, {
+      keepsNewline: values['keep-newline'],
+    })
     const connection = context.connect(values)
     const vault = await vaultPath(connection, values)
     if (await ensureVault(connection, vault)) {

@@ -1,13 +1,14 @@
-/** `share store`: registers a storage account: a folder of the installation, or a blob service. */
+/** `share store register`: registers a storage account: a folder of the installation, or a blob service. */
 
-import { type Command, defineCommand, UsageError } from '../../command.ts'
-import { groupOptions, inGroup, missingGroup } from '../../group-place.ts'
-import { connectionOptions } from '../../options.ts'
-import { printRecord } from '../../output/print.ts'
-import { make, storageVersion } from '../../sharing.ts'
+import { type Command, defineCommand, UsageError } from '../../../command.ts'
+import { groupOptions, inGroup, missingGroup } from '../../../group-place.ts'
+import { connectionOptions } from '../../../options.ts'
+import { printRecord } from '../../../output/print.ts'
+import { passwordHint, readPassword } from '../../../password.ts'
+import { make, storageVersion } from '../../../sharing.ts'
 
 export const command: Command = defineCommand({
-  name: 'share store',
+  name: 'share store register',
   summary: 'Register a storage account: a folder of the installation, or a blob service',
   arguments: [{ name: 'name', summary: 'The name; a folder is called by it' }],
   options: {
@@ -18,27 +19,27 @@ export const command: Command = defineCommand({
       summary: 'Of a blob service; a folder when left out',
     },
     'account-name': { type: 'string', value: 'name', summary: 'How the service calls the account' },
-    key: { type: 'string', value: 'key', summary: 'Its key: `@file`, or `-` for standard input' },
+    key: { type: 'string', value: 'where', summary: `Its key: ${passwordHint}` },
     ...connectionOptions,
   },
   examples: [
-    'share store givenfiles -g from',
-    'share store cloudfiles -g from --endpoint https://blobs.example/me --account-name me --key @key.txt',
+    'share store register givenfiles -g from',
+    'share store register cloudfiles -g from --endpoint https://blobs.example/me --account-name me --key @key.txt',
   ],
   confirm: missingGroup,
   async run(context, values) {
     const { endpoint, key } = values
-    if ((endpoint === undefined) !== (key === undefined)) {
-      throw new UsageError('`--endpoint` and `--key` go together')
+    if (endpoint === undefined && key !== undefined) {
+      throw new UsageError('`--key` goes with `--endpoint`')
     }
     const properties =
-      endpoint === undefined || key === undefined
+      endpoint === undefined
         ? { kind: 'Folder' }
         : {
             kind: 'BlobService',
             endpoint,
             accountName: values['account-name'] ?? values.name,
-            accountKey: (await context.readText(key)).trim(),
+            accountKey: await readPassword(context, 'key', key),
           }
     const connection = context.connect(values)
     const path = await inGroup(connection, values, 'Storage/storageAccounts', values.name)

@@ -1,13 +1,14 @@
-/** `share server`: registers a SQL server: PostgreSQL with its sign-in, or a folder of DuckDB files. */
+/** `share server register`: registers a SQL server: PostgreSQL with its sign-in, or a folder of DuckDB files. */
 
-import { type Command, defineCommand, UsageError } from '../../command.ts'
-import { groupOptions, inGroup, missingGroup } from '../../group-place.ts'
-import { connectionOptions } from '../../options.ts'
-import { printRecord } from '../../output/print.ts'
-import { make, serverVersion } from '../../sharing.ts'
+import { type Command, defineCommand, UsageError } from '../../../command.ts'
+import { groupOptions, inGroup, missingGroup } from '../../../group-place.ts'
+import { connectionOptions } from '../../../options.ts'
+import { printRecord } from '../../../output/print.ts'
+import { passwordHint, readPassword } from '../../../password.ts'
+import { make, serverVersion } from '../../../sharing.ts'
 
 export const command: Command = defineCommand({
-  name: 'share server',
+  name: 'share server register',
   summary: 'Register a server whose tables are shared or written: PostgreSQL, or DuckDB files',
   arguments: [
     { name: 'name', summary: 'The name of the server; a folder of DuckDB files is so called' },
@@ -20,31 +21,27 @@ export const command: Command = defineCommand({
     },
     host: { type: 'string', value: 'host', summary: 'Its name or address' },
     port: { type: 'string', value: 'number', summary: '5432 when left out' },
-    login: { type: 'string', value: 'user', summary: 'Who signs in' },
-    password: {
-      type: 'string',
-      value: 'text',
-      summary: 'The password: `@file`, or `-` for standard input',
-    },
+    user: { type: 'string', value: 'user', summary: 'Who signs in' },
+    password: { type: 'string', value: 'where', summary: `The password: ${passwordHint}` },
     ...connectionOptions,
   },
   examples: [
-    'share server shop -g from --host 127.0.0.1 --login shop --password @password.txt',
-    'share server lake -g from --duckdb',
+    'share server register shop -g from --host 127.0.0.1 --user shop --password @password.txt',
+    'share server register lake -g from --duckdb',
   ],
   confirm: missingGroup,
   async run(context, values) {
-    const { host, login, password, port = '5432' } = values
-    const isPostgres = host !== undefined && login !== undefined && password !== undefined
+    const { host, user, port = '5432' } = values
+    const isPostgres = host !== undefined && user !== undefined
     if (values.duckdb === isPostgres) {
-      throw new UsageError('either `--duckdb`, or `--host`, `--login` and `--password`')
+      throw new UsageError('either `--duckdb`, or `--host` and `--user`')
     }
     const properties = isPostgres
       ? {
           fullyQualifiedDomainName: host,
           port: Number(port),
-          administratorLogin: login,
-          administratorLoginPassword: (await context.readText(password)).trim(),
+          administratorLogin: user,
+          administratorLoginPassword: await readPassword(context, 'password', values.password),
         }
       : { kind: 'DuckDb' }
     const connection = context.connect(values)
