@@ -3,7 +3,7 @@
 import { UsageError } from './command.ts'
 import type { Connection, Context } from './context.ts'
 import { namesIn, serverPath, sslModes, type TargetPlace, targetOptions } from './migrations.ts'
-import { passwordHint, readPassword } from './password.ts'
+import { passwordForms, readPassword } from './password.ts'
 
 /** What both commands take. */
 export const endsOptions = {
@@ -26,12 +26,12 @@ export const endsOptions = {
   'source-password': {
     type: 'string',
     value: 'where',
-    summary: `The password of its user: ${passwordHint}`,
+    summary: `The password of its user: ${passwordForms}`,
   },
   'target-password': {
     type: 'string',
     value: 'where',
-    summary: `The password at the target: ${passwordHint}`,
+    summary: `The password at the target: ${passwordForms}`,
   },
   'source-user': { type: 'string', value: 'user', summary: 'Who signs in at the source' },
   'target-user': {

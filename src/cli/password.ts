@@ -5,7 +5,7 @@ import { LocalProblem, UsageError } from './command.ts'
 import type { Context } from './context.ts'
 import type { Terminal } from './terminal.ts'
 
-export const passwordHint =
+export const passwordForms =
   '`@file`, `-` for standard input, or `env:NAME`; asked for when left out'
 
 /** Throws `UsageError` where there is nobody to ask, and `LocalProblem` where there is none in the place named. */

@@ -2,14 +2,14 @@
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'
-import { passwordHint, readPassword } from '../../password.ts'
+import { passwordForms, readPassword } from '../../password.ts'
 
 export const command: Command = defineCommand({
   name: 'principal set-password',
   summary: 'Set a user’s password and end the user’s sessions',
   arguments: [{ name: 'id', summary: 'The user’s object id' }],
   options: {
-    password: { type: 'string', value: 'where', summary: `The new password: ${passwordHint}` },
+    password: { type: 'string', value: 'where', summary: `The new password: ${passwordForms}` },
     ...connectionOptions,
   },
   examples: ['principal set-password 1b4e28ba-2fa1-41d2-883f-0016d3cca427 --password -'],

@@ -5,7 +5,7 @@ import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../command.ts'
 import type { Connection } from '../../context.ts'
 import { missingGroup } from '../../group-place.ts'
-import { passwordHint, readPassword } from '../../password.ts'
+import { passwordForms, readPassword } from '../../password.ts'
 import { secretOptions, secretVersion, vaultPath } from '../../secrets.ts'
 
 export const command: Command = defineCommand({
@@ -13,7 +13,7 @@ export const command: Command = defineCommand({
   summary: 'Write a secret, its value from standard input or a file',
   arguments: [{ name: 'name', summary: 'The name of the secret' }],
   options: {
-    value: { type: 'string', value: 'where', summary: `The value: ${passwordHint}` },
+    value: { type: 'string', value: 'where', summary: `The value: ${passwordForms}` },
     'keep-newline': {
       type: 'boolean',
       summary: 'The line end at the end of the value is part of it',

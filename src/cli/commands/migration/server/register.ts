@@ -8,7 +8,7 @@ import { groupOptions, missingGroup } from '../../../group-place.ts'
 import { migrationVersion, serverPath, sslModes } from '../../../migrations.ts'
 import { connectionOptions } from '../../../options.ts'
 import { printRecord } from '../../../output/print.ts'
-import { passwordHint, readPassword } from '../../../password.ts'
+import { passwordForms, readPassword } from '../../../password.ts'
 import { make } from '../../../sharing.ts'
 
 export const command: Command = defineCommand({
@@ -23,7 +23,7 @@ what it found. The password is kept encrypted and never shown.`,
     host: { type: 'string', value: 'host', required: true, summary: 'Its name or address' },
     port: { type: 'string', value: 'number', summary: '5432 when left out' },
     user: { type: 'string', value: 'user', required: true, summary: 'Who signs in' },
-    password: { type: 'string', value: 'where', summary: `The password: ${passwordHint}` },
+    password: { type: 'string', value: 'where', summary: `The password: ${passwordForms}` },
     'ssl-mode': {
       type: 'string',
       value: 'mode',

@@ -4,7 +4,7 @@ import { type Command, defineCommand, UsageError } from '../../../command.ts'
 import { groupOptions, inGroup, missingGroup } from '../../../group-place.ts'
 import { connectionOptions } from '../../../options.ts'
 import { printRecord } from '../../../output/print.ts'
-import { passwordHint, readPassword } from '../../../password.ts'
+import { passwordForms, readPassword } from '../../../password.ts'
 import { make, serverVersion } from '../../../sharing.ts'
 
 export const command: Command = defineCommand({
@@ -22,7 +22,7 @@ export const command: Command = defineCommand({
     host: { type: 'string', value: 'host', summary: 'Its name or address' },
     port: { type: 'string', value: 'number', summary: '5432 when left out' },
     user: { type: 'string', value: 'user', summary: 'Who signs in' },
-    password: { type: 'string', value: 'where', summary: `The password: ${passwordHint}` },
+    password: { type: 'string', value: 'where', summary: `The password: ${passwordForms}` },
     ...connectionOptions,
   },
   examples: [

@@ -4,7 +4,7 @@ import { type Command, defineCommand, UsageError } from '../../../command.ts'
 import { groupOptions, inGroup, missingGroup } from '../../../group-place.ts'
 import { connectionOptions } from '../../../options.ts'
 import { printRecord } from '../../../output/print.ts'
-import { passwordHint, readPassword } from '../../../password.ts'
+import { passwordForms, readPassword } from '../../../password.ts'
 import { make, storageVersion } from '../../../sharing.ts'
 
 export const command: Command = defineCommand({
@@ -19,7 +19,7 @@ export const command: Command = defineCommand({
       summary: 'Of a blob service; a folder when left out',
     },
     'account-name': { type: 'string', value: 'name', summary: 'How the service calls the account' },
-    key: { type: 'string', value: 'where', summary: `Its key: ${passwordHint}` },
+    key: { type: 'string', value: 'where', summary: `Its key: ${passwordForms}` },
     ...connectionOptions,
   },
   examples: [
