@@ -22,26 +22,28 @@ export interface AccessRequest {
 export type AttributeValue = string | number | boolean | readonly (string | number)[]
 
 /**
- * By `{type}:{name}` in lower case, the type fully qualified. A tag stands twice: in lower case, and with
- * its name's own case and the mark `<$key_case_sensitive$>` behind it. Locations stand in lower case, without
- * blanks.
+ * Keyed by `{type}:{name}` in lower case, the type fully qualified. A tag has two keys: one in lower case, and one in
+ * its own case followed by `<$key_case_sensitive$>`. Values of locations are in lower case, without blanks.
  */
 export type Attributes = ReadonlyMap<string, AttributeValue>
 
 export const noAttributes: Attributes = new Map()
 
-/** What is known when a pending grant is settled. `unknown` is for what nobody has looked at. */
+/** What is known when a pending grant is settled. `unknown` means that nobody has looked. */
 export interface RequestFacts {
   readonly now: number
-  /** What the body asks for; nothing where there is no body. */
+  /** What the body asks for; empty when the request has no body. */
   readonly request: Attributes | 'unknown'
-  /** What is stored; nothing where nothing is. */
+  /** What is stored; empty when nothing is stored. */
   readonly resource: Attributes | 'unknown'
 }
 
-/** Allowed if, and only if, it holds. Good for the question it answers, and no other. */
+/**
+ * A grant with a condition: the request is allowed only if `holds` says so. Valid for the request it was given for,
+ * and for no other.
+ */
 export interface ConditionalGrant {
-  /** Pure and synchronous. What cannot be known does not hold. */
+  /** Pure and synchronous. A condition on something unknown does not hold. */
   holds(facts: RequestFacts): boolean
 }
 
@@ -49,44 +51,45 @@ export type Verdict = boolean | ConditionalGrant
 
 export interface Access {
   /**
-   * True when allowed; deny by default. Fresh: a change that was answered anywhere counts. Synchronous
-   * where the store can tell without asking, since every request pays for this.
+   * True when allowed; deny by default. Changes made through any replica count at once. Answers without a promise
+   * where the store can tell without a query, since every request pays for this call.
    */
   allows(question: AccessRequest): Verdict | Promise<Verdict>
   /**
-   * Keys of the scopes at which the principal has a role, the one or the other, itself or by a group. Says nothing of what the
-   * role allows: it is asked whether a list can have anything to show, and each row is judged by itself.
+   * Keys of the scopes at which the principal has a role, directly or through a group. It does not say what the role
+   * allows: lists use it to decide whether there can be anything to show, and then check each row by itself.
    */
   scopesOf?(principal: Principal): Promise<readonly string[]>
   /**
-   * What the principal may not do whatever roles grant; undefined where there is nothing of the kind. Asked of what goes
-   * along with something above it, which nobody asks for by itself. As fresh as `allows`, which heeds the same.
+   * What deny assignments forbid the principal, whatever roles grant; undefined where there are none. Used for
+   * resources that a request affects indirectly, such as children of a deleted group, for which `allows` is not
+   * called. As fresh as `allows`, which applies the same deny assignments.
    */
   prohibitionsFor?(principal: Principal): Promise<Prohibitions | undefined>
 }
 
 export interface Prohibitions {
   find(question: Pick<AccessRequest, 'action' | 'scope'>): Prohibition | undefined
-  /** Would roles have granted it? Whoever has no right at all is told of none. */
+  /** Would roles have granted it? A caller without any right is not told about deny assignments. */
   wouldBeGranted(question: Pick<AccessRequest, 'action' | 'scope'>): boolean
 }
 
 export interface Prohibition {
   readonly name: string
-  /** Of the resource that says so. */
+  /** The id of the deny assignment. */
   readonly id: string
   readonly scope: string
 }
 
-/** A verdict where nothing of the request or the resource will ever be known: a list, a look elsewhere. */
+/** The verdict where attributes can never be known: for a list, or for another resource. */
 function settleWithoutAttributes(verdict: Verdict, now: number): boolean {
   if (typeof verdict === 'boolean') return verdict
   return verdict.holds({ now, request: 'unknown', resource: 'unknown' })
 }
 
 /**
- * The right that a request was let in with. What goes on after the answer (a web socket, a long stream) asks for it
- * again, and ends when it is gone.
+ * The right by which a request was allowed. Work that continues after the answer (a web socket, a long stream) checks
+ * it again and ends when it is gone.
  */
 export interface Permission {
   readonly principalId: string
@@ -97,12 +100,14 @@ export interface Permission {
 export type PermissionAnswer =
   | {
       readonly holds: true
-      /** Milliseconds; good until then, unless role assignments or the directory change. */
+      /**
+       * Milliseconds since 1970 UTC. The answer is valid until then, unless role assignments or the directory change.
+       */
       readonly until: number
     }
   | { readonly holds: false; readonly reason: string }
 
-/** A condition on attributes does not hold here, since none are known. Synchronous where the access port is. */
+/** No attributes are known here, so a conditional grant is no grant. Synchronous where the access port is. */
 export function allowsWithoutAttributes(
   access: Access,
   question: AccessRequest,
@@ -114,7 +119,7 @@ export function allowsWithoutAttributes(
     : settleWithoutAttributes(verdict, now)
 }
 
-/** Asked where a right is missing, since it looks at every assignment there is. */
+/** Called only where a right is missing, since it looks at every assignment. */
 export async function hasRoleBelow(
   access: Access,
   principal: Principal,

@@ -1,4 +1,7 @@
-/** What conditions may know of a resource: its location, its tags, and what its type adds. Decides nothing. */
+/**
+ * The attributes of a resource that conditions may use: its location, its tags, and what its type adds. Decides
+ * nothing.
+ */
 
 import { isJsonObject } from '#kernel/patch.ts'
 import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
@@ -18,8 +21,8 @@ interface Described {
 }
 
 /**
- * Every attribute stands under the resource's own type, and those that all resources share under
- * `Resources/resources` as well, so that one condition can speak of resources of any type.
+ * Every attribute is listed under the resource's own type. Those that all resources have are also listed under
+ * `Resources/resources`, so that one condition can cover resources of any type.
  */
 export function attributesOf(
   deps: Pick<PlaneDependencies, 'registry'>,
@@ -45,7 +48,7 @@ export function attributesOf(
   return found
 }
 
-/** `kind`, `managedBy` and so on as they are; of `sku`, `plan` and the like, the name. */
+/** `kind`, `managedBy` and the like as they are; of `sku`, `plan` and the like, the name. */
 function addSummary(
   found: Map<string, AttributeValue>,
   type: string,

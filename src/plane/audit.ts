@@ -1,6 +1,6 @@
 /**
- * What the verbs tell the audit trail. A record is written in the transaction of what it tells; what changed is told
- * as a reader of the resource would have seen it, so no secret is in it.
+ * What the verbs write to the audit trail. A record is written in the transaction of the change it describes. The
+ * change is recorded as a reader of the resource would have seen it, so it holds no secret.
  */
 
 import { type Changes, changesBetween, withSecretPaths } from '#activity/changes.ts'
@@ -23,7 +23,7 @@ import { toWire } from './document.ts'
 import { locate } from './locate.ts'
 import type { RunInput } from './plane.ts'
 
-/** Of a request, or of a call from inside in the name of somebody. */
+/** The initiator of a request, or of an internal call made in somebody's name. */
 export function initiatorOf(
   input: Pick<RunInput, 'principal' | 'correlationId' | 'from'>,
 ): Initiator {
@@ -31,10 +31,10 @@ export function initiatorOf(
   return { principal, correlationId, ...(from === undefined ? {} : { from }) }
 }
 
-/** What the installation does of its own. */
+/** The initiator of what the installation does by itself. */
 export const systemInitiator: Initiator = { principal: installationActor, correlationId: '' }
 
-/** Nobody's request: what the installation brings into being by itself. */
+/** The principal under which the installation creates resources by itself. */
 export const installationPrincipal: Principal = {
   id: 'system',
   type: 'ServicePrincipal',
@@ -63,13 +63,14 @@ export interface SentBody {
   readonly path: string
   readonly version: string
   readonly body: object
-  /** What was answered; undefined where it was refused. */
+  /** The answer; undefined where the request was refused. */
   readonly answer: unknown
 }
 
 /**
- * The body of a PUT as it may be recorded: what the answer shows as well, and without the secrets of its type. A type may
- * take more than its schema names, so what is secret is not left to the schema. Refuses what no PUT can be sent to.
+ * The body of a PUT as it may be recorded: only members that the answer shows as well, and without the secrets of its
+ * type. A type may read members that its schema does not name, so the schema alone cannot say what is secret. Refuses
+ * paths that take no PUT.
  */
 export function bodyAsRecorded(
   { registry }: Pick<PlaneDependencies, 'registry'>,
@@ -79,19 +80,19 @@ export function bodyAsRecorded(
   if (route.kind !== 'put') return {}
   const { shape } = route
   const masked = shape.withoutSecrets?.(body) ?? maskSecrets(secretsOf(shape), body)
-  // Masks change no shape.
+  // Masking keeps the shape of the body.
   return maskUnlessShown(masked, answer) as object
 }
 
 interface Changed {
   readonly compiled: CompiledStoredType
-  /** In which both sides are shown; nothing is told of a type without a shape. */
+  /** The version in which both sides are shown. Undefined: what changed is not recorded. */
   readonly version: Version<unknown> | undefined
   readonly before: Resource | undefined
   readonly after: Resource | undefined
-  /** The answer, where `after` has been shown already. */
+  /** The answer, where `after` was already converted to it. */
   readonly wireAfter?: object
-  /** As it was sent: secrets in it are told of by their places. */
+  /** The body as it was sent. Of the secrets in it, only their paths are recorded. */
   readonly body?: unknown
 }
 
@@ -108,7 +109,7 @@ export function changesOf(deps: PlaneDependencies, changed: Changed): Changes | 
     : withSecretPaths(changes, secretsInBody(secrets, changed.body))
 }
 
-/** The version a resource is shown in where the request names none of its own. */
+/** The version of that date; where the type has none, its newest one. */
 export function auditVersion(compiled: CompiledType, date: string): Version<unknown> | undefined {
   const newest = compiled.dates === 'any' ? undefined : compiled.dates[0]
   return (

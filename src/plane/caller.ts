@@ -1,6 +1,6 @@
 /**
- * Requests from inside: located, authorized and run as any request of the same principal over HTTP. It grants
- * nothing, skips no check, and refuses with the same refusals; only the bytes of the edge are missing.
+ * Internal requests: located, authorized and run like any request of the same principal over HTTP. Nothing is
+ * granted, no check is skipped, and refusals are the same; only HTTP itself is missing.
  */
 
 import { ApiError, refuse } from '#kernel/error.ts'
@@ -17,20 +17,20 @@ import { previewComputed } from './verbs/write-computed.ts'
 
 interface CallerRequest {
   readonly method: Method
-  /** A path as it stands in a URL, with a query or without; `version` is the api-version. */
+  /** A path as in a URL, with or without a query; `version` is the api-version. */
   readonly path: string
   readonly version: string
   readonly body?: unknown
 }
 
 export interface Caller {
-  /** Throws the refusals of the plane. What is answered as an operation can be followed by `statusPath`. */
+  /** Throws the refusals of the plane. When the answer is an operation, `statusPath` leads to its status. */
   call(
     request: CallerRequest & { readonly principal: Principal; readonly correlationId: string },
   ): Promise<Outcome & Pick<LocatedRoute, 'isOpen'>>
   /**
-   * What PUTs would come to if they were sent one after the other, each seeing those before it. Nothing is kept, and no
-   * transaction is held meanwhile. A refused one is answered as such, the others go on until `signal` is aborted.
+   * Tries PUTs one after the other, each seeing the results of those before it, and keeps nothing. Holds no
+   * transaction meanwhile. A refused PUT is reported as refused; the others go on until `signal` is aborted.
    */
   dryRun(
     requests: readonly Omit<CallerRequest, 'method'>[],
@@ -43,20 +43,23 @@ export interface Caller {
 export type DryRunResult =
   | {
       readonly kind: 'ok'
-      /** 201: it would come into being. */
+      /** 201 means that the resource would be created. */
       readonly status: number
       readonly body: unknown
-      /** As it is now when the PUT would change nothing, a fresh one otherwise. */
+      /** The current tag when the PUT would change nothing, a new one otherwise. */
       readonly etag: string | undefined
-      /** The body is the resource as it is stored. */
+      /** True when the PUT would change nothing; the body is then the resource as stored. */
       readonly isUnchanged: boolean
-      /** What the body lacks may be invented. */
+      /** True when an expression that reads something the body lacks gets an invented value. */
       readonly isOpen: boolean
     }
   | {
       readonly kind: 'refused'
       readonly error: ApiError
-      /** Refused before anything stored was looked at, so nothing that is about to be made can mend it. */
+      /**
+       * True when the refusal did not depend on anything stored, so no resource made earlier in the plan could
+       * prevent it.
+       */
       readonly early: boolean
     }
 
@@ -68,7 +71,7 @@ interface Verbs {
   dispatch(route: LocatedRoute, input: RunInput): Promise<Outcome>
 }
 
-/** PUTs tried between two pauses, in which the server does other work. */
+/** PUTs tried between two pauses. Other requests run during a pause. */
 const dryRunAtOnce = 16
 
 export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
@@ -119,7 +122,7 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
   }
 }
 
-/** The path of a PUT leads to a type that is stored or computed, or `locate` refuses the method. */
+/** `locate` refuses a PUT to any other kind of type, so this path leads to a stored or a computed one. */
 async function tried(
   deps: PlaneDependencies,
   route: LocatedRoute,
@@ -133,7 +136,7 @@ async function tried(
   }
 }
 
-/** What is refused leaves nothing behind for those after it. */
+/** A refused PUT must leave nothing for the PUTs after it. */
 async function tryPut(
   rows: DryRun,
   { put, isOpen }: { readonly put: DryRunPut; readonly isOpen: boolean },
@@ -142,7 +145,7 @@ async function tryPut(
   const done = await attempt(false, () => outcomeOf(put, own))
   if (done.kind === 'refused') return done
   const { status, body, etag } = done.value
-  // Unchanged by this PUT it may be, and new by one before it.
+  // This PUT may change nothing although an earlier PUT of the plan created the resource.
   const isUnchanged = done.value.isUnchanged === true && !rows.hasWritten(etag)
   rows.keep(own)
   return { kind: 'ok', status, body, etag, isUnchanged, isOpen }

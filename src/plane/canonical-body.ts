@@ -1,29 +1,29 @@
 /**
- * A body as the type declares it, where published clients write it otherwise: words of an enumeration in another case
- * take their declared case, and an optional property that is null counts as left out, since clients send back what they
- * read. Where the version says so, numbers and truth values may be written as text, and text as one of them. Refuses
- * nothing: what is not declared, of another type or an unknown word stays as it is, for the check of the schema.
+ * Turns a body as published clients write it into the form that the type declares: words of an enumeration get their
+ * declared case, and an optional property that is null is left out, since clients send back what they read. Where the
+ * version says so, numbers and booleans may be written as text, and text as a number or boolean. Refuses nothing:
+ * undeclared members, wrong types and unknown words are left to the check of the schema.
  */
 
 import { isJsonObject } from '#kernel/patch.ts'
 
-/** What is mended besides the case of words. */
+/** What is corrected besides the case of words. */
 interface Mending {
   readonly dropsNull: boolean
   readonly convertsScalars: boolean
 }
 
-/** Of a PUT or an action: the whole body. */
+/** For a PUT or an action, whose body is complete. */
 export function canonicalBody(schema: unknown, body: unknown, scalars?: 'lenient'): unknown {
   return settled(schema, body, { dropsNull: true, convertsScalars: scalars === 'lenient' })
 }
 
-/** Of a PATCH, where null is no absence: it takes away. */
+/** For a PATCH, where null does not mean absent: it removes the property. */
 export function canonicalWords(schema: unknown, body: unknown): unknown {
   return settled(schema, body, { dropsNull: false, convertsScalars: false })
 }
 
-/** The same value where nothing had to change. */
+/** Returns the same value where nothing has to change. */
 function settled(schema: unknown, value: unknown, mending: Mending): unknown {
   if (!isJsonObject(schema)) return value
   const one = alternativeOf(schema, value)
@@ -35,7 +35,7 @@ function settled(schema: unknown, value: unknown, mending: Mending): unknown {
 
 const numberText = /^-?\d{1,15}(\.\d{1,15})?$/
 
-/** What the declared type makes of a scalar of another type; the value itself where that is not plain. */
+/** A scalar converted to the declared type; the value itself where the conversion is not obvious. */
 function converted(type: unknown, value: unknown): unknown {
   if (typeof value === 'string') {
     if (type === 'integer' || type === 'number')
@@ -49,7 +49,7 @@ function converted(type: unknown, value: unknown): unknown {
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** Of alternatives, the one that the value is meant for, where that is plain; else the schema itself. */
+/** The alternative that the value is meant for, where that is obvious; otherwise the schema itself. */
 function alternativeOf(schema: Schema, value: unknown): Schema {
   const alternatives = alternativesOf(schema)
   if (alternatives.length === 0 || typeof value === 'string') return schema
@@ -66,7 +66,7 @@ function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value
 }
 
-/** The declared word that differs in case alone, if it is one only. */
+/** The declared word that differs only in case, if there is exactly one. */
 function wordOf(schema: Schema, value: string): string {
   const words = wordsOf(schema)
   if (words.includes(value)) return value
@@ -105,7 +105,7 @@ function settledObject(schema: Schema, value: Schema, mending: Mending): unknown
   return changed ? Object.fromEntries(next) : value
 }
 
-/** What members that are not named must be. */
+/** The schema of members that the object does not name. */
 function restOf(schema: Schema): unknown {
   const { additionalProperties, patternProperties } = schema
   if (isJsonObject(additionalProperties)) return additionalProperties

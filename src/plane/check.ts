@@ -11,17 +11,17 @@ import { isJsonObject } from '#kernel/patch.ts'
 import { runWithin } from './run-within.ts'
 
 const problemsMax = 100
-/** Of a body with more members only the first problem is told: a list of all could be larger than the body. */
+/** A larger body gets only its first problem reported: the list of all problems could be larger than the body. */
 const membersForAll = 5_000
 
 /**
- * Stands in a schema that somebody else wrote: its patterns and alternatives may take any time for a small body, so it is
- * checked within a time.
+ * Marks a schema that an operator or a caller wrote. Its patterns and alternatives may take very long for a small
+ * body, so it is checked with a time limit.
  */
 export const foreignMark = 'x-armature-foreign'
 const foreignMilliseconds = 100
 
-/** Members of the envelope that any body may carry, because clients send back what they read. */
+/** Members of the envelope that any body may contain, because clients send back what they read. */
 export const envelopeMembers: readonly string[] = [
   'id',
   'name',
@@ -56,12 +56,12 @@ export function checkSchema(
     if (outcome.value === true) return
   }
   const problems = explain(validate.errors ?? [])
-  // They hold the body, and a validator lives as long as its schema.
+  // The errors hold the body, and a validator lives as long as its schema.
   validate.errors = null
   throw refuse(problems)
 }
 
-/** Compiled once in a process, which may hold many installations. */
+/** Compiled once per process, which may hold many installations. */
 const compiled = new WeakMap<TSchema, Map<string, ValidateFunction>>()
 
 function validatorOf(
@@ -80,7 +80,7 @@ function validatorOf(
   const ajv = compilerOf(allErrors, foreignMark in schema)
   const taken = unknownProperties === 'refuse' ? closed(schema, true) : schema
   const validate = ajv.compile(taken)
-  // It would keep the schemas of installations that have ended.
+  // Otherwise the compiler would keep the schemas of installations that have ended.
   ajv.removeSchema(taken)
   ofSchema.set(kind, validate)
   return validate
@@ -88,7 +88,7 @@ function validatorOf(
 
 const compilers = new Map<string, Ajv>()
 
-/** To ask whether a schema is one costs a third of its compilation; of our own schemas the types say it. */
+/** Validating a schema itself takes a third of its compilation. Our own schemas are correct by their types. */
 function compilerOf(allErrors: boolean, isForeign: boolean): Ajv {
   const kind = `${allErrors} ${isForeign}`
   let ajv = compilers.get(kind)
@@ -101,7 +101,7 @@ function compilerOf(allErrors: boolean, isForeign: boolean): Ajv {
   return ajv
 }
 
-/** Elements and properties at all levels, counted as far as `max`. Bodies are of bounded depth. */
+/** Counts elements and properties at all levels, up to `max`. The depth of bodies is bounded. */
 function membersOf(value: unknown, max: number): number {
   if (typeof value !== 'object' || value === null) return 0
   const members = Object.values(value)
@@ -113,7 +113,7 @@ function membersOf(value: unknown, max: number): number {
   return count
 }
 
-/** A copy of a schema in which objects take no properties but the ones they name. */
+/** A copy of a schema whose objects refuse properties that they do not name. */
 function closed(schema: unknown, top: boolean): object {
   const copy = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(copy)
@@ -181,7 +181,7 @@ function explain(errors: readonly ErrorObject[]): readonly Problem[] {
         add(path, `expected ${listed(error.params['allowedValue'])}`)
         break
       case 'oneOf':
-        // Where none fits, the alternatives have already said what they expected.
+        // When no alternative fits, each has already reported what it expected.
         if (error.params['passingSchemas'] !== null) add(path, 'fits more than one alternative')
         break
       case 'anyOf':

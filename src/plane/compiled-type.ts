@@ -1,4 +1,4 @@
-/** A row of the table of types: a declaration, with everything that can be known of it before any request. */
+/** An entry of the table of types: a declaration with everything that can be computed from it before any request. */
 
 import type { TSchema } from 'typebox'
 import type { ApiError, ErrorFamily, Problem } from '#kernel/error.ts'
@@ -16,33 +16,36 @@ export interface CompiledType {
   readonly stored: StoredType | ReconciledType | undefined
   readonly reconcile: Reconciler<unknown> | undefined
   readonly source: Source | undefined
-  /** Of a computed type, where it declares one. */
+  /** The schema of an item, where a computed type declares one. */
   readonly answer?: TSchema | undefined
   readonly actions: Readonly<Record<string, Action<unknown>>>
-  /** Actions that are known by their names when they are asked for. */
+  /** Finds an action by name, for types whose actions are not listed in advance. */
   readonly findAction?: (name: string) => Action<unknown> | undefined
   readonly collectionActions: { readonly POST?: Action<unknown>; readonly GET?: Action<unknown> }
-  /** Any signed-in caller may list. */
+  /** True when any signed-in caller may list. */
   readonly isOpenList: boolean
-  /** Whoever has a role below may list. */
+  /** True when a caller with a role at something below the scope may list. */
   readonly isPartlyListed: boolean
   /** `Vendor.Authorization` */
   readonly namespace: string
-  /** `Vendor.Authorization/roleAssignments`: identity of the type, as in rows (there in lower case). */
+  /** `Vendor.Authorization/roleAssignments`. It identifies the type; rows hold it in lower case. */
   readonly fullType: string
   readonly key: string
-  /** What `type` says on the wire. */
+  /** The value of `type` on the wire. */
   readonly wireType: string
-  /** `Vendor.Authorization/roleAssignments`, to which `/read` and so on are added. */
+  /** `Vendor.Authorization/roleAssignments`; an action name adds `/read` and so on. */
   readonly permission: string
-  /** `Vendor.Authorization/roleAssignments/read`. Made once, since every request is asked about one of them. */
+  /**
+   * `Vendor.Authorization/roleAssignments/read` and so on. Built once, since every request is checked against one of
+   * them.
+   */
   readonly permissions: Readonly<Record<'read' | 'write' | 'delete', string>>
   /** `['accounts', 'shares']` */
   readonly words: readonly string[]
   readonly versions: ReadonlyMap<string, Version<unknown>>
-  /** Of its shapes, newest first; `any` for types that have no shape. */
+  /** The dates of its versions, newest first; `any` for types that are served in every version. */
   readonly dates: readonly string[] | 'any'
-  /** Served in one of these shapes besides, newest first. */
+  /** Further dates that are answered in one of these versions, newest first. */
   readonly compatible: readonly string[]
   readonly verbs: ReadonlySet<StoredVerb>
   readonly errorFamily: ErrorFamily
@@ -57,12 +60,12 @@ export function isStored(type: CompiledType | undefined): type is CompiledStored
   return type?.stored !== undefined
 }
 
-/** Do its writes open operations? */
+/** True when writes of the type open operations. */
 export function isLongRunning({ reconcile }: Pick<CompiledType, 'reconcile'>): boolean {
   return reconcile !== undefined && reconcile.background === undefined
 }
 
-/** What an action takes, by its name in the path; one of a collection has none. */
+/** The permission of an action, by the action's name in the path. An action of a collection has none. */
 export function permissionOf(
   { permission }: Pick<CompiledType, 'permission'>,
   action: Pick<Action<unknown>, 'method' | 'permission'>,
@@ -73,7 +76,7 @@ export function permissionOf(
   return `${named}/${action.method === 'GET' ? 'read' : 'action'}`
 }
 
-/** Only a type whose feed is followed has one. */
+/** Does nothing for a type whose feed nobody follows. */
 export async function appendToFeed(
   tx: Pick<Tx, 'follow'>,
   compiled: CompiledStoredType | undefined,

@@ -44,13 +44,13 @@ import { updateAsSystem } from './verbs/update-as-system.ts'
 import { writeComputed } from './verbs/write-computed.ts'
 
 export interface PlaneOptions {
-  /** A function of what providers may ask of the plane, since they are declared before it exists. */
+  /** A function, since providers are declared before the services exist. */
   readonly providers: (services: PlaneServices) => readonly Provider[]
   readonly store: Store
   readonly access: Access
   /**
-   * Whether a principal that was authenticated earlier may still act. Asked for whatever is done later on somebody's
-   * behalf, such as a deployment. Default: always.
+   * Whether a principal that was authenticated earlier may still act. Called before later work in somebody's name,
+   * such as a deployment. Default: always.
    */
   readonly isActive?: (principal: Principal) => Promise<boolean>
   readonly words: VendorWords
@@ -64,9 +64,9 @@ export interface PlaneOptions {
   readonly apiVersions?: VersionRule
   readonly timers: Timers
   readonly faults?: BackgroundFaults | undefined
-  /** What may refuse a change although the caller may make it. Given what providers are given. */
+  /** Guards may refuse a change although the caller may make it. Each is given what providers are given. */
   readonly guards?: readonly Guard[]
-  /** Called when a request was refused for want of a permission. Must not throw, and nobody waits for it. */
+  /** Called after a request was refused for a missing permission. Must not throw; nobody waits for it. */
   readonly onDenied?: (denied: Denied) => void
 }
 
@@ -75,11 +75,14 @@ export interface Denied {
   readonly principalId: string
   readonly action: string
   readonly scope: string
-  /** What the body asked for, where a condition was about it. */
+  /** The attributes that the body asked for, where a condition depended on them. */
   readonly request?: Readonly<Record<string, AttributeValue>>
 }
 
-/** What a provider may ask of the plane beyond its context: other resources by id, as any client would. */
+/**
+ * What a provider may do through the plane beyond its context, such as read other resources by id, as any client
+ * would.
+ */
 export interface PlaneServices {
   describe(): ReturnType<Plane['describe']>
   readonly reader: Reader
@@ -88,28 +91,30 @@ export interface PlaneServices {
     readonly after?: string
     readonly limit: number
   }): Promise<TrackedPage>
-  /** Removes what is below a scope, a bounded part at a time. */
+  /** Removes what is below a scope, a bounded number of resources at a time. */
   emptyScope(id: ResourceId): Promise<RemovalProgress>
-  /** What conditions may know of a stored resource; nothing where nothing is stored. */
+  /** Attributes of a stored resource for conditions; empty where nothing is stored. */
   attributesOf(id: ResourceId): Promise<Attributes>
-  /** PUTs, as the installation itself, what has to be there from the start; one that is there stays as it is. */
+  /** PUTs, in the installation's name, a resource that must exist from the start. An existing one stays as it is. */
   seed(path: string, version: string, body: object): Promise<void>
-  /** Changes what is stored in the installation's own name; what `change` answers is the new model. Was it written? */
+  /**
+   * Changes a stored resource in the installation's name; `change` returns the new model. Resolves to whether
+   * anything was written.
+   */
   updateAsSystem(id: ResourceId | string, change: (resource: Resource) => unknown): Promise<boolean>
   /**
-   * Writes, in the installation's own name, a resource that requests may not write (a deny assignment): the whole body in
-   * that version, checked as any. Undefined removes it, where it is there.
+   * Writes, in the installation's name, a resource that requests may not write (a deny assignment). `body` is a whole
+   * body of that version and is checked like any other. Undefined removes the resource.
    */
   storeAsSystem(id: ResourceId | string, version: string, body: object | undefined): Promise<void>
-  /** Moves resources to another group in a caller's name, whose rights are asked here; all of them or none. */
+  /** Moves resources to another group in a caller's name and checks the caller's rights; moves all of them or none. */
   moveResources(
     request: MoveRequest,
     caller: Pick<RunInput, 'principal' | 'correlationId' | 'from'>,
   ): Promise<void>
   /**
-   * Replaces the tags of a stored resource in a caller's name. That they may was asked before, as a right to tags alone;
-   * locks, deny assignments on the resource and the condition of a right to write it stand in the way as of any PATCH.
-   * `none` takes all tags away.
+   * Replaces the tags of a stored resource in a caller's name. The caller's right to write tags was checked before.
+   * Locks, deny assignments and conditions on the resource apply as for any PATCH. `none` removes all tags.
    */
   replaceTags(
     id: ResourceId,
@@ -117,32 +122,32 @@ export interface PlaneServices {
     caller: Pick<RunInput, 'principal' | 'correlationId' | 'from'>,
   ): Promise<void>
   /**
-   * May a principal that was authenticated earlier do this there now? `action` without the vendor word. No for one that
-   * was disabled, deleted or revoked since.
+   * Whether a principal that was authenticated earlier may do this now. `action` has no vendor word. False for one
+   * that was disabled, deleted or revoked since.
    */
   isAllowed(principal: Principal, action: string, scope: ResourceId): Promise<boolean>
-  /** The body of a PUT as it may be recorded: what its answer shows as well. */
+  /** The body of a PUT as it may be recorded: only members that its answer shows as well. */
   asRecorded(request: SentBody): object
-  /** Requests of a principal, without the edge: everything else is as if they had come over HTTP. */
+  /** Makes internal requests of a principal. They behave as if they had come over HTTP. */
   readonly caller: Caller
-  /** Calls back with the key of each resource whose background work ended in this process. Calls may be lost. */
+  /** Calls back with the key of each resource whose background work ended in this process. A call may be missed. */
   onSettled(callback: (key: string) => void, signal: AbortSignal): void
 }
 
 export interface RunningPlane extends Plane, AsyncDisposable {
   readonly registry: Registry
   readonly reader: Reader
-  /** What providers are given; for pages and the like that belong to one. */
+  /** The services that providers are given, for pages and the like that belong to a provider. */
   readonly services: PlaneServices
   readonly reconciler: ReconcilerLoop
-  /** Begins the work that needs no request: the reconciler's, and what providers do on their own. */
+  /** Starts the background work: the reconciler and what providers do by themselves. */
   start(): void
-  /** The store has another state: nothing that was remembered of it counts. */
+  /** Called after the store was replaced by another state: everything remembered from it is dropped. */
   forget(): Promise<void>
 }
 
 export function createPlane(options: PlaneOptions): RunningPlane {
-  // Providers get services that reach the parts once these exist; none is called while declaring.
+  // The parts below do not exist yet. Providers call no service while they are declared.
   const services: PlaneServices = {
     describe: () => describe(deps.registry),
     reader: {
@@ -232,7 +237,7 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     methodsOf: (path, query) => methodsOf(registry, path, query),
     authorize(route, principal, correlationId) {
       const asked = authorize(deps, asLocated(route), principal)
-      // A plain yes or a pending one is answered at once; only a no takes its time.
+      // A granted or pending answer is returned without a promise; only a refusal needs one.
       if (!(asked instanceof Promise)) return asked
       return asked.catch(noteDenied(options, route, principal, correlationId))
     },
@@ -253,7 +258,7 @@ export function createPlane(options: PlaneOptions): RunningPlane {
 
 const deniedCodes = new Set(['AuthorizationFailed', 'DenyAssignmentAuthorizationFailed'])
 
-/** Tells of a refusal for want of a permission, and lets it go on its way. */
+/** Reports a refusal for a missing permission and rethrows it. */
 function noteDenied(
   { onDenied }: Pick<PlaneOptions, 'onDenied'>,
   route: Parameters<Plane['run']>[0],
@@ -276,12 +281,12 @@ function noteDenied(
   }
 }
 
-/** Routes are made by `locate` alone, so they carry what it put in. */
+/** Every route was made by `locate`, so it has the members of a located route. */
 function asLocated(route: Parameters<Plane['run']>[0]): LocatedRoute {
   return route as LocatedRoute
 }
 
-/** Synchronous where the decision is: every request passes here. */
+/** Returns no promise where the decision needs none: every request passes here. */
 function authorize(
   deps: PlaneDependencies,
   route: LocatedRoute,
@@ -313,7 +318,7 @@ async function stillAllows(
   return { allowed: verdict.holds(facts), conditional: true }
 }
 
-/** A list of which the caller may read parts: it leaves out the others itself. */
+/** For a list of which the caller may read only parts: the list leaves out the rest itself. */
 async function deniedUnlessPartly(
   deps: PlaneDependencies,
   route: LocatedRoute,
@@ -324,7 +329,10 @@ async function deniedUnlessPartly(
   return denied(deps, route, principal)
 }
 
-/** A subscription that does not exist is said first (facts 9.7); after that, 403 whatever exists. */
+/**
+ * A missing subscription is reported first (facts 9.7). Otherwise the answer is 403 whether or not the resource
+ * exists.
+ */
 async function denied(
   deps: PlaneDependencies,
   route: LocatedRoute,

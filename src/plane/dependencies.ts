@@ -1,4 +1,4 @@
-/** What the verbs work with: the parts of a plane, given once by `create-plane.ts`, and small things made of them. */
+/** What the verbs work with: the parts of a plane, made once by `create-plane.ts`, and small functions over them. */
 
 import type { Limits } from '#kernel/limits.ts'
 import type { Clock, Ids, Log, Timers } from '#kernel/ports.ts'
@@ -23,21 +23,21 @@ export interface PlaneDependencies {
   readonly ids: Ids
   readonly log: Log
   readonly limits: Limits
-  /** Of continuation tokens: the first signs, all are taken. 32 bytes each. */
+  /** Keys of continuation tokens, 32 bytes each. The first signs; all are accepted. */
   readonly tokenKeys: () => readonly Uint8Array[]
-  /** `implicit`: a write brings missing subscriptions and groups into being (issue: scopes nobody declared). */
+  /** `implicit`: a write creates missing subscriptions and groups (decision 0002). */
   readonly scopes: 'implicit' | 'declared'
   readonly guards: readonly Guard[]
-  /** Answers made of rows that a store hands out again and again: reading one twice costs once. */
+  /** Answers built from rows. A store returns the same row object again and again, so each row is converted once. */
   readonly wireCache: WeakMap<ResourceRow, WireRow>
   readonly faults?: BackgroundFaults
-  /** Something was scheduled: look soon. */
+  /** Called when something was scheduled: the reconciler looks soon. */
   wake(): void
-  /** The background work on this resource came to an end in this process. Calls may be lost. */
+  /** Called when the background work on this resource ended in this process. A call may be missed. */
   settled(key: string): void
 }
 
-/** What goes wrong on purpose in background work. */
+/** Faults that are injected into background work. */
 export interface BackgroundFaults {
   ofStep(key: string, type: string): 'fail' | 'hang' | undefined
   /** True when the engine is to lose what it runs for this resource now. */
@@ -53,7 +53,7 @@ export interface WireRow {
   readonly text?: string
 }
 
-/** Rows of one piece of a longer list. */
+/** Rows of one chunk of a longer list. */
 const rowsAtOnce = 500
 
 /** Reads as providers see them: resources, not rows. */
@@ -84,13 +84,13 @@ export function createReader(
       left -= rows.length
       after = rows.at(-1)?.key
       if (after === undefined || left <= 0 || !isCut(rows, query)) return
-      // A transaction waits for nothing but its store.
+      // A transaction must not wait for anything but its store.
       if (!('lock' in reads)) await nextTurn()
     }
   }
   return {
     async get(id) {
-      // Inside a write, what rules have read stays as read until the write is done.
+      // Inside a write, rows that rules have read must not change until the write is done.
       const row = await ('lock' in reads ? reads.lock(keyOf(id), 'share') : reads.get(keyOf(id)))
       return row === undefined ? undefined : decode(row)
     },
@@ -121,7 +121,7 @@ export function createReader(
   }
 }
 
-/** Of a type that no provider serves. */
+/** The name of a type that no provider serves. */
 const namespaced = /^[^/]*\./
 
 /** The context every part of a type is given, over committed reads or a transaction's. */
@@ -157,7 +157,7 @@ export function contextOf(
   }
 }
 
-/** The id of a key we made ourselves. */
+/** The id of a key that was made here. */
 export function idOfKey(key: string): ResourceId {
   const id = parseResourceId(key)
   if (id === undefined) throw new Error(`not an id: ${key}`)

@@ -1,4 +1,7 @@
-/** The table as data: every route, for OpenAPI, for `GET /providers/{ns}/operations`, for tests that walk it all. */
+/**
+ * The table as data: every route, for OpenAPI, for `GET /providers/{ns}/operations`, and for tests that visit all
+ * routes.
+ */
 
 import { type CompiledType, isLongRunning, isStored } from './compiled-type.ts'
 import type { Action } from './declare/action.ts'

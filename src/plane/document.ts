@@ -11,7 +11,7 @@ import type { CompiledStoredType } from './compiled-type.ts'
 import type { Resource } from './declare/resource.ts'
 import type { Version, View } from './declare/wire.ts'
 
-/** What stands in `ResourceRow.document`. Short names: this text is parsed on every read. */
+/** The content of `ResourceRow.document`. The names are short because this text is parsed on every read. */
 interface Document {
   readonly location?: string
   readonly tags?: Readonly<Record<string, string>>
@@ -19,7 +19,7 @@ interface Document {
   readonly state: string
   readonly model: unknown
   readonly observed?: unknown
-  /** Set when a delete was accepted: desired is nothing. */
+  /** Set when a delete was accepted: nothing is desired any more. */
   readonly deleting?: true
 }
 
@@ -28,9 +28,9 @@ export interface StoredResource extends Resource {
   readonly deleting: boolean
 }
 
-/** `asked` is the id by which the row was found: where it is spelled the same, the row's need not be parsed. */
+/** `asked` is the id by which the row was found. Where the row's id is spelled the same, it need not be parsed. */
 export function readRow(row: ResourceRow, asked?: ResourceId): StoredResource {
-  // Documents are written by `writeRow` alone, and rows hold ids that were parsed before.
+  // `writeRow` alone writes documents, and rows hold ids that were parsed before.
   const document = JSON.parse(row.document) as Document
   return {
     id: asked?.text === row.id ? asked : idOfRow(row),

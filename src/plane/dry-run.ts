@@ -1,6 +1,6 @@
 /**
- * Writes that are tried and never kept. A dry run reads through what it wrote to the rows beneath, and holds no
- * transaction of the store: it may be as long as it likes and nobody waits for it.
+ * Tries writes without keeping them. A dry run reads its own writes first and the rows of the store below them. It
+ * holds no transaction of the store, so it may take long without blocking anybody.
  */
 
 import { compareKeys } from '#stores/key-range.ts'
@@ -17,16 +17,16 @@ import {
 
 export class DryRun implements Tx {
   readonly #beneath: Reads
-  /** Rows written; undefined where one was removed. */
+  /** Rows written; undefined for a removed one. */
   readonly #written = new Map<string, ResourceRow | undefined>()
-  /** Rows read from beneath: they stay as read. */
+  /** Rows read from the store. They do not change during the dry run. */
   readonly #read = new Map<string, ResourceRow | undefined>()
-  /** What was counted beneath: the same questions are asked for each PUT of a plan. */
+  /** Counts read from the store: each PUT of a plan asks for the same ones. */
   readonly #counts = new Map<string, number>()
-  /** Rows beneath that were written over. */
+  /** Rows of the store that were overwritten here. */
   readonly #covered = new Map<string, ResourceRow>()
   readonly #operations = new Map<string, OperationRow>()
-  /** Where a unique key, and the operations of a resource, may be found among what was written. */
+  /** Indexes over the written rows: by unique key, and by the resource of an operation. */
   readonly #unique = new Map<string, string>()
   readonly #operationsOf = new Map<string, Set<string>>()
 
@@ -34,7 +34,7 @@ export class DryRun implements Tx {
     this.#beneath = beneath
   }
 
-  /** Keeps what another dry run, on top of this one, has written. */
+  /** Takes over what another dry run, on top of this one, has written. */
   keep(above: DryRun): void {
     for (const [key, row] of above.#covered)
       if (!this.#written.has(key)) this.#covered.set(key, row)
@@ -42,7 +42,7 @@ export class DryRun implements Tx {
     for (const row of above.#operations.values()) this.#setOperation(row)
   }
 
-  /** Is it the tag of a row that was written here, so that nobody has read it yet? */
+  /** Whether the tag belongs to a row that was written here, so that no client can have read it. */
   hasWritten(etag: string | undefined): boolean {
     for (const row of this.#written.values()) if (row?.etag === etag) return true
     return false
@@ -63,7 +63,7 @@ export class DryRun implements Tx {
   async list(query: ListQuery): Promise<readonly ResourceRow[]> {
     if (query.limit <= 0) return []
     const own = this.#matching(this.#written.values(), query)
-    // Rows that were written over are told from here, so more are asked for.
+    // Overwritten rows are answered from here, so more rows are read from the store.
     const limit = query.limit + this.#covered.size
     const { bytesMax: _, ...unbounded } = query
     const beneath = await this.#beneath.list({ ...unbounded, limit })
@@ -136,7 +136,7 @@ export class DryRun implements Tx {
     else known.add(id)
   }
 
-  // What follows a write and is not read by another one is left out.
+  // Side effects that no later write reads are left out.
   async schedule(_key: string, _dueAt: number): Promise<void> {}
   async unschedule(_key: string): Promise<void> {}
   async record(_event: EventRow): Promise<void> {}
@@ -156,7 +156,7 @@ export class DryRun implements Tx {
   }
 
   #set(key: string, row: ResourceRow | undefined): void {
-    // Whoever writes has read the row.
+    // Every writer has read the row before.
     const before = this.#read.get(key)
     if (before !== undefined && !this.#written.has(key)) this.#covered.set(key, before)
     this.#written.set(key, row)

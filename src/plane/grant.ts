@@ -1,6 +1,6 @@
 /**
- * Settles a pending grant where a request has come far enough to know: what it asks for, and what is stored.
- * A grant that does not hold is refused exactly as one that was never there.
+ * Settles a pending grant as soon as a request knows what it asks for and what is stored. A grant that does not hold
+ * is refused exactly like a missing one.
  */
 
 import { ApiError, refuse } from '#kernel/error.ts'
@@ -20,7 +20,7 @@ export function authorizationFailed(
   })
 }
 
-/** The refusal of an action that was not allowed; one that names the deny assignment where that alone stands in the way. */
+/** The refusal of an action that is not allowed. It names the deny assignment where that alone is the reason. */
 export async function refusalOf(
   access: Access,
   route: Pick<Route, 'action' | 'scope'>,
@@ -49,7 +49,7 @@ export function prohibited(
   })
 }
 
-/** A pending grant that did not hold: to the caller the same refusal, to whoever explains it a little more. */
+/** A pending grant that did not hold. The caller sees the same refusal as for a missing one; explanations see more. */
 export class GrantDenied extends ApiError {
   readonly request: Attributes | 'unknown'
   constructor({ code, status, message, extra }: ApiError, request: Attributes | 'unknown') {

@@ -1,6 +1,6 @@
 /**
- * The port of guards: parts that may refuse a write, a delete or an action although the caller may do it
- * (locks). Asked after the permission, inside the transaction, before anything is written.
+ * The port of guards (locks): they may refuse a write, a delete or an action that the caller is allowed to do.
+ * Checked after the permission, inside the transaction, before anything is written.
  */
 
 import type { ResourceId } from '#kernel/resource-id.ts'
@@ -8,14 +8,14 @@ import type { VendorWords } from '#kernel/vendor.ts'
 import type { Reader } from './declare/resource.ts'
 
 export interface GuardRequest {
-  /** What would be changed. For an action on a collection: the scope it is below. */
+  /** What would be changed. For an action on a collection: the scope of the collection. */
   readonly id: ResourceId
   /** Without the vendor word: `Authorization/locks`. */
   readonly type: string
-  /** `action`: a POST. A GET is never asked about. */
+  /** `action` is a POST. Guards are not asked about a GET. */
   readonly effect: 'write' | 'delete' | 'action'
   readonly words: VendorWords
-  /** Of the transaction, where there is one. */
+  /** The transaction's reader, where there is one. */
   readonly reader: Reader
 }
 

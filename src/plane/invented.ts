@@ -1,12 +1,12 @@
 /**
- * Values that are invented for resources that nothing stands behind: the same each time for the same resource and place.
- * What one is like is told by the name that it is read by. Nothing of it is a secret.
+ * Values that are invented for resources that nothing real stands behind. They are the same each time for the same
+ * resource and property, and their form follows from the property's name. None of them is a secret.
  */
 
 import { createHash } from 'node:crypto'
 import { hyphenate } from '#kernel/uuid.ts'
 
-/** In the form of a random one. Its second half tells that it was invented here. */
+/** Looks like a random UUID. Its second half marks it as invented. */
 export function inventedUuid(text: string): string {
   return marked(createHash('sha256').update(`generic ${text}`).digest('hex'))
 }
@@ -17,19 +17,19 @@ function marked(hex: string): string {
   return hyphenate(`${first}a${mark.slice(0, 15)}`)
 }
 
-/** Is it one that a document has for its principal? Nobody can sign in as one. */
+/** Whether it was invented for a document's principal. Nobody can sign in as such a principal. */
 export function isInventedUuid(text: string): boolean {
   return marked(text.toLowerCase().replaceAll('-', '')) === text.toLowerCase()
 }
 
-/** Of a list nothing is known. */
+/** An invented list is empty. */
 type Invented = string | number | boolean | readonly never[]
 
 interface Read {
   readonly id: string
   /** The last name of the id, in lower case. */
   readonly name: string
-  /** What is read, in lower case. */
+  /** The last name of the property's path, in lower case. */
   readonly last: string
   readonly key: string
 }
@@ -51,7 +51,7 @@ const byName: readonly (readonly [RegExp, (read: Read) => Invented])[] = [
   [/(?<!s|u|dn|addresse)s$/, () => []],
 ]
 
-/** What an expression reads at a path of such a resource, where its answer has nothing. */
+/** What an expression gets for a path of such a resource, where the answer has no value. */
 export function inventedValue(id: string, path: string): Invented {
   const last = path.slice(path.lastIndexOf('.') + 1).toLowerCase()
   const name = id.slice(id.lastIndexOf('/') + 1).toLowerCase()

@@ -30,7 +30,7 @@ interface BaseRoute extends Route {
   readonly version: string
 }
 
-/** Of a stored resource, with the shape that its body has. */
+/** A route to a stored resource, with the schema of its body. */
 export interface WriteRoute extends BaseRoute {
   readonly kind: 'put' | 'patch' | 'delete'
   readonly compiled: CompiledStoredType
@@ -84,8 +84,8 @@ export function locate(
   path: string,
   query: URLSearchParams,
 ): LocatedRoute {
-  // The contract writes `/{scope}/providers/…`: clients that fill in a scope which begins with a slash, or the
-  // empty one of the root, send two.
+  // The contract writes `/{scope}/providers/…`. Clients that fill in a scope with a leading slash, or an empty one for
+  // the root, send two slashes.
   const parsed = parsePath(path.startsWith('//') ? path.replace(/^\/{2,}/, '/') : path)
   if (parsed.kind === 'malformed') throw refuse.InvalidRequestUri({ reason: parsed.reason })
   const version = requestedVersion(query)
@@ -98,7 +98,10 @@ export function locate(
     : locateCollection(registry, method, parsed, version)
 }
 
-/** What a path takes, as OPTIONS tells it; without an api-version what any may. Undefined where nothing is served. */
+/**
+ * The methods of a path, for OPTIONS; without an api-version, those of any version. Undefined where nothing is
+ * served.
+ */
 export function methodsOf(
   registry: Registry,
   path: string,
@@ -115,7 +118,7 @@ export function methodsOf(
   return resourceMethods(compiled, query.get('api-version') ?? '')
 }
 
-/** Of a list, or of an action of the parent. */
+/** The methods of a list, or of an action of the parent. */
 function collectionMethods(
   registry: Registry,
   parsed: CollectionPath,
@@ -134,7 +137,7 @@ function listMethods({ verbs, collectionActions }: CompiledType): readonly strin
   return allowing([...new Set([...listed, ...Object.keys(collectionActions)])])
 }
 
-/** The family that refusals of an unlocatable path take: the deepest namespace in it decides. */
+/** The error family for a path that cannot be located: the deepest namespace in it decides. */
 export function familyOfPath(registry: Registry, path: string): ErrorFamily {
   const parts = path.split('/')
   for (let at = parts.length - 2; at >= 0; at--) {
@@ -266,7 +269,7 @@ function locateCollection(
   throw unknownType(registry, parsed.namespace, parsed.types, asked)
 }
 
-/** Wherever GET is served, HEAD is: the edge leaves the body away. */
+/** HEAD is served wherever GET is: the edge leaves out the body. */
 function fits(served: string, method: Method): boolean {
   return served === method || (served === 'GET' && method === 'HEAD')
 }
@@ -353,7 +356,7 @@ interface OperationRequest {
   readonly version: string
 }
 
-/** The caller of an operation is checked when the operation is known: it names the resource. */
+/** The caller's right is checked later, when the operation has been read: it names the resource. */
 function locateOperation(
   registry: Registry,
   kind: OperationRoute['kind'],
@@ -380,7 +383,7 @@ function locateOperation(
   }
 }
 
-/** Does the resource lie where its type may lie? */
+/** Whether the type may exist at this scope. */
 function fitsScope(compiled: CompiledType, id: ResourceId): boolean {
   const [first] = id.segments
   const implied = first !== undefined && first.namespace === undefined ? first.types : []
@@ -405,7 +408,7 @@ function isGroup(implied: readonly string[]): boolean {
   return implied.length === 2 && implied[0] === 'subscriptions' && implied[1] === 'resourceGroups'
 }
 
-/** May this type's collection be asked for below this parent? */
+/** Whether this type's collection may be listed below this parent. */
 function isListable(compiled: CompiledType, parsed: CollectionPath): boolean {
   const { parent } = parsed
   const [first] = parent.segments

@@ -1,4 +1,4 @@
-/** For providers, which see no stores: the same turns. */
+/** The turns of `kernel/turns.ts` for providers, which cannot import stores. */
 
 import { nextTurn as turn } from '#stores/next-turn.ts'
 

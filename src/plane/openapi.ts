@@ -23,7 +23,7 @@ export function openApiDocuments(
   }))
 }
 
-/** What the documents are called. Types without versions of their own stand in all of their namespace. */
+/** The names of the documents. Types without versions of their own appear in every document of their namespace. */
 export function openApiNames(
   routes: readonly RouteDescription[],
 ): readonly Omit<OpenApiDocument, 'document'>[] {
@@ -95,7 +95,7 @@ function parametersOf(path: string): readonly object[] {
     in: 'path',
     required: true,
     schema: { type: 'string', minLength: 1 },
-    // A scope is a path in itself: its slashes are not escaped.
+    // A scope is a path itself, so its slashes are not escaped.
     ...(name === 'scope' ? { allowReserved: true } : {}),
   }))
   return [...named, { $ref: '#/components/parameters/apiVersion' }]
@@ -118,7 +118,7 @@ function operationOf(route: RouteDescription, version: string, words: VendorWord
     operationId: route.operationName,
     summary: route.summary,
     'x-permission': route.action,
-    // Answered in this shape as well.
+    // Versions answered in this shape as well.
     ...(compatible.length === 0 ? {} : { 'x-alike-versions': compatible }),
     ...(route.query === undefined ? {} : { parameters: route.query.map(inQuery) }),
     ...(body === undefined
@@ -218,7 +218,7 @@ const placed = {
   tags: { type: 'object', additionalProperties: text },
 }
 
-/** What stands around an item. `x-envelope` marks what no type declares itself (decision 0083). */
+/** The envelope around an item. `x-envelope` marks members that no type declares itself (decision 0083). */
 const envelopes: Readonly<Record<Envelope, object>> = {
   plain: {
     'x-envelope': true,
@@ -235,11 +235,11 @@ const envelopes: Readonly<Record<Envelope, object>> = {
   loose: { 'x-envelope': true, type: 'object', properties: placed },
 }
 
-/** An item as it is answered: its own shape within what stands around it. */
+/** An item as it is answered: its own schema inside the envelope. */
 function enveloped(shape: object | undefined, kind: Envelope): object {
   const around = { $ref: `#/components/schemas/${envelopeNames[kind]}` }
   if (shape !== undefined) return { allOf: [around, shape] }
-  // Its type says nothing more of it, so nothing is ruled out.
+  // The type declares no more, so any further member is possible.
   return { 'x-envelope': true, allOf: [around], additionalProperties: true }
 }
 
@@ -250,7 +250,7 @@ function listOf(item: object): object {
     properties: {
       value: { type: 'array', items: item },
       nextLink: { type: 'string', format: 'uri' },
-      // Of the lists that tell it.
+      // For lists that report it.
       count: { 'x-envelope': true, type: 'integer' },
     },
   }

@@ -1,6 +1,6 @@
 /**
- * Long-running operations: opened in the transaction of the write they belong to, read by anyone who may
- * read the resource or who began them, kept for a stated time after they end.
+ * Long-running operations. They are opened in the transaction of their write. Whoever may read the resource, or began
+ * the operation, may read it. They are kept for a stated time after their end.
  */
 
 import { refuse } from '#kernel/error.ts'
@@ -25,7 +25,7 @@ import type { OperationLink, Outcome, RunInput } from './plane.ts'
 const retryAfterSecondsDefault = 10
 
 export function readOperation(row: OperationRow): Operation {
-  // Written by `writeOperation` alone.
+  // `writeOperation` alone writes these documents.
   return JSON.parse(row.document) as Operation
 }
 
@@ -46,13 +46,13 @@ interface Opening {
   readonly version: string
   readonly principal: Principal
   readonly correlationId: string
-  /** What the audit trail calls what began it. */
+  /** The action name in the audit trail. */
   readonly action: string
   readonly now: number
   readonly resultStatus: number
 }
 
-/** An operation that still runs on the resource is canceled: another kind of change takes its place. */
+/** Cancels an operation that still runs on the resource: another kind of change replaces it. */
 export async function supersede(
   tx: Tx,
   key: string,
@@ -74,7 +74,7 @@ function callerOf({ displayName, type, clientId }: Principal): NonNullable<Opera
   return { displayName, type, clientId }
 }
 
-/** Opens an operation; one that still runs on the resource is superseded (canceled) by it. */
+/** Opens an operation; one that still runs on the resource is superseded (cancelled). */
 export async function openOperation(
   deps: PlaneDependencies,
   tx: Tx,
@@ -100,7 +100,7 @@ export async function openOperation(
   return operation
 }
 
-/** Where an operation can be followed: below the subscription it is in, or below the root. */
+/** The path of an operation: below its subscription, or below the root. */
 export function linkOf(operation: Operation, compiled: CompiledType): OperationLink {
   const id = idOfKey(operation.resourceId)
   const subscription = subscriptionOf(id)
@@ -141,7 +141,7 @@ export async function runOperation(
   const link = linkOf(operation, compiled)
   const paths = [link.statusPath, link.resultPath].map((path) => pathOf(path).toLowerCase())
   const isHere = paths.includes(route.id.key)
-  // Whoever began it may follow it; what came of it is for those who may read the resource.
+  // Whoever began the operation may follow it; its result is only for those who may read the resource.
   if (!isHere || !(mayRead || operation.principalId === input.principal.id)) {
     throw refuse.OperationNotFound({ id: name })
   }

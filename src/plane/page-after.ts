@@ -3,7 +3,7 @@
 import type { Resource } from './declare/resource.ts'
 import type { ListContext, ListPage } from './declare/wire.ts'
 
-/** In id order, after the cursor. One row more than asked for tells whether there is a next page. */
+/** In id order, after the cursor. Reads one row more, to know whether there is a next page. */
 export async function pageAfter(
   { reader, parent, cursor, limit }: ListContext,
   type: string,

@@ -1,31 +1,32 @@
 /**
- * Scopes that lie in others by what is stored, and not by their path: management groups, and the subscriptions in them.
- * Whoever answers "may they?" asks here what a scope lies in besides; nothing else in the plane needs to know.
+ * Scopes whose parent is stored and does not follow from their path: management groups, and the subscriptions in
+ * them. Access decisions use this to find the further scopes above a scope; no other part of the plane needs it.
  */
 
 import type { ResourceId } from '#kernel/resource-id.ts'
 import type { Resource } from './declare/resource.ts'
 
-/** The key of a scope, and of the one that it lies in. */
+/** The key of a scope, and the key of its parent scope. */
 export interface Placement {
   readonly scope: string
   readonly within: string
 }
 
 export interface PlacedScopes {
-  /** Types whose resources say where a scope lies. Each appends its changes to the feed of rights. */
+  /** The types whose resources place scopes. Each appends its changes to the feed of rights. */
   readonly types: readonly string[]
-  /** The key of the scope that holds every one that is placed nowhere. It lies in the root itself. */
+  /** The key of the default parent, for scopes that nothing places. Its own parent is the root. */
   readonly outermost: string
-  /** Undefined for what is no resource of those types. */
+  /** Undefined for resources of other types. */
   placementOf(resource: Resource): Placement | undefined
-  /** The key of the scope at the head of an id, where that is one which can be placed. */
+  /** The key of the first scope of an id, if that scope can be placed. */
   headOf(id: ResourceId): string | undefined
 }
 
 /**
- * What a scope lies in by placements, outermost first, without the root and without itself. All of it, however deep a store
- * has it: what forbids may stand at the outermost. A circle, which no write can make, ends where it began.
+ * The scopes above a scope by placement, outermost first, without the root and the scope itself. Returns all of them
+ * at any depth, since a deny assignment may be at the outermost. A cycle, which no write can make, ends where it
+ * began.
  */
 export function placesAbove(
   scopes: PlacedScopes | undefined,

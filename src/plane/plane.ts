@@ -13,7 +13,7 @@ import type { ConditionalGrant, Permission } from './access.ts'
 
 export type Method = 'GET' | 'HEAD' | 'PUT' | 'PATCH' | 'DELETE' | 'POST'
 
-/** Where a request goes, found from its path and method alone, before anything of it is trusted. */
+/** The target of a request, found from its path and method alone, before anything else of it is read. */
 export interface Route {
   readonly kind:
     | 'put'
@@ -28,28 +28,28 @@ export interface Route {
     | 'operation-result'
   /** The resource, or the parent scope of a collection or action. */
   readonly id: ResourceId
-  /** Fully qualified type, for logs and metrics: bounded in number. */
+  /** The fully qualified type, for logs and metrics: bounded in number. */
   readonly type: string
-  /** What the caller needs, and where. Empty where any signed-in caller may. */
+  /** The permission the caller needs, and where. Empty where any signed-in caller may. */
   readonly action: string
-  /** What the audit trail calls it: the action, also where nobody is asked for it. */
+  /** The action name in the audit trail, also where no permission is needed. */
   readonly operation: string
-  /** A request for it leaves a record in the audit trail: it may change something, or it reveals a secret. */
+  /** True when the audit trail gets a record: the request may change something, or reveals a secret. */
   readonly leavesRecord: boolean
   readonly scope: ResourceId
   readonly errorFamily: ErrorFamily
   readonly body: 'required' | 'optional' | 'none'
-  /** The version that answers, where the one that was asked for is not listed. */
+  /** The version that answers, where the requested one is not listed. */
   readonly nearestVersion?: string
-  /** Headers of its answer, also of a refusal. */
+  /** Headers of its answer, also when it is a refusal. */
   readonly answerHeaders?: Readonly<Record<string, string>>
-  /** What its answer lacks may be invented for whoever reads it. */
+  /** True when an expression that reads something the answer lacks gets an invented value. */
   readonly isOpen?: true
-  /** `relaxed`: JSON as people write it, with comments and names without quotes. */
+  /** `relaxed`: JSON with comments, and names without quotes. */
   readonly bodySyntax: 'strict' | 'relaxed'
   /** How throttling counts it. */
   readonly counts: 'reads' | 'writes' | 'deletes'
-  /** The lower-case path that identifies the collection, for continuation tokens. */
+  /** The lower-case path of the collection, for continuation tokens. */
   readonly path: string
 }
 
@@ -58,28 +58,31 @@ export interface RunInput {
   readonly query: URLSearchParams
   /** Parsed JSON, or undefined when there was none. */
   readonly body: unknown
-  /** The body is of the installation's own making: what it is by its type, no schema has to say, which takes long to compile. */
+  /**
+   * True for a body that the installation made itself. It is not checked against the schema, whose compilation is
+   * slow.
+   */
   readonly isOwnBody?: true
   readonly preconditions: Preconditions
   readonly correlationId: string
-  /** The answer may be JSON text, which needs no object. */
+  /** True when the answer may be JSON text, which saves building an object. */
   readonly takesText?: true
-  /** Where the request came from; left out by calls from inside, and where no record can be left. */
+  /** The origin of the request; left out by internal calls and where no record can be written. */
   readonly from?: RequestFrom
-  /** Aborted when nobody waits for the answer any more: what is not done by then is not done. */
+  /** Aborted when nobody waits for the answer any more: steps that have not begun are not done. */
   readonly signal?: AbortSignal
-  /** The address by which the caller came, for links in answers; left out by calls from inside. Never stored. */
+  /** The address that the caller used, for links in answers; left out by internal calls. Never stored. */
   readonly publicUrl?: string
   /**
-   * What `authorize` answered for this very route and principal. Never left out: forgetting a condition
-   * would turn a narrow grant into a wide one.
+   * The result of `authorize` for this route and principal. Required: leaving out a condition would turn a narrow
+   * grant into a wide one.
    */
   readonly pending: ConditionalGrant | undefined
-  /** For what goes on after the answer. Requests that the installation makes itself have none. */
+  /** For work that continues after the answer. Requests of the installation itself have none. */
   readonly permission?: Permission | undefined
 }
 
-/** A long-running operation that the answer points at. Paths, to be made absolute by the edge. */
+/** The long-running operation that the answer refers to. Paths; the edge makes them absolute. */
 export interface OperationLink {
   readonly statusPath: string
   readonly resultPath: string
@@ -93,7 +96,7 @@ export interface Outcome {
   /** Unquoted entity tag of the resource in the answer. */
   readonly etag?: string
   readonly operation?: OperationLink
-  /** Of a write: it changes nothing, and the body is the resource as it stands. */
+  /** For a write: nothing changed, and the body is the resource as it is. */
   readonly isUnchanged?: true
   /** A continuation token: the edge makes the absolute `nextLink` and puts it into the body. */
   readonly nextToken?: string
@@ -106,11 +109,11 @@ export interface Plane {
    * 405 with `Allow`).
    */
   locate(method: Method, path: string, query: URLSearchParams): Route
-  /** What OPTIONS answers of a path; undefined where nothing is served. */
+  /** The methods that OPTIONS answers; undefined where nothing is served. */
   methodsOf(path: string, query: URLSearchParams): readonly string[] | undefined
   /**
-   * Throws `AuthorizationFailed` (403), or `SubscriptionNotFound` where the order of facts 9.7 has it first.
-   * Answers a pending grant where it depends on more than the route; `run` settles it.
+   * Throws `AuthorizationFailed` (403), or `SubscriptionNotFound` where facts 9.7 puts it first. Returns a pending
+   * grant where the decision depends on more than the route; `run` settles it.
    */
   authorize(
     route: Route,
@@ -118,31 +121,31 @@ export interface Plane {
     correlationId: string,
   ): ConditionalGrant | undefined | Promise<ConditionalGrant | undefined>
   /**
-   * Asks again for a right that `authorize` granted. A grant with a condition is settled with the resource as it is
-   * stored now; of the request nothing is known any more.
+   * Checks again a right that `authorize` granted. A conditional grant is settled with the resource as stored now;
+   * the attributes of the request are unknown by then.
    */
   stillAllows(route: Route, principal: Principal): Promise<StillAllowed>
-  /** Checks the body against the schema and does the deed. Throws refusals; anything else is a fault. */
+  /** Checks the body against the schema and runs the request. Throws refusals; any other error is a fault. */
   run(route: Route, input: RunInput): Promise<Outcome>
   /** The family of error bodies for a path that could not be located. */
   errorFamilyOf(path: string): ErrorFamily
-  /** Schemas and routes as data, for OpenAPI and for tests that walk every route. */
+  /** Schemas and routes as data, for OpenAPI and for tests that visit every route. */
   describe(): readonly RouteDescription[]
 }
 
 export interface StillAllowed {
   readonly allowed: boolean
-  /** It depends on a condition, so it may change without a change of role assignments. */
+  /** True when the right depends on a condition, so that it may change without a change of role assignments. */
   readonly conditional: boolean
 }
 
-/** One route of the table, as documentation and as something to walk in tests. */
+/** One route of the table, for documentation and for tests. */
 export interface RouteDescription {
   readonly namespace: string
   readonly type: string
-  /** Those that have shapes of their own. */
+  /** The versions that have shapes of their own. */
   readonly versions: readonly string[]
-  /** Those that are answered in one of these shapes. */
+  /** The versions that are answered in one of these shapes. */
   readonly compatibleVersions: readonly string[]
   readonly method: Method
   /** `/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/…` */
@@ -153,13 +156,13 @@ export interface RouteDescription {
   readonly body?: (version: string) => TSchema | undefined
   readonly answer?: (version: string) => TSchema | undefined
   readonly longRunning: boolean
-  /** Of an action: what it answers besides 200 and 204. */
+  /** Statuses of an action besides 200 and 204. */
   readonly statuses?: readonly number[]
-  /** Names in its query besides `api-version`. */
+  /** Names of query parameters besides `api-version`. */
   readonly query?: readonly string[]
-  /** Nothing of it is in the store. */
+  /** True when nothing of it is stored. */
   readonly isComputed?: true
-  /** What stands around the answer of an item. `loose`: its type makes it, and may leave some of it out. Absent of actions. */
+  /** The envelope around an item. `loose`: its type builds it and may leave out members. Absent for actions. */
   readonly envelope?: 'plain' | 'tracked' | 'loose'
   readonly errorFamily: ErrorFamily
 }

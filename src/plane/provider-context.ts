@@ -1,6 +1,6 @@
 /**
- * What a provider may have of the installation it serves: one parameter, the same for every provider, so that
- * adding one needs no wiring but its line in the list. Engines are no part of it: those a provider asks for by name.
+ * What a provider gets of its installation: one parameter, the same for every provider, so that a new provider needs
+ * no wiring but its line in the list. Engines are not included: a provider asks for its engines by name.
  */
 
 import type { Clock, Ids, Log, Seal, Timers } from '#kernel/ports.ts'
@@ -14,7 +14,7 @@ export interface ProviderContext {
   readonly words: VendorWords
   readonly tenantId: string
   readonly directory: Directory
-  /** Where resources get identities of their own. */
+  /** Gives resources identities of their own. */
   readonly workloads: WorkloadIdentities
   readonly clock: Clock
   readonly ids: Ids
@@ -22,10 +22,13 @@ export interface ProviderContext {
   readonly log: Log
   /** The relational port, for providers that own tables (`migrations` beside their `provider.ts`). */
   readonly sql: Sql
-  /** A seal whose key is for that purpose alone. What it sealed opens after a rotation of the installation's key too. */
+  /**
+   * A seal with a key for that purpose alone. Sealed values can still be opened after the installation's key was
+   * rotated.
+   */
   sealOf(purpose: SealPurpose): Seal
-  /** Where clients reach the installation, without a slash at its end. Known once it listens. */
+  /** The address of the installation for clients, without a slash at its end. Known once it listens. */
   publicUrl(): string
-  /** Reached only after declaring: they answer when the plane exists. */
+  /** Available only after all providers are declared. */
   readonly services: PlaneServices
 }

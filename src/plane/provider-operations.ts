@@ -1,4 +1,4 @@
-/** `GET /providers/{namespace}/operations` (facts 9.8): what a namespace can be asked for, made for every one from its table. */
+/** `GET /providers/{namespace}/operations` (facts 9.8): the actions of a namespace, made from its table. */
 
 import { defineComputed } from './declare/computed.ts'
 import type { ResourceType } from './declare/provider.ts'

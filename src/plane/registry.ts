@@ -1,6 +1,6 @@
 /**
- * The table of everything that is served, made once at start from the providers' declarations: which type a
- * path means, in which versions, and what action it takes. Knows no store and runs nothing.
+ * The table of everything that is served, made once at start from the providers' declarations: the type of a path,
+ * its versions, and the action it needs. Knows no store and runs nothing.
  */
 
 import { compareApiVersions, isApiVersion, nearestApiVersion } from '#kernel/api-version.ts'
@@ -18,13 +18,13 @@ import { providerOperations } from './provider-operations.ts'
 
 const allVerbs: readonly StoredVerb[] = ['get', 'list', 'put', 'patch', 'delete']
 
-/** Whether a version that is not listed is refused or served in the nearest shape. */
+/** `known`: a version that is not listed is refused. `nearest`: it is served in the nearest shape. */
 export type VersionRule = 'known' | 'nearest'
 
 /** The version in which a request is served. */
 export interface ServedVersion {
   readonly version: string
-  /** The one that was asked for is not listed. */
+  /** True when the requested version is not listed. */
   readonly isUnlisted: boolean
 }
 
@@ -34,13 +34,15 @@ export interface Registry {
   readonly types: readonly CompiledType[]
   readonly providers: readonly Provider[]
   /**
-   * The type at a path: `undefined` namespace for the implied ones. Case does not matter. One that no provider declares
-   * is what the provider of unserved types makes of it, where there is one.
+   * The type at a path; an undefined namespace means the implied types. Case does not matter. For a type that no
+   * provider declares, the provider of unserved types is asked, where there is one.
    */
   find(namespace: string | undefined, types: readonly string[]): CompiledType | undefined
   /** The type of a row. */
   byKey(key: string): CompiledStoredType | undefined
-  /** A stored type by its name without the vendor word, as declarations use it. Throws when there is none: a fault. */
+  /**
+   * A stored type by its name without the vendor word, as declarations write it. Throws when there is none: a fault.
+   */
   byName(name: string): CompiledStoredType
   hasNamespace(namespace: string): boolean
   familyOf(namespace: string): ErrorFamily | undefined
@@ -52,7 +54,7 @@ export function createRegistry(
   versionRule: VersionRule = 'known',
 ): Registry {
   const byKey = new Map<string, CompiledType>()
-  /** As declarations write them, in the code: there are few. */
+  /** Keyed as declarations write the names: there are few. */
   const byName = new Map<string, CompiledStoredType>()
   const unserved = createUnservedTypes(providers)
   const namespaces = new Map<string, Provider>()
@@ -156,7 +158,7 @@ function compile(provider: Provider, declaration: ResourceType, words: VendorWor
   }
 }
 
-/** Compiled types that no provider declares; the one that was not asked for longest is made anew. */
+/** Compiled types that no provider declares. When there are more, the least recently used is dropped. */
 const unservedKeptMax = 1000
 
 function createUnservedTypes(
@@ -181,7 +183,7 @@ function createUnservedTypes(
   }
 }
 
-/** Empty to whoever walks it: dates are without number. */
+/** Iterates as empty: there are unboundedly many dates. */
 class VersionsOfAnyDate extends Map<string, Version<unknown>> {
   readonly #versionOf: (date: string) => Version<unknown>
 

@@ -1,11 +1,11 @@
-/** Finds the resource of a type whose names are unique in the installation, wherever it is. */
+/** Finds the resource of a type whose names are unique in the installation, at whatever scope it is. */
 
 import { nameOf, type ResourceId, rootId } from '#kernel/resource-id.ts'
 import type { Reader } from './declare/resource.ts'
 
-/** Looked through for a name. */
+/** Rows searched for one name. */
 const rowsMax = 50_000
-/** Names that were found, of a type. */
+/** Names remembered, per type. */
 const rememberedMax = 10_000
 
 /** `type` without the vendor word; the name in lower case. */
@@ -17,7 +17,7 @@ export function findByName(
   return async (name) => {
     const remembered = known.get(name)
     if (remembered !== undefined) {
-      // The same name elsewhere means that this one is gone.
+      // If the name exists elsewhere, the remembered one is gone.
       if ((await reader.get(remembered)) !== undefined) return remembered
       known.delete(name)
     }

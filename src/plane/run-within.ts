@@ -1,4 +1,7 @@
-/** Synchronous work that others wrote, with an end: what it would do to the event loop is not known beforehand. */
+/**
+ * Runs synchronous work that others wrote, with a time limit: how long it would block the event loop is not known
+ * beforehand.
+ */
 
 import { createContext, Script } from 'node:vm'
 
@@ -12,11 +15,11 @@ const bridge: Bridge = { work: undefined }
 const context = createContext(bridge)
 const script = new Script('work()')
 
-/** Ended in the middle of whatever it does, a regular expression too, after so much time by the clock. */
+/** Stops the work after so many milliseconds by the clock, also in the middle of a regular expression. */
 export function runWithin<T>(milliseconds: number, work: () => T): Outcome<T> {
   bridge.work = work
   try {
-    // The script answers what the work does.
+    // The script returns what the work returns.
     return { value: script.runInContext(context, { timeout: milliseconds }) as T }
   } catch (error) {
     if (isTimeOut(error)) return 'too-long'
@@ -26,7 +29,7 @@ export function runWithin<T>(milliseconds: number, work: () => T): Outcome<T> {
   }
 }
 
-/** Made in the other context, so it is no `Error` of this one. */
+/** The error comes from the other context, so it is no instance of this context's `Error`. */
 function isTimeOut(error: unknown): boolean {
   return (
     typeof error === 'object' &&

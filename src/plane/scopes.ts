@@ -1,6 +1,7 @@
 /**
- * The scopes a resource lies in: they must exist, and allow writes, before anything is written below them.
- * With scopes `implicit`, a write of a caller who may write at the root creates missing ones in the same transaction.
+ * The scopes of a resource: they must exist, and allow writes, before anything is written below them. With
+ * `ARMATURE_SCOPES=implicit`, a write of a caller who may write at the root creates missing ones in the same
+ * transaction.
  */
 
 import type { Initiator } from '#activity/record.ts'
@@ -36,7 +37,7 @@ export function impliedScopes(id: ResourceId): readonly ResourceId[] {
   return scopes.filter((scope) => scope.key !== id.key)
 }
 
-/** The refusal for a scope that is not there. */
+/** The refusal for a missing scope. */
 export function missingScope(scope: ResourceId): ApiError {
   const group = resourceGroupOf(scope)
   if (group !== undefined && scope.segments.length === 1) {
@@ -50,7 +51,7 @@ const scopeTypes = new Set(['subscriptions', 'subscriptions/resourceGroups'])
 /** 404 for the first scope above `id` (itself included when `self`) that does not exist. */
 export async function requireScopes(reads: Reads, id: ResourceId, self: boolean): Promise<void> {
   const scopes = [...impliedScopes(id)]
-  // An implied path may go on below a scope (`…/deployments/{name}`): the end of it is no scope then.
+  // An implied path may continue below a scope (`…/deployments/{name}`). Its end is then no scope.
   const isScope = id.segments.length === 1 && id.segments[0]?.namespace === undefined
   const below = scopeTypes.has(id.segments[0]?.types.join('/') ?? '')
   if (self && isScope && below) scopes.push(id)
@@ -59,7 +60,10 @@ export async function requireScopes(reads: Reads, id: ResourceId, self: boolean)
   }
 }
 
-/** May the caller create missing scopes? Checked before the transaction, which may ask nothing outside. */
+/**
+ * Whether the caller may create missing scopes. Checked before the transaction, which may use nothing but its own
+ * connection.
+ */
 export async function mayCreateScopes(
   deps: PlaneDependencies,
   principal: Principal,
@@ -97,7 +101,7 @@ export async function lockScopes(
   return innermost
 }
 
-/** Writes of one plan share scopes and parents; the store hands out the same row until it is changed. */
+/** Writes of one plan share scopes and parents; the store returns the same row object until it changes. */
 const rowsRead = new WeakMap<ResourceRow, StoredResource>()
 
 function readShared(row: ResourceRow): StoredResource {
@@ -108,7 +112,7 @@ function readShared(row: ResourceRow): StoredResource {
   return resource
 }
 
-/** Locks the stored parent of a nested resource, or answers 404 for it. Nothing above it may be on its way out. */
+/** Locks the stored parent of a nested resource, or throws its 404. Nothing above it may be in deletion. */
 export async function lockParent(deps: PlaneDependencies, tx: Tx, id: ResourceId): Promise<void> {
   for (const above of slowAncestors(deps, parentOf(id))) {
     const row = await tx.lock(above.key, 'share')
@@ -117,7 +121,7 @@ export async function lockParent(deps: PlaneDependencies, tx: Tx, id: ResourceId
   await lockDirectParent(deps, tx, id)
 }
 
-/** Those whose deletion takes its time; outermost first, the order in which deletions lock. */
+/** Ancestors whose deletion takes time; outermost first, the order in which deletions lock. */
 function slowAncestors(deps: PlaneDependencies, id: ResourceId): readonly ResourceId[] {
   const found: ResourceId[] = []
   let above = id
@@ -167,12 +171,12 @@ async function isImplied({ stored }: CompiledStoredType, tx: Tx, id: ResourceId)
   return stored.isImplied(id, above && readShared(above))
 }
 
-/** Nothing may come into being below or on what is being deleted: a lock would be answered, and go with it. */
+/** Nothing may be created at or below something in deletion: a lock would be answered and then removed with it. */
 function requireStaying({ deleting, id, state }: StoredResource): void {
   if (deleting) throw refuse.AnotherOperationInProgress({ id: id.text, state })
 }
 
-/** The name of the resource follows the rule of its type, or it is refused. */
+/** Refuses a name that breaks the rule of its type. */
 export function checkName(
   compiled: CompiledStoredType,
   id: ResourceId,
@@ -191,7 +195,7 @@ function scopeType(deps: PlaneDependencies, scope: ResourceId): CompiledStoredTy
   return deps.registry.byName(name)
 }
 
-/** The refusal of a write below a scope that is not there, or never can be: its name breaks the rule. */
+/** The refusal of a write below a scope that is missing, or that cannot exist because its name breaks the rule. */
 export function refuseMissingScope(deps: PlaneDependencies, scope: ResourceId): never {
   checkName(scopeType(deps, scope), scope)
   throw missingScope(scope)

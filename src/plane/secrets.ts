@@ -1,30 +1,30 @@
 /**
- * Secrets that a type keeps from one write to the next. One that was given for one receiver is never sent to another:
- * a write that changes the receiver gives the secret again, or is refused. And no write tells whether a secret that it
- * gives is the one that is kept.
+ * Secrets that a type keeps from one write to the next. A secret that was given for one receiver is never sent to
+ * another: a write that changes the receiver must give the secret again, or is refused. And no write reveals whether
+ * a given secret equals the kept one.
  */
 
 import type { TSchema } from 'typebox'
 import type { Problem } from '#kernel/error.ts'
 import { isJsonObject, sameJson } from '#kernel/patch.ts'
 
-/** A secret that stays where a body leaves it out. */
+/** A secret that is kept when a body leaves it out. */
 interface KeptSecret<M> {
-  /** Where bodies carry it, in every version: `properties.administratorLoginPassword`. */
+  /** Its path in bodies of every version: `properties.administratorLoginPassword`. */
   readonly property: string
-  /** All that decides to whom it is sent, and how. Undefined where the model keeps no such secret. */
+  /** Everything that decides where and how it is sent. Undefined where the model keeps no such secret. */
   receiver(model: M): unknown
-  /** Where it may stand in several places: does it belong here in this model? */
+  /** For a secret with several possible places: whether this model uses this one. */
   isAt?(model: M): boolean
 }
 
 /** Declared by every type whose bodies carry values marked `writeOnly`. */
 export type SecretsOfType<M> =
-  /** A body that leaves one out loses it: nothing is kept that could go elsewhere. */
+  /** A body that leaves out the secret loses it: nothing is kept that could go elsewhere. */
   | 'in-every-body'
-  /** Kept, and sent to nobody. */
+  /** Kept, but never sent anywhere. */
   | 'sent-nowhere'
-  /** Taken and thrown away, so no write can tell anything of it. */
+  /** Not kept at all, so no write can reveal anything about it. */
   | 'not-kept'
   | readonly KeptSecret<M>[]
 
@@ -40,7 +40,7 @@ interface SchemaNode {
 const anyElement = '*'
 const known = new WeakMap<TSchema, readonly string[]>()
 
-/** Of the values that a schema marks `writeOnly`: `properties.containers.*.secureValue`. */
+/** The values that a schema marks `writeOnly`: `properties.containers.*.secureValue`. */
 export function writeOnlyProperties(schema: TSchema): readonly string[] {
   const before = known.get(schema)
   if (before !== undefined) return before
@@ -55,14 +55,14 @@ export function writeOnlyProperties(schema: TSchema): readonly string[] {
     if (node.items !== undefined) walk(node.items, [...path, anyElement])
     for (const one of [...(node.anyOf ?? []), ...(node.allOf ?? [])]) walk(one, path)
   }
-  // A schema is plain data; these are the members of it that this walk knows.
+  // A schema is plain data; this type names the members that this walk reads.
   walk(schema as SchemaNode, [])
   const properties = [...found]
   known.set(schema, properties)
   return properties
 }
 
-/** Is there a value at the path, in any case of its names? An empty text or null is none. */
+/** Whether there is a value at the path, in any case of its names. Empty text and null do not count. */
 function isGiven(body: unknown, [first, ...rest]: readonly string[]): boolean {
   if (first === undefined) return body !== undefined && body !== null && body !== ''
   if (first === anyElement) {
@@ -71,14 +71,14 @@ function isGiven(body: unknown, [first, ...rest]: readonly string[]): boolean {
   }
   if (!isJsonObject(body)) return false
   if (Object.hasOwn(body, first) && isGiven(body[first], rest)) return true
-  // Some types take names in any case: members of a map that they read themselves.
+  // Some types accept names in any case: members of a map that they read themselves.
   const lower = first.toLowerCase()
   return Object.keys(body).some(
     (name) => name !== first && name.toLowerCase() === lower && isGiven(body[name], rest),
   )
 }
 
-/** Does the body give any secret of the type? Not where the `desired` model keeps none of it. */
+/** Whether the body gives any secret of the type. False where the `desired` model keeps none. */
 export function givesSecret<M>(
   declared: SecretsOfType<M> | undefined,
   schema: TSchema,
@@ -96,7 +96,10 @@ export function givesSecret<M>(
   return paths.some((path) => !dropped.has(path) && isGiven(body, path.split('.')))
 }
 
-/** As the type itself reads it: by its very name. Given in another spelling it would be passed over, and the kept one stay. */
+/**
+ * Compares names exactly, as the type does. A differently spelled name would be ignored, and the kept secret would
+ * stay.
+ */
 function isGivenExactly(body: unknown, [first, ...rest]: readonly string[]): boolean {
   if (first === undefined) return isGiven(body, [])
   if (first === anyElement) {
@@ -106,7 +109,7 @@ function isGivenExactly(body: unknown, [first, ...rest]: readonly string[]): boo
   return isJsonObject(body) && Object.hasOwn(body, first) && isGivenExactly(body[first], rest)
 }
 
-/** Secrets that would go to a receiver they were not given for. */
+/** Problems for secrets that would go to another receiver than they were given for. */
 export function receiverProblems<M>(
   declared: SecretsOfType<M> | undefined,
   previous: M | undefined,

@@ -1,4 +1,4 @@
-/** What a reconciler is given of a resource, and the name its engine knows it by. */
+/** What a reconciler is given of a resource, and the name under which its engine knows it. */
 
 import { createHash } from 'node:crypto'
 import type { ResourceId } from '#kernel/resource-id.ts'
@@ -25,7 +25,9 @@ export function subjectOf(
   }
 }
 
-/** The engine's name for a resource: the same for its whole life, another after it was made anew. */
+/**
+ * The engine's name for a resource: stable for its whole life, and different after it was deleted and created again.
+ */
 export function tokenOf(id: ResourceId, createdAt: string): string {
   return createHash('sha256').update(`${id.key}\n${createdAt}`).digest('hex').slice(0, 26)
 }

@@ -10,31 +10,34 @@ import type { ListContext, ListPage } from './wire.ts'
 
 export interface GetContext extends Context {
   readonly id: ResourceId
-  /** The id as the path has it: `id`, but for types with a `sharedRow`. */
+  /** The id as in the path. It differs from `id` only for types with a `sharedRow`. */
   readonly requested: ResourceId
   readonly query: URLSearchParams
-  /** Where the request came from; undefined for requests of the installation itself. */
+  /** The origin of the request; undefined for requests of the installation itself. */
   readonly from?: RequestFrom
 }
 
-/** A type whose items are computed, not stored. Items are whole wire objects. */
+/** A type whose items are computed, not stored. Items are complete wire objects. */
 export interface Source {
   get?(context: GetContext): Promise<object | undefined>
   list?(context: ListContext): Promise<ListPage<object>>
-  /** What of a computed item may be changed. The item as it is then, or undefined where there is none (404). */
+  /** PATCH: what of a computed item may be changed. Returns the new item, or undefined where there is none (404). */
   readonly patch?: ComputedWrite
-  /** Says the whole of an item that is there: none is made by it, but where it `makes`. */
+  /** PUT: replaces an existing item as a whole. It creates one only where `makes` is set. */
   readonly put?: ComputedWrite
-  /** Empties an item, which is still there then, with nothing in it; or takes it away, where it `makes`. */
+  /** DELETE: empties an item, which then still exists; removes it where `makes` is set. */
   readonly delete?: Omit<ComputedWrite, 'body'>
 }
 
 export interface ComputedWrite {
   readonly body: TSchema
-  /** PUT makes an item that is not there (201); DELETE takes one away (200), and finds none without a fault (204). */
+  /** PUT creates a missing item (201). DELETE removes an item (200) and succeeds without one (204). */
   readonly makes?: true
   apply(context: GetContext, body: never): Promise<object | undefined>
-  /** What `apply` would answer, as of the reader it is given. Writes nothing. Without it a dry run answers the item as it is. */
+  /**
+   * What `apply` would return, based on the reader it is given. Writes nothing. Without it a dry run returns the item
+   * unchanged.
+   */
   preview?(context: GetContext, body: never): Promise<object | undefined>
 }
 
@@ -46,10 +49,13 @@ export interface ComputedType extends EveryType {
   readonly answer?: TSchema
   /** Any signed-in caller may list; the list shows only what the caller may see (`may`). */
   readonly openList?: true
-  /** Whoever has a role below may list, too; the list then shows only what they may read (`may`). */
+  /**
+   * A caller with a role at something below the scope may list, too; the list then shows only what they may read
+   * (`may`).
+   */
   readonly partlyListed?: true
   readonly actions?: Readonly<Record<string, Action<unknown>>>
-  /** The type in action names, where it is not `type`. */
+  /** The type's word in action names, where it is not `type`. */
   readonly permission?: string
   /** The type on the wire, where it is not `type`. */
   readonly wireType?: string

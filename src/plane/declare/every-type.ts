@@ -1,4 +1,4 @@
-/** What every type says, whatever its kind. */
+/** What every kind of type declares. */
 
 export interface EveryType {
   /** Without the vendor word: `Authorization/roleAssignments`, `DataShare/accounts/shares`. */
@@ -10,12 +10,12 @@ export interface EveryType {
    * the types whose paths carry no `providers`.
    */
   readonly scope: 'tenant' | 'subscription' | 'resource-group' | 'any' | 'implied'
-  /** Headers of every answer that is located to the type. */
+  /** Headers added to every answer of the type. */
   readonly answerHeaders?: Readonly<Record<string, string>>
-  /** Some of its properties nothing computes: what an expression reads of its answers and they lack is invented. */
+  /** Some of its properties are not computed: an expression that reads one its answers lack gets an invented value. */
   readonly isOpen?: true
-  /** What a request may say in its query besides what every list takes. For OpenAPI. */
+  /** Names of query parameters besides those of every list. For OpenAPI. */
   readonly query?: Readonly<Partial<Record<'list' | 'get' | 'delete', readonly string[]>>>
-  /** What metrics and logs call it, where its names are without number. */
+  /** The name in metrics and logs, for types whose own names are unbounded in number. */
   readonly countedAs?: string
 }

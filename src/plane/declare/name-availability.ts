@@ -1,4 +1,4 @@
-/** `checkNameAvailability`: may a resource have a name? What the answer says, a PUT then does. */
+/** `checkNameAvailability`: whether a resource may have a name. A PUT of that name behaves as the answer says. */
 
 import Type from 'typebox'
 import { lookForName } from '../resource-by-name.ts'
@@ -10,9 +10,12 @@ interface NamedType {
   readonly type: string
   readonly apiVersions: readonly string[]
   readonly name: NameRule
-  /** Whose names are unique in the installation; without it names are those of a group, so each is free somewhere. */
+  /**
+   * The type whose names are unique in the installation. Without it names are unique per group only, so every valid
+   * name is available.
+   */
   readonly uniqueAmong?: string
-  /** The words of the type's family. */
+  /** The reason words of the type's API family. */
   readonly reasons?: { readonly invalid: string; readonly taken: string }
 }
 

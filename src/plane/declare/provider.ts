@@ -16,28 +16,32 @@ export interface Provider {
   readonly description: string
   /** Default: `resource-manager`. */
   readonly errorFamily?: ErrorFamily
-  /** The provider's own refusals, for the reference. */
+  /** The provider's own errors, for the reference. */
   readonly errors?: Readonly<Record<string, ErrorEntry>>
-  /** The refusal of a body with these problems (one or more), where the namespace has a code of its own for it. */
+  /** The refusal of a body with these problems (one or more), where the namespace has its own error code for it. */
   refuseProblems?(problems: readonly Problem[]): ApiError
   readonly types: readonly ResourceType[]
   /**
-   * Versions that published clients send and that have no shape of their own here: each is served in the shape that
-   * was in force on its day (`nearestApiVersion`).
+   * Versions that published clients send and that have no shape of their own here. Each is served in the shape that
+   * was in force on its date (`nearestApiVersion`).
    */
   readonly compatibleVersions?: readonly string[]
-  /** Serves what no provider declares, in any namespace. One provider at the most has it. */
+  /** Serves types that no provider declares, in any namespace. At most one provider has it. */
   readonly unserved?: DeclareUnserved
   /**
-   * Work of its own beside the reconciler (meters, schedules, sweeps): begun once the installation serves, ended
-   * by disposal, which waits for what is under way. Every replica begins it: what may run once only takes a lease.
+   * Background work beside the reconciler (meters, schedules, sweeps). It starts once the installation serves
+   * requests and ends by disposal, which waits for running work. Every replica starts it; work that may run only once
+   * takes a lease.
    */
   start?(): AsyncDisposable
-  /** The store has another state: what is remembered of its rows is forgotten, and what nobody owns any more is removed. */
+  /**
+   * Called after the store was replaced by another state: drops what is remembered of its rows and removes what no
+   * row owns any more.
+   */
   forget?(): unknown
 }
 
-/** The identity function: declarations of types and of providers begin in the same way. */
+/** Returns its argument. It exists so that declarations of providers look like those of types. */
 export function defineProvider(provider: Provider): Provider {
   return provider
 }

@@ -1,4 +1,4 @@
-/** Stored types with something real behind them, which a reconciler makes as the stored model says. */
+/** Stored types with something real behind them, which a reconciler creates and changes to match the stored model. */
 
 import type { ApiError, ErrorDetail } from '#kernel/error.ts'
 import type { Log } from '#kernel/ports.ts'
@@ -7,18 +7,18 @@ import type { ResourceId } from '#kernel/resource-id.ts'
 import type { Resource } from './resource.ts'
 import type { StoredMembers } from './stored.ts'
 
-/** The reconciler's view of one resource. Deleting is not special: `desired` is nothing. */
+/** The reconciler's view of one resource. Deletion is no special case: `desired` is then undefined. */
 export interface Subject<M, O> {
   readonly id: ResourceId
   readonly desired: M | undefined
-  /** The model as stored, also while deleting: names of what has to go. */
+  /** The model as stored, also during deletion: it holds the names of what has to be removed. */
   readonly model: M
   readonly location: string | undefined
   readonly tags: Readonly<Record<string, string>> | undefined
-  /** What was last recorded. */
+  /** What was recorded last. */
   readonly last: O | undefined
   readonly generation: number
-  /** Stable, opaque, fit for an engine's names: derived from the id, the same for the resource's life. */
+  /** A stable, opaque name that any engine accepts. Derived from the id, and the same for the resource's whole life. */
   readonly token: string
   readonly state: string
   readonly now: number
@@ -26,63 +26,66 @@ export interface Subject<M, O> {
 }
 
 export type Next<S, O> =
-  /** Perform this step, record `observed`, look again. */
+  /** Perform this step, record `observed`, then observe again. */
   | { readonly kind: 'step'; readonly step: S; readonly state?: string }
-  /** Nothing to do until later: the engine works. */
+  /** Nothing to do until later: the engine is working. */
   | {
       readonly kind: 'wait'
       readonly seconds: number
       readonly state?: string
       readonly observed?: O
     }
-  /** Desired is reached. With `resyncSeconds` it is looked at again. */
+  /** The desired state is reached. With `resyncSeconds` it is checked again later. */
   | { readonly kind: 'done'; readonly observed?: O }
-  /** It can never be reached: the operation fails with this error. */
+  /** The desired state can never be reached: the operation fails with this error. */
   | {
       readonly kind: 'fail'
       readonly code: string
       readonly message: string
-      /** Several reasons, for the operation's error. */
+      /** Several reasons, as details of the operation's error. */
       readonly details?: readonly ErrorDetail[]
-      /** `Canceled`: the user called it off. Default `Failed`. */
+      /** `Canceled`: the user cancelled it. Default `Failed`. */
       readonly status?: 'Failed' | 'Canceled'
       readonly observed?: O
     }
 
-/** `observe` asks the engine, `next` is pure, `perform` does one idempotent step. All may run again. */
+/** `observe` asks the engine, `next` is pure, `perform` does one idempotent step. Each may run again. */
 export interface Reconciler<M, O = unknown, S = unknown> {
   readonly deadlineSeconds: number
   readonly retryAfterSeconds: number
-  /** Look again this long after `done`: drift shows without a request. */
+  /** Seconds after `done` before it is observed again, so that drift is found without a request. */
   readonly resyncSeconds?: number
-  /** The non-terminal states, as shown while creating, updating, deleting. */
+  /** The non-terminal states shown while the resource is created, updated or deleted. */
   readonly states: {
     readonly creating: string
     readonly updating: string
     readonly deleting: string
   }
   /**
-   * Clients of the type know no 202 to a DELETE, and its work is over at once: the request waits for it a while and
-   * answers 200. Where it takes longer, or no worker is there, it is 202 after all.
+   * Clients of the type expect no 202 from a DELETE, and deletion usually ends at once. So the request waits for it
+   * for a while and answers 200. If it takes longer, or no worker runs, the answer is 202.
    */
   readonly deleteIsAwaited?: true
-  /** Once it has ended, only its record is left, which goes along with a scope that is deleted at once. */
+  /** After its end only the record is left, so it is removed at once with a deleted scope. */
   readonly leavesNothing?: true
   /**
-   * Its work is no operation: PUT, PATCH and DELETE answer at once, the state stays `Succeeded`, and what is recorded
-   * of it changes no tag. There is no deadline then, and `next` does not fail: it shows in what is observed.
+   * Its work is no operation: PUT, PATCH and DELETE answer at once, the state stays `Succeeded`, and recorded
+   * progress changes no tag. There is no deadline, and `next` does not fail: failures show in what is observed.
    */
   readonly background?: Background<M>
-  /** What a DELETE stores of how the resource is to go; nothing of it where a scope above is deleted. */
+  /**
+   * The model that a DELETE stores, to say how the resource is to be removed. Not called when a scope above is
+   * deleted.
+   */
   toDelete?(resource: Resource<M>, request: DeleteRequestView): M
   observe(subject: Subject<M, O>): Promise<O>
   next(subject: Subject<M, O>, observed: O): Next<S, O>
   perform(subject: Subject<M, O>, step: S): Promise<void>
-  /** A rule of failure wants it: the engine loses what it runs for the resource, as a broken machine would. */
+  /** Called by a fault rule: the engine loses what it runs for the resource, as after a machine failure. */
   lose?(subject: Subject<M, O>): Promise<void>
-  /** The store has another state: what is remembered of resources is forgotten. */
+  /** Called after the store was replaced by another state: drops what is remembered of resources. */
   forget?(): void
-  /** Calls back with the id of each resource that an event of the engine is about. Events may be lost. */
+  /** Calls back with the id of each resource that an event of the engine concerns. An event may be missed. */
   watchEvents?(wake: (key: string) => void, signal: AbortSignal): void
 }
 
@@ -93,11 +96,11 @@ interface DeleteRequestView {
 }
 
 interface Background<M> {
-  /** What a DELETE stores instead: the order to end. Undefined where nothing is under way; then the resource goes. */
+  /** The model that a DELETE stores to end running work. Undefined where nothing runs; the resource is then removed. */
   endInstead?(resource: Resource<M>): M | undefined
 }
 
-/** Thrown by `observe` and `perform` for the world's failures. `never` fails the operation at once. */
+/** Thrown by `observe` and `perform` for failures outside our code. `never` fails the operation at once. */
 export class StepFailure extends Error {
   readonly retry: 'later' | 'never'
   readonly code: string
@@ -110,9 +113,9 @@ export class StepFailure extends Error {
 }
 
 interface ReconciledMembers<M> extends StoredMembers<M> {
-  /** Makes PUT and DELETE long-running, unless it works in the background. */
+  /** Makes PUT and DELETE long-running, unless the work is in the background. */
   readonly reconcile: Reconciler<M>
-  /** What a write meets while an operation runs, where it is not the common code. */
+  /** The refusal of a write while an operation runs, where it is not the common one. */
   busy?(resource: Resource<M>): ApiError
 }
 
@@ -125,7 +128,7 @@ export function defineReconciled<M>(type: ReconciledMembers<M>): ReconciledType 
   return { ...(type as unknown as ReconciledMembers<unknown>), kind: 'reconciled' }
 }
 
-/** What a reconciler observes and the steps it takes are its own, erased likewise. */
+/** Observations and steps are types of the reconciler alone, so they are erased in the same way. */
 export function defineReconciler<M, O, S>(reconciler: Reconciler<M, O, S>): Reconciler<M> {
   return reconciler as unknown as Reconciler<M>
 }

@@ -1,4 +1,6 @@
-/** What every part of a type is given: resources as providers see them, reads of others, and the request. */
+/**
+ * What every part of a type is given: resources as providers see them, a reader of other resources, and the request.
+ */
 
 import type { Principal } from '#kernel/principal.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
@@ -13,15 +15,15 @@ export interface Resource<M = unknown> {
   readonly systemData: SystemData
   /** `provisioningState`; always `Succeeded` for types without a reconciler. */
   readonly state: string
-  /** What the user asked for. */
+  /** The state that the user asked for. */
   readonly model: M
-  /** What was last seen on the engine; written by the reconciler alone. */
+  /** What the engine reported last; written by the reconciler alone. */
   readonly observed?: unknown
   readonly etag: string
   readonly generation: number
 }
 
-/** Reads of committed (or, inside a write, of this transaction's) resources, by any part that may read. */
+/** Reads committed resources or, inside a write, those of its transaction. Every part of a type may use it. */
 export interface Reader {
   get(id: ResourceId | string): Promise<Resource | undefined>
   /** Resources of a type (`Authorization/roleAssignments`) at or below a scope, in id order. */
@@ -32,8 +34,8 @@ export interface Reader {
     readonly limit: number
   }): Promise<readonly Resource[]>
   /**
-   * As `list`, one after the other: read in pieces that are bounded in bytes, with pauses between them, so that what
-   * nobody keeps is never in memory together.
+   * Like `list`, but one resource at a time. Reads in chunks bounded in bytes and pauses between them, so that the
+   * whole list is never in memory.
    */
   each(query: {
     readonly type: string
@@ -42,8 +44,8 @@ export interface Reader {
     readonly limit?: number
   }): AsyncIterable<Resource>
   /**
-   * As `list`, also bounded in bytes. `next` is the key to go on after, absent at the end. `isShort`: the bound in bytes
-   * ended it.
+   * Like `list`, but also bounded in bytes. `next` is the key to continue after, absent at the end. `isShort`: the
+   * limit of bytes ended the page.
    */
   page(query: {
     readonly type: string
@@ -55,7 +57,7 @@ export interface Reader {
     readonly next?: string
     readonly isShort?: true
   }>
-  /** How many there are, counted up to `limit`. */
+  /** The number of resources, counted up to `limit`. */
   count(query: {
     readonly type: string
     readonly under: ResourceId | string
@@ -66,19 +68,19 @@ export interface Reader {
 /** What every part of a type may know of the request it serves. */
 export interface Context {
   readonly principal: Principal
-  /** Milliseconds; the one moment of this request. */
+  /** Milliseconds since 1970 UTC; the same value for the whole request. */
   readonly now: number
   readonly words: VendorWords
   readonly correlationId: string
-  /** Aborted when nobody waits for the answer any more; calls from inside have none. */
+  /** Aborted when nobody waits for the answer any more. Internal calls have none. */
   readonly signal?: AbortSignal
   readonly reader: Reader
   /**
-   * May the caller do this elsewhere? `action` without the vendor word: `Resources/subscriptions/read`; of a type that no
-   * provider serves, as it is: `Contoso.Shop/orders/read`. A fault inside a
-   * transaction, whose work may ask nothing beside it.
+   * Whether the caller may do this at another scope. `action` has no vendor word (`Resources/subscriptions/read`),
+   * except for a type that no provider serves (`Contoso.Shop/orders/read`). Must not be called inside a transaction,
+   * which may use nothing but its own connection.
    */
   may(action: string, scope: ResourceId): boolean | Promise<boolean>
-  /** Has the caller a role at something below the scope? What it lets them read there is for `may` to say. */
+  /** Whether the caller has a role at something below the scope. What the role allows there is for `may` to say. */
   hasRoleBelow(scope: ResourceId): Promise<boolean>
 }

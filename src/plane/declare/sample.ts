@@ -1,16 +1,18 @@
-/** Examples of a type, for the contract suite that every type is put through. */
+/** Example bodies of a type, for the resource contract suite. */
 
 /** How the resource contract suite makes valid resources of a type. */
 export interface Sample {
   name(seed: number): string
   /** A valid PUT body per version. */
   body(seed: number, version: string): object
-  /** A body that is valid and differs from `body(seed)`; updates are tried with it. */
+  /** A valid body that differs from `body(seed)`, for tests of updates. */
   changed(seed: number, version: string): object
-  /** Of one parent there is one at a time: that pages joined are the list is its provider's to test. */
+  /** A parent holds only one at a time, so the suite cannot test its pages; the provider's own tests do. */
   readonly isAlone?: true
-  /** Strings that must never come back in an answer. */
+  /** Strings that no answer may contain. */
   readonly secrets?: readonly string[]
-  /** Of a type that keeps secrets for a receiver: merge patches of `body(seed)`, each of which changes the receiver. */
+  /**
+   * For a type that keeps secrets for a receiver: merge patches of `body(seed)`, each of which changes the receiver.
+   */
   readonly redirects?: readonly object[]
 }

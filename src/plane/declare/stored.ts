@@ -1,4 +1,4 @@
-/** Types whose resources are stored. What only some of them can do is a capability: an object of its own. */
+/** Types whose resources are stored. What only some types can do is a capability, in an object of its own. */
 
 import type { ApiError, Problem } from '#kernel/error.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
@@ -13,10 +13,10 @@ import type { Sample } from './sample.ts'
 import type { ListContext, ListPage, NameRule, Version, View } from './wire.ts'
 
 export interface RuleContext<M> extends Context {
-  /** Knows what `rightsElsewhere` named and nothing else: inside a transaction nobody can be asked. */
+  /** Answers only for rights that `rightsElsewhere` named: inside a transaction no other right can be checked. */
   may(action: string, scope: ResourceId): boolean
   readonly id: ResourceId
-  /** The id as the path has it: `id`, but for types with a `sharedRow`. */
+  /** The id as in the path. It differs from `id` only for types with a `sharedRow`. */
   readonly requested: ResourceId
   readonly desired: M
   readonly previous: M | undefined
@@ -25,7 +25,7 @@ export interface RuleContext<M> extends Context {
 }
 
 interface DeleteRuleContext<M> extends Context {
-  /** Knows what `rightsToDelete` named and nothing else. */
+  /** Answers only for rights that `rightsToDelete` named. */
   may(action: string, scope: ResourceId): boolean
   readonly id: ResourceId
   readonly query: URLSearchParams
@@ -38,29 +38,32 @@ export type StoredVerb = 'get' | 'list' | 'put' | 'patch' | 'delete'
 /** Has `location` and `tags`, and appears in generic lists. */
 export interface Tracked<M> {
   /**
-   * `optional` takes the group's location. `as-given` does so directly in a group; elsewhere the resource has a location,
-   * and appears in generic lists, where the body gives one.
+   * `optional` defaults to the group's location. `as-given` does so directly in a group; elsewhere the resource has a
+   * location, and appears in generic lists, only if the body gives one.
    */
   readonly location: 'required' | 'optional' | 'as-given'
-  /** What a write with another location meets, where it is not the common code. */
+  /** The refusal of a write with another location, where it is not the common one. */
   refuseMove?(resource: Resource<M>, location: string): ApiError
 }
 
-/** Two resources with the same key cannot be. */
+/** No two resources may have the same key. */
 interface Unique<M> {
-  /** Undefined: as many as there may be. */
+  /** Undefined: the resource takes no key. */
   key(id: ResourceId, model: M, observed: unknown): string | undefined
-  /** What a write of a taken key meets. Default `Conflict`. */
+  /** The refusal of a write of a taken key. Default `Conflict`. */
   refuse?(id: ResourceId, existing: ResourceId | undefined): ApiError
 }
 
 /** A list that differs from the common one. */
 export interface List<M> {
-  /** Makes a page of stored resources itself. */
+  /** Builds a page of stored resources itself. */
   page?(context: ListContext): Promise<ListPage<Resource<M>>>
   /** Any signed-in caller may list; `page` shows only what the caller may see (`may`). */
   readonly open?: true
-  /** Whoever has a role below may list, too; `page` then shows only what they may read (`may`). */
+  /**
+   * A caller with a role at something below the scope may list, too; `page` then shows only what they may read
+   * (`may`).
+   */
   readonly partly?: true
   /** A group type whose collection cannot be listed by subscription. */
   readonly bySubscription?: false
@@ -68,49 +71,49 @@ export interface List<M> {
 
 /** How the type's HTTP differs from the common rules. */
 export interface Protocol {
-  /** What HEAD of one that is there answers. Default 204 (facts 9.3); the API management family says 200. */
+  /** The status of HEAD for an existing resource. Default 204 (facts 9.3); the API management family answers 200. */
   readonly headStatus?: 200
-  /** What a PUT that makes one answers. Default 201; 200 where clients know nothing else. */
+  /** The status of a PUT that creates a resource. Default 201; 200 where clients expect nothing else. */
   readonly createdStatus?: 200
-  /** A 201 names the address of what was made (RFC 9110, 15.3.2), where published clients look for it. */
+  /** A 201 carries the `Location` of the new resource (RFC 9110, 15.3.2), where published clients look for it. */
   readonly createdLocation?: true
-  /** A PUT may come without a body, which is then an empty object: for types that say all in their name. */
+  /** A PUT may come without a body, which then counts as an empty object: for types whose name says everything. */
   readonly bodyOptional?: true
-  /** Refused without `If-Match`: which verbs (the API management family). */
+  /** The verbs that are refused without `If-Match` (the API management family). */
   readonly ifMatchRequired?: readonly ('put' | 'patch' | 'delete')[]
-  /** A PUT with `If-Match: *` makes one that is not there (the API management family). */
+  /** A PUT with `If-Match: *` creates a missing resource (the API management family). */
   readonly anyMatchCreates?: true
-  /** Bodies of PUT and of actions may be JSON as people write it: comments, names without quotes. */
+  /** Bodies of PUT and of actions may be relaxed JSON: with comments, and names without quotes. */
   readonly bodySyntax?: 'relaxed'
 }
 
-/** A scope that other resources live in: subscriptions and groups. */
+/** A scope that contains other resources: subscriptions and groups. */
 export interface Container<M> {
   /** Creates a missing scope (`ARMATURE_SCOPES=implicit`). */
   createImplicitly?(
     id: ResourceId,
     context: Pick<Context, 'now' | 'principal'>,
   ): { readonly model: M; readonly location?: string }
-  /** Throws the refusal where the state of the scope refuses writes below it. */
+  /** Throws the refusal where the state of the scope forbids writes below it. */
   allowsChildren?(resource: Resource<M>): void
 }
 
 /**
- * One row whatever scope it is requested at. Authorization stays with the path, so rules must see to it that nothing
- * beyond the path's scope is touched.
+ * One row, whatever scope it is requested at. Authorization uses the scope of the path, so rules must ensure that
+ * nothing outside it is touched.
  */
 interface SharedRow {
   idOf(requested: ResourceId): ResourceId
 }
 
 export interface RightElsewhere {
-  /** Without the vendor word. */
+  /** The action, without the vendor word. */
   readonly action: string
   readonly scope: ResourceId
 }
 
 export interface Brought {
-  /** Of a stored type that has no reconciler, and whose models need no rules of their own. */
+  /** A stored type without a reconciler, whose models need no rules of their own. */
   readonly type: string
   readonly items: readonly { readonly name: string; readonly model: unknown }[]
 }
@@ -119,7 +122,7 @@ export interface Brought {
 export interface StoredMembers<M> extends EveryType {
   readonly name: NameRule
   readonly versions: readonly Version<M>[]
-  /** As `compatibleVersions` of the provider, for a type whose clients send others. */
+  /** Like `compatibleVersions` of the provider, for a type whose clients send other versions. */
   readonly compatibleVersions?: readonly string[]
   /** Default: all of them. */
   readonly verbs?: readonly StoredVerb[]
@@ -129,78 +132,83 @@ export interface StoredMembers<M> extends EveryType {
   readonly protocol?: Protocol
   readonly container?: Container<M>
   readonly sharedRow?: SharedRow
-  /** Is one of this id there with its parent, without being stored? It has no body then, and children may be. */
+  /**
+   * Whether a resource of this id exists with its parent without being stored. It has no body, and may have children.
+   */
   isImplied?(id: ResourceId, parent: Resource | undefined): boolean
   /**
-   * Its resources may be moved to another group: nothing of them outside the store, and no part of their model, depends on
-   * their id. What is below one must be movable too.
+   * Its resources may be moved to another group: nothing outside the store and nothing in their model depends on
+   * their id. Their children must be movable too.
    */
   readonly movable?: true | ((resource: Resource<M>) => boolean)
-  /** Items beside the stored ones (built-in roles), asked before the store. */
+  /** Items that are not stored, such as built-in roles. Asked before the store. */
   readonly source?: Source
   /** Changes are appended to this feed of the store, for an index in memory. */
   readonly feed?: string
   readonly actions?: Readonly<Record<string, Action<M>>>
   /**
-   * Secrets that it keeps. Required where a body carries values marked `writeOnly`: a write that changes the receiver of
-   * one must give it again, and a write that gives one is never answered as changing nothing.
+   * The secrets that it keeps. Required where bodies have values marked `writeOnly`: a write that changes the
+   * receiver of a secret must give it again, and a write that gives a secret is never answered as unchanged.
    */
   readonly secrets?: SecretsOfType<M>
   /**
-   * Before the transaction of a PUT, after the schema: may ask outside the store and answer a completed body. Throws a
-   * refusal. May run although the write then fails.
+   * Runs after the schema check and before the transaction of a PUT. It may ask systems outside the store, and
+   * returns the completed body. Throws a refusal. It may run although the write fails later.
    */
   prepare?(context: Context & { readonly id: ResourceId }, body: never): Promise<unknown>
   /**
-   * `prepare` is given the very body that came, with members that the schema does not name. Else they are left out at its
-   * top, where a type puts what is its own.
+   * `prepare` gets the body as it came, with members that the schema does not name. Otherwise such members are
+   * removed at the top level, where a type puts what it adds itself.
    */
   readonly preparesUndeclared?: true
   /**
-   * Resources below it that a PUT brings along (the operations of a document), in its transaction and in the place of all
-   * of that type that are there; undefined where it brings none. The caller must be allowed to write and delete them.
+   * Resources below it that a PUT creates in its own transaction, such as the operations of an imported document.
+   * They replace all resources of that type below it; undefined leaves those as they are. The caller must be allowed
+   * to write and delete them.
    */
   brings?(body: never): Brought | undefined
   /**
-   * Rights on other resources that a PUT or PATCH may take, by its body. They are asked before the transaction; whether they
-   * matter, `rules` say, by their `may`.
+   * Rights on other resources that a PUT or PATCH of this body may need. They are checked before the transaction;
+   * `rules` decides, through its `may`, whether one was needed.
    */
   rightsElsewhere?(id: ResourceId, body: never, words: VendorWords): readonly RightElsewhere[]
-  /** What a schema cannot say. In the transaction, before writing; reads only; all problems at once. */
+  /**
+   * Checks what a schema cannot. Runs in the transaction, before the write. Reads only; reports all problems at once.
+   */
   rules?(context: RuleContext<M>): Promise<readonly Problem[]> | readonly Problem[]
-  /** As `rightsElsewhere`, for a DELETE. Whether they matter, `deleteRules` say. */
+  /** Like `rightsElsewhere`, for a DELETE. `deleteRules` decides whether one was needed. */
   rightsToDelete?(id: ResourceId): readonly RightElsewhere[]
   /**
-   * Before deleting, also when nothing is stored (`resource` undefined, 204 unless this throws): throws a refusal where
-   * something must not go.
+   * Runs before a DELETE, also when nothing is stored (`resource` is then undefined, and the answer 204 unless this
+   * throws). Throws a refusal where something must stay.
    */
   deleteRules?(context: DeleteRuleContext<M>): Promise<void> | void
-  /** What GET of a missing one answers, where it is not the common code. */
+  /** The refusal of a GET of a missing resource, where it is not the common one. */
   notFound?(id: ResourceId): ApiError
   /**
-   * What conditions may know besides name, type, location and tags, by name: `{type}:{name}` in a condition.
-   * `body` is the prepared body of a PUT where the model was made of one. Never a secret: whoever writes
-   * conditions could guess at it.
+   * Attributes for conditions besides name, type, location and tags, by name: `{type}:{name}` in a condition. `body`
+   * is the prepared body of a PUT, where the model was made from one. Never a secret, since writers of conditions
+   * could guess it.
    */
   attributes?(model: M, body?: unknown): Readonly<Record<string, AttributeValue | undefined>>
-  /** What generic lists show besides the envelope: `kind`, `sku`, `plan`, `identity`, `managedBy`. */
+  /** Members that generic lists show besides the envelope: `kind`, `sku`, `plan`, `identity`, `managedBy`. */
   summary?(model: M): Readonly<Record<string, unknown>>
   /** The type on the wire, where it is not `type` (`Resources/resourceGroups`). */
   readonly wireType?: string
-  /** The shape of a whole answer, where the usual envelope does not fit (subscriptions). */
+  /** Builds the whole answer, where the usual envelope does not fit (subscriptions). */
   envelope?(resource: Resource<M>, view: View): object
-  /** A body worth PUTting, for the contract suite that every type is put through. */
+  /** Bodies for the resource contract suite. */
   readonly sample?: Sample
 }
 
-/** A write is done when it is answered. */
+/** A type whose writes are complete when they are answered. */
 export interface StoredType<M = unknown> extends StoredMembers<M> {
   readonly kind: 'stored'
 }
 
 /**
- * The model is erased here, once: the plane hands a model only to the type that made it (every row is of one type, and
- * `toModel` and `actions` are the only makers), so `unknown` is safe.
+ * The model's type is erased here, once. This is safe because the plane gives a model only to the type that made it:
+ * every row has one type, and only its `toModel` and `actions` make models.
  */
 export function defineStored<M>(type: StoredMembers<M>): StoredType {
   return { ...(type as unknown as StoredMembers<unknown>), kind: 'stored' }

@@ -1,4 +1,4 @@
-/** Types that no provider declares: a provider may make a declaration of any of them when a path names it. */
+/** Types that no provider declares: one provider may declare any of them when a path names it. */
 
 import type { Action } from './action.ts'
 import type { StoredType } from './stored.ts'
@@ -6,14 +6,14 @@ import type { Version } from './wire.ts'
 
 /** A type that is stored in any api-version. */
 export interface UnservedType {
-  /** Its `type` is the whole name, with the first word of the namespace; `versions` is empty. */
+  /** Its `type` is the full name, including the first word of the namespace; `versions` is empty. */
   readonly declaration: StoredType
   versionOf(date: string): Version<unknown>
-  /** An action by its name, where the type has such a one. */
+  /** An action by its name, where the type has one of that name. */
   action(name: string): Action<unknown> | undefined
 }
 
-/** Undefined: no such type can be. The same for the same name in any case. */
+/** Undefined: such a type cannot exist. The case of the name makes no difference. */
 export type DeclareUnserved = (
   namespace: string,
   types: readonly string[],

@@ -15,30 +15,33 @@ export interface Version<M> {
   readonly date: string
   readonly body: TSchema
   /**
-   * What a schema cannot say of a body by itself (one part of it needs another). Right after the schema, and again
-   * on the outcome of a merge patch; every problem at once, each with its path as this version writes it.
+   * Checks what a schema cannot: how parts of a body depend on each other. Runs right after the schema, and again on
+   * the result of a merge patch. Reports every problem, each with its path as this version writes it.
    */
   problems?(body: never): readonly Problem[]
-  /** The rule of names in this version, where it is not the type's. Asked of a PUT alone: what is there can be read. */
+  /**
+   * The rule for names in this version, where it differs from the type's. Only a PUT applies it: existing resources
+   * stay readable.
+   */
   readonly name?: NameRule
-  /** The schema of the answer, for OpenAPI: what stands beside `id`, `name`, `type`. */
+  /** The schema of the answer besides `id`, `name` and `type`, for OpenAPI. */
   readonly answer: TSchema
-  /** What a property that the schema does not know does to a request. */
+  /** How the request is treated when it contains a property that the schema does not know. */
   readonly unknownProperties: 'ignore' | 'refuse'
-  /** Numbers and truth values may be written as text, and text as one of them, as the published service takes them. */
+  /** Numbers and booleans may be written as text, and the other way round, as the published service accepts them. */
   readonly scalars?: 'lenient'
   /**
-   * After the schema: the body (valid; unknown properties still in it) to the stored model, defaults
-   * filled. `previous` for what a body may leave out and must not lose (secrets). Cannot fail.
+   * Makes the stored model from a valid body, which may still contain unknown properties, and fills in defaults.
+   * `previous` gives what a body may leave out without losing it (secrets). Cannot fail.
    */
   toModel(body: never, previous: M | undefined, context: Context): M
-  /** Last, building the answer: `properties` and other members beside the envelope. Never a secret. */
+  /** Builds the answer: `properties` and other members besides the envelope. Never a secret. */
   fromModel(model: M, view: View): Readonly<Record<string, unknown>>
   /** A body as it may be recorded, where the schema does not mark its secrets as `writeOnly`. */
   withoutSecrets?(body: object): object
   /**
-   * PATCH in this version. `merge` (default): a JSON merge patch on the body as `fromModel` gives it,
-   * then as PUT. `tags`: only tags take effect. `none`: 405. Or a schema and a function of its own.
+   * How PATCH works in this version. `merge` (default): a JSON merge patch on the body as `fromModel` shows it, then
+   * as PUT. `tags`: only tags take effect. `none`: 405. Otherwise a schema and a function.
    */
   readonly patch?: 'merge' | 'tags' | 'none' | PatchRule<M>
 }
@@ -46,14 +49,14 @@ export interface Version<M> {
 interface PatchRule<M> {
   readonly body: TSchema
   /**
-   * A merge patch of what `body` declares and of nothing else: null takes away and comes to `apply` as it is; another
-   * member is refused, unless it is as GET shows it.
+   * A merge patch of exactly the properties that `body` declares. Null removes a property and reaches `apply` as
+   * null. Any other member is refused, unless it equals what GET shows.
    */
   readonly isExact?: true
   apply(body: never, previous: M, context: Context): M
 }
 
-/** What `fromModel` may show besides the model. */
+/** What `fromModel` may use besides the model. */
 export interface View
   extends Pick<
     Resource,
@@ -70,16 +73,16 @@ export interface NameRule {
   readonly refuse?: (name: string) => ApiError
 }
 
-/** What a type's list answers for one page. `next` is the type's own cursor, signed by the plane. */
+/** One page of a type's list. `next` is the type's own cursor; the plane signs it. */
 export interface ListPage<T> {
   readonly items: readonly T[]
   readonly next?: string
-  /** How many there are on all pages, for the lists that tell. */
+  /** The number of items on all pages, for lists that report it. */
   readonly count?: number
 }
 
 export interface ListContext extends Context {
-  /** The scope or parent whose collection is asked for. */
+  /** The scope or parent whose collection is listed. */
   readonly parent: ResourceId
   readonly query: URLSearchParams
   readonly limit: number

@@ -1,7 +1,7 @@
 /**
- * Background work begins here: what is due is claimed by lease and fence, worked on turn by turn (`step.ts`), and given
- * back. A wake carries no data but "look"; all state is in the store, so starting up is not a special case, and any
- * number of replicas share the work without doing a step twice.
+ * Background work begins here: what is due is claimed by lease and fence, worked on turn by turn (`step.ts`), and
+ * given back. A wake carries no data; all state is in the store. So a start is no special case, and any number of
+ * replicas share the work without doing a step twice.
  */
 
 import type { Timers } from '#kernel/ports.ts'
@@ -10,19 +10,19 @@ import type { PlaneDependencies } from '../dependencies.ts'
 import type { Lease } from './record.ts'
 import { backOffMilliseconds, isHeld, takeTurn } from './step.ts'
 
-/** Steps done under one claim before it is given back, so that one resource cannot hold a worker for good. */
+/** Steps done under one claim before it is given back, so that one resource cannot occupy a worker for ever. */
 const stepsPerClaimMax = 50
 const sweepEverySeconds = 600
 const sweepRowsMax = 500
 const idleMillisecondsMax = 5000
-/** Of all that may be under way, the part that one resource group may take: its resources may wait for slow machines. */
+/** The share of all running work that one resource group may take, since its resources may wait for slow machines. */
 const groupShare = 3 / 4
-/** Work of a group that has taken its part is looked at again after so long. */
+/** Delay before work of a group that has used its share is considered again. */
 const crowdedMilliseconds = 1000
 
 export interface ReconcilerLoop extends AsyncDisposable {
   start(): void
-  /** Something may be due: look soon. Never loses work by being lost. */
+  /** Called when something may be due: the reconciler looks soon. A missed call loses no work. */
   wake(): void
   /** What this process works on, and the steps since it started. */
   counts(): { readonly running: number; readonly done: number; readonly failed: number }
@@ -36,7 +36,7 @@ export function createReconciler(
   timers: Timers,
 ): ReconcilerLoop {
   let running = false
-  /** The claiming under way; what is heard of meanwhile is looked for once more at its end. */
+  /** The claiming in progress. A wake during it makes it look once more at its end. */
   let claiming: Promise<void> | undefined
   let again = false
   let nap: { cancel(): void } | undefined
@@ -52,7 +52,7 @@ export function createReconciler(
         await claimFree()
       } while (again && running)
     } catch (error) {
-      // The store is away: claims, if any were made, run out by themselves.
+      // The store is away. Claims that were made nevertheless expire by themselves.
       deps.log.warn({ error: String(error) }, 'background work waits for the store')
     } finally {
       claiming = undefined
@@ -74,7 +74,7 @@ export function createReconciler(
     nap = timers.after(Math.min(idleMillisecondsMax, Math.max(10, wait)), look)
   }
 
-  /** As much as there is room for. Where more is due, the end of what is under way looks again. */
+  /** Claims as much as there is room for. When more is due, the end of running work looks again. */
   const claimFree = async (): Promise<void> => {
     const free = deps.limits.stepsAtOnceMax - underway.size
     if (free <= 0) return
@@ -99,10 +99,10 @@ export function createReconciler(
       underway.set(lease, work)
     }
     if (crowded.length > 0) {
-      // All at once: one flush gives back what a large group is refused, or others would wait for one of each.
+      // All at once, so that one flush serves them: one by one, a large group would delay others by a flush each.
       const later = now + crowdedMilliseconds
       await Promise.all(crowded.map((claim) => deps.store.release(claim, later, false)))
-      // Behind them may be work of others, for which there is room.
+      // Work of other groups may wait behind them, and there is room for it.
       again = true
     }
     if (now < sweepAt) return
@@ -117,7 +117,7 @@ export function createReconciler(
       deps.faults?.onLoss((key) => void handleEvent(deps, key, look))
       for (const { reconcile } of deps.registry.types) {
         reconcile?.watchEvents?.((key) => {
-          // Said at once: work under way that has looked already must look again.
+          // Recorded at once: running work that has already observed must observe again.
           for (const lease of underway.keys()) if (lease.claim.key === key) lease.hasNewEvent = true
           void handleEvent(deps, key, look)
         }, closing.signal)
@@ -130,7 +130,7 @@ export function createReconciler(
       for (;;) {
         await Promise.all(underway.values())
         const due = await deps.store.nextDue()
-        // Claims that are still to be heard of make their work due no more.
+        // Claiming may still have work to hand out, so the loop is idle only when both have ended.
         const isQuiet = underway.size === 0 && claiming === undefined
         if (isQuiet && (due === undefined || due > deps.clock.now())) return
         await new Promise<void>((resolve) => timers.after(5, resolve))
@@ -140,7 +140,7 @@ export function createReconciler(
       running = false
       closing.abort()
       nap?.cancel()
-      // Claims still to be heard of are worked on too, or they would be held until their leases end.
+      // Work that is still being claimed is done as well, or it would stay claimed until its lease expires.
       while (claiming !== undefined || underway.size > 0) {
         await claiming
         await Promise.all(underway.values())
@@ -149,12 +149,12 @@ export function createReconciler(
   }
 }
 
-/** The resource group that a key lies in; of other keys, the first scope. */
+/** The resource group of a key; for keys outside groups, the first scope. */
 function groupKey(key: string): string {
   return key.split('/', key.includes('/resourcegroups/') ? 5 : 3).join('/')
 }
 
-/** An event of the engine: the resource becomes due now, if it is stored. */
+/** Handles an event of the engine: the resource becomes due now, if it is stored. */
 async function handleEvent(
   deps: PlaneDependencies,
   key: string,
@@ -162,7 +162,7 @@ async function handleEvent(
 ): Promise<void> {
   try {
     await deps.store.transact(async (tx) => {
-      // Locked, so that work which is ending either sees the event or ends before this is scheduled.
+      // Locked, so that work that is ending either sees the event or ends before this is scheduled.
       if ((await tx.lock(key, 'share')) !== undefined) await tx.schedule(key, deps.clock.now())
     })
     await look()
@@ -174,9 +174,9 @@ async function handleEvent(
   }
 }
 
-/** A fault of ours or the store's in background work: logged, tried again later, never a crash. */
+/** A fault of ours or of the store in background work: logged and tried again later, never a crash. */
 async function fault(deps: PlaneDependencies, claim: Claim, error: unknown): Promise<void> {
-  // A claim that another has now is his to work on, and a store that is away comes back.
+  // A claim that another worker holds now is that worker's, and a store that is away comes back.
   const isOurs = !(error instanceof StoreConflict || error instanceof StoreUnavailable)
   deps.log[isOurs ? 'error' : 'warn']({ key: claim.key, error }, 'background work failed')
   await deps.store
@@ -184,7 +184,7 @@ async function fault(deps: PlaneDependencies, claim: Claim, error: unknown): Pro
     .catch(() => undefined)
 }
 
-/** Turns until there is nothing to do now, the lease renewed meanwhile. */
+/** Takes turns until there is nothing to do now, and renews the lease meanwhile. */
 async function handle(deps: PlaneDependencies, lease: Lease, timers: Timers): Promise<void> {
   const { claim } = lease
   const everyMilliseconds = (deps.limits.leaseSeconds * 1000) / 3
@@ -193,7 +193,7 @@ async function handle(deps: PlaneDependencies, lease: Lease, timers: Timers): Pr
     const held = await deps.store
       .renew(claim, asked, deps.limits.leaseSeconds)
       .catch(() => undefined)
-    // Without an answer it may be ours still, but no longer than until its end.
+    // Without an answer the lease may have been renewed or not, so it counts only until its old end.
     if (held !== undefined) lease.until = held ? asked + deps.limits.leaseSeconds * 1000 : asked
     if (held !== false) timer = timers.after(everyMilliseconds, () => void renew())
   }

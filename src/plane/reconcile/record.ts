@@ -1,6 +1,6 @@
 /**
- * What is written of background work: always under the claim, always on the row as it is now, and nothing once a later
- * write has superseded what the work was about.
+ * Writes the results of background work: always under the claim, always on the current row, and not at all once a
+ * later write has superseded the work.
  */
 
 import type { Initiator } from '#activity/record.ts'
@@ -16,11 +16,11 @@ import { readOperation, writeOperation } from '../operations.ts'
 /** A claim as its worker holds it. */
 export interface Lease {
   readonly claim: Claim
-  /** When it ends unless it is renewed, by our clock. After that another may have it. */
+  /** Our clock's time at which it ends unless it is renewed. After that another worker may take it. */
   until: number
-  /** Set by an event that came while the work was under way; cleared before each look. */
+  /** Set by an event that arrived during the work; cleared before each observation. */
   hasNewEvent: boolean
-  /** Of all work of this process. */
+  /** Counters of all work of this process. */
   readonly steps: { done: number; failed: number }
 }
 
@@ -44,7 +44,7 @@ interface Locked {
   readonly current: StoredResource
 }
 
-/** A type without a reconciler, or a row that is gone: there is nothing to do. */
+/** For a type without a reconciler, or a row that is gone: ends the claim. */
 export function recordNothing({ store }: PlaneDependencies, claim: Claim): Promise<void> {
   return store.transact(async (tx) => {
     await tx.assertClaim(claim)
@@ -52,7 +52,7 @@ export function recordNothing({ store }: PlaneDependencies, claim: Claim): Promi
   })
 }
 
-/** What was seen, if it is news. */
+/** Records what was observed, if it changed. */
 export async function recordLook(work: Work, observed: unknown, given?: string): Promise<void> {
   const state = given ?? work.resource.state
   if (!isNews(work.resource, state, observed)) return
@@ -61,13 +61,13 @@ export async function recordLook(work: Work, observed: unknown, given?: string):
   })
 }
 
-/** Desired is reached. False when it is not any more: the user or the engine has changed it meanwhile. */
+/** The desired state is reached. False when the user or the engine has changed something meanwhile. */
 export async function recordDone(work: Work, observed: unknown): Promise<boolean> {
   const { deps, lease, compiled, reconcile } = work
   let isDone = true
   await change(work, async (locked) => {
     const { tx, row, current } = locked
-    // Something may have been hung on it since it was emptied.
+    // Something may have been added below it since it was emptied.
     const isEmpty = !current.deleting || (await tx.count({ under: row.key, limit: 2 })) <= 1
     isDone = isEmpty && !isSuperseded(work, locked) && !lease.hasNewEvent
     if (!isDone) return
@@ -86,7 +86,7 @@ export async function recordDone(work: Work, observed: unknown): Promise<boolean
   return isDone
 }
 
-/** The operation ends badly; the resource stays readable, and a later PUT or DELETE tries anew. */
+/** The operation fails. The resource stays readable, and a later PUT or DELETE tries again. */
 export async function recordFailed(work: Work, ending: Ending, observed: unknown): Promise<void> {
   const { deps, compiled, reconcile } = work
   await change(work, async (locked) => {
@@ -105,7 +105,7 @@ export async function recordFailed(work: Work, ending: Ending, observed: unknown
   })
 }
 
-/** A write under the claim; nothing when the row is gone. */
+/** Writes under the claim; does nothing when the row is gone. */
 function change(
   { deps, lease: { claim } }: Work,
   edit: (locked: Locked) => Promise<void>,
@@ -125,7 +125,7 @@ function isNews(resource: StoredResource, state: string, observed: unknown): boo
   return state !== resource.state || JSON.stringify(observed) !== JSON.stringify(resource.observed)
 }
 
-/** What is recorded of work in the background is no change of the resource. */
+/** Progress of background work does not count as a change of the resource. */
 async function writeSeen(
   { compiled, reconcile, deps }: Work,
   { tx, row, current }: Locked,
@@ -162,14 +162,14 @@ function recordEnd(work: Work, tx: Tx, operation: Operation, now: number): Promi
     initiator: initiatorOf(operation),
     action: operation.action ?? `${work.compiled.permission}/${verb}`,
     target: work.resource.id,
-    // Only ended operations are told of.
+    // Only ended operations are reported.
     status: status === 'Running' ? 'Accepted' : status,
     operationId: operation.id,
     ...(error === undefined ? {} : { code: error.code }),
   })
 }
 
-/** It went with a scope that was deleted, without an operation of its own. */
+/** It was removed with a deleted scope, without an operation of its own. */
 function recordGone({ compiled, resource }: Work, tx: Tx, now: number): Promise<void> {
   return recordActivity(tx, {
     at: now,

@@ -1,6 +1,6 @@
 /**
- * One turn of work under a claim: observe, next, then a step or a rest. What the turn saw is written by `record.ts`; a
- * worker that may have lost its claim performs nothing.
+ * One turn of work under a claim: observe, decide, then a step or a rest. `record.ts` writes the result. A worker
+ * that may have lost its claim performs nothing.
  */
 
 import { backOff } from '#kernel/back-off.ts'
@@ -26,7 +26,7 @@ const backoffFirstSeconds = 1
 const childrenLookSeconds = 1
 const hangLookSeconds = 1
 
-/** False when the claim was given back, or is no longer ours. */
+/** False when the claim was given back or lost. */
 export async function takeTurn(deps: PlaneDependencies, lease: Lease): Promise<boolean> {
   const { claim } = lease
   lease.hasNewEvent = false
@@ -50,14 +50,14 @@ export async function takeTurn(deps: PlaneDependencies, lease: Lease): Promise<b
     if (error instanceof StepFailure) return await failed(work, error)
     if (error instanceof StoreConflict || error instanceof StoreUnavailable) throw error
     if (!(await isOverdue(work))) throw error
-    // A fault of ours does not keep an operation running for ever. Its text is for the log alone.
+    // A fault of ours must not keep an operation running for ever. Its text goes to the log only.
     deps.log.error({ key: claim.key, error }, 'background work failed, past its deadline')
     const message = 'an internal error; the log of the server has more'
     return await failed(work, new StepFailure('never', 'InternalServerError', message))
   }
 }
 
-/** What `next` decided. */
+/** Carries out what `next` decided. */
 async function follow(
   work: Work,
   next: Next<unknown, unknown>,
@@ -67,7 +67,7 @@ async function follow(
     case 'step':
       if (await isOverdue(work)) return failed(work, timedOut())
       await recordLook(work, observed, next.state)
-      // Whoever was held up for so long may not be alone with the resource any more.
+      // After such a delay another worker may have the resource.
       if (!isHeld(work.deps, work.lease)) return false
       switch (work.deps.faults?.ofStep(work.resource.id.key, work.compiled.fullType)) {
         case 'fail':
@@ -82,7 +82,7 @@ async function follow(
     case 'wait':
       if (await isOverdue(work)) return failed(work, timedOut())
       await recordLook(work, next.observed ?? observed, next.state)
-      // What it was to wait for may have come since it looked.
+      // The event that it would wait for may have come since it observed.
       if (work.lease.hasNewEvent) return true
       return rest(work, await beforeDeadline(work, next.seconds * 1000))
     case 'done':
@@ -96,12 +96,12 @@ async function follow(
   }
 }
 
-/** After that another may have it. */
+/** After its end another worker may have the claim. */
 export function isHeld(deps: PlaneDependencies, lease: Lease): boolean {
   return deps.clock.now() < lease.until
 }
 
-/** Desired is reached, unless it has changed meanwhile: then it is looked at again. */
+/** The desired state is reached, unless it has changed meanwhile: then the resource is observed again. */
 async function finish(work: Work, observed: unknown): Promise<boolean> {
   const { deps, lease, resource, reconcile } = work
   if (resource.deleting && !(await isEmptied(work))) return rest(work, childrenLookSeconds * 1000)
@@ -111,7 +111,7 @@ async function finish(work: Work, observed: unknown): Promise<boolean> {
   return rest(work, reconcile.resyncSeconds * 1000)
 }
 
-/** Nested and extension resources go with it; those with engines of their own are waited for. */
+/** Nested and extension resources are removed with it; those with engines of their own are waited for. */
 async function isEmptied({ deps, resource }: Work): Promise<boolean> {
   let progress: RemovalProgress
   do {
@@ -131,9 +131,7 @@ async function fail(
   return false
 }
 
-/**
- * The step failed outside of our code. `later` is tried again until the deadline of the operation that asked for it.
- */
+/** The step failed outside our code. `later` is retried until the operation's deadline. */
 async function failed(work: Work, { code, message, retry }: StepFailure): Promise<boolean> {
   const { deps, resource } = work
   const { key, attempt } = work.lease.claim
@@ -146,7 +144,7 @@ async function failed(work: Work, { code, message, retry }: StepFailure): Promis
   return rest(work, await beforeDeadline(work, backOffMilliseconds(deps, attempt)), true)
 }
 
-/** Gives the claim back: nothing to do for so long. */
+/** Gives the claim back until the given time has passed. */
 async function rest(
   { deps, lease }: Work,
   milliseconds: number,
@@ -168,13 +166,13 @@ async function isOverdue(work: Work): Promise<boolean> {
   return (await millisecondsLeft(work)) < 0
 }
 
-/** So long, or until right after the deadline: an operation that is overdue is not kept waiting. */
+/** That long, or until just after the deadline, so that an overdue operation is not kept waiting. */
 async function beforeDeadline(work: Work, milliseconds: number): Promise<number> {
   const left = await millisecondsLeft(work)
   return left < 0 ? milliseconds : Math.min(milliseconds, left + 1)
 }
 
-/** Until the deadline of the operation; negative after it, and endless without one. */
+/** Time until the operation's deadline; negative after it, infinite without one. */
 async function millisecondsLeft({ deps, lease }: Work): Promise<number> {
   const row = await deps.store.runningOperation(lease.claim.key)
   const deadline = row === undefined ? undefined : readOperation(row).deadline

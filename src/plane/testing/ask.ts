@@ -1,4 +1,4 @@
-/** One request put to a plane in a test as the edge would put it: located, authorized, run. */
+/** Sends one request to a plane in a test as the edge would: located, authorized, run. */
 
 import type { Principal } from '#kernel/principal.ts'
 import type { RunningPlane } from '../create-plane.ts'
@@ -6,11 +6,11 @@ import type { Method, Outcome } from '../plane.ts'
 
 interface AskOptions {
   readonly as: Principal
-  /** Where the path says none. */
+  /** Used where the path has no api-version. */
   readonly version: string
   readonly ifMatch?: string | undefined
   readonly ifNoneMatch?: string | undefined
-  /** Nobody is asked whether it is allowed: the first assignment of an installation is nobody's to allow. */
+  /** True skips authorization: nobody can allow the first assignment of an installation. */
   readonly isUnasked?: boolean
   /** Aborted at the request's deadline. */
   readonly signal?: AbortSignal

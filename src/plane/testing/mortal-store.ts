@@ -1,13 +1,13 @@
 /**
- * A store as a process sees it that dies at a moment of the test's choosing: from then on every call fails, and
- * of the call under way nobody can say whether it was done. The store itself lives on.
+ * A store as seen by a process that dies at a moment of the test's choosing: from then on every call fails, and the
+ * outcome of the call under way is unknown. The store itself lives on.
  */
 
 import { type Store, StoreUnavailable, type Tx } from '#stores/store.ts'
 
 interface MortalStore {
   readonly store: Store
-  /** Dies after so many more steps: calls, calls inside transactions, and the answers of both. */
+  /** Dies after this many further steps: calls, calls inside transactions, and the answers of both. */
   dieAfter(steps: number): void
   readonly isDead: boolean
 }
@@ -18,7 +18,7 @@ export function mortalStore(inner: Store): MortalStore {
     left--
     if (left < 0) throw new StoreUnavailable('this process is dead', 'later')
   }
-  /** Every call is a step before it is made and one after it was answered. */
+  /** A call is one step before it is made and another after its answer. */
   const mortal =
     <A extends readonly unknown[], T>(call: (...values: A) => Promise<T>) =>
     async (...values: A): Promise<T> => {

@@ -1,4 +1,4 @@
-/** A provider's world for tests: real time and chance, a real seal, the store's own relational port. */
+/** A provider context for tests: real time and randomness, a real seal, the store's own relational port. */
 
 import { createCipheriv, createDecipheriv, randomBytes, randomUUID } from 'node:crypto'
 import { type Clock, type Ids, type Seal, silentLog } from '#kernel/ports.ts'
@@ -39,7 +39,7 @@ export function testProviderContext(
 
 const key = randomBytes(32)
 
-/** Where no directory is: what is given is remembered. */
+/** For tests without a directory: identities are kept in memory. */
 export function memoryWorkloads(): WorkloadIdentities {
   const held = new Map<string, string>()
   return {
@@ -49,7 +49,7 @@ export function memoryWorkloads(): WorkloadIdentities {
   }
 }
 
-/** As the identity area seals: encrypted, authenticated, never the same text twice. */
+/** Seals like the identity area: encrypted, authenticated, never the same text twice. */
 export const testSeal: Seal = {
   seal(text, context) {
     const nonce = randomBytes(12)

@@ -14,7 +14,7 @@ import type { Method, Outcome } from '../plane.ts'
 import type { Registry } from '../registry.ts'
 import { givesSecret, writeOnlyProperties } from '../secrets.ts'
 
-/** What the suite drives: one request, and a way to let background work end. */
+/** What the suite uses: a way to send one request, and a way to let background work end. */
 export interface Subject {
   readonly registry: Registry
   call(method: Method, path: string, body?: unknown, options?: SubjectOptions): Promise<Outcome>
@@ -27,7 +27,7 @@ export interface SubjectOptions {
   readonly version?: string
   readonly ifMatch?: string
   readonly ifNoneMatch?: string
-  /** As a principal without any rights. */
+  /** Sends as a principal without any rights. */
   readonly stranger?: boolean
 }
 
@@ -46,7 +46,7 @@ function without(body: unknown, [first, ...rest]: readonly string[]): unknown {
   return rest.length === 0 ? others : { ...others, [first]: without(inner, rest) }
 }
 
-/** The path of a property with its last name as it is spelled at the end of another path. */
+/** The path of a property, its last name spelled as at the end of another path. */
 function spelledLast(path: string, other: string): readonly string[] {
   return [...path.split('.').slice(0, -1), other.split('.').at(-1) ?? '']
 }
@@ -67,7 +67,7 @@ function gives(compiled: CompiledType, version: string, body: unknown): boolean 
   return schema !== undefined && givesSecret(compiled.stored?.secrets, schema, body)
 }
 
-/** A new type that takes a secret fails this until it says who receives it. */
+/** A new type that takes a secret fails this test until it declares who receives the secret. */
 function secretsAreDeclared(compiled: CompiledType, where: string): void {
   const schemas = [...compiled.versions.values()].flatMap(({ body, patch }) =>
     typeof patch === 'object' ? [body, patch.body] : [body],
@@ -103,7 +103,7 @@ async function refused(work: Promise<unknown>, status: number): Promise<ApiError
   return error
 }
 
-/** Of an answer or a refusal; what is neither is a fault and counts as 500. */
+/** The status of an answer or a refusal; any other error is a fault and counts as 500. */
 function statusOf(settled: PromiseSettledResult<Outcome>): number {
   if (settled.status === 'fulfilled') return settled.value.status
   return settled.reason instanceof ApiError ? settled.reason.status : 500
@@ -116,8 +116,8 @@ function told(settled: readonly PromiseSettledResult<Outcome>[]): string {
 }
 
 /**
- * Registers the suite for every type of `types`; `open` makes a fresh installation for each test, `where` says on
- * what it stands.
+ * Registers the suite for every type of `types`. `open` makes a fresh installation for each test; `where` names the
+ * store it uses.
  */
 export function resourceContract(
   types: readonly CompiledType[],
@@ -144,14 +144,14 @@ export function resourceContract(
           const shown = wire(read)
           assert.equal(String(shown['id']).toLowerCase(), keptAt(compiled, path))
           assert.equal(shown['name'] ?? at.sample.name(seed), at.sample.name(seed))
-          // Over what is there, some families want a tag.
+          // Some families require a tag to overwrite an existing resource.
           const over = compiled.stored?.protocol?.ifMatchRequired?.includes('put')
             ? { ifMatch: '*' }
             : {}
           const again = await subject.call('PUT', path, body, { version, ...over })
           assert.equal(again.status, 200)
           if (gives(compiled, version, body)) {
-            // Answered as a change like any other: nobody learns that the secret is the one that is kept.
+            // It is answered like any other change, so nobody learns that the given secret equals the kept one.
             assert.notEqual(again.etag, read.etag, 'the tag tells what a secret is not')
             await subject.settle()
           } else {
@@ -229,7 +229,7 @@ export function resourceContract(
         const over = compiled.stored?.protocol?.ifMatchRequired?.includes('put')
           ? { ifMatch: '*' }
           : {}
-        // Where a DELETE only ends the work, what is left of it cannot be changed.
+        // A DELETE may only end the work of a type. What is left of it cannot be changed.
         const isDeleted =
           compiled.verbs.has('delete') && compiled.reconcile?.background?.endInstead === undefined
         const mixed = await Promise.allSettled(
@@ -328,7 +328,7 @@ export function resourceContract(
             const { patch = 'merge' } = compiled.versions.get(version) ?? {}
             const isPatched = patch !== 'none' && patch !== 'tags'
             if (isPatched) await refused(call('PATCH', redirect), 400)
-            // A name in another case is no secret given: the type would keep what it has.
+            // A name in another case gives no secret: the type would keep the stored one.
             for (const { property } of kept) {
               for (const spelled of [property.toUpperCase(), capitalized(property)]) {
                 const path = spelledLast(property, spelled)
@@ -371,7 +371,7 @@ export function resourceContract(
           if (method === 'DELETE' && !compiled.verbs.has('delete')) continue
           for (const one of [path, `${at.collection}/${at.sample.name(5)}`]) {
             const asked = subject.call(method, one, body, { version, stranger: true })
-            // A subscription that is not there is told before rights are looked at (facts 9.7).
+            // A missing subscription is reported before rights are checked (facts 9.7).
             if (one !== path && method === 'GET' && at.collection === '/subscriptions') {
               assert.equal((await refused(asked, 404)).code, 'SubscriptionNotFound')
               continue
@@ -385,13 +385,13 @@ export function resourceContract(
   }
 }
 
-/** The key of the place where a type keeps what was written at a path. */
+/** The key under which a type stores what was written at a path. */
 function keptAt(type: CompiledType, path: string): string | undefined {
   const id = parseResourceId(path)
   return id === undefined ? undefined : (type.stored?.sharedRow?.idOf(id) ?? id).key
 }
 
-/** Makes what a type lives in, and says where its collection is. */
+/** Creates the parents of a type, and returns where its collection is. */
 async function placed(subject: Subject, place: Omit<Place, 'collection'>): Promise<Place> {
   return { ...place, collection: await collectionOf(subject, place.type) }
 }

@@ -1,17 +1,17 @@
 /**
- * A real little engine for the plane's tests: it holds parts under names, takes steps that may fail on
- * demand, and outlives the plane that drives it, as real engines do.
+ * A small real engine for the plane's tests: it holds named parts, takes steps that may fail on demand, and outlives
+ * the plane that uses it, as real engines do.
  */
 
 export class SampleEngineFailure extends Error {}
 
 export class SampleEngine {
   readonly parts = new Map<string, Set<string>>()
-  /** Every step performed, in order: what "no step ran twice" is read from. */
+  /** Every step performed, in order. Tests read from it that no step ran twice. */
   readonly journal: string[] = []
-  /** The next so many calls fail. */
+  /** How many of the next calls fail. */
   failures = 0
-  /** Parts that may never be made. */
+  /** Parts that cannot be made. */
   readonly forbidden = new Set<string>()
 
   look(name: string): readonly string[] {

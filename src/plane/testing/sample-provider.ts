@@ -1,7 +1,6 @@
 /**
- * A provider for the plane's tests: scopes as the `resources` provider has them, a long-running type over the
- * sample engine with nested and extension types beside it. It shows that a provider needs nothing but
- * `declare/`.
+ * A provider for the plane's tests: the scopes of the `resources` provider, and a long-running type over the sample
+ * engine with nested and extension types. It shows that a provider needs nothing but `declare/`.
  */
 
 import Type from 'typebox'
@@ -141,7 +140,7 @@ async function translate<T>(work: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** A plain synchronous type: title in, title out. */
+/** A plain synchronous type with a title as its only property. */
 function plain(
   type: string,
   scope: ResourceType['scope'],
@@ -169,7 +168,7 @@ function plain(
   })
 }
 
-/** Subscriptions and groups, as bare as the plane's tests need them. */
+/** Subscriptions and groups with only what the plane's tests need. */
 function scopes(): Provider {
   const base = {
     description: 'A scope.',

@@ -1,6 +1,6 @@
 /**
- * One more type for tests, whose reconciler the test itself is: `observe`, `next` and `perform` are given, and
- * so are events. Everything else of it is as plain as can be.
+ * A type for tests whose reconciler is written by the test: it passes `observe`, `next`, `perform` and events. The
+ * rest of the type is as plain as possible.
  */
 
 import Type from 'typebox'

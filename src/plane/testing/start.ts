@@ -39,7 +39,7 @@ export interface TestPlane extends AsyncDisposable {
   readonly store: Store
   readonly engine: SampleEngine
   readonly clock: TestClock
-  /** One request as the edge would make it: locate, authorize, run. */
+  /** Sends one request as the edge would: locate, authorize, run. */
   call(method: Method, path: string, body?: unknown, options?: CallOptions): Promise<Outcome>
 }
 
@@ -56,12 +56,12 @@ export interface StartOptions {
   readonly scopes?: 'implicit' | 'declared'
   readonly limits?: Partial<Limits>
   readonly reconcile?: boolean
-  /** Shared by planes that stand for replicas. */
+  /** Shared by planes that act as replicas. */
   readonly clock?: TestClock
   readonly timers?: Timers
   readonly log?: Log
   readonly apiVersions?: 'known' | 'nearest'
-  /** Beside the sample's. */
+  /** Providers besides the sample provider. */
   readonly providers?: readonly Provider[]
 }
 

@@ -1,6 +1,6 @@
 /**
- * The sample engine, slowed down and watched: how many steps ran on one name at once, and a gate at which a
- * test can hold a step. It behaves as the sample engine otherwise.
+ * The sample engine, slowed down and observed: it counts the steps that run at once on one name, and has a gate at
+ * which a test can hold a step. Otherwise it behaves like the sample engine.
  */
 
 import { SampleEngine } from './sample-engine.ts'
@@ -8,7 +8,7 @@ import { SampleEngine } from './sample-engine.ts'
 export class WatchedEngine extends SampleEngine {
   /** The most steps that ever ran at once on one name. */
   overlapMax = 0
-  /** What each step waits for, between its beginning and its deed. */
+  /** Every step waits for it between its start and its effect. */
   gate: (step: string) => Promise<void> = () => Promise.resolve()
   readonly #running = new Map<string, number>()
 

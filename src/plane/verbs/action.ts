@@ -1,6 +1,6 @@
 /**
- * Actions: a POST or GET below a resource. One that only reads is run as it is; one that writes runs inside a
- * transaction and returns intent, which the reconciler carries out.
+ * Actions: a POST or GET below a resource. A reading action runs directly; a writing one runs inside a transaction
+ * and returns intent, which the reconciler carries out.
  */
 
 import { newRequestActivity, withRequestActivity } from '#activity/request-activity.ts'
@@ -29,7 +29,7 @@ import { notFound } from './not-found.ts'
 import { pageLimit, readCursor, tokenPurpose } from './read.ts'
 import { busyRefusal } from './write.ts'
 
-/** An action as it was requested, and where it reads. */
+/** A requested action, and the reader it uses. */
 interface ActionCall {
   readonly deps: PlaneDependencies
   readonly route: ActionRoute
@@ -66,8 +66,8 @@ export async function runAction(
 }
 
 /**
- * What the action itself writes is recorded in that transaction. Where it writes nothing of its own (a secret is
- * read, a command runs in a container), its record is written before its answer is given.
+ * A write of the action is recorded in its transaction. An action that writes nothing itself (a secret is read, a
+ * command runs in a container) is recorded before its answer is given.
  */
 async function runRecorded(
   call: ActionCall,
@@ -93,7 +93,7 @@ async function runRecorded(
   return result
 }
 
-/** The resource acted on: 404 when its type is stored and it is not there; undefined where nothing is stored. */
+/** The resource acted on: 404 when its type is stored and it is missing; undefined for types that store nothing. */
 async function readResource({
   deps,
   route,
@@ -108,7 +108,7 @@ async function readResource({
   }
   const row = await reads.get(id.key)
   if (row !== undefined) return readRow(row)
-  // The caller of this function settles a conditional grant; the action checks scopes that are missing.
+  // The caller of this function settles a conditional grant; the action itself checks for missing scopes.
   if (action.unstored === true && action.writes !== true) return undefined
   requireGrant(route, input, () => ({
     now: deps.clock.now(),
@@ -119,7 +119,7 @@ async function readResource({
   throw notFound(compiled, id)
 }
 
-/** Only the action knows what its body asks for, so a condition on the request cannot hold. */
+/** Only the action understands its body, so a condition on the request cannot hold. */
 function requireActionGrant(
   { deps, route, input }: ActionCall,
   resource: StoredResource | undefined,

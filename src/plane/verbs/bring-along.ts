@@ -1,4 +1,4 @@
-/** What a PUT brings along below its resource (`brings`), written in the PUT's transaction. */
+/** Writes the resources that a PUT creates below its own (`brings`), in the PUT's transaction. */
 
 import { refuse } from '#kernel/error.ts'
 import { sameJson } from '#kernel/patch.ts'
@@ -15,10 +15,10 @@ import { removeBelow, requireNothingForbidden } from './delete.ts'
 import type { BroughtAllowed } from './rights-before.ts'
 import type { Write } from './write.ts'
 
-/** Rows below that are looked at, and may be replaced; and what goes with those that are removed. */
+/** Rows below that may be read and replaced, including the children of those that are removed. */
 const rowsMax = 5000
 
-/** Did anything change? */
+/** Resolves to whether anything changed. */
 export async function bringAlong(write: Write): Promise<boolean> {
   const { brought: allowed } = write.rights
   if (allowed === undefined) return false
@@ -41,7 +41,7 @@ export async function bringAlong(write: Write): Promise<boolean> {
     }
     changed = true
     before.set(key, current)
-    // First all go, so that no unique key of one that changes is in the way of another.
+    // Removals come first, so that no unique key of a removed resource blocks a new one.
     if (model === undefined) {
       const max = rowsMax - removed
       removed += await removeAllBelow(write, { id: current.id, max, prohibitions })
@@ -67,7 +67,7 @@ export async function bringAlong(write: Write): Promise<boolean> {
   return changed
 }
 
-/** As DELETE does: what was below would be there again with the next of that name, rights included. */
+/** As with DELETE: children left behind, rights included, would reappear under the next resource of that name. */
 async function removeAllBelow(
   { deps, tx, initiator, input: { principal } }: Write,
   { id, max, prohibitions }: Going,
@@ -128,7 +128,7 @@ async function requireRights(
   if (missing !== undefined) {
     throw authorizationFailed({ action: missing, scope: id }, input.principal)
   }
-  // What is replaced may be removed: a lock below would forbid that.
+  // What is replaced must be removable: a lock below it forbids that.
   const below = await tx.count({ type: compiled.key, under: id.key, limit: rowsMax })
   if (below >= rowsMax) throw refuse.Conflict({ id: id.text })
   if (below === 0) return

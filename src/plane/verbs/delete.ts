@@ -1,6 +1,6 @@
 /**
- * DELETE. A type without long-running work goes at once, with all that hangs below it; one that has some is
- * marked, and goes when its engine has nothing left of it. `emptyScope` is the same for a whole group.
+ * DELETE. A resource without long-running work is removed at once with everything below it. One with such work is
+ * marked, and removed when its engine has nothing left of it. `emptyScope` does the same for a whole group.
  */
 
 import { changesBetween } from '#activity/changes.ts'
@@ -27,9 +27,9 @@ import type { Outcome, RunInput } from '../plane.ts'
 import { checkName, impliedScopes, refuseMissingScope } from '../scopes.ts'
 import { askRightsToDelete, type RightsBefore } from './rights-before.ts'
 
-/** Rows removed in one transaction at the most. */
+/** Rows removed in one transaction at most. */
 const removalsMax = 200
-/** How often, and after how long each, a DELETE that is awaited looks whether the resource is gone. */
+/** How often, and how far apart, a DELETE that waits looks whether the resource is gone. */
 const looksMax = 300
 const lookMilliseconds = 10
 
@@ -40,15 +40,16 @@ export async function runDelete(
 ): Promise<Outcome> {
   checkName(route.compiled, route.id)
   const request: DeleteRequest = { deps, route, input }
-  // What hangs below goes in bounded transactions, each with all checks made anew.
+  // What is below goes in bounded transactions. Each makes all checks again.
   let outcome: Outcome | undefined
   do {
-    // Asked before the transaction: the answer may need a connection of its own, and every one may wait for this row.
+    // Asked before the transaction: the answer may need another connection, and requests holding all of them may wait
+    // for this row.
     const prohibitions = await deps.access.prohibitionsFor?.(input.principal)
     const may = await askRightsToDelete(deps, route, input.principal)
     outcome = await deps.store.transact(async (tx) => {
       const done = await deleteInside({ ...request, prohibitions, may }, tx)
-      // Its caller was told otherwise meanwhile: nothing of it is kept.
+      // The caller was already told that the request failed, so nothing may be committed.
       input.signal?.throwIfAborted()
       return done
     })
@@ -60,7 +61,10 @@ export async function runDelete(
   return isAwaited ? awaitGone(request, outcome, marked) : outcome
 }
 
-/** A bound by looks, not by the clock, which may stand still. Another process may do the work, so the store is asked. */
+/**
+ * Limited by the number of looks, not by the clock, which may be stopped. Another process may do the work, so the
+ * store is asked.
+ */
 async function awaitGone(
   { deps, route, input }: DeleteRequest,
   accepted: Outcome,
@@ -73,7 +77,7 @@ async function awaitGone(
       const body = toWire(route.compiled, route.shape, readRow(marked), deps.registry.words)
       return { status: 200, body }
     }
-    // It failed, or there is another one by now: what came of it, the operation tells.
+    // The deletion failed, or a new resource has the name by now. The operation tells which.
     if (!readRow(row).deleting) return accepted
     input.signal?.throwIfAborted()
     await new Promise<void>((resolve) => deps.timers.after(lookMilliseconds, resolve))
@@ -104,7 +108,7 @@ async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | u
     const row = await tx.lock(scope.key, 'share')
     if (row === undefined) absent ??= scope
     const type = row === undefined ? undefined : deps.registry.byKey(row.type)
-    // A group on its way out lets its members be deleted; a disabled subscription does not.
+    // A group in deletion lets its members be deleted; a disabled subscription does not.
     if (row !== undefined && !readRow(row).deleting)
       type?.stored.container?.allowsChildren?.(readRow(row))
   }
@@ -189,7 +193,7 @@ async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | u
   return { status: 202, operation: linkOf(operation, compiled) }
 }
 
-/** What goes along with it must not be forbidden to the caller. Costs nothing where nothing is. */
+/** Deny assignments must not forbid the caller what is removed along with it. Costs nothing where there are none. */
 export async function requireNothingForbidden(
   deps: PlaneDependencies,
   tx: Tx,
@@ -214,7 +218,7 @@ export async function requireNothingForbidden(
   }
 }
 
-/** Work in the background is told to end; the resource stays, to show how that goes. */
+/** Ends work in the background. The resource stays, to show how that goes. */
 async function endInstead(
   { deps, route, input }: DeleteRequest,
   tx: Tx,
@@ -279,14 +283,14 @@ async function removeRow(
 
 export interface RemovalProgress {
   readonly removed: number
-  /** What is still there, counted up to a bound; 0 only when nothing is. */
+  /** The number of resources left, counted up to a bound; 0 only when nothing is left. */
   readonly remaining: number
 }
 
 /**
- * Removes up to a bounded number of resources below a scope that is being deleted; those with a reconciler
- * are marked and scheduled, and remain until their engines have let go. Of any other scope nothing is taken:
- * a worker that comes this late looked at one that is gone, and another may have its name.
+ * Removes up to a bounded number of resources below a scope in deletion. Those with a reconciler are marked and
+ * scheduled, and stay until their engines have removed everything. Does nothing for any other scope: it may have been
+ * created again under the same name while a slow worker was on its way.
  */
 export async function emptyScope(
   deps: PlaneDependencies,
@@ -323,9 +327,9 @@ export async function emptyScope(
 interface RemovalBelow {
   readonly id: ResourceId
   readonly initiator: Initiator
-  /** Removed at the most. */
+  /** The most that may be removed. */
   readonly max?: number
-  /** Called for each resource that its reconciler has to take away; it is not removed here. */
+  /** Called for each resource that its reconciler has to remove; it is not removed here. */
   onReconciled(row: ResourceRow): Promise<void> | void
 }
 
@@ -337,7 +341,7 @@ export async function removeBelow(
   let seen = 0
   let removed = 0
   do {
-    // One more than is removed, to know whether that is all, and one for the scope itself.
+    // Two rows more: one tells whether that is all, one is the scope itself.
     for await (const { key } of rowsBelow(deps, tx, id.key, max - seen + 2)) {
       if (key === id.key || ++seen > max) continue
       const row = await tx.lock(key, 'change')
@@ -358,7 +362,8 @@ export async function removeBelow(
       })
       removed++
     }
-    // Made below one of them before that was locked. After a second time nobody makes any: what they would be in is gone.
+    // A child may have been created below a row before that row was locked. Once more is enough: nothing can be
+    // created below a removed row.
   } while (seen === removed && (await holdsAny(tx, id.key)))
   return { removed, remaining: seen - removed }
 }
@@ -373,7 +378,7 @@ async function holdsAny(tx: Tx, under: string): Promise<boolean> {
   return rows.some(({ key }) => key !== under)
 }
 
-/** At or below a scope, in pieces that are bounded in bytes. */
+/** Rows at or below a scope, in chunks bounded in bytes. */
 export async function* rowsBelow(
   { limits }: PlaneDependencies,
   reads: Reads,

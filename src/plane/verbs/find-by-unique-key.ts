@@ -1,4 +1,4 @@
-/** Which resource has a unique key: asked once it has turned out to be taken, to say so. */
+/** Finds the resource that has a unique key, for the refusal of a write that met a taken one. */
 
 import type { ResourceId } from '#kernel/resource-id.ts'
 import type { CompiledType } from '../compiled-type.ts'

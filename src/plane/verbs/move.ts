@@ -1,7 +1,7 @@
 /**
- * Moves resources with all that is below them to another resource group, in one transaction: their ids change, what they
- * are does not. What hangs on a resource and is no part of it does not come along: role assignments are removed, and a
- * lock stands in the way, as it does of a DELETE.
+ * Moves resources and everything below them to another resource group, in one transaction: only their ids change.
+ * What is attached without being a part does not come along: role assignments are removed, and a lock prevents the
+ * move, as it prevents a DELETE.
  */
 
 import { changesBetween } from '#activity/changes.ts'
@@ -28,20 +28,20 @@ import { rowsBelow } from './delete.ts'
 import { busyRefusal } from './write.ts'
 
 export interface MoveRequest {
-  /** The resource group they are in. */
+  /** The current resource group. */
   readonly from: ResourceId
   readonly to: ResourceId
   readonly resources: readonly string[]
-  /** Everything is checked, and nothing is done. */
+  /** Makes all checks and changes nothing. */
   readonly onlyValidate: boolean
 }
 
-/** Rows moved in one transaction at the most, of all resources together: what hangs below counts. */
+/** Rows moved in one transaction at most, for all resources together, including those below them. */
 const rowsMax = 5000
 
 type Caller = Pick<RunInput, 'principal' | 'correlationId' | 'from' | 'signal'>
 
-/** Thrown to take back what was tried. */
+/** Thrown to roll back a validation. */
 class Validated extends Error {}
 
 export async function moveResources(
@@ -57,7 +57,7 @@ export async function moveResources(
     let left = rowsMax
     for (const id of ids) {
       left -= await moveOne(deps, tx, { request, id, caller, left, rights })
-      // Its caller was told otherwise meanwhile: nothing of it is kept.
+      // The caller was already told that the request failed, so nothing may be committed.
       caller.signal?.throwIfAborted()
     }
     if (request.onlyValidate) throw new Validated()
@@ -68,7 +68,7 @@ export async function moveResources(
   deps.wake()
 }
 
-/** A resource directly in the group: what is below one comes along by itself. */
+/** The id of a resource directly in the group: what is below it moves with it. */
 function topLevelId({ from }: MoveRequest, text: string): ResourceId {
   const id = parseResourceId(text)
   const [, ...rest] = id?.segments ?? []
@@ -88,15 +88,15 @@ function movedId({ from, to }: MoveRequest, id: ResourceId): ResourceId {
 }
 
 /**
- * What there is to do with resources of a type. Whoever moves some may do all of that where they are: where they go to, they
- * may do it anyway, and would have keys that nobody gave them.
+ * All rights over resources of a type. The mover must have all of them at the source: at the target they may have
+ * them anyway, and a move must not give them keys that nobody granted.
  */
 function rightsOver(compiled: CompiledType): readonly string[] {
   const actions = Object.entries(compiled.actions).filter(([, action]) => action.open !== true)
   return [
     ...Object.values(compiled.permissions),
     ...actions.map(([name, action]) => permissionOf(compiled, action, name)),
-    // Known by name only when it is asked for; this one stands for them.
+    // Its actions are known only by name, so this one stands for them.
     ...(compiled.findAction === undefined ? [] : [`${compiled.permission}/listKeys/action`]),
   ]
 }
@@ -110,7 +110,7 @@ function needsOf(request: MoveRequest, id: ResourceId, compiled: CompiledType): 
   ]
 }
 
-/** The refusal of the first that is not allowed. */
+/** The refusal of the first right that is missing. */
 async function refusalAmong(
   deps: PlaneDependencies,
   { principal }: Caller,
@@ -124,10 +124,10 @@ async function refusalAmong(
   return undefined
 }
 
-/** What comes along as it was before the transaction, whose work may ask nothing beside it. */
+/** The rights over what moves along, checked before the transaction, which may use nothing but its own connection. */
 interface RightsBelow {
   readonly prohibitions: Prohibitions | undefined
-  /** By the key of the resource that moves and of the type; undefined where the caller may move those. */
+  /** Keyed by the moved resource and the type; undefined where the caller may move them. */
   readonly refusals: ReadonlyMap<string, Error | undefined>
 }
 
@@ -152,7 +152,7 @@ async function askRightsBelow(
   return { prohibitions, refusals }
 }
 
-/** The same of what comes along: each type by its rights, each resource by what forbids it. */
+/** Checks the same for what moves along: each type by its rights, each resource by deny assignments. */
 function requireRightsBelow(
   deps: PlaneDependencies,
   { id, caller, rights: { prohibitions, refusals } }: Moving,
@@ -163,7 +163,7 @@ function requireRightsBelow(
     if (compiled === undefined) continue
     const isLeft = isLeftBehind(compiled)
     const place = `${id.key} ${type}`
-    // One of a type that nobody asked about: it was made meanwhile.
+    // Its type was not checked: it was created meanwhile.
     if (!isLeft && !refusals.has(place)) throw refuse.Conflict({ id: id.text })
     const refusal = refusals.get(place)
     if (refusal !== undefined) throw refusal
@@ -176,7 +176,7 @@ function requireRightsBelow(
   }
 }
 
-/** Before anything is looked at, so that nobody learns what is there. */
+/** Checked before anything is read, so that nobody learns what exists. */
 async function requireRights(
   deps: PlaneDependencies,
   request: MoveRequest,
@@ -204,7 +204,7 @@ async function requireGroups(
   if (from.key === to.key) {
     throw refuse.InvalidRequestContent({ reason: 'the target is the group they are in' })
   }
-  // In one order, so that two moves in opposite directions do not wait for each other.
+  // Locked in one order, so that two moves in opposite directions cannot deadlock.
   for (const id of [from, to].sort((a, b) => (a.key < b.key ? -1 : 1))) {
     const row = await tx.lock(id.key, 'share')
     if (row === undefined) throw missingScope(id)
@@ -216,14 +216,14 @@ interface Moving {
   readonly request: MoveRequest
   readonly id: ResourceId
   readonly caller: Caller
-  /** Rows that may move yet. */
+  /** Rows that may still be moved. */
   readonly left: number
   readonly rights: RightsBelow
 }
 
 type Place = Pick<ResourceRow, 'key' | 'type'>
 
-/** How many rows moved. */
+/** Resolves to how many rows moved. */
 async function moveOne(deps: PlaneDependencies, tx: Tx, moving: Moving): Promise<number> {
   const { request, id, left } = moving
   const top = await tx.lock(id.key, 'change')
@@ -245,7 +245,7 @@ async function moveOne(deps: PlaneDependencies, tx: Tx, moving: Moving): Promise
   await askGuards(deps.guards, { id, type, effect: 'delete', words, reader })
   await askGuards(deps.guards, { id: target, type, effect: 'write', words, reader })
   for (const row of rows) await moveRow(deps, tx, moving, row.key)
-  // Made below one of them meanwhile: it would stay where nothing is above it.
+  // Created below one of them meanwhile: it would be left without a parent.
   if ((await tx.count({ under: id.key, limit: 1 })) > 0) throw refuse.Conflict({ id: id.text })
   const initiator = initiatorOf(moving.caller)
   const at = deps.clock.now()
@@ -265,7 +265,7 @@ async function moveOne(deps: PlaneDependencies, tx: Tx, moving: Moving): Promise
   return rows.length
 }
 
-/** Types that hang on a resource without being a part of it, and end where it was. */
+/** Types that are attached to a resource without being a part of it. They are removed by a move. */
 const leftBehind = new Set(['Authorization/roleAssignments'])
 
 function isLeftBehind({ stored }: CompiledStoredType): boolean {

@@ -1,11 +1,13 @@
-/** What a PATCH may name where its rule is exact: refuses the rest, unless it says what is so already. */
+/**
+ * Checks the members of a PATCH whose rule is exact: any other member is refused, unless it equals the current value.
+ */
 
 import type { Problem } from '#kernel/error.ts'
 import { isJsonObject, sameJson } from '#kernel/patch.ts'
 
 /**
- * Members of `given` that `schema` does not declare. One that is as `shown` is no change, and passes: clients send back
- * what they read.
+ * Members of `given` that `schema` does not declare. One that equals `shown` is no change and passes: clients send
+ * back what they read.
  */
 export function undeclaredMembers(
   schema: unknown,

@@ -1,4 +1,4 @@
-/** PATCH of a stored resource, top to bottom: by the rule of the version, which is a merge patch unless it says otherwise. */
+/** PATCH of a stored resource, top to bottom: by the rule of the version, which is a merge patch by default. */
 
 import { refuse } from '#kernel/error.ts'
 import { isJsonObject, mergePatch } from '#kernel/patch.ts'
@@ -96,7 +96,7 @@ async function patchInside(request: WriteRequest, tx: Tx): Promise<Outcome> {
   return storeDesired(write, desired)
 }
 
-/** Asked of the resource as it stands, since what is so already may be said. */
+/** Compared with the current resource, since members that equal it are accepted. */
 function requireDeclared({ deps, compiled, route, body }: Write, current: StoredResource): void {
   const { patch } = route.shape
   if (typeof patch !== 'object' || patch.isExact !== true) return
@@ -105,14 +105,14 @@ function requireDeclared({ deps, compiled, route, body }: Write, current: Stored
   if (problems.length > 0) throw compiled.refuseProblems(problems)
 }
 
-/** What is stored, with the patch applied. */
+/** The stored state with the patch applied. */
 function patched(write: Write, current: StoredResource): Desired {
   const { route, body, context } = write
   const { patch = 'merge' } = route.shape
   const tags = patchedTags(body, current)
   if (patch === 'tags') return { ...currentAsDesired(current), tags }
   if (typeof patch === 'object') {
-    // Checked against the rule's schema, by which its own file types it.
+    // The body was checked against the rule's schema, which types it in the rule's own file.
     const model = patch.apply(body as never, current.model, context)
     return { model, location: current.location, tags }
   }
@@ -121,11 +121,11 @@ function patched(write: Write, current: StoredResource): Desired {
 
 function patchedTags(body: JsonBody, current: StoredResource): Desired['tags'] {
   if (body['tags'] === undefined) return current.tags
-  // Checked before; `null` takes the tags away, a map replaces the whole map (facts 9.2).
+  // Checked before. `null` removes the tags, a map replaces the whole map (facts 9.2).
   return (body['tags'] ?? {}) as Desired['tags']
 }
 
-/** A merge patch on the body as this version shows it; the outcome is checked as the body of a PUT. */
+/** Applies a merge patch to the body as this version shows it, and checks the result like the body of a PUT. */
 function merged(write: Write, current: StoredResource): Desired {
   const { deps, compiled, route, body } = write
   const { tags: _tags, ...rest } = body

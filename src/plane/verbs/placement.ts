@@ -1,4 +1,4 @@
-/** What a write gives the envelope: where the resource lies by the rule of its type, and what state it is in. */
+/** Completes the envelope of a write: the location by the type's rule, and the state. */
 
 import { refuse } from '#kernel/error.ts'
 import { sameJson } from '#kernel/patch.ts'
@@ -6,7 +6,7 @@ import { nameOf, type ResourceId, resourceGroupOf } from '#kernel/resource-id.ts
 import { type CompiledStoredType, isLongRunning } from '../compiled-type.ts'
 import type { StoredResource } from '../document.ts'
 
-/** What a body asks for, before rules have seen it. */
+/** What a body asks for, before rules have checked it. */
 export interface Desired {
   readonly model: unknown
   readonly location: string | undefined
@@ -17,11 +17,11 @@ interface Placing {
   readonly compiled: CompiledStoredType
   readonly id: ResourceId
   readonly current: StoredResource | undefined
-  /** The innermost scope that it lies in. */
+  /** The innermost scope of the resource. */
   readonly scope: StoredResource | undefined
 }
 
-/** Location by the type's rule; it compares without case and blanks, and never changes (facts 9.2). */
+/** The location by the type's rule. It compares without case and blanks, and never changes (facts 9.2). */
 export function withLocation({ compiled, id, current, scope }: Placing, desired: Desired): Desired {
   const { tracked } = compiled.stored
   if (tracked === undefined) return { ...desired, location: undefined, tags: undefined }
@@ -47,14 +47,14 @@ export function withLocation({ compiled, id, current, scope }: Placing, desired:
   return { ...desired, location: scope?.location ?? defaultLocation(id) }
 }
 
-/** Characters of a caller's text in a refusal. */
+/** Characters of a caller's text that a refusal repeats. */
 const shownMax = 100
 
 export function defaultLocation(id: ResourceId): string {
   return resourceGroupOf(id) === undefined ? 'global' : 'local'
 }
 
-/** Neither a child nor an extension of another resource, and in a group. */
+/** True for a resource directly in a group: neither a child nor an extension of another resource. */
 function liesInGroup({ segments: [scope, own, ...rest] }: ResourceId): boolean {
   return scope?.types.length === 2 && own?.types.length === 1 && rest.length === 0
 }

@@ -41,7 +41,7 @@ export async function runPut(
   return commitWrite(request, (tx) => putInside(request, tx))
 }
 
-/** The body as far as it can be checked without a transaction, completed by the type where it does so. */
+/** Checks the body as far as that needs no transaction, and lets the type complete it. */
 async function checkedBody(
   deps: PlaneDependencies,
   route: WriteRoute,
@@ -49,20 +49,22 @@ async function checkedBody(
 ): Promise<JsonBody> {
   const { compiled, shape, id } = route
   checkName(compiled, id, shape.name)
-  // A body of one's own is an object, and of its schema.
+  // The installation's own body is an object and valid by its type.
   const body = input.isOwnBody === true ? (input.body as JsonBody) : checkBody(route, input.body)
   checkEnvelope(deps, compiled, route.scope, body)
   if (compiled.stored.prepare === undefined) return body
   const context = contextOf(deps, input, deps.clock.now(), deps.store)
   const given = compiled.stored.preparesUndeclared === true ? body : declaredIn(shape.body, body)
   const prepared = await compiled.stored.prepare({ ...context, id }, given as never)
-  // A prepared body has the type of the body it was made of.
+  // A prepared body has the type of the body it was made from.
   return (prepared ?? given) as JsonBody
 }
 
-/** What a type's own code puts into a body is never the caller's: without what the schema does not name. */
+/**
+ * Members that a type's own code adds to a body must not come from the caller: removes what the schema does not name.
+ */
 function declaredIn({ properties }: TSchema & { properties?: object }, body: JsonBody): JsonBody {
-  // Alternatives name theirs one by one.
+  // The alternatives of such a schema name their members themselves.
   if (properties === undefined) return body
   const isDeclared = (name: string): boolean =>
     envelopeMembers.includes(name) || Object.hasOwn(properties, name)
@@ -91,11 +93,11 @@ async function putInside(request: WriteRequest, tx: Tx): Promise<Outcome> {
   return storeDesired(write, desired)
 }
 
-/** The inside of a PUT, for a transaction that others decide on. */
+/** The inner part of a PUT, for a transaction that the caller of this function controls. */
 export interface DryRunPut {
-  /** Throws as `runPut` does, but for unique keys: those are the store's conflict here. */
+  /** Throws like `runPut`, except that a taken unique key is reported as the store's conflict. */
   run(tx: Tx): Promise<Outcome>
-  /** What `runPut` would throw of a unique key that is taken. Asked outside transactions. */
+  /** What `runPut` would throw for a taken unique key. Called outside transactions. */
   uniqueRefusal(key: string): Promise<ApiError>
 }
 

@@ -1,4 +1,7 @@
-/** GET, HEAD and LIST. A page costs the page: lists are ranges of keys, continued after the last one shown. */
+/**
+ * GET, HEAD and LIST. A page costs no more than what it shows: lists are ranges of keys, continued after the last one
+ * shown.
+ */
 
 import { refuse } from '#kernel/error.ts'
 import { checkPreconditions } from '#kernel/etag.ts'
@@ -37,9 +40,9 @@ export async function runGet(
       query: input.query,
     })
     if (item !== undefined) {
-      // What a computed item is, only its type knows: conditions on it cannot hold.
+      // Only the type understands a computed item, so conditions on it cannot hold.
       requireGrant(route, input, () => unknownFacts(deps))
-      // Only what can be changed has a use for a tag.
+      // Only an item that can be changed needs a tag.
       const tag = (source.patch ?? source.put) === undefined ? {} : { etag: computedEtag(item) }
       if (route.kind === 'head') return { status: 204, body: item, ...tag }
       const verdict = checkPreconditions('GET', input.preconditions, tag.etag)
@@ -65,17 +68,17 @@ export async function runGet(
     return { status: compiled.stored.protocol?.headStatus ?? 204, etag: row.etag }
   }
   const verdict = checkPreconditions('GET', input.preconditions, row.etag)
-  // The tag is of what was asked for; of what work in the background has come to it says nothing.
+  // The tag covers what was asked for, but not what background work has added since.
   const isWhole = compiled.reconcile?.background === undefined
   if (isWhole && verdict.kind === 'not-modified') return { status: 304, etag: row.etag }
   const show = input.takesText === true ? rowToText : rowToWire
   return { status: 200, body: show(deps, compiled, version, row), etag: row.etag }
 }
 
-/** Characters of a document above which its answer is made anew each time: kept, it would be in memory two or three times. */
+/** Characters of a document above which its answer is not kept: it would take two or three times its size in memory. */
 const keptWireMax = 64 * 1024
 
-/** Rows and answers are never changed, so an answer made of a row is good as long as the row is at hand. */
+/** Rows and answers never change, so an answer stays valid as long as its row exists. */
 function rowToWire(
   deps: PlaneDependencies,
   compiled: CompiledStoredType,
@@ -89,7 +92,7 @@ function rowToWire(
   return body
 }
 
-/** Of a row that is not shown as an object too, the text alone is kept. */
+/** For a row that is not needed as an object, only the text is kept. */
 function rowToText(
   deps: PlaneDependencies,
   compiled: CompiledStoredType,
@@ -123,7 +126,7 @@ export async function runList(
   input: RunInput,
 ): Promise<Outcome> {
   const { compiled } = route
-  // A list shows many resources, so it takes a grant that holds whatever they are.
+  // A list shows many resources, so it needs a grant without conditions.
   requireGrant(route, input, () => unknownFacts(deps))
   const limit = pageLimit(deps.limits, input.query)
   const purpose = tokenPurpose(route, input.query)
@@ -146,7 +149,7 @@ export async function runList(
   }
 }
 
-/** What a continuation token of this very question says; undefined where none was given. */
+/** The cursor of a continuation token for this same request; undefined where none was given. */
 export function readCursor(
   deps: PlaneDependencies,
   purpose: string,
@@ -192,7 +195,7 @@ async function pageOf(
   return { items: items.map(wire), ...(next === undefined ? {} : { next }) }
 }
 
-/** `$top` is the size of a page; the rest follows by `nextLink`. */
+/** `$top` is the size of a page; `nextLink` leads to the rest. */
 export function pageLimit(limits: Limits, query: URLSearchParams): number {
   const top = query.get('$top')
   if (top === null) return limits.pageSize
@@ -202,7 +205,7 @@ export function pageLimit(limits: Limits, query: URLSearchParams): number {
   return Math.min(Number(top), limits.pageSizeMax)
 }
 
-/** A token continues one list of one collection: same path, same questions. */
+/** A token continues one list of one collection: same path, same query. */
 export function tokenPurpose(route: LocatedRoute, query: URLSearchParams): string {
   const asked = [...query]
     .filter(([name]) => !['$skiptoken', '$top', 'api-version'].includes(name.toLowerCase()))
@@ -211,7 +214,7 @@ export function tokenPurpose(route: LocatedRoute, query: URLSearchParams): strin
   return [route.path, ...asked].join('\n')
 }
 
-/** A list below something that does not exist is 404 (facts 9.3); computed parents are not asked for. */
+/** A list below something that does not exist is 404 (facts 9.3). Computed parents are not checked. */
 async function requireParent(
   deps: PlaneDependencies,
   compiled: CompiledType,
@@ -225,11 +228,11 @@ async function requireParent(
   if ((await deps.store.get(id.key)) === undefined) throw notFound(parent, id)
 }
 
-/** Tracked resources of every type, for the generic lists; `next` continues after the last row looked at. */
+/** Tracked resources of every type, for the generic lists; `next` continues after the last row read. */
 export interface TrackedPage {
   readonly items: readonly { readonly resource: Resource; readonly compiled: CompiledStoredType }[]
   readonly next?: string
-  /** The bound in bytes ended it. */
+  /** The limit of bytes ended the page. */
   readonly isShort?: true
 }
 
@@ -249,7 +252,7 @@ export async function listTracked(
   return {
     items: rows.flatMap((row) => {
       const compiled = deps.registry.byKey(row.type)
-      // Groups are tracked (location, tags) but are no members of a list of resources.
+      // Groups have location and tags, but lists of resources do not contain them.
       if (compiled === undefined || compiled.declaration.scope === 'implied') return []
       return [{ resource: readRow(row), compiled }]
     }),

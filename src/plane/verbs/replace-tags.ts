@@ -1,6 +1,6 @@
 /**
- * The tags of a stored resource, written by who may write tags: a PATCH that carries nothing else. Their address is a child
- * scope of the resource, but what is changed is the resource: what denies a change there counts, and so does a condition on it.
+ * Writes the tags of a stored resource for a caller who may write tags: a PATCH with nothing else. The address of
+ * tags is a child scope of the resource, but the resource is changed, so its deny assignments and conditions apply.
  */
 
 import { refuse } from '#kernel/error.ts'
@@ -15,7 +15,7 @@ import { runPatch } from './patch.ts'
 
 const anyVersion = '2021-04-01'
 
-/** The caller's right to write the tags, or to delete them, was asked for. Refuses types that have no tags. */
+/** The caller's right to write or delete tags was checked before. Refuses types that have no tags. */
 export async function replaceTags(
   deps: PlaneDependencies,
   id: ResourceId,
@@ -45,7 +45,8 @@ export async function replaceTags(
   const query = new URLSearchParams({ 'api-version': version ?? '' })
   const route = locate(deps.registry, 'PATCH', id.text, query)
   if (route.kind !== 'patch') throw new Error(`${id.text} is not the path of a PATCH`)
-  // Whoever may write the resource under a condition alone may write its tags under that one; whoever may not at all needs none.
+  // A caller whose right to write the resource has a condition writes its tags under that condition. A caller without
+  // that right needs only the right to tags.
   const verdict = await deps.access.allows({ principal, action: route.action, scope: id })
   await runPatch(deps, route, {
     ...caller,

@@ -1,6 +1,6 @@
 /**
- * What a write needs besides its own right, asked before its transaction: the work of a transaction may ask nothing beside
- * it. The answers are used inside, where it is known whether they matter.
+ * Rights that a write may need besides its own, checked before its transaction, which may use nothing but its own
+ * connection. The results are used inside, where it turns out whether they matter.
  */
 
 import type { Principal } from '#kernel/principal.ts'
@@ -14,16 +14,16 @@ import type { WriteRoute } from '../locate.ts'
 import type { RunInput } from '../plane.ts'
 
 export interface RightsBefore {
-  /** `action` as a type declares it, without the vendor word. Throws for one that nobody asked about. */
+  /** `action` as a type declares it, without the vendor word. Throws for one that was not checked. */
   may(action: string, scope: ResourceId): boolean
   readonly brought: BroughtAllowed | undefined
 }
 
-/** What a PUT brings along, and what the caller may do of it. */
+/** What a PUT creates along with its resource, and the caller's rights to it. */
 export interface BroughtAllowed {
   readonly brought: Brought
   readonly compiled: CompiledStoredType
-  /** The first action that the caller may not do there. */
+  /** The first action that the caller lacks there. */
   readonly missing: string | undefined
   readonly prohibitions: Prohibitions | undefined
 }

@@ -1,6 +1,6 @@
 /**
- * A resource that the installation writes and removes in its own name, for types that callers only read. It asks no
- * permission, no guard and no rule, and is recorded as the installation's.
+ * Writes and removes resources in the installation's name, for types that callers can only read. It checks no
+ * permission, guard or rule, and is recorded as the installation's change.
  */
 
 import type { ResourceId } from '#kernel/resource-id.ts'

@@ -1,6 +1,6 @@
 /**
- * A change of a stored resource that no request asked for: the installation's own, in the name of nobody (tokens
- * that were refreshed, a login that came back). It asks no permission and opens no operation.
+ * Changes a stored resource in the installation's name, without a request (tokens that were refreshed, a login that
+ * succeeded again). It checks no permission and opens no operation.
  */
 
 import type { ResourceId } from '#kernel/resource-id.ts'
@@ -11,8 +11,9 @@ import { idOfKey, type PlaneDependencies } from '../dependencies.ts'
 import { readRow, type StoredResource, writeRow } from '../document.ts'
 
 /**
- * Hands the resource to `change` in a transaction and writes the model it answers; nothing where it answers nothing,
- * or where no resource is. `change` may run more than once, so it has no effects of its own. Was it written?
+ * Hands the resource to `change` in a transaction and writes the returned model; does nothing where `change` returns
+ * nothing or the resource is missing. `change` may run more than once, so it must have no side effects. Resolves to
+ * whether anything was written.
  */
 export async function updateAsSystem(
   deps: PlaneDependencies,

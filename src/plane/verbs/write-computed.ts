@@ -21,11 +21,11 @@ interface Opened {
   readonly now: number
   readonly given: unknown
   readonly requested: GetContext
-  /** Undefined only where the write may make it, or take it away. */
+  /** Undefined only where the write may create or remove the item. */
   readonly current: object | undefined
 }
 
-/** What comes before the source writes: the grant, the schema, the guards, and that there is such an item. */
+/** The steps before the source writes: the grant, the schema, the guards, and whether the item exists. */
 async function openComputed(
   deps: PlaneDependencies,
   route: ComputedWriteRoute,
@@ -33,7 +33,7 @@ async function openComputed(
   reads: Reads,
 ): Promise<Opened> {
   const { compiled, write, source } = route
-  // What a computed item is, only its type knows: conditions on it cannot hold.
+  // Only the type understands a computed item, so conditions on it cannot hold.
   const now = deps.clock.now()
   requireGrant(route, input, () => ({ now, request: 'unknown', resource: 'unknown' }))
   const given = write.body === undefined ? undefined : canonicalWords(write.body, input.body)
@@ -57,7 +57,7 @@ async function openComputed(
   return { now, given, requested, current }
 }
 
-/** What the write would come to, on top of what a dry run has written. */
+/** What the write would answer, on top of what a dry run has written. */
 export async function previewComputed(
   deps: PlaneDependencies,
   route: ComputedWriteRoute,
@@ -71,7 +71,7 @@ export async function previewComputed(
   return { status: statusOf(route, current), body, etag: computedEtag(body) }
 }
 
-/** Its source writes; guards and the audit trail are as for any other. */
+/** Its source writes; guards and the audit trail work as for any other write. */
 export async function writeComputed(
   deps: PlaneDependencies,
   route: ComputedWriteRoute,
@@ -118,7 +118,7 @@ function statusOf({ method }: ComputedWriteRoute, current: object | undefined): 
   return method === 'DELETE' ? 204 : 201
 }
 
-/** The tag of an item that is computed: what its answer says. */
+/** The tag of a computed item: a hash of its answer. */
 export function computedEtag(item: object): string {
   return createHash('sha256').update(JSON.stringify(item)).digest('base64url')
 }

@@ -1,6 +1,6 @@
 /**
- * The steps that PUT and PATCH share. Each takes what an earlier step found as a value; `put.ts` and `patch.ts` say in
- * which order they run.
+ * The steps that PUT and PATCH share. Each takes the result of an earlier step as a value; `put.ts` and `patch.ts`
+ * say in which order they run.
  */
 
 import type { Initiator } from '#activity/record.ts'
@@ -46,13 +46,13 @@ export interface WriteRequest {
   readonly deps: PlaneDependencies
   readonly route: WriteRoute
   readonly input: RunInput
-  /** As the type has completed it ahead of the transaction; of a PATCH, as it was sent. */
+  /** For a PUT, as the type has completed it before the transaction; for a PATCH, as it was sent. */
   readonly body: JsonBody
   readonly mayCreateScopes: boolean
   readonly rights: RightsBefore
 }
 
-/** A PUT or PATCH inside its transaction, with all rows locked that it looks at. */
+/** A PUT or PATCH inside its transaction. All rows it reads are locked. */
 export interface Write extends WriteRequest {
   readonly tx: Tx
   readonly now: number
@@ -60,12 +60,12 @@ export interface Write extends WriteRequest {
   readonly compiled: CompiledStoredType
   readonly context: Context
   readonly initiator: Initiator
-  /** The innermost scope that the resource lies in. */
+  /** The innermost scope of the resource. */
   readonly scope: StoredResource | undefined
   readonly current: StoredResource | undefined
 }
 
-/** Also answers 404 for a missing scope, cheaply, ahead of the transaction that locks the scopes. */
+/** Also answers 404 for a missing scope, cheaply, before the transaction that locks the scopes. */
 export async function openWriteRequest(
   deps: PlaneDependencies,
   route: WriteRoute,
@@ -82,7 +82,7 @@ export async function openWriteRequest(
   return { deps, route, input, body, rights, mayCreateScopes: mayCreate }
 }
 
-/** Runs the transaction of a write, and translates the store's word for a unique key that is taken. */
+/** Runs the transaction of a write, and turns the store's conflict over a unique key into a refusal. */
 export async function commitWrite(
   request: WriteRequest,
   work: (tx: Tx) => Promise<Outcome>,
@@ -92,7 +92,7 @@ export async function commitWrite(
   try {
     outcome = await deps.store.transact(async (tx) => {
       const done = await work(tx)
-      // Its caller was told otherwise meanwhile: nothing of it is kept.
+      // The caller was already told that the request failed, so nothing may be committed.
       input.signal?.throwIfAborted()
       return done
     })
@@ -108,7 +108,7 @@ export async function commitWrite(
   return outcome
 }
 
-/** Not inside a transaction: the one that met the taken key is over. */
+/** Not inside a transaction: the one that met the taken key has ended. */
 export async function uniqueRefusal(
   { deps, route }: Pick<WriteRequest, 'deps' | 'route'>,
   key: string,
@@ -135,9 +135,9 @@ export async function lockForWrite(request: WriteRequest, tx: Tx): Promise<Write
 }
 
 /**
- * A write must be allowed as it is requested (`requireGrantOnRequested`); and where something is stored already, first
- * also if it requested just that: nobody reaches what they may not write by asking to turn it into something they may,
- * and nobody learns of it from what is wrong with their request.
+ * A write must be allowed as it is requested (`requireGrantOnRequested`). Where something is stored already, it must
+ * first also be allowed on what is stored: otherwise a caller could take over a resource by asking to turn it into
+ * one they may write, or learn about it from the problems of their request.
  */
 export function requireGrantOnStored(write: Write): void {
   const { route, input, now, current } = write
@@ -190,7 +190,7 @@ export function requireWritePreconditions(write: Write, method: 'PUT' | 'PATCH')
   }
 }
 
-/** The answer of a write that changes nothing, where it is one: nothing is written then. */
+/** The answer of a write that changes nothing; undefined if it changes something. */
 export async function unchangedOutcome(
   write: Write,
   desired: Desired,
@@ -198,12 +198,12 @@ export async function unchangedOutcome(
 ): Promise<Outcome | undefined> {
   const { input, compiled, current, tx, id } = write
   if (current === undefined || current.deleting) return undefined
-  // That nothing changed would tell that the secret given is the one that is kept.
+  // Answering "unchanged" would reveal that the given secret equals the kept one.
   if (givesSecret(compiled.stored.secrets, schema, input.body, desired.model)) return undefined
   const isSame =
     sameJson(current.model, desired.model) && sameJson(current.tags ?? {}, desired.tags ?? {})
   if (!isSame) return undefined
-  // Only what is reconciled has operations.
+  // Only reconciled types have operations.
   const running = compiled.reconcile && (await tx.runningOperation(id.key))
   if (running !== undefined) return outcomeOf(write, current, 200, readOperation(running))
   if (current.state !== 'Succeeded') return undefined
@@ -225,7 +225,7 @@ export function busyRefusal(compiled: CompiledStoredType, current: StoredResourc
   return own ?? refuse.AnotherOperationInProgress({ id: id.text, state })
 }
 
-/** Secrets first: a rule may ask others about what is desired. */
+/** Secrets first: a rule may contact others about what is desired. */
 export async function requireRules(write: Write, desired: Desired): Promise<void> {
   const { compiled, context, current, id, input, route } = write
   const { stored, refuseProblems } = compiled
@@ -244,7 +244,7 @@ export async function requireRules(write: Write, desired: Desired): Promise<void
   if (problems !== undefined && problems.length > 0) throw refuseProblems(problems)
 }
 
-/** Writes the resource, its operation, its schedule and its record: all of it or none of it. */
+/** Writes the resource, its operation, its schedule and its record: all or nothing. */
 export async function storeDesired(write: Write, desired: Desired): Promise<Outcome> {
   const { deps, tx, route, input, compiled, id, now, current } = write
   const { reconcile } = compiled
@@ -278,7 +278,7 @@ export async function storeDesired(write: Write, desired: Desired): Promise<Outc
     body: input.body,
   })
   const isScheduled = isLong || reconcile?.background !== undefined
-  // At once: where the store is a server, that is one way there and back.
+  // All at once: on a database server that is one round trip.
   await Promise.all([
     recordActivity(tx, {
       at: now,
@@ -340,7 +340,7 @@ export function currentAsDesired({ model, location, tags }: StoredResource): Des
   return { model, location, tags }
 }
 
-/** The schema first, then what it cannot say; either way all problems at once. */
+/** The schema first, then what a schema cannot check; each reports all its problems at once. */
 export function checkBody(
   { compiled, shape }: Pick<WriteRoute, 'compiled' | 'shape'>,
   given: unknown,
@@ -349,14 +349,14 @@ export function checkBody(
   const isLeftOut = given === undefined && compiled.stored.protocol?.bodyOptional === true
   const body = canonicalBody(shape.body, isLeftOut ? {} : given, shape.scalars)
   checkSchema(shape.body, shape.unknownProperties, body, refuseProblems)
-  // Checked against the version's schema; `problems` is typed by that schema in its own file.
+  // The body was checked against the version's schema, which types `problems` in its own file.
   const problems = shape.problems?.(body as never) ?? []
   if (problems.length > 0) throw refuseProblems(problems)
   // The schema says the body is an object.
   return body as JsonBody
 }
 
-/** What the envelope of a body may not say: the same for all types. */
+/** Checks the envelope of a body by rules that are the same for all types. */
 export function checkEnvelope(
   deps: PlaneDependencies,
   compiled: CompiledStoredType,
@@ -391,10 +391,10 @@ export function checkEnvelope(
   if (problems.length > 0) throw compiled.refuseProblems(problems)
 }
 
-/** Characters that act on a terminal or break a line of a log, where a location is shown to others. */
+/** Control and format characters, which could act on a terminal or break a log line where a location is shown. */
 const notShown = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
 
-/** What a whole body says, given what is stored. */
+/** What a whole body asks for, given what is stored. */
 export function desiredOf({ compiled, route, context, current }: Write, body: JsonBody): Desired {
   const { location } = body
   const state = isJsonObject(body['properties'])
@@ -409,9 +409,9 @@ export function desiredOf({ compiled, route, context, current }: Write, body: Js
     ])
   }
   return {
-    // Checked against the version's schema; `toModel` is typed by that schema in its own file.
+    // The body was checked against the version's schema, which types `toModel` in its own file.
     model: route.shape.toModel(body as never, current?.model, context),
-    // A blank location is none, both for conditions and for what is stored.
+    // A blank location counts as none, both for conditions and for what is stored.
     location: typeof location === 'string' && location.trim() !== '' ? location : undefined,
     // Checked by `checkEnvelope`.
     tags: (body['tags'] ?? undefined) as Readonly<Record<string, string>> | undefined,
