@@ -1,7 +1,7 @@
 /**
- * Allowances of the sign-in's addresses, where nobody has shown a token yet: counted per address of the caller. What
- * begins a sign-in leaves a row in the store until it expires, so of those there is also an allowance of all addresses
- * together; asking for a token with credentials leaves nothing and is never refused for what others do.
+ * Allowances for the sign-in addresses, where callers have shown no token yet: counted per address of the caller. The
+ * start of a sign-in leaves a row in the store until it expires, so all addresses together have an allowance of
+ * starts as well. A request for a token by credentials leaves nothing, and is never refused because of other callers.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -9,16 +9,16 @@ import type { ApiError } from '#kernel/error.ts'
 import { type AddressOf, addressGroupOf } from './client-address.ts'
 import { type BucketRule, createThrottle, type ThrottleSettings } from './throttle.ts'
 
-/** Seconds to wait, with the refusal sent; undefined when the request may go on. */
+/** Seconds to wait, after the refusal was sent; undefined when the request may go on. */
 type AnonymousThrottle = (
   request: IncomingMessage,
   response: ServerResponse,
   now: number,
 ) => number | undefined
 
-/** Documents that clients look up again and again, and that cost nothing. */
+/** Documents that clients fetch again and again, and that cost nothing to serve. */
 const documents = /\/(?:\.well-known|discovery)\//i
-/** What begins a sign-in: pages of `authorize`, and device codes. */
+/** The start of a sign-in: pages of `authorize`, and device codes. */
 const signInStarts = /\/(?:authorize|devicecode)(?:$|\/)/i
 
 export function createAnonymousThrottle(
@@ -42,8 +42,8 @@ export function createAnonymousThrottle(
 }
 
 /**
- * The allowance of answers with 401, for each address: who asks without a token, or with one that is not good, gets so
- * many. Whoever has a good token is not counted and not refused, whatever others do at the same address.
+ * The allowance of 401 answers per address: callers without a token, or with a bad one, get that many. A caller with
+ * a good token is neither counted nor refused, whatever others at the same address do.
  */
 export function createRefusals(
   settings: ThrottleSettings,
@@ -60,7 +60,7 @@ function secondsToWait({ refillPerSecond }: BucketRule): number {
   return Math.max(1, Math.ceil(1 / refillPerSecond))
 }
 
-/** In the form of RFC 6749, 5.2, which the callers of these addresses read. */
+/** In the form of RFC 6749, 5.2, which callers of these addresses read. */
 function refuse(response: ServerResponse, seconds: number): void {
   const body = JSON.stringify({
     error: 'temporarily_unavailable',
@@ -72,7 +72,7 @@ function refuse(response: ServerResponse, seconds: number): void {
     'Retry-After': String(seconds),
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
-    // A body that nobody reads must not stay in the connection.
+    // An unread body must not stay in the connection.
     Connection: 'close',
   })
   response.end(body)

@@ -1,6 +1,6 @@
 /**
- * The business application behind the edge: ids, identity, allowance and the bytes of the body are the edge's, all
- * else is the application's, which is given plain data and gives plain data back.
+ * Connects the business application to the edge. Ids, identity, allowances and the bytes of the body belong to the
+ * edge; the application gets plain data and returns plain data.
  */
 
 import { Readable } from 'node:stream'
@@ -21,13 +21,16 @@ import {
 } from './exchange.ts'
 import { bytesOf, gone } from './steps/read-body.ts'
 
-/** Bytes of a body that is written in the turn in which it came. */
+/** A body up to this many bytes is handled in the turn of the loop in which it arrived. */
 const writtenAtOnceMax = 8 * 1024
 
-/** What clients of hosted installations write in front of `/api`: the environment, or the tenant and it. */
+/**
+ * Path prefixes that clients of hosted installations write before `/api`: the environment, or the tenant and the
+ * environment.
+ */
 export const businessFronts = ['', '/v2.0/:environment', '/v2.0/:tenant/:environment'] as const
 
-/** The endpoints of one version behind one of `businessFronts`, by what a method counts as. */
+/** The endpoints of one version below one of `businessFronts`, by how a method is counted. */
 export function businessEndpoints(
   business: Business,
   version: Version,
@@ -44,7 +47,7 @@ export function businessEndpoints(
       const before = exchange.path.split('/', frontSegments).join('/')
       checkFront(exchange)
       const body = await bodyOf(exchange, edge)
-      // Rows or a batch, which may be large, and what takes long to write.
+      // Lists and batches may be large and take long to write.
       const mayBeLarge = counts === 'reads' || exchange.path.endsWith('/$batch')
       if (mayBeLarge && !(await enterAnswerRoom(exchange, edge))) throw gone()
       if (mayBeLarge || (body !== undefined && body.length > writtenAtOnceMax)) await nextTurn()
@@ -84,7 +87,7 @@ export function businessEndpoints(
   }
 }
 
-/** An installation is one environment, whatever clients call it; a tenant that is named by its id is the caller's. */
+/** An installation is one environment, whatever clients call it. A tenant given by id must be the caller's. */
 function checkFront(exchange: Exchange): void {
   const { tenant = '', environment = '' } = exchange.params
   const own = principalOf(exchange).tenantId
@@ -96,7 +99,7 @@ function checkFront(exchange: Exchange): void {
   }
 }
 
-/** `/api` beside the versions there are. */
+/** `/api` with a version that does not exist. */
 export const noSuchVersion: Endpoint = {
   kind: 'business',
   type: 'business',
@@ -112,7 +115,7 @@ export const noSuchVersion: Endpoint = {
 /** One value per name, as HTTP joins them. */
 function headersOf({ request }: Exchange): Readonly<Record<string, string | undefined>> {
   const { headers } = request
-  // Only of this one the runtime makes a list; so without it every value is a text.
+  // `set-cookie` is the only header whose value is a list; without it every value is text.
   if (headers['set-cookie'] === undefined) return headers as Readonly<Record<string, string>>
   return { ...headers, 'set-cookie': headers['set-cookie'].join(', ') } as Record<string, string>
 }

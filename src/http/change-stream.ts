@@ -1,8 +1,8 @@
 /**
- * Tells what changed, as server-sent events, so that nobody has to ask for what stays as it is. Once a second, and only
- * while somebody listens, it reads the records that the audit trail has more, from the store that all replicas share; each
- * listener is told the ids of those that it may read at that moment, and nothing else of them. A hint: whoever misses one
- * asks again. Work in the background that leaves no record is not told.
+ * Reports changes as server-sent events, so that clients need not poll. Once a second, and only while somebody
+ * listens, it reads new records of the audit trail from the store that all replicas share. Each listener gets the ids
+ * of those resources that it may read at that moment, and nothing else. An event may be missed: a client that misses
+ * one asks again. Background work without a record is not reported.
  */
 
 import { Readable } from 'node:stream'
@@ -15,7 +15,7 @@ import type { DirectoryRoute } from './directory.ts'
 
 interface ChangeStreamDependencies {
   readonly tail: TrailTail
-  /** May the principal read what has this key, now? */
+  /** Whether the principal may read the resource with this key now. */
   mayRead(principal: Principal, key: string): boolean | Promise<boolean>
   readonly log: Log
   readonly everyMilliseconds?: number
@@ -23,28 +23,28 @@ interface ChangeStreamDependencies {
 
 interface ChangeStream {
   readonly route: DirectoryRoute
-  /** The server is about to close: streams end, and no new ones begin. */
+  /** Called when the server is about to close: streams end, and no new ones begin. */
   end(): void
 }
 
 const defaultEveryMilliseconds = 1_000
-/** Looks between two signs of life. */
+/** Looks between two keep-alive comments. */
 const aliveEvery = 15
 const perPrincipalMax = 10
 const streamsMax = 500
-/** Records of one look; behind more, listeners are told that they do not know everything. */
+/** Records read in one look. If there are more, listeners are told that they missed some. */
 const recordsMax = 500
-/** Numbers below the newest that are looked at again, for transactions that committed late. */
+/** How far below the newest number the next look begins, for transactions that committed late. */
 const lateNumbers = 200
-/** Ids that one listener is told at once. */
+/** Ids in one event. */
 const idsMax = 50
-/** Bytes that wait for a reader, past which it is told nothing until it has read. */
+/** Unread bytes above which a listener gets no more events until it has read. */
 const unreadBytesMax = 64 * 1024
 
 interface Listener {
   readonly principal: Principal
   readonly out: Readable
-  /** It was not told of something. */
+  /** True when events were left out for it. */
   missed: boolean
 }
 
@@ -55,12 +55,12 @@ export function createChangeStream(deps: ChangeStreamDependencies): ChangeStream
   let timer: NodeJS.Timeout | undefined
   let looking = false
   let looks = 0
-  /** Where the next look goes on, and the numbers above it that were seen. */
+  /** Where the next look begins, and the later numbers that were already seen. */
   let from: number | undefined
   let seen = new Set<number>()
-  /** The last number that was there. */
+  /** The highest number at the last look. */
   let last = 0
-  /** Counted up when nobody listens any more: a look that is under way then leaves nothing behind. */
+  /** Increased when nobody listens any more, so that a running look changes nothing. */
   let rounds = 0
 
   function open(principal: Principal): Readable {
@@ -121,7 +121,7 @@ export function createChangeStream(deps: ChangeStreamDependencies): ChangeStream
     if (round !== rounds) return
     const end = newest ?? rows.at(-1)?.number ?? 0
     if (end < last) {
-      // A state was brought back whose trail ends earlier: nothing that was told of is as it was.
+      // A restored state has a shorter trail: nothing reported before is certain any more.
       from = last = end
       seen = new Set()
       for (const one of listeners) one.missed = true
@@ -149,7 +149,7 @@ export function createChangeStream(deps: ChangeStreamDependencies): ChangeStream
       path: '/_armature/changes',
       action: undefined,
       status: 200,
-      // Proxies that gather answers are told not to.
+      // Tells proxies not to buffer the answer.
       headers: { 'Content-Type': 'text/event-stream; charset=utf-8', 'X-Accel-Buffering': 'no' },
       run: async (_params, _body, _query, { principal }) => open(principal),
     },
@@ -160,7 +160,7 @@ export function createChangeStream(deps: ChangeStreamDependencies): ChangeStream
   }
 }
 
-/** Each right is asked for once, however many streams a principal has, and one principal's in each turn of the loop. */
+/** Each right is checked once per principal, however many streams it has, and one principal per turn of the loop. */
 async function tellAll(
   listeners: ReadonlySet<Listener>,
   mayRead: ChangeStreamDependencies['mayRead'],
@@ -179,7 +179,7 @@ async function tellAll(
   }
 }
 
-/** Equal for principals that no decision tells apart. */
+/** Equal for principals whose rights are always the same. */
 function sameRights({ id, issuer, tenantId, clientId, generation, groups }: Principal): string {
   return JSON.stringify([id, issuer, tenantId, clientId, generation, groups])
 }
@@ -196,5 +196,5 @@ function tell(one: Listener, ids: readonly string[], missed: boolean): void {
   one.missed = false
 }
 
-/** What the listener asks for from here on is not older than what it is told. */
+/** After this event, whatever the listener reads is at least as new as the events it gets. */
 const ready = 'event: ready\ndata: {}\n\n'

@@ -11,7 +11,7 @@ import type { RequestOrigin } from '#kernel/request-origin.ts'
 export type AddressOf = (request: IncomingMessage) => string
 
 const userAgentMax = 256
-/** Proxies in a row that are followed; a longer list of trusted ones is a loop or a lie. */
+/** Trusted proxies that are followed in a row; a longer chain is a loop or forged. */
 const hopsMax = 32
 
 /** Is this the address of a trusted proxy? */
@@ -25,8 +25,8 @@ export function createProxyTest(trustedProxies: readonly string[]): (address: st
 }
 
 /**
- * `trustedProxies`: addresses and networks (`10.0.0.0/8`, `2001:db8::/32`). None: the socket's address counts. `written`:
- * the header that these proxies write; the other may be the caller's own.
+ * `trustedProxies`: addresses and networks (`10.0.0.0/8`, `2001:db8::/32`); with none, the socket's address counts.
+ * `written`: the header that these proxies write; the other header may come from the caller.
  */
 export function createAddressOf(
   trustedProxies: readonly string[],
@@ -37,7 +37,7 @@ export function createAddressOf(
     let address = known.get(socket)
     if (address === undefined) {
       address = canonical(socket.remoteAddress ?? '') ?? ''
-      // A socket that is closed has none any more.
+      // A closed socket has no address any more.
       if (address !== '') known.set(socket, address)
     }
     return address
@@ -45,13 +45,13 @@ export function createAddressOf(
   if (trustedProxies.length === 0) return socketAddress
   const isTrusted = createProxyTest(trustedProxies)
 
-  /** From the nearest proxy outward: the first address that is no trusted proxy is the caller's. */
+  /** Walks outward from the nearest proxy: the first address that is no trusted proxy is the caller's. */
   function follow(nearest: string, hops: readonly string[]): string {
     let address = nearest
     for (const hop of hops.slice(-hopsMax).reverse()) {
       if (!isTrusted(address)) return address
       const next = canonical(withoutPort(hop))
-      // `unknown`, an obfuscated name, or nonsense: the proxy that wrote it is the last address known.
+      // `unknown`, an obfuscated name or nonsense: the proxy that wrote it is the last known address.
       if (next === undefined) return address
       address = next
     }
@@ -66,8 +66,8 @@ export function createAddressOf(
     const byStandard = forwarded === undefined ? undefined : follow(nearest, hopsOf(forwarded))
     const listed = typeof forwardedFor === 'string' ? forwardedFor : forwardedFor?.join(',')
     const byCustom = listed === undefined ? undefined : follow(nearest, listed.split(','))
-    // A proxy writes one of the two and may pass the other on as the caller sent it. Where they disagree, one is
-    // forged, and neither is believed.
+    // A proxy writes one of the two headers and may pass on the other as the caller sent it. Where they disagree, one
+    // is forged, and neither is used.
     if (byStandard !== undefined && byCustom !== undefined && byStandard !== byCustom) {
       return nearest
     }
@@ -84,8 +84,8 @@ export function originOf(request: IncomingMessage, addressOf: AddressOf): Reques
 }
 
 /**
- * What counts as one caller for limits per address. One customer of an IPv6 network has a /64 at least, and could
- * use another address of it for every request.
+ * The group of addresses that counts as one caller in limits per address. An IPv6 customer has at least a /64
+ * network, and could use a new address for every request.
  */
 export function addressGroupOf(address: string): string {
   if (!address.includes(':')) return address
@@ -98,7 +98,7 @@ export function addressGroupOf(address: string): string {
   return `${groups.slice(0, 4).join(':')}::/64`
 }
 
-/** One value per hop. What has no `for` is kept as an unknown hop, since a proxy stands for it. */
+/** One value per hop. An entry without `for` counts as an unknown hop, since a proxy wrote it. */
 function hopsOf(header: string): readonly string[] {
   return header.split(',').map((element) => {
     const found = /(?:^|;)\s*for\s*=\s*("(?:[^"\\]|\\.)*"|[^;\s]+)/i.exec(element)?.[1] ?? ''
@@ -119,7 +119,7 @@ function canonical(text: string): string | undefined {
   const version = isIP(text)
   if (version === 4) return text
   if (version === 0) return undefined
-  // The zone (`%eth0`) says which of our own networks it came by, not who it is.
+  // The zone (`%eth0`) names one of our own network interfaces, not the caller.
   const [bare = ''] = text.split('%', 1)
   const { address } = new SocketAddress({ address: bare, family: 'ipv6' })
   return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(address)?.[1] ?? address

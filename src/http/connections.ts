@@ -1,7 +1,7 @@
 /**
  * The connections of the server: how many one address and all together may hold, and how they end when the server
- * stops. A stop answers what it took: connections that are in use end with their answer, and idle ones get a while to
- * ask once more before they are closed in order, so that no client finds its request reset.
+ * stops. A stop answers every accepted request: a busy connection ends with its answer, and an idle one may send one
+ * more request before it is closed in order, so that no client sees a reset.
  */
 
 import type { Server, ServerResponse } from 'node:http'
@@ -17,18 +17,18 @@ interface ConnectionLimits {
 export interface Connections {
   /** Connections that are open, those of https included. */
   count(): number
-  /** Answers of this connection that are under way, the newest request included. */
+  /** Unanswered requests of this connection, including the newest. */
   running(socket: Socket): number
-  /** A connection that HTTP lets go of (an upgrade) is no longer ended from here, but still counted. */
+  /** After an upgrade the connection is still counted, but no longer closed from here. */
   release(socket: Socket): void
-  /** No new connections; then until all are gone, or cut when `seconds` have passed. */
+  /** Accepts no new connections and waits until all are gone. After `seconds` the rest is cut. */
   drain(seconds: number): Promise<void>
 }
 
-/** Part of the time of a stop during which idle connections may still ask, and its most. */
+/** The share of the stop's time in which idle connections may still send a request, and its maximum. */
 const graceShare = 0.2
 const graceMillisecondsMax = 1_000
-/** After our end of a connection was closed: what still comes is read and dropped, which spares the peer a reset. */
+/** After we closed our end, what still arrives is read and dropped, so that the peer gets no reset. */
 const lingerMilliseconds = 1_000
 
 export function trackConnections(
@@ -37,13 +37,13 @@ export function trackConnections(
   isProxy: (address: string) => boolean,
   secure?: TlsServer,
 ): Connections {
-  /** With the number of requests that are not answered yet. */
+  /** Each with its number of unanswered requests. */
   const open = new Map<Socket, number>()
   const byAddress = new Map<string, number>()
   let ending = false
 
   server.maxConnections = limits.connectionsMax
-  /** As they were accepted: for https, what the handshake runs over. */
+  /** Connections as accepted: for https, the TCP connection below the handshake. */
   const accepted = new Set<Socket>()
 
   function admit(socket: Socket): boolean {
@@ -70,13 +70,13 @@ export function trackConnections(
   secure?.on('connection', admit)
 
   server.on('connection', (socket: Socket) => {
-    // One of https was admitted before its handshake.
+    // A connection of https was admitted before its handshake.
     if (!(socket instanceof TLSSocket) && !admit(socket)) return
     open.set(socket, 0)
     socket.once('close', () => open.delete(socket))
   })
 
-  // Before the router sees it, which counts on it.
+  // Counted before the router, which relies on the count.
   server.prependListener('request', ({ socket }: { socket: Socket }, response: ServerResponse) => {
     const running = open.get(socket)
     if (running === undefined) return
@@ -103,7 +103,7 @@ export function trackConnections(
     running: (socket) => open.get(socket) ?? 0,
     release: (socket) => open.delete(socket),
     async drain(seconds) {
-      // What HTTP's own `close` does besides this, it would do at once: destroy idle connections.
+      // `close` of the HTTP server would also destroy idle connections at once.
       const closed = Promise.all(
         [server, secure].map(
           (one) =>
@@ -120,7 +120,7 @@ export function trackConnections(
       )
       const cut = setTimeout(() => {
         server.closeAllConnections()
-        // Those whose handshake has not ended are no connections of HTTP yet.
+        // Before the end of the handshake, HTTP does not know the connection.
         for (const socket of accepted) socket.destroy()
       }, seconds * 1000)
       await closed

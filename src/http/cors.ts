@@ -1,4 +1,4 @@
-/** Leave for pages of other origins to ask and to read answers (CORS). By tokens only: no cookie counts here. */
+/** Lets pages of other origins send requests and read answers (CORS). With tokens only: no cookie is accepted here. */
 
 import type { IncomingMessage } from 'node:http'
 
@@ -26,7 +26,7 @@ function allowedOrigin(
   return origin !== undefined && origins.includes(origin) ? origin : undefined
 }
 
-/** Names and values in turn. `Vary` stands on every answer, so that no cache gives one origin's to another. */
+/** Names and values alternate. Every answer has `Vary`, so that no cache gives one origin's answer to another. */
 export function corsHeaders(
   request: IncomingMessage,
   origins: readonly string[],
@@ -44,7 +44,7 @@ export function corsHeaders(
   ]
 }
 
-/** What a browser asks before a request that is not simple. */
+/** The answer to a browser's preflight request. */
 export function preflightHeaders(
   request: IncomingMessage,
   origins: readonly string[],

@@ -15,13 +15,16 @@ export interface DirectoryRoute {
   readonly method: 'GET' | 'PUT' | 'PATCH' | 'DELETE' | 'POST'
   /** `/directory/groups/{groupId}/members`; parameters in braces. */
   readonly path: string
-  /** Asked of `authorizeAction` before the body is read. `undefined`: about the caller's own, which needs no right. */
+  /**
+   * Passed to `authorizeAction` before the body is read. `undefined`: the route is about the caller itself and needs
+   * no right.
+   */
   readonly action: string | undefined
-  /** Of the answer; an outcome of `undefined` is answered without a body. */
+  /** The status of the answer. An outcome of `undefined` is answered without a body. */
   readonly status: number
-  /** Required and checked when given: all violations are reported at once. */
+  /** A body is then required and checked; all violations are reported at once. */
   readonly body?: TSchema
-  /** Of an answer that is a stream. */
+  /** For an answer that is a stream. */
   readonly headers?: Readonly<Record<string, string>>
   /** Throws refusals. `params` are decoded; `body` is valid. */
   run(
@@ -32,7 +35,7 @@ export interface DirectoryRoute {
   ): Promise<unknown>
 }
 
-/** What a change of the caller's own is called in the audit trail. */
+/** The action name in the audit trail for a change of the caller's own account. */
 export const ownAction = 'Directory/me/write'
 
 export function directoryEndpoint(route: DirectoryRoute): Endpoint {
@@ -60,7 +63,7 @@ export function directoryEndpoint(route: DirectoryRoute): Endpoint {
   }
 }
 
-/** A list that goes on names its `nextSkipToken`; the answer carries the absolute `nextLink` instead. */
+/** A list with more pages returns `nextSkipToken`; the answer has the absolute `nextLink` instead. */
 function outcomeOf(status: number, answer: unknown): Outcome {
   if (answer === undefined) return { status }
   if (!isContinued(answer)) return { status, body: answer as object } // JSON, or a stream

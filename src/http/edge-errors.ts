@@ -1,4 +1,4 @@
-/** Refusals that only the edge gives: about time, sockets and expectations, never about resources. */
+/** Errors that only the edge gives: about time, sockets and expectations, never about resources. */
 
 import { defineErrors } from '#kernel/error.ts'
 

@@ -1,6 +1,6 @@
 /**
- * One request and what the steps have found out about it so far, and the things every step may use. Plain
- * fields, filled from top to bottom as the matrix is walked; nothing here decides anything.
+ * One request: what the steps have found out about it so far, and what every step may use. Plain fields, filled in
+ * while the matrix is walked; nothing here decides anything.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -34,18 +34,18 @@ export type EndpointKind =
   | 'business'
   | 'open'
 
-/** What a request is for. Made once, at start; steps call it with the exchange. */
+/** The target of a request. Made once, at start; steps call it with the exchange. */
 export interface Endpoint {
   readonly kind: EndpointKind
   /** Label of logs and metrics; the plane's paths have their type there once located. */
   readonly type: string
   readonly body: 'required' | 'optional' | 'none'
   readonly counts: 'reads' | 'writes' | 'deletes'
-  /** What a refused request to it is called, without the vendor word; the plane's paths have it by their route. */
+  /** The action name of a refused request, without the vendor word. Paths of the plane take it from their route. */
   readonly operation?: string
   /** Throws `AuthorizationFailed`. Called only where the matrix says so. */
   authorize(exchange: Exchange, edge: Edge): void | Promise<void>
-  /** Does the deed. Throws refusals; anything else is a fault. */
+  /** Runs the request. Throws refusals; any other error is a fault. */
   run(exchange: Exchange, edge: Edge): Outcome | Promise<Outcome>
 }
 
@@ -77,15 +77,15 @@ export interface Exchange {
   principal: Principal | undefined
   route: Route | undefined
   allowance: Allowance | undefined
-  /** Tells that the request no longer runs; set when it was counted among those that do. */
+  /** Marks the request as ended; set when it was counted as running. */
   leave: (() => void) | undefined
-  /** A grant that `run` has to settle, from `authorize`. */
+  /** The conditional grant that `authorize` returned; `run` settles it. */
   pending: ConditionalGrant | undefined
   body: unknown
   outcome: Outcome | undefined
-  /** An answer has begun; whatever comes later is dropped (deadline). */
+  /** An answer has begun; anything later is dropped (deadline). */
   answered: boolean
-  /** Ends the work at the deadline; made by who begins some. */
+  /** Aborts the work at the deadline; created by whoever starts such work. */
   deadline: AbortController | undefined
 }
 
@@ -106,43 +106,43 @@ export interface EdgeDependencies {
   readonly activity: Pick<ActivityQueue, 'note'>
   readonly clock: Clock
   readonly ids: Ids
-  /** Milliseconds that only ever grow; durations and deadlines are measured by it, not by the clock. */
+  /** Milliseconds of a monotonic clock, for durations and deadlines. */
   ticks(): number
   readonly log: Log
-  /** A debug line per request; off spares making it. */
+  /** A log line per request. `off` saves making it. */
   readonly logRequests: 'off' | 'debug' | 'info'
   readonly limits: Limits
   readonly words: VendorWords
   /** First part of `x-ms-routing-request-id`. */
   readonly region: string
-  /** The origin for absolute links in the answer to a request. */
+  /** Gives the origin of absolute links in the answer to a request. */
   readonly publicUrlOf: PublicUrlOf
-  /** Pages of these origins may read answers; `*` is any. */
+  /** Pages of these origins may read answers; `*` means any. */
   readonly corsOrigins: readonly string[]
-  /** Clients are told to come by https alone. */
+  /** Clients are told to use https only. */
   readonly strictTransport: boolean
-  /** Lets a request fail on purpose. Left out where nobody may ask for that. */
+  /** Injects faults into a request. Left out where nobody may do that. */
   readonly meetFault?: (exchange: Exchange) => void | Promise<void>
 }
 
 /** What all requests share. Made by `createHttpServer`, never changed afterwards. */
 export interface Edge extends EdgeDependencies {
   readonly throttle: Throttle
-  /** Counts a request that is refused for want of a token; the refusal instead where there were too many. */
+  /** Counts a request without a valid token. Returns the refusal where there were too many. */
   refuseAnonymous(request: IncomingMessage, now: number): ApiError | undefined
   /** The time part of `x-ms-routing-request-id`. */
   routingStamp(now: number): string
   readonly metrics: Metrics
-  /** Requests under way: what a drain waits for and the deadline looks at. */
+  /** Running requests: a drain waits for them, and the deadline checks them. */
   readonly running: Set<Exchange>
   readonly slowReaders: SlowReaders
-  /** Buffers for the next large bodies. */
+  /** Buffers that large bodies reuse. */
   readonly spareBodies: Buffer[]
   /** Bytes of large bodies. */
   readonly bodyRoom: Room
-  /** Lists and batches that are being made. */
+  /** Room for lists and batches while they are built. */
   readonly answerRoom: Room
-  /** The same, until their clients have read them. */
+  /** Room for the same answers until their clients have read them. */
   readonly unreadRoom: Room
   /** The server is shutting down: answers end their connections. */
   isDraining(): boolean
@@ -206,7 +206,7 @@ export function originOfExchange(exchange: Exchange, edge: Edge): RequestOrigin 
   return exchange.origin
 }
 
-/** What the audit trail has of the request besides its caller. */
+/** The origin of a request as the audit trail records it, besides its caller. */
 export function requestFrom(exchange: Exchange, edge: Edge): RequestFrom {
   const id = exchange.request.headers['x-ms-client-request-id']
   return {
@@ -216,26 +216,26 @@ export function requestFrom(exchange: Exchange, edge: Edge): RequestFrom {
   }
 }
 
-/** The caller. Only for what the matrix puts after `authenticate`. */
+/** The caller. Only for steps after `authenticate`. */
 export function principalOf(exchange: Exchange): Principal {
   if (exchange.principal === undefined) throw new Error('asked for the caller before authenticate')
   return exchange.principal
 }
 
-/** Where the request goes. Only for what the matrix puts after `locate`, in the plane's columns. */
+/** The route. Only for steps after `locate`, in the plane's columns. */
 export function routeOf(exchange: Exchange): Route {
   if (exchange.route === undefined) throw new Error('asked for the route before locate')
   return exchange.route
 }
 
-/** Bytes of a body that needs no room: requests at once are bounded already. */
+/** A smaller body needs no room: the number of concurrent requests is bounded already. */
 export const smallBodyBytes = 64 * 1024
-/** Bytes of an answer that may wait for its reader without keeping its place. */
+/** A smaller unread answer does not keep its place. */
 const smallAnswerBytes = 64 * 1024
 
 /**
- * Waits until there is room for the body. The room is given back when the exchange ends. False: nobody waits for the
- * answer any more.
+ * Waits until there is room for the body; the end of the exchange gives it back. False: nobody waits for the answer
+ * any more.
  */
 export async function enterBodyRoom(exchange: Exchange, edge: Edge): Promise<boolean> {
   const { request } = exchange
@@ -245,8 +245,8 @@ export async function enterBodyRoom(exchange: Exchange, edge: Edge): Promise<boo
 }
 
 /**
- * Waits until the caller may have one more answer that can be large: one place until it is made, and one until it is
- * read, so that whoever does not read gets no more of them. False as above.
+ * Waits until the caller may have one more answer that can be large. It takes one place until the answer is built and
+ * another until it is read, so that a slow reader gets no more of them. False: as above.
  */
 export async function enterAnswerRoom(exchange: Exchange, edge: Edge): Promise<boolean> {
   const { response } = exchange
@@ -258,7 +258,7 @@ export async function enterAnswerRoom(exchange: Exchange, edge: Edge): Promise<b
   return isAwaited(exchange)
 }
 
-/** `leave` is told at the end of the exchange how the room is given back. */
+/** Registers with `leave` how the room is given back at the end of the exchange. */
 async function enter(
   exchange: Exchange,
   room: Room,

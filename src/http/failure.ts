@@ -1,6 +1,6 @@
 /**
- * Everything that goes wrong ends here and becomes one of the contract's three error bodies. What a caller
- * may read and what the log gets are decided here and nowhere else; a fault never shows its text.
+ * Turns every error into one of the contract's three error bodies. What the caller may read and what the log gets is
+ * decided here and nowhere else; a fault never shows its text.
  */
 
 import { STATUS_CODES } from 'node:http'
@@ -17,13 +17,13 @@ interface Failure {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: object
-  /** Ours, to be mended; the log gets everything. */
+  /** An error of ours: the log gets all of it. */
   readonly isFault: boolean
 }
 
 const storeRetrySeconds = '5'
 
-/** Pure: what was thrown, as an answer. Anything that is neither a refusal nor a known failure is a fault. */
+/** Pure: the answer for a thrown error. Anything that is neither a refusal nor a known failure is a fault. */
 export function shapeFailure(
   error: unknown,
   family: ErrorFamily | 'business',
@@ -96,7 +96,7 @@ function asText(details: readonly ErrorDetail[]): string {
     .join('; ')
 }
 
-/** Runs the steps of one request; whatever they throw is answered and, where it is ours, logged. */
+/** Runs the steps of one request. Errors are answered and, where they are ours, logged. */
 export async function guard(
   exchange: Exchange,
   edge: Edge,
@@ -105,12 +105,12 @@ export async function guard(
   try {
     await work(exchange, edge)
   } catch (error) {
-    // It was answered, and told, at its deadline.
+    // The deadline has already answered and recorded it.
     if (exchange.deadline?.signal.aborted === true) return
     try {
       fail(exchange, edge, error)
     } catch (second) {
-      // Nothing may escape a request: unhandled, it would end the process.
+      // An unhandled error would end the process.
       edge.log.error({ err: second, cause: error }, 'a failure could not be answered')
       exchange.response.destroy()
     }
@@ -124,7 +124,7 @@ export function fail(exchange: Exchange, edge: Edge, thrown: unknown): void {
   const isAnonymous = thrown instanceof ApiError && thrown.status === 401
   const tooMany = isAnonymous ? edge.refuseAnonymous(exchange.request, edge.clock.now()) : undefined
   const error = tooMany ?? thrown
-  // Before `correlate` has run (or when it threw) the ids may be missing.
+  // If `correlate` has not run, or threw, there may be no ids yet.
   if (exchange.requestId === '') exchange.requestId = edge.ids.uuid()
   if (exchange.correlationId === '') exchange.correlationId = edge.ids.uuid()
   const family =
@@ -174,7 +174,7 @@ function isPrematureClose(error: unknown): boolean {
 }
 
 function report(exchange: Exchange, edge: Edge, error: unknown, failure: Failure): void {
-  // A client that hangs up while it is being sent a stream is its own doing.
+  // A client that closes during a stream is no error of ours.
   if (isPrematureClose(error)) return
   const fields = {
     err: error,
@@ -191,7 +191,10 @@ function report(exchange: Exchange, edge: Edge, error: unknown, failure: Failure
   else edge.log.warn(fields, 'request could not be served')
 }
 
-/** A request that never became one: the parser of the socket refused it. Answered in the manager's family. */
+/**
+ * For bytes that never became a request because the HTTP parser refused them. Answered in the resource manager's
+ * family.
+ */
 export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   // Node's own handler looks at the same field: no second answer into one that has begun.
   const begun = (socket as Duplex & { _httpMessage?: { headersSent?: boolean } })._httpMessage

@@ -1,7 +1,7 @@
 /**
- * Bytes to a JSON value that the rest of the tree may trust: UTF-8, bounded depth, no `__proto__`, no NUL and
- * no lone surrogate in any string (one store or the other could not keep them). What is wrong is told with
- * its position. Of duplicate names the last counts, as everywhere in this language.
+ * Parses bytes to a JSON value that the rest of the tree may trust: UTF-8, bounded depth, no `__proto__`, and no NUL
+ * or lone surrogate in any string (one of the stores could not keep them). Errors come with their position. Of
+ * duplicate names the last one counts, as in JavaScript.
  */
 
 import { isUtf8 } from 'node:buffer'
@@ -10,7 +10,7 @@ import { type JsonSizeLimits, jsonExcess } from '#kernel/json-size.ts'
 import { nextTurn } from '#plane/next-turn.ts'
 import { relaxJson } from './relaxed-json.ts'
 
-/** `strict` is JSON alone; `relaxed` also takes what `relaxJson` does. */
+/** `strict` is JSON only; `relaxed` also accepts what `relaxJson` does. */
 export type JsonSyntax = 'strict' | 'relaxed'
 
 export function parseJson(
@@ -25,10 +25,10 @@ export function parseJson(
   }
 }
 
-/** In a larger body each step may take some milliseconds. */
+/** Parsing a larger body may take some milliseconds per step. */
 const parsedAtOnceMax = 64 * 1024
 
-/** As `parseJson`. Of a large body the server does other work between the steps. */
+/** Like `parseJson`, but for a large body the server does other work between the steps. */
 export async function parseJsonWithPauses(
   bytes: Buffer,
   limits: JsonSizeLimits,
@@ -52,9 +52,9 @@ function* parseInSteps(
 ): Generator<void, unknown> {
   const { depthMax } = limits
   if (!isUtf8(bytes)) throw invalid('it is not valid UTF-8.')
-  // Before there is a text of it, which would be as large again.
+  // Checked before the text is made, which would take as much memory again.
   const excess = jsonExcess(bytes, limits)
-  // Whatever else the text is: what is counted by mistake, inside of comments, is too little to matter.
+  // Applies to relaxed text as well: the few members counted wrongly inside comments do not matter.
   if (excess?.limit === 'membersMax') throw tooMany(limits.membersMax)
   if (excess?.limit === 'propertiesMax') {
     throw invalid(`an object in it has more than ${limits.propertiesMax} properties.`)
@@ -66,13 +66,13 @@ function* parseInSteps(
   const isRelaxed = syntax === 'relaxed' && strict === undefined
   const text = isRelaxed ? yield* relaxed(given, depthMax) : given
   if (isRelaxed) yield
-  // The depth of a text that is read as it was given is known by now.
+  // The depth of strict JSON is known by now.
   const deep = isRelaxed || excess !== undefined ? tooDeepAt(text, depthMax) : -1
   if (deep >= 0) throw tooDeep(text, deep, depthMax)
   yield
   const value = strict === undefined ? parse(text) : strict.value
   yield
-  // Without an escape neither a NUL nor a lone surrogate can be in valid JSON made of valid UTF-8.
+  // Valid JSON from valid UTF-8 can contain a NUL or a lone surrogate only through an escape.
   if (text.includes('\\u') || text.includes('__proto__')) {
     const path = unfitAt(value)
     if (path !== undefined) {
@@ -89,7 +89,7 @@ function parsedStrictly(text: string): { readonly value: unknown } | undefined {
   try {
     return { value: JSON.parse(text) }
   } catch {
-    // It may be JSON with what the relaxed syntax takes besides.
+    // It may be relaxed JSON.
     return undefined
   }
 }
@@ -98,7 +98,7 @@ function tooMany(membersMax: number): Error {
   return invalid(`it has more than ${membersMax} objects, lists, properties and elements.`)
 }
 
-/** Strict JSON of the same values. Positions in refusals are those of the text as it was given. */
+/** Rewrites to strict JSON of the same values. Positions in errors refer to the given text. */
 function relaxed(text: string, depthMax: number): Generator<void, string> {
   return relaxJson(text, depthMax, {
     expected: (what, at) => unexpected(text, { expected: what, at }),
@@ -118,7 +118,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // The engine's own words quote the body and differ from release to release; ours do neither.
+    // The runtime's own message quotes the body and differs between releases; ours does neither.
     if (text.length > faultSearchMax) throw invalid('it is not JSON.')
     const fault = findJsonFault(text)
     if (fault === undefined) throw new Error('JSON.parse and findJsonFault disagree')
@@ -150,7 +150,7 @@ export function tooDeepAt(text: string, depthMax: number): number {
   return excess === undefined ? -1 : bytes.toString('utf8', 0, excess.at).length
 }
 
-/** The path of the first name or text that must not be kept. Depth is bounded by now. */
+/** The path of the first name or text that must not be stored. Depth is bounded by now. */
 function unfitAt(value: unknown): string | undefined {
   if (typeof value === 'string') return isFit(value) ? undefined : ''
   if (Array.isArray(value)) {
@@ -180,7 +180,7 @@ const lineFeed = 0x0a
 const quote = 0x22
 const backslash = 0x5c
 
-/** In a longer text the place of a fault is not looked for. */
+/** In a longer text the position of an error is not searched for. */
 const faultSearchMax = 512 * 1024
 
 interface JsonFault {
@@ -204,7 +204,7 @@ export function findJsonFault(text: string): JsonFault | undefined {
     return at
   }
 
-  /** Each of these gives the position after what it read, or the fault. */
+  /** Each of these returns the position after what it read, or the fault. */
   function value(at: number): number | JsonFault {
     const first = text.charAt(at)
     if (first === '{') return members(at, '}', member)

@@ -1,4 +1,4 @@
-/** The sockets of the server: their limits, the ports it listens on, and what is said to bytes that are no request. */
+/** The sockets of the server: their limits, the ports it listens on, and the answer to bytes that are no request. */
 
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { Server as TcpServer } from 'node:net'
@@ -23,25 +23,25 @@ export function createListener(
     requestTimeout,
     keepAliveTimeout: keepAliveMilliseconds,
     connectionsCheckingInterval: checkMilliseconds,
-    // `correlate` asks for it, with an error body of the right family.
+    // `correlate` checks it, with an error body of the right family.
     requireHostHeader: false,
     optimizeEmptyRequests: true,
     shouldUpgradeCallback: upgrades,
   })
   server.on('clientError', answerBrokenRequest)
-  // `read-body` tells the client to go on, once that is allowed; other expectations are refused.
+  // `read-body` sends `100 Continue` once the upload is allowed; other expectations are refused.
   server.on('checkContinue', (request, response) => server.emit('request', request, response))
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   return server
 }
 
-/** What https answers with, and what tells that it changed. */
+/** The certificates of https, and a callback for when they change. */
 export interface ServerCertificates {
   current(): { readonly certificate: string; readonly key: string }
   onChange(callback: () => void): void
 }
 
-/** Https is the same server: what comes out of the handshake is a connection like any other. */
+/** Https uses the same server: after the handshake it is a connection like any other. */
 export function createSecureListener(server: Server, certificates: ServerCertificates): TlsServer {
   const pair = () => {
     const { certificate: cert, key } = certificates.current()

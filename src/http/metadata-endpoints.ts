@@ -1,16 +1,16 @@
 /**
- * Where a cloud has what, as command lines ask for it when it is registered. Services that are not here have an empty
- * address. Pure.
+ * The endpoints of a cloud, as command lines ask for them to register it. Services that do not exist here have an
+ * empty address. Pure.
  */
 
-/** Until this version the answer is one object in the oldest form. */
+/** Before this version the answer is one object in the oldest form. */
 const listSince = '2018-05-01'
 /** From this version on it is one object again. */
 const objectSince = '2022-09-01'
 
-/** `undefined`: the version is none. */
+/** `undefined`: there is no such version. */
 export function cloudEndpoints(version: string, publicUrl: string): object | undefined {
-  // Older command lines ask so.
+  // Older command lines use this version.
   if (version === '1.0') return oldest(publicUrl)
   if (!/^\d{4}-\d{2}-\d{2}$/.test(version)) return undefined
   if (version < listSince) return oldest(publicUrl)
@@ -19,8 +19,8 @@ export function cloudEndpoints(version: string, publicUrl: string): object | und
 }
 
 /**
- * What the published command line registers a cloud by. It asks a public service whether an authority is to be trusted,
- * unless its address ends in this word.
+ * For the command line that registers a cloud. It asks a public service whether to trust an authority, unless the
+ * authority's address ends in this word.
  */
 function oldest(publicUrl: string): object {
   return {

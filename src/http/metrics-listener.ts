@@ -23,7 +23,7 @@ export async function listenForMetrics(
     }
     scrape().then(
       ({ type, text }) => response.writeHead(200, { 'Content-Type': type }).end(text),
-      // The registry could not print; the next look may do better.
+      // The registry failed to print; the next request may succeed.
       () => response.writeHead(500, { 'Content-Length': '0' }).end(),
     )
   })
@@ -34,7 +34,7 @@ export async function listenForMetrics(
     server.listen(where, resolve)
   })
   return {
-    // It listens on a port.
+    // It listens on a TCP port.
     port: (server.address() as AddressInfo).port,
     async [Symbol.asyncDispose]() {
       const closed = new Promise((resolve) => server.close(resolve))

@@ -1,13 +1,13 @@
 /**
- * Counts requests in plain arrays, so that the hot path pays a few additions; prom-client is loaded at the
- * first scrape and only prints. Labels are bounded: methods are few, types come from the plane's table.
+ * Counts requests in plain arrays, so that a request pays only a few additions; prom-client is loaded at the first
+ * scrape and only prints. Labels are bounded: methods are few, types come from the plane's table.
  */
 
 import type { Metric } from 'prom-client'
 
 export interface Metrics {
   count(method: string, type: string, status: number, seconds: number): void
-  /** Nobody has to sign in for it, so one is made at a time, for all who ask meanwhile. */
+  /** Anonymous, so only one scrape runs at a time; concurrent requests share it. */
   scrape(): Promise<Scraped>
 }
 
@@ -22,13 +22,13 @@ const classes = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const
 const tooManyRequests = 429
 const methods = new Set(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'POST', 'OPTIONS'])
 
-/** Far above what all providers declare together; beyond it everything is counted as `other`. */
+/** Far above what all providers declare together. Beyond it everything is counted as `other`. */
 const typesMax = 2000
 
 interface Series {
   readonly method: string
   readonly type: string
-  /** By status class. */
+  /** Indexed by status class. */
   readonly requests: number[]
   /** Not cumulative; one more than `bounds`. */
   readonly buckets: number[]
@@ -44,7 +44,7 @@ export interface MetricSource {
   values(): readonly Sample[] | Promise<readonly Sample[]>
 }
 
-/** `sources` and the counts of requests. */
+/** Prints `sources` and the counts of requests. */
 export function createMetrics(sources: readonly MetricSource[]): Metrics {
   let throttled = 0
   const series = new Map<string, Map<string, Series>>()
@@ -120,7 +120,7 @@ async function printer(
       try {
         return await values()
       } catch {
-        // The store may be away; the other metrics say so.
+        // The store may be away; other metrics report that.
         return []
       }
     })

@@ -1,6 +1,6 @@
 /**
- * What anyone may ask without a token: is the process up, is it ready, its counters, its documents. Says
- * nothing about resources or principals.
+ * Endpoints that need no token: liveness, readiness, metrics, documents. They reveal nothing about resources or
+ * principals.
  */
 
 import { refuse } from '#kernel/error.ts'
@@ -13,7 +13,7 @@ import { cloudEndpoints } from './metadata-endpoints.ts'
 export interface Check {
   readonly name: string
   readonly ok: boolean
-  /** `false`: a failure is reported, but the process is ready without it. */
+  /** `false`: a failure is reported, but the process counts as ready. */
   readonly required?: boolean
   readonly reason?: string
 }
@@ -28,7 +28,7 @@ function open(
 /** The process answers: nothing more. */
 export const healthz: Endpoint = open('healthz', () => ({ status: 200, body: { status: 'ok' } }))
 
-/** A person who types the address wants to look around, or to sign in where there is nothing to look at. */
+/** Where `/` leads a person with a browser: to the console, or to the sign-in where there is none. */
 export function front(page: string | undefined): Endpoint {
   return open('front', ({ request }) => {
     const browser = String(request.headers.accept ?? '').includes('text/html')
@@ -53,7 +53,7 @@ export const metrics: Endpoint = open('metrics', async (_, edge) => {
   return { status: 200, body: text, headers: { 'Content-Type': type } }
 })
 
-/** What a command line asks to register this installation as a cloud. */
+/** What a command line reads to register this installation as a cloud. */
 export const metadataEndpoints: Endpoint = open('metadata', (exchange, edge) => {
   const version = queryOf(exchange).get('api-version')
   if (version === null) throw refuse.MissingApiVersionParameter({})
@@ -63,7 +63,7 @@ export const metadataEndpoints: Endpoint = open('metadata', (exchange, edge) => 
   return { status: 200, body }
 })
 
-/** Documents by path below `/openapi`; `/openapi` itself is asked for as the empty path. */
+/** Documents by path below `/openapi`; `/openapi` itself has the empty path. */
 export function openapi(find: (path: string) => string | undefined): Endpoint {
   return open('openapi', (exchange) => {
     const body = find(exchange.path.slice('/openapi/'.length))
@@ -72,7 +72,7 @@ export function openapi(find: (path: string) => string | undefined): Endpoint {
   })
 }
 
-/** RFC 9110, 9.3.7: the methods of a path that the edge serves by itself. */
+/** RFC 9110, 9.3.7: the methods of a path that the edge serves itself. */
 export function optionsOf(methods: readonly string[]): Endpoint {
   const all = [...new Set([...methods, 'OPTIONS'])].join(', ')
   return open('options', ({ request }, edge) => ({
@@ -83,7 +83,7 @@ export function optionsOf(methods: readonly string[]): Endpoint {
 
 const known = ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'POST']
 
-/** Of a path of the plane; where it serves nothing, all that the edge knows. */
+/** For a path of the plane; where nothing is served, all methods the edge knows. */
 export const options: Endpoint = open('options', (exchange, edge) => {
   const { path, search, request } = exchange
   const methods = edge.plane.methodsOf(path, new URLSearchParams(search)) ?? known
@@ -96,7 +96,7 @@ export const options: Endpoint = open('options', (exchange, edge) => {
   }
 })
 
-/** Paths that belong to an area of the edge and that nothing there answers to. */
+/** For unknown paths within an area of the edge. */
 export function notFound(kind: 'directory' | 'open'): Endpoint {
   return {
     kind,

@@ -1,39 +1,40 @@
 /**
- * Ends what is open when the permission it was opened with is gone: role removed, principal disabled, token ended. Once
- * a second it asks whether role assignments or the directory changed at all, one question for everything that is open;
- * only after a change, or at the end of a token, is each permission asked for again. It decides nothing itself.
+ * Ends open streams when the permission they were opened with is gone: role removed, principal disabled, token
+ * expired. Once a second it asks, with one question for all streams, whether role assignments or the directory
+ * changed at all. Only after a change, or when a token expires, is each permission checked again. It decides nothing
+ * itself.
  */
 
 import type { Log } from '#kernel/ports.ts'
 import type { Permission } from '#plane/access.ts'
 
 export interface PermissionWatch {
-  /** Calls `end` at most once. Gives how to stop watching. */
+  /** Calls `end` at most once. Returns a function that stops watching. */
   watch(permission: Permission, end: (reason: string) => void): () => void
-  /** What is watched now. */
+  /** The number of watched permissions. */
   size(): number
 }
 
 interface PermissionWatchDependencies {
-  /** Another text after every change of role assignments, principals, memberships or credentials, made anywhere. */
+  /** Changes with every change of role assignments, principals, memberships or credentials, made by any replica. */
   version(): string | Promise<string>
   now(): number
   readonly log: Log
   readonly everyMilliseconds?: number
 }
 
-/** Together with the time of one look this stays below the five seconds that are promised. */
+/** With the time of one look, this stays below the promised five seconds. */
 const defaultEveryMilliseconds = 1_000
-/** Looks in a row without an answer, after which a permission counts as gone: a revocation may stand unread. */
+/** Failed looks in a row after which a permission counts as gone: a revocation may have happened unseen. */
 const unansweredMax = 4
 
 interface Watched {
   readonly permission: Permission
   readonly end: (reason: string) => void
-  /** Until when it holds without being asked again, while the version stays. */
+  /** The permission is valid until then without another check, as long as the version stays the same. */
   confirmed: { readonly version: string; readonly until: number } | undefined
   asking: boolean
-  /** Looks since it was last known to hold. */
+  /** Looks since the permission was last confirmed. */
   unanswered: number
 }
 
@@ -60,7 +61,7 @@ export function createPermissionWatch(deps: PermissionWatchDependencies): Permis
   }
 
   async function checkAll(): Promise<void> {
-    // Read before anything is asked: what changes meanwhile is seen by the next look.
+    // Read before any check, so that the next look sees changes made meanwhile.
     const version = await deps.version()
     const now = deps.now()
     for (const one of all) {
@@ -78,7 +79,7 @@ export function createPermissionWatch(deps: PermissionWatchDependencies): Permis
     }
   }
 
-  /** The store did not answer: the next look asks again, and the count of looks decides. */
+  /** The store did not answer. The next look asks again, and `unansweredMax` limits how often. */
   function warnUnanswered(error: unknown): void {
     log.warn({ err: error }, 'permissions of what is open cannot be asked for')
   }
@@ -89,7 +90,7 @@ export function createPermissionWatch(deps: PermissionWatchDependencies): Permis
       timer = undefined
       return
     }
-    // Looks are counted, not time: a busy process must not end what nobody took anything from.
+    // Counts looks and not time: a slow process must not end streams whose permission still holds.
     for (const one of all) {
       one.unanswered += 1
       if (one.unanswered > unansweredMax) finish(one, 'the right to this cannot be confirmed now')

@@ -1,4 +1,4 @@
-/** The permission of one request, to be asked for again after its answer: the same token, the same action. */
+/** The permission of one request, checked again after its answer: the same token, the same action. */
 
 import { ApiError } from '#kernel/error.ts'
 import type { Permission, PermissionAnswer } from '#plane/access.ts'
@@ -9,7 +9,7 @@ const accessTakenAway: PermissionAnswer = {
   reason: 'the right to this was taken away',
 }
 
-/** Keeps nothing of the request but its token and its route. */
+/** Keeps only the token and the route of the request. */
 export function permissionOf(exchange: Exchange, edge: Edge): Permission {
   const token = exchange.request.headers.authorization
   const { route } = exchange
@@ -17,7 +17,7 @@ export function permissionOf(exchange: Exchange, edge: Edge): Permission {
 
   async function ask(): Promise<PermissionAnswer> {
     const principal = await edge.authenticate(token)
-    // A token that is not remembered says nothing of its end, so it is asked about at every look.
+    // The expiry of a token outside the cache is unknown, so it is checked at every look.
     const until = edge.expiryOf(token) ?? 0
     if (route === undefined) return { holds: true, until }
     const { allowed, conditional } = await edge.plane.stillAllows(route, principal)
@@ -31,7 +31,7 @@ export function permissionOf(exchange: Exchange, edge: Edge): Permission {
   }
 }
 
-/** A refused token is an answer; whatever else went wrong is none. */
+/** A refused token is an answer; any other error is none. */
 function asAnswer(error: unknown): PermissionAnswer {
   if (error instanceof ApiError && error.status === 401) {
     return { holds: false, reason: 'the token is no longer accepted' }

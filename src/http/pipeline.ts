@@ -19,7 +19,7 @@ interface Row {
   readonly step: Step
   /** The columns in which the step runs. */
   readonly kinds: ReadonlySet<EndpointKind>
-  /** What it may refuse with, for the reader. */
+  /** The statuses it may refuse with, for the reader. */
   readonly refuses: readonly number[]
 }
 
@@ -51,7 +51,7 @@ function row(step: Step, cells: string, ...refuses: readonly number[]): Row {
   return { step, kinds, refuses }
 }
 
-/** The matrix turned on its side once: per kind the step of each row, or nothing where the cell is empty. */
+/** The matrix transposed once: per kind, the step of each row, or nothing where the cell is empty. */
 const stepsByKind: Readonly<Record<EndpointKind, readonly (Step | undefined)[]>> = {
   resource: stepsOf('resource'),
   collection: stepsOf('collection'),
@@ -66,14 +66,14 @@ function stepsOf(kind: EndpointKind): readonly (Step | undefined)[] {
   return matrix.map((row) => (row.kinds.has(kind) ? row.step : undefined))
 }
 
-/** Walks the rows. `locate` may move the exchange to another column; the row goes on counting. */
+/** Walks the rows. `locate` may move the exchange to another column; the row number stays. */
 export async function runPipeline(exchange: Exchange, edge: Edge): Promise<void> {
   for (let index = 0; index < matrix.length; index++) {
     const pending = stepsByKind[exchange.endpoint.kind][index]?.(exchange, edge)
     if (pending !== undefined) await pending
-    // The deadline answered meanwhile: what has been done stands, what has not is left.
+    // The deadline has answered. Completed steps stand, and the remaining ones are skipped.
     if (exchange.answered) return
-    // What only reads is not begun for a client that is gone.
+    // A read is not started for a client that is gone.
     if (exchange.counts === 'reads' && exchange.request.socket.destroyed) return
   }
   if (exchange.outcome === undefined) throw new Error('the walk ended without an outcome')

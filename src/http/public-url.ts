@@ -1,6 +1,6 @@
 /**
- * The address by which a caller came, for absolute links in the answer to that caller. What a caller writes into `Host`
- * comes back to nobody else: nothing made of it is kept, cached or recorded.
+ * The address that a caller used, for absolute links in the answer to that caller. It comes from the caller's `Host`
+ * header, so it is given to nobody else: never kept, cached or recorded.
  */
 
 import type { IncomingMessage } from 'node:http'
@@ -10,9 +10,9 @@ import { TLSSocket } from 'node:tls'
 export type PublicUrlOf = (request: IncomingMessage) => string
 
 interface PublicUrlOptions {
-  /** Always this one, where it is given. */
+  /** Used always, where it is set. */
   readonly configured: string | undefined
-  /** For requests that name no host that can be believed. */
+  /** Used for requests whose host cannot be trusted. */
   readonly listening: () => string
   readonly isProxy: (address: string) => boolean
   /** The header that trusted proxies write. */
@@ -49,7 +49,10 @@ interface Forwarded {
   readonly host?: string
 }
 
-/** What the nearest proxy wrote, which stands last. Where two headers disagree, one is the caller's: neither counts. */
+/**
+ * The value of the nearest proxy, which stands last. Where two headers disagree, one came from the caller, and
+ * neither counts.
+ */
 function forwardedOf(
   { headers }: IncomingMessage,
   proxyHeader: PublicUrlOptions['proxyHeader'],

@@ -1,10 +1,10 @@
 /**
- * JSON as people write it, for the few bodies that may be written so: comments, names without quotes, a comma behind the
- * last member, line breaks and tabs inside of strings. It only rewrites such a text into strict JSON of the same values;
+ * Relaxed JSON, for the few bodies that may be written so: comments, names without quotes, a comma after the last
+ * member, line breaks and tabs inside strings. It only rewrites such a text into strict JSON of the same values;
  * single quotes, hexadecimal numbers and the rest of JSON5 stay refused.
  */
 
-/** What is thrown of a text that cannot be read. Places are those of the text as it was given. */
+/** Errors thrown for a text that cannot be read. Positions refer to the given text. */
 interface Refusals {
   expected(what: string, at: number): Error
   tooDeep(at: number): Error
@@ -16,7 +16,7 @@ const hexPattern = /[0-9a-fA-F]{4}/y
 const rawPattern = /[\n\r\t]/g
 const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }
 
-/** Templates hold some hundreds of comments; each costs more than what stands between them. */
+/** Templates contain some hundreds of comments; each costs more than the text between them. */
 const editsMax = 50_000
 const tooMany = `at most ${editsMax} comments, names without quotes and line breaks in strings`
 
@@ -27,7 +27,7 @@ const space = 0x20
 const quote = 0x22
 const backslash = 0x5c
 const letterU = 0x75
-/** What may stand behind a backslash, besides `u`. */
+/** Characters allowed after a backslash, besides `u`. */
 const escaped = new Set([...'"\\/bfnrt'].map((letter) => letter.charCodeAt(0)))
 
 /**
@@ -44,12 +44,12 @@ export function* relaxJson(
   return reader.made()
 }
 
-/** Names, values and commas between two pauses; some milliseconds. */
+/** Names, values and commas between two pauses: some milliseconds of work. */
 const tokensAtOnce = 10_000
-/** Characters between two pauses, where one text does not hold more. */
+/** Characters between two pauses, unless a single string is longer. */
 const charactersAtOnce = 256 * 1024
 
-/** What stands in the strict text instead of a part of the given one. */
+/** A replacement for a part of the given text. */
 interface Edit {
   readonly from: number
   readonly to: number
@@ -131,7 +131,7 @@ class RelaxedReader {
     this.#space()
   }
 
-  /** At the first member or behind a comma: one more, or the end of the object or list. */
+  /** At the first member or after a comma: another member, or the end of the object or list. */
   #member(): void {
     const close = this.#open.at(-1)
     if (this.#text[this.#at] === close) {
@@ -145,7 +145,7 @@ class RelaxedReader {
     this.#state = 'value'
   }
 
-  /** Behind a value. */
+  /** After a value. */
   #behind(): void {
     const close = this.#open.at(-1)
     if (close === undefined) {
@@ -156,7 +156,7 @@ class RelaxedReader {
     this.#state = 'member'
     const comma = this.#at
     if (this.#text[comma] === ',') {
-      // Comments behind the comma are edits too, and come after the one that takes it away.
+      // Edits of comments after the comma come after the edit that removes the comma.
       const before = this.#edits.length
       this.#at += 1
       this.#space()
@@ -164,7 +164,7 @@ class RelaxedReader {
     } else if (this.#text[comma] !== close) throw this.#expected(`"," or "${close}"`)
   }
 
-  /** Up to the value it is the name of. */
+  /** A name, up to its value. */
   #name(): void {
     if (this.#text[this.#at] === '"') this.#string()
     else {
@@ -190,7 +190,7 @@ class RelaxedReader {
         at = this.#behindEscape(at)
         continue
       }
-      // Behind the end of the text there is no code.
+      // After the end of the text there is no code.
       if (!(code >= space)) {
         this.#at = Math.min(at, this.#text.length)
         if (Number.isNaN(code)) throw this.#expected('the quote that ends the text')
@@ -216,7 +216,7 @@ class RelaxedReader {
     throw this.#expected('a valid escape')
   }
 
-  /** Over spaces and comments. A comment becomes one space. */
+  /** Skips spaces and comments. A comment becomes one space. */
   #space(): void {
     for (;;) {
       while (isSpace(this.#text.charCodeAt(this.#at))) this.#at += 1

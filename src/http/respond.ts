@@ -1,6 +1,6 @@
 /**
- * The only place where status codes and headers are written and links are made absolute. Decides nothing:
- * it is told an outcome or a failure and puts it on the wire.
+ * The only place that writes status codes and headers and makes links absolute. It decides nothing: it gets an
+ * outcome or a failure and sends it.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -16,12 +16,12 @@ import { permissionOf } from './permission.ts'
 
 const jsonType = 'application/json; charset=utf-8'
 
-/** Header names and values in turn: what `writeHead` takes without building an object first. */
+/** Header names and values alternate, as `writeHead` takes them without building an object first. */
 type FlatHeaders = string[]
 
 export function respond(exchange: Exchange, edge: Edge, outcome: Outcome): void | Promise<void> {
   if (exchange.answered) return
-  // The client is gone: an answer that is not made takes no memory.
+  // The client is gone, so no answer is built.
   if (exchange.request.socket.destroyed) {
     exchange.answered = true
     recordRequest(exchange, edge, outcome.status)
@@ -43,7 +43,7 @@ interface FailureAnswer {
   readonly body: object
 }
 
-/** Writes a refusal; once an answer has begun, all that is left is to cut the connection. */
+/** Writes a refusal. Once an answer has begun, the connection can only be cut. */
 export function respondFailure(exchange: Exchange, edge: Edge, failure: FailureAnswer): void {
   if (exchange.response.headersSent) {
     if (!exchange.response.writableEnded) exchange.response.destroy()
@@ -53,7 +53,7 @@ export function respondFailure(exchange: Exchange, edge: Edge, failure: FailureA
   writeText(exchange, edge, { status: failure.status, headers }, JSON.stringify(failure.body))
 }
 
-/** What stands on every answer (facts 9.1), but for what `own` says otherwise. */
+/** Headers of every answer (facts 9.1), unless `own` sets them. */
 function commonHeaders(
   exchange: Exchange,
   edge: Edge,
@@ -134,7 +134,7 @@ function outcomeHeaders(exchange: Exchange, edge: Edge, outcome: Outcome): FlatH
   return headers
 }
 
-/** Links that begin with a slash lead to this installation, by the address by which the caller came. */
+/** Links that begin with a slash lead to this installation, at the address that the caller used. */
 function withAbsoluteLinks(
   exchange: Exchange,
   edge: Edge,
@@ -151,7 +151,7 @@ function withAbsoluteLinks(
   )
 }
 
-/** Lower-case comparison of the few names that an outcome may bring itself; most differ in length already. */
+/** Finds one of the few headers an outcome may bring, by its lower-case name; most names differ in length already. */
 function indexOfHeader(headers: FlatHeaders, lower: string): number {
   return headers.findIndex(
     (text, at) => at % 2 === 0 && text.length === lower.length && text.toLowerCase() === lower,
@@ -175,7 +175,7 @@ function writeText(
 ): void {
   const { response } = exchange
   const bytes = text === undefined ? 0 : Buffer.byteLength(text)
-  // A status that forbids content carries no word about its length either (RFC 9110, 8.6).
+  // A status without content has no Content-Length either (RFC 9110, 8.6).
   if (status !== 204 && status !== 304) {
     if (text !== undefined && !has(headers, 'content-type')) headers.push('Content-Type', jsonType)
     headers.push('Content-Length', String(bytes))
@@ -184,13 +184,13 @@ function writeText(
   finishReading(exchange, edge, headers)
   response.writeHead(status, headers)
   if (status === 204 || status === 304 || text === undefined) response.end()
-  // As many bytes as characters: plain ASCII, which goes out without being encoded.
+  // Plain ASCII: sent without being encoded.
   else writeWhole(response, text, bytes === text.length ? 'latin1' : 'utf8')
   edge.slowReaders.note(response, () => addressGroupOf(originOfExchange(exchange, edge).address))
   recordRequest(exchange, edge, status)
 }
 
-/** Characters above which a text is made bytes first: joined to the head it would be in memory three times. */
+/** A longer text is converted to bytes first: joined to the head it would be in memory three times. */
 const joinedMax = 64 * 1024
 
 function writeWhole(response: ServerResponse, text: string, encoding: 'latin1' | 'utf8'): void {
@@ -220,7 +220,7 @@ async function sendStream(
   body: AsyncIterable<Uint8Array>,
 ): Promise<void> {
   const { response } = exchange
-  // The connection is cut: an answer that just ended early would look whole.
+  // Cutting the connection shows the error: an answer that ends early would look complete.
   using watched = new DisposableStack()
   if (exchange.principal !== undefined) {
     const permission = permissionOf(exchange, edge)
@@ -230,7 +230,7 @@ async function sendStream(
   await pipeline(body, response)
 }
 
-/** Counts and logs the request once its answer was handed over. */
+/** Counts and logs the request once its answer was sent. */
 function recordRequest(exchange: Exchange, edge: Edge, status: number): void {
   edge.running.delete(exchange)
   const elapsed = edge.ticks() - exchange.startedAt
@@ -253,8 +253,8 @@ function recordRequest(exchange: Exchange, edge: Edge, status: number): void {
 }
 
 /**
- * A body nobody read is swallowed, so that the connection stays usable and a client still sending gets to see
- * the answer; past twice the largest body we would have taken, the connection is cut.
+ * Reads and drops an unread body, so that the connection stays usable and a client that is still sending sees the
+ * answer. After twice the largest permitted body, the connection is cut.
  */
 function finishReading(exchange: Exchange, edge: Edge, headers: FlatHeaders): void {
   const { request } = exchange
@@ -266,7 +266,7 @@ function finishReading(exchange: Exchange, edge: Edge, headers: FlatHeaders): vo
     left -= chunk.length
     if (left < 0) request.destroy()
   })
-  // Its end, orderly or not, means nothing any more.
+  // How the body ends does not matter any more.
   request.on('error', () => {})
   request.resume()
 }
@@ -289,7 +289,7 @@ function withNextLink(
   return `${body.slice(0, -1)}${body.length > 2 ? ',' : ''}"nextLink":${JSON.stringify(nextLink)}}`
 }
 
-/** The same call with `$skipToken` replaced; every other part of the query as the client wrote it. */
+/** The same URL with `$skipToken` replaced; the rest of the query stays as the client wrote it. */
 export function nextLinkOf(origin: string, path: string, search: string, token: string): string {
   const parts = search.split('&').filter((part) => part !== '' && !isSkipToken(part))
   parts.push(`$skipToken=${encodeURIComponent(token)}`)

@@ -1,6 +1,6 @@
 /**
- * Finds the handler of a path, by `find-my-way`. It knows no endpoint and never answers by itself: a path that no route
- * matches, and one that cannot be decoded, go to the fallback.
+ * Finds the handler of a path with `find-my-way`. It knows no endpoint and never answers itself: unknown paths, and
+ * paths that cannot be decoded, go to the fallback.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -16,14 +16,14 @@ type RouteHandler = (
 ) => void
 
 export interface Router {
-  /** Every method of the path. `:name` is a parameter, `*` at the end is all that follows. */
+  /** Handles every method of the path. `:name` is a parameter, `*` at the end matches the rest. */
   add(path: string, handle: RouteHandler): void
   route(request: IncomingMessage, response: ServerResponse): void
 }
 
-/** Requests of other methods go to the fallback, whose refusal names those that are served. */
+/** Requests with other methods go to the fallback, whose refusal lists the served methods. */
 const methods = new Set(['GET', 'HEAD', 'TRACE', 'DELETE', 'OPTIONS', 'PATCH', 'PUT', 'POST'])
-/** A path has the same handler for each of them: one tree instead of eight, which a start has to build. */
+/** A path has the same handler for all methods, so one tree is built instead of eight. */
 const tree = 'GET'
 
 /** A longer parameter matches no route. */

@@ -1,4 +1,4 @@
-/** Which path leads to which endpoint, or to which area that answers by itself. All other paths are the plane's. */
+/** Maps paths to endpoints, or to areas that answer themselves. All other paths are the plane's. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Business } from '#business/service.ts'
@@ -33,9 +33,9 @@ type Enter = (
 export interface RouteDependencies {
   /** Identity's own paths, untouched. */
   readonly oauth: RawHandler
-  /** Areas that answer by themselves, by path prefix. */
+  /** Areas that answer themselves, by path prefix. */
   readonly mounts?: readonly { readonly prefix: string; readonly handle: RawHandler }[]
-  /** Where a browser that comes to `/` is led, relative to it. Others are led to the sign-in. */
+  /** Where a browser at `/` is redirected, relative to it. Without it the sign-in is used. */
   readonly frontPage?: string
   readonly directoryRoutes: readonly DirectoryRoute[]
   /** The business application, at `/api/v2.0` and `/api/v1.0`. */
@@ -43,14 +43,14 @@ export interface RouteDependencies {
   readiness(): Promise<readonly Check[]>
   /** Anyone who reaches the server may read `/metrics`. */
   readonly publishesMetrics: boolean
-  /** A document as JSON text, by its path below `/openapi/`. Asked without a token: it must cost nothing. */
+  /** A document as JSON text, by its path below `/openapi/`. Served without a token, so it must cost nothing. */
   openapi?(path: string): string | undefined
 }
 
-/** The endpoint of a request by its method; OPTIONS answers with the methods that are listed. */
+/** The endpoint of a request by its method. OPTIONS answers with the listed methods. */
 interface MethodTable {
   readonly byMethod: ReadonlyMap<string, Endpoint>
-  /** Of every other method. */
+  /** For every other method. */
   readonly other: Endpoint
 }
 

@@ -1,7 +1,7 @@
 /**
- * The HTTP server: sockets with limits, the router, and the pipeline that every request goes through; then listening and
- * draining. Everything of a request is decided in the pipeline. Its body is not touched before, because permission comes
- * before the body.
+ * The HTTP server: sockets with limits, the router, the pipeline that every request goes through, listening and
+ * draining. The pipeline makes all decisions. The body is not read before it, because permission comes before the
+ * body.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -37,17 +37,17 @@ import type { UpgradeMount } from './streams.ts'
 import { createThrottle, type ThrottleSettings, unthrottled } from './throttle.ts'
 
 export interface HttpServerOptions extends EdgeDependencies, RouteDependencies {
-  /** Tells whether an address is a trusted proxy's. Its connections are those of many callers. */
+  /** Tells whether an address is a trusted proxy's. Such a connection carries requests of many callers. */
   readonly isProxy: (address: string) => boolean
-  /** `false`: no counting at all. */
+  /** `false`: requests are not counted. */
   readonly throttle: ThrottleSettings | false
   /** Printed by `/metrics` besides the counts of requests. */
   readonly metricSources?: readonly MetricSource[]
-  /** Of https, which is served beside http. */
+  /** Certificates of https, which is served beside http. */
   readonly certificates?: ServerCertificates
-  /** Connections that become something else (web sockets). An upgrade asked for elsewhere is not made. */
+  /** Connections that may be upgraded (web sockets). Other upgrade requests are ignored. */
   readonly upgrades?: readonly UpgradeMount[]
-  /** Answers that go on until their client leaves: told to end when the server is about to close. */
+  /** Answers that continue until their client leaves; they are ended when the server is about to close. */
   readonly endless?: readonly { end(): void }[]
 }
 
@@ -56,7 +56,7 @@ export interface HttpServer extends AsyncDisposable {
   connections(): number
   /** The metrics, for a listener of their own. */
   scrape: Metrics['scrape']
-  /** Port 0 takes a free one; the answer has it. */
+  /** Port 0 takes a free one, which the result contains. */
   listen(where: ListenAddress): Promise<ListenPorts>
   /** Stops accepting, lets running requests end, then cuts what is left. */
   close(how: { readonly drainSeconds: number }): Promise<void>
@@ -65,7 +65,7 @@ export interface HttpServer extends AsyncDisposable {
 interface ListenAddress {
   readonly host: string
   readonly port: number
-  /** Of https, where there is a certificate. */
+  /** The port of https, where there is a certificate. */
   readonly securePort?: number
 }
 
@@ -94,7 +94,7 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
   ): void {
     const { socket } = request
     if (socket.destroyed) return
-    // Answers wait for those before them: a connection may not pile up more.
+    // Pipelined answers wait for those before them, so their number per connection is bounded.
     if (connections.running(socket) > edge.limits.requestsPerConnectionMax) {
       socket.destroy()
       return
@@ -105,11 +105,11 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
       params,
     })
     edge.running.add(exchange)
-    // `guard` catches whatever the walk throws; what it could throw itself would be a fault of the log.
+    // `guard` catches everything the pipeline throws; only a fault of the log could escape it.
     void guard(exchange, edge, runPipeline)
   }
 
-  // The plane says what is wrong with a path that cannot be decoded, after asking who calls.
+  // The plane explains what is wrong with a path that cannot be decoded, after authentication.
   const router = createRouter((request, response) =>
     enter(request, response, request.method === 'OPTIONS' ? options : unlocated),
   )
@@ -123,7 +123,7 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
   // Only requests that `shouldUpgradeCallback` accepted come here.
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
     connections.release(socket)
-    // The timeouts of requests do not bind a connection that may be silent for long.
+    // An upgraded connection may be silent for longer than a request may take.
     socket.setTimeout(0)
     socket.setNoDelay(true)
     upgradeOf(request)?.accept(request, socket, head)
@@ -140,7 +140,7 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
     for (const one of [...(deps.upgrades ?? []), ...(deps.endless ?? [])]) one.end()
     if (server.listening || secure?.listening) await connections.drain(drainSeconds)
     clearInterval(sweep)
-    // Nothing listens any more: this ends the timers of `node:http`.
+    // Nothing listens any more: this stops the timers of `node:http`.
     server.close()
   }
 
@@ -194,7 +194,7 @@ function roomsOf(limits: Limits): Pick<Edge, 'bodyRoom' | 'answerRoom' | 'unread
       perOwnerMax: limits.answersAtOncePerPrincipalMax,
       sumMax: limits.answersAtOnceMax,
     }),
-    // No bound in sum: readers that are slow would make everybody wait. What waits unread is bounded in bytes.
+    // No bound for all callers together: slow readers would make everybody wait. Unread bytes are bounded elsewhere.
     unreadRoom: createRoom({
       perOwnerMax: limits.answersAtOncePerPrincipalMax,
       sumMax: Number.POSITIVE_INFINITY,
@@ -202,7 +202,7 @@ function roomsOf(limits: Limits): Pick<Edge, 'bodyRoom' | 'answerRoom' | 'unread
   }
 }
 
-/** Callers of the sign-in have no token yet: they are counted by their address. */
+/** Callers of the sign-in have no token yet, so they are counted by address. */
 function throttledOauth(deps: HttpServerOptions, { clock }: Edge): RawHandler {
   const { throttle, addressOf, oauth } = deps
   if (throttle === false) return oauth
@@ -212,17 +212,14 @@ function throttledOauth(deps: HttpServerOptions, { clock }: Edge): RawHandler {
   }
 }
 
-/**
- * Answers what has taken too long (facts 9.1), and ends its work at the next place where it looks. What was committed by
- * then stands.
- */
+/** Answers requests that have taken too long (facts 9.1) and aborts their work. What was committed by then stands. */
 function refuseLate(edge: Edge): void {
   const seconds = edge.limits.requestSeconds
   const latest = edge.ticks() - seconds * 1000
   for (const exchange of edge.running) {
-    // In order of arrival, so the first that is in time ends the search.
+    // Requests are in order of arrival, so the first one in time ends the search.
     if (exchange.startedAt > latest) return
-    // A stream may go on for as long as its reader wants it.
+    // A stream may continue for as long as its reader wants.
     if (exchange.answered) continue
     fail(exchange, edge, edgeErrors.refuse.GatewayTimeout({ seconds }))
     exchange.deadline?.abort()

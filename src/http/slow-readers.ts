@@ -1,28 +1,28 @@
 /**
- * Answers that wait for a client to read them. Each has a deadline that follows from its size, and what waits is bounded
- * in bytes, per address and in sum; past a bound the connection is cut. An answer that the system took whole costs one
- * comparison and is not seen here.
+ * Answers that wait for a client to read them. Each has a deadline that depends on its size, and the waiting bytes
+ * are bounded, per address and in sum; past a bound the connection is cut. An answer that the system accepted
+ * completely costs one comparison.
  */
 
 import type { ServerResponse } from 'node:http'
 
 interface SlowReaderLimits {
-  /** Without any progress, and the time every answer has at least. */
+  /** The time without any progress, and the minimum time for every answer. */
   readonly writeSeconds: number
-  /** The rate in bytes per second below which a large answer is late. */
+  /** The rate in bytes per second below which a large answer counts as late. */
   readonly writeBytesPerSecondMin: number
   readonly unreadBytesMax: number
   readonly unreadBytesPerAddressMax: number
 }
 
 export interface SlowReaders {
-  /** Called when the whole of an answer was handed over. */
+  /** Called when the whole of an answer was written. */
   note(response: ServerResponse, addressOf: () => string): void
-  /** An answer that is made while it is read; gives how to stop watching it. */
+  /** Follows an answer that is built while it is read; returns a function that stops watching. */
   follow(response: ServerResponse): () => void
-  /** Cuts what is late. */
+  /** Cuts late answers. */
   sweep(): void
-  /** Answers and bytes that wait. */
+  /** The answers and bytes that wait. */
   waiting(): { readonly answers: number; readonly bytes: number }
 }
 
@@ -33,7 +33,7 @@ interface Waiting {
 }
 
 interface Progress {
-  /** Bytes that went to the connection by the last time some went. */
+  /** Bytes sent on the connection at the last progress. */
   bytes: number
   at: number
 }
@@ -49,11 +49,11 @@ export function createSlowReaders(
   function end(response: ServerResponse, reason: string): void {
     all.delete(response)
     cut(reason)
-    // Of a pipelined answer that is not its turn yet, the request knows the connection.
+    // Before its turn, a pipelined answer has no connection; its request has.
     response.req.socket.destroy()
   }
 
-  /** Of what is in `all`; what was read meanwhile is counted until the next look at each. */
+  /** An upper bound of the bytes in `all`: bytes read meanwhile are counted until each answer is checked again. */
   let total = 0
   let byAddress = new Map<string, number>()
 
@@ -64,7 +64,7 @@ export function createSlowReaders(
     return sum
   }
 
-  /** What is really left, by looking at each. */
+  /** Counts what is really left by checking each answer. */
   function recount(): void {
     total = 0
     byAddress = new Map()
@@ -94,7 +94,7 @@ export function createSlowReaders(
       const seconds = limits.writeSeconds + bytes / limits.writeBytesPerSecondMin
       const address = addressOf()
       all.set(response, { address, bytes, lateAt: now() + seconds * 1000 })
-      // Node cuts the connection when nothing at all moves for that long, and puts the time back after the answer.
+      // Node cuts the connection when nothing is sent for that long, and restores the timeout after the answer.
       socket.setTimeout(limits.writeSeconds * 1000)
       const { unreadBytesPerAddressMax, unreadBytesMax } = limits
       if (add(address, bytes) <= unreadBytesPerAddressMax && total <= unreadBytesMax) return
@@ -116,7 +116,7 @@ export function createSlowReaders(
       const time = now()
       for (const [response, progress] of followed) {
         const { bytesWritten } = response.req.socket
-        // The client is waited for only while what is made for it has no room.
+        // Time counts only while the client has no room for more output.
         if (!response.writableNeedDrain || bytesWritten !== progress.bytes) {
           progress.bytes = bytesWritten
           progress.at = time

@@ -1,7 +1,7 @@
 /**
- * Conversations over web sockets: an answer to a request names an address below `/streams/` and a password, each
- * good once and for a short time, and whoever sends that password first gets the conversation. The permission of the
- * request is asked for again when it begins, and it ends when that is gone. All of it is memory of this process: with
+ * Conversations over web sockets. An answer names an address below `/streams/` and a password, each good once and for
+ * a short time; whoever sends that password first gets the conversation. The permission of the request is checked
+ * again when it begins, and the conversation ends when it is gone. All state is in memory of this process: with
  * replicas, a client must reach the one that answered.
  */
 
@@ -19,14 +19,14 @@ import {
   type WebSocketLimits,
 } from './web-socket/accept-web-socket.ts'
 
-/** What one talks with. Disposing closes the connection to it. */
+/** The other end of a conversation. Disposing it closes its connection. */
 export interface Conversation extends AsyncDisposable {
-  /** What it says, until it ends. Read once. */
+  /** Its output, until it ends. Read once. */
   readonly output: AsyncIterable<{ readonly bytes: Uint8Array }>
   write(bytes: Uint8Array): Promise<void>
   /** No more input. */
   end(): void
-  /** Asked when `output` has ended; undefined where there is no such thing. */
+  /** Called when `output` has ended; undefined where there is no exit code. */
   exitCode(): Promise<number | undefined>
 }
 
@@ -36,13 +36,13 @@ export interface Offer {
   readonly password: string
 }
 
-/** Connections that ask to become something else than HTTP, below a path. */
+/** Upgrades of connections below a path. */
 export interface UpgradeMount {
   /** With a slash at its end. */
   readonly prefix: string
   /** Owns the socket from here on. Never throws. */
   accept(request: IncomingMessage, socket: Duplex, head: Buffer): void
-  /** The server is about to close: no new ones, and those there are end soon. */
+  /** Called when the server is about to close: no new ones begin, and open ones end soon. */
   end(): void
 }
 
@@ -55,12 +55,12 @@ export interface Streams extends UpgradeMount {
 }
 
 export interface StreamLimits extends WebSocketLimits {
-  /** Offers that nobody has taken yet. */
+  /** Offers that nobody has accepted yet. */
   readonly offersMax: number
   /** Offers and sessions of one principal together. */
   readonly perPrincipalMax: number
   readonly offerSeconds: number
-  /** From the connection to the password. */
+  /** Seconds between the connection and the password. */
   readonly passwordSeconds: number
   readonly sessionsMax: number
   readonly sessionSeconds: number
@@ -106,7 +106,7 @@ export function createStreams(deps: StreamDependencies): Streams {
   const limits = { ...defaultStreamLimits, ...deps.limits }
   const acceptWebSocket = createWebSocketAcceptor(limits)
   const offers = new Map<string, Waiting>()
-  /** With the principal of each. */
+  /** Each with its principal. */
   const sessions = new Map<WebSocket, string>()
   let ended = false
 
@@ -138,7 +138,7 @@ export function createStreams(deps: StreamDependencies): Streams {
       return
     }
     await using conversation = await offer.open()
-    // A client that leaves ends the wait for output, too.
+    // When the client leaves, waiting for output ends too.
     const input = forwardInput(messages, conversation)
     const said = sendOutput(conversation, socket)
     const outcome = await Promise.race([said, input, socket.closed])
@@ -150,7 +150,7 @@ export function createStreams(deps: StreamDependencies): Streams {
     offer(open, permission, publicUrl = deps.publicUrl()) {
       const now = clock.now()
       for (const [id, { expiresAt }] of offers) {
-        // In order of expiry, so the first that is good ends the search.
+        // In order of expiry, so the first valid one ends the search.
         if (expiresAt > now) break
         offers.delete(id)
       }
@@ -209,7 +209,7 @@ export function createStreams(deps: StreamDependencies): Streams {
   }
 }
 
-/** Input to the conversation; an empty message is its end. Returns when the client has left. */
+/** Forwards input to the conversation; an empty message ends it. Returns when the client has left. */
 async function forwardInput(
   messages: AsyncIterator<Buffer>,
   conversation: Conversation,
@@ -220,7 +220,7 @@ async function forwardInput(
     if (next.done === true) return undefined
     if (deaf) continue
     if (next.value.length === 0) conversation.end()
-    // A program that closed its input may still write: its output decides when this ends.
+    // A program that closed its input may still write, so only its output decides when this ends.
     else await conversation.write(next.value).catch(() => (deaf = true))
   }
 }
@@ -233,7 +233,7 @@ async function sendOutput(
   return conversation.exitCode()
 }
 
-/** Compares in a time that does not depend on where they differ. */
+/** Compares in constant time. */
 function isSame(given: string, password: string): boolean {
   const hash = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(hash(given), hash(password))

@@ -1,7 +1,7 @@
 /**
  * Allowances: token buckets per principal, subscription (or tenant) and kind, and one per subscription for all
- * principals together (facts 9.6); and how many requests of a principal run at once. Kept per process; knows nothing of
- * requests.
+ * principals together (facts 9.6). Also limits how many requests of a principal run at once. Kept per process; knows
+ * nothing of requests.
  */
 
 import { type ApiError, refuse } from '#kernel/error.ts'
@@ -17,17 +17,17 @@ export interface BucketRule {
 export interface ThrottleSettings {
   readonly subscription: Readonly<Record<Counted, BucketRule>>
   readonly tenant: Readonly<Record<Counted, BucketRule>>
-  /** Of one address at the sign-in's addresses, where nobody has shown a token yet. */
+  /** The rule per address for the sign-in addresses, where callers have shown no token yet. */
   readonly anonymous: BucketRule
   /** All principals of a subscription together have this many times one principal's allowance. */
   readonly allPrincipalsFactor: number
-  /** Buckets remembered at the most; those not used for longest are forgotten, that is, full again. */
+  /** Buckets kept at most; the least recently used are dropped, that is, full again. */
   readonly bucketsMax: number
   /** Requests of one principal that run at once. */
   readonly atOnceMax: number
-  /** The installation's local owner: counted and shown the counts, but not refused. */
+  /** The installation's local owner: counted, but not refused. */
   readonly ownerId?: string
-  /** Refuses the owner too. */
+  /** True refuses the owner too. */
   readonly refusesOwner: boolean
 }
 
@@ -44,17 +44,17 @@ export const defaultThrottle: ThrottleSettings = {
   refusesOwner: false,
 }
 
-/** What an answer says about the bucket used. */
+/** What an answer reports about the bucket used. */
 export interface Allowance {
   /** `x-ms-ratelimit-remaining-subscription-reads` and its like. */
   readonly header: string
   readonly remaining: number
-  /** Set when the request must not go on. */
+  /** Set when the request must not continue. */
   readonly refusal?: ApiError
 }
 
 export interface Throttle {
-  /** Takes one token. `subscription` is undefined for what lies in none. */
+  /** Takes one token. `subscription` is undefined for requests outside any. */
   take(
     principalId: string,
     subscription: string | undefined,
@@ -62,15 +62,15 @@ export interface Throttle {
     now: number,
   ): Allowance | undefined
   /**
-   * Takes the tokens of the requests inside of another one, outside of subscriptions: all of them or none. The refusal
-   * when they are not there.
+   * Takes tokens for the requests inside another one (a batch), outside subscriptions: all or none. Returns the
+   * refusal when there are too few.
    */
   takeMany(
     principalId: string,
     counts: Readonly<Record<Counted, number>>,
     now: number,
   ): ApiError | undefined
-  /** Counts a request as running until `leave` is called. Gives the refusal when too many of the principal's run. */
+  /** Counts a request as running until `leave` is called. Returns the refusal when the principal has too many. */
   enter(principalId: string): { readonly refusal: ApiError } | { leave(): void }
   /** Buckets in memory; never more than `bucketsMax`. */
   size(): number
@@ -92,7 +92,7 @@ function headersOf(scope: string): Readonly<Record<Counted, string>> {
   return { reads: name('reads'), writes: name('writes'), deletes: name('deletes') }
 }
 
-/** No counting at all, for installations that leave it to something in front of them. */
+/** No limits, for installations with a rate limiter in front. */
 export const unthrottled: Throttle = {
   take: () => undefined,
   takeMany: () => undefined,
@@ -101,7 +101,7 @@ export const unthrottled: Throttle = {
 }
 
 const kinds = ['reads', 'writes', 'deletes'] as const
-/** When a running request ends is unknown, so the wait is a guess. */
+/** When a running request will end is unknown, so the wait is a guess. */
 const atOnceRetrySeconds = 1
 
 export function createThrottle(settings: ThrottleSettings): Throttle {
@@ -119,7 +119,7 @@ export function createThrottle(settings: ThrottleSettings): Throttle {
       buckets.set(key, fresh)
       return fresh
     }
-    // A clock set back earns nothing and costs nothing.
+    // A clock that was set back adds nothing.
     const seconds = Math.max(0, now - known.filledAt) / 1000
     known.tokens = Math.min(rule.size, known.tokens + seconds * rule.refillPerSecond)
     known.filledAt = now
@@ -128,7 +128,7 @@ export function createThrottle(settings: ThrottleSettings): Throttle {
 
   const isExempt = (principalId: string): boolean =>
     principalId === settings.ownerId && !settings.refusesOwner
-  /** Requests under way, by principal; only of those that have any. */
+  /** Running requests by principal; only principals that have any. */
   const running = new Map<string, number>()
 
   return {
@@ -140,7 +140,7 @@ export function createThrottle(settings: ThrottleSettings): Throttle {
       })
       if (!isExempt(principalId)) {
         for (const { kind, rule, bucket } of own) {
-          // More than fit would never be there; so many are let through out of a full one.
+          // More than a full bucket would never be available, so that many pass when it is full.
           const wanted = Math.min(counts[kind], rule.size)
           if (bucket.tokens < wanted) return tenantRefusal(kind, wanted - bucket.tokens, rule)
         }
@@ -172,7 +172,7 @@ export function createThrottle(settings: ThrottleSettings): Throttle {
       if (own.tokens < 1 && !exempt) {
         return exhausted(headers[scope][kind], { subscription, kind }, own, rule)
       }
-      // What the owner does, unrefused, must not eat what the others have.
+      // Requests of the owner, who is not refused, must not use up the allowance of others.
       if (subscription !== undefined && !exempt) {
         const everyone = bucket(`* ${subscription} ${kind}`, all[kind], now)
         if (everyone.tokens < 1) {
@@ -212,8 +212,8 @@ function tenantRefusal(kind: Counted, missing: number, rule: BucketRule): ApiErr
 }
 
 /**
- * A map that forgets what was not used for longest, by halves: what is used moves to the young half; when that
- * is full it becomes the old one, and the old one goes. Costs no reordering per use, as a strict LRU would.
+ * A bounded map that drops old entries by halves: a used entry moves to the young half; when that is full it becomes
+ * the old half, and the old one is dropped. Cheaper per use than a strict LRU.
  */
 class RecentMap<T> {
   #young = new Map<string, T>()

@@ -1,6 +1,6 @@
 /**
- * What tables a store has and how their rows are told apart, by asking the database itself: a table that somebody adds is
- * found like the rest. Reads only.
+ * Which tables a store has and how their rows are identified, read from the database itself, so that new tables are
+ * found like the others. Reads only.
  */
 
 import type { Sql, SqlRow, SqlValue } from './store.ts'
@@ -13,13 +13,13 @@ interface CatalogColumn {
   readonly part: number
   /** Numbered by the database. */
   readonly isNumbered: boolean
-  /** Worked out by the database: nobody can write it. */
+  /** Computed by the database, so nobody can write it. */
   readonly isGenerated: boolean
 }
 
 export interface CatalogTable {
   readonly name: string
-  /** `shadow`: where SQLite keeps what stands behind a virtual table. */
+  /** `shadow`: a table that SQLite keeps for a virtual table. */
   readonly kind: 'table' | 'virtual' | 'shadow'
   /** In their order in the table. */
   readonly columns: readonly CatalogColumn[]
@@ -67,7 +67,7 @@ export async function readCatalog(
       .filter(({ part }) => part > 0)
       .sort((left, right) => left.part - right.part)
       .map((column) => column.name)
-    // The query names no other kind.
+    // The query returns no other kind.
     return { name, kind: String(of[0]?.['kind']) as CatalogTable['kind'], columns, key }
   })
 }
@@ -79,7 +79,7 @@ export function rowsAfter(
     readonly name: string
     readonly key: readonly string[]
     readonly columns: readonly string[]
-    /** Those of the columns that are read as text: 64 bits, of which a number holds 53 exactly. */
+    /** Columns read as text: 64-bit integers, of which a number holds only 53 bits exactly. */
     readonly wholes?: ReadonlySet<string>
   },
   after: readonly SqlValue[] | undefined,
@@ -90,7 +90,7 @@ export function rowsAfter(
     table.wholes?.has(name) === true
       ? `cast(${quoted(name)} as text) as ${quoted(name)}`
       : quoted(name)
-  // Of the table: alone, a name would mean what is selected under it.
+  // Qualified with the table, because a bare name would mean the selected expression of that name.
   const order = table.key.map((name) => `${quoted(table.name)}.${quoted(name)}`).join(', ')
   const from =
     after === undefined ? '' : `where (${key}) > (${table.key.map(() => '?').join(', ')})`

@@ -1,14 +1,14 @@
 /**
- * Whether code runs inside the work of a transaction. Such work may call its own transaction only: a read beside it would
- * wait for a connection that all transactions hold while they wait for the same, or for the end of its own batch. It is
- * refused at every call, so that a test sees it however idle the store is.
+ * Tells whether code runs inside the work of a transaction. Such work may use only its own transaction: a read beside
+ * it could wait for a connection while all of them are held by transactions that wait for the same, or for the end of
+ * its own batch. Such a call is refused every time, so that tests find it even on an idle store.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 interface Work {
   readonly store: object
-  /** What the work began and left behind goes on after it, and is outside then. */
+  /** Asynchronous work that outlives the transaction counts as outside from then on. */
   open: boolean
 }
 

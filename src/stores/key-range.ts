@@ -1,12 +1,12 @@
 /**
- * What a list query covers, as the one key and the one range of keys that both dialects scan. Decides no
- * order of its own: keys compare byte by byte, as in the stores.
+ * What a list query covers: the one key and the one range of keys that both dialects scan. Keys compare byte by byte,
+ * as in the stores.
  */
 
 import type { ListQuery } from './store.ts'
 
 interface KeyRange {
-  /** The key asked for itself, which sorts before its range but not always right before it. */
+  /** The queried key itself, which sorts before its range but not always directly before it. */
   readonly self: string | undefined
   /** Keys after this one (exclusive). */
   readonly from: string

@@ -1,4 +1,4 @@
-/** How many bytes the documents of a list may have together: the one rule of both stores and of whoever pages. */
+/** The limit of bytes for the documents of a list: the one rule of both stores and of all pages. */
 
 import type { ListQuery, ResourceRow } from './store.ts'
 
@@ -14,7 +14,7 @@ export function takeWithin(rows: Iterable<ResourceRow>, bytesMax: number): reado
   return taken
 }
 
-/** Whether the list ended at one of its bounds, so that more rows may follow. */
+/** Whether the list ended at one of its limits, so that more rows may follow. */
 export function isCut(
   rows: readonly Pick<ResourceRow, 'document'>[],
   { limit, bytesMax }: Pick<ListQuery, 'limit' | 'bytesMax'>,

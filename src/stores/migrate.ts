@@ -1,6 +1,6 @@
 /**
- * What an open has to do to a store before it may be used: which migrations are missing, and whether the
- * store is one this program may touch at all. Pure; each dialect carries the answer out.
+ * Decides what opening a store has to do first: which migrations are missing, and whether this program may use the
+ * store at all. Pure; each dialect carries out the result.
  */
 
 import { type Migration, type StoreOptions, StoreUnavailable } from './store.ts'
@@ -11,8 +11,8 @@ interface AppliedMigration {
 }
 
 /**
- * The steps still to be taken, in the order of `known`. Throws `StoreUnavailable` when the store has
- * steps this program does not know: a newer version made them and may have changed what rows mean.
+ * The missing steps, in the order of `known`. Throws `StoreUnavailable` when the store has steps that this program
+ * does not know: a newer version may have changed what rows mean.
  */
 export function pendingMigrations(
   known: readonly Migration[],
@@ -56,7 +56,7 @@ export function wordSettings(words: StoreOptions['words']): readonly (readonly [
   ]
 }
 
-/** Throws `StoreUnavailable` when a remembered word is not the one asked for: ids in the store carry it. */
+/** Throws `StoreUnavailable` when a remembered word differs from the current one: ids in the store contain it. */
 export function assertWords(
   words: StoreOptions['words'],
   remembered: ReadonlyMap<string, string>,

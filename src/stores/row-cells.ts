@@ -1,4 +1,4 @@
-/** Rows of both dialects out of the cells of a statement, whose order is the same in both. */
+/** Builds rows of both dialects from the cells of a statement, whose order is the same in both. */
 
 import type { OperationRow, ResourceRow } from './store.ts'
 

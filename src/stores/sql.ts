@@ -1,6 +1,6 @@
 /**
- * The texts and values of the relational port, made ready for a driver: `?` becomes `$n`, what either
- * dialect could not carry is refused before it is sent. Knows quotes and comments, and no other grammar.
+ * Prepares texts and values of the relational port for a driver: `?` becomes `$n`, and whatever one of the dialects
+ * could not carry is refused before it is sent. Knows quotes and comments, and no other grammar.
  */
 
 import type { SqlValue } from './store.ts'
@@ -39,7 +39,7 @@ function endOfOpaque(text: string, at: number): number | undefined {
   return undefined
 }
 
-/** A doubled quote inside a literal ends it and begins the next one at once, which comes to the same. */
+/** A doubled quote ends the literal and begins another, which has the same effect here. */
 function endAfter(text: string, mark: string, at: number): number {
   const found = text.indexOf(mark, at)
   return found < 0 ? text.length : found + mark.length
@@ -47,7 +47,7 @@ function endAfter(text: string, mark: string, at: number): number {
 
 const reading = /^\s*(?:select|with|values)\b/i
 
-/** Reads outside of transactions run on a connection that may be anyone's: a write there is a fault. */
+/** Reads outside transactions run on a shared connection: a write there is a fault. */
 export function assertReads(text: string): void {
   if (!reading.test(text)) {
     throw new Error(`Only a query may run outside of a transaction, not: ${text.slice(0, 80)}`)

@@ -20,7 +20,7 @@ export interface ResourceRow {
   readonly uniqueKey: string | null
   /** Fresh at every change; what optimistic writes compare. */
   readonly etag: string
-  /** Counts changes of what is desired; the reconciler's work is about one generation. */
+  /** Counts changes of the desired state; a reconciler works for one generation. */
   readonly generation: number
   /** JSON text. Opaque here. */
   readonly document: string
@@ -39,8 +39,8 @@ export interface OperationRow {
 }
 
 /**
- * One record of the audit trail: the table `events`. Appended, never changed, removed by age. What its columns
- * mean, and who reads and removes them, is the area `activity`.
+ * One record of the audit trail: the table `events`. Appended, never changed, removed by age. The area `activity`
+ * says what its columns mean, and who reads and removes them.
  */
 export interface EventRow {
   readonly at: number
@@ -70,8 +70,8 @@ export interface ListQuery {
   readonly after?: string
   readonly limit: number
   /**
-   * Ends the list with the row whose document brings all documents together to so many bytes or more. Without it a
-   * list may hold `limit` documents of any size.
+   * The list ends with the row whose document brings the sum of all documents to this many bytes. Without it a list
+   * may hold `limit` documents of any size.
    */
   readonly bytesMax?: number
 }
@@ -80,11 +80,11 @@ export interface ListQuery {
 export interface Claim {
   readonly key: string
   readonly fence: number
-  /** Tries in a row that ended in `retry`; 0 at first. */
+  /** Consecutive attempts that ended in `retry`; 0 at first. */
   readonly attempt: number
 }
 
-/** Reads outside transactions see what is committed, and nothing else. */
+/** Reads outside transactions see committed rows only. */
 export interface Reads {
   get(key: string): Promise<ResourceRow | undefined>
   /** In key order, byte by byte. */
@@ -98,20 +98,21 @@ export interface Reads {
 }
 
 /**
- * Inside a transaction. Work passed to `transact` awaits nothing but these calls: no timers, no sockets, no
- * other transaction, no read of the store beside this one, which is a fault at once. It may run more than once (a lost race is tried again), so it has no other effects.
+ * The calls inside a transaction. Work passed to `transact` may await these calls only: no timers, no sockets, no
+ * other transaction, no read of the store beside this one (which throws a fault at once). It may run more than once
+ * (a lost race is retried), so it must have no other effects.
  */
 export interface Tx extends Reads {
   /**
-   * As `get`, and the row stays as read until the transaction ends. `share`: others may read-lock it
-   * too, nobody may change it (parents of what is written).
+   * Like `get`, and the row cannot change until the transaction ends. `share`: others may read-lock it too, but
+   * nobody may change it (for parents of what is written).
    */
   lock(key: string, mode: 'change' | 'share'): Promise<ResourceRow | undefined>
   /** Adds a row; `StoreConflict` when the key or the unique key is taken. */
   insert(row: ResourceRow): Promise<void>
-  /** Replaces the row whose tag is `etag`; `StoreConflict` when that is not so. */
+  /** Replaces the row if its tag is `etag`; throws `StoreConflict` otherwise. */
   update(row: ResourceRow, etag: string): Promise<void>
-  /** Removes the row whose tag is `etag`; `StoreConflict` when that is not so. */
+  /** Removes the row if its tag is `etag`; throws `StoreConflict` otherwise. */
   remove(key: string, etag: string): Promise<void>
   putOperation(row: OperationRow): Promise<void>
   /** Work on `key` becomes due at `dueAt` (milliseconds); moves an earlier schedule, resets its attempts. */
@@ -122,7 +123,7 @@ export interface Tx extends Reads {
   record(event: EventRow): Promise<void>
   /** Appends `key` to a named feed; see `Store.feed`. */
   follow(feed: string, key: string): Promise<void>
-  /** `StoreConflict` unless `claim` still holds; afterwards its lease cannot be lost before the commit. */
+  /** Throws `StoreConflict` unless `claim` still holds; after that its lease cannot be lost before the commit. */
   assertClaim(claim: Claim): Promise<void>
 }
 
@@ -131,7 +132,7 @@ export interface Tx extends Reads {
  * become visible in order; `position` is fresh: a change acknowledged anywhere is seen by the next call.
  */
 export interface Feed {
-  /** Synchronous where the store can know without asking (one process): no cost per request. */
+  /** Without a promise where the store knows the answer (one process), so that requests pay nothing. */
   position(): number | Promise<number>
   /** The keys changed after `position`, oldest first, at most `limit`, with the position of the last. */
   since(
@@ -151,16 +152,16 @@ export interface Store extends Reads, AsyncDisposable {
   transact<T>(work: (tx: Tx) => Promise<T>): Promise<T>
 
   /**
-   * As `sql.transact`, for work that replaces the store's own rows by statements: what is remembered of them is forgotten
-   * with the commit, and whoever waits for work is told to look.
+   * Like `sql.transact`, for work that replaces the store's own rows by statements: the commit clears what was cached
+   * of them, and wakes whoever waits for work.
    */
   replace<T>(work: (tx: SqlTx) => Promise<T>): Promise<T>
 
   feed(name: string): Feed
 
   /**
-   * Takes up to `limit` due and unclaimed (or expired) pieces of work for `owner`. Each goes to one owner
-   * only; each claim raises the fence. Time is the store's own where it has a clock all replicas share.
+   * Claims up to `limit` due pieces of work that are unclaimed (or whose claim expired) for `owner`. Each goes to one
+   * owner only; each claim raises the fence. Uses the store's own clock where all replicas share one.
    */
   claimDue(
     owner: string,
@@ -174,7 +175,7 @@ export interface Store extends Reads, AsyncDisposable {
   release(claim: Claim, dueAt: number, failed: boolean): Promise<void>
   /** When the next piece of work is due, or undefined: how long the reconciler may sleep. */
   nextDue(): Promise<number | undefined>
-  /** Calls back when another process may have scheduled work. A hint: losing it costs delay, never work. */
+  /** Calls back when another process may have scheduled work. A missed call costs delay, never work. */
   onWork(callback: () => void): void
 
   /** Removes operations that ended before `before`, at most `limit`; how many it removed. */
@@ -187,13 +188,13 @@ export interface Store extends Reads, AsyncDisposable {
   readonly sql: Sql
 }
 
-/** Values that both dialects carry without surprise. Booleans travel as 0 and 1. */
+/** Values that both dialects carry unchanged. Booleans travel as 0 and 1. */
 export type SqlValue = string | number | null | Uint8Array
 export type SqlRow = Readonly<Record<string, SqlValue>>
 
 /**
- * Statements in the common subset of both dialects, with `?` for parameters. Where integers of 64 bits are too small,
- * one dialect has `numeric`, and the other is given the function `share_of` (`sqlite/functions.ts`).
+ * Statements in the common subset of both dialects, with `?` for parameters. Where 64-bit integers are too small,
+ * PostgreSQL has `numeric` and SQLite the function `share_of` (`sqlite/functions.ts`).
  */
 export interface SqlTx {
   all(text: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]>
@@ -207,9 +208,9 @@ export interface SqlTx {
 /** Reads of one snapshot. */
 export interface SqlReads {
   all(text: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]>
-  /** As `Sql.scan`. */
+  /** Like `Sql.scan`. */
   scan(text: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]>
-  /** Whether something else may be awaited between two reads. */
+  /** Whether other things may be awaited between two reads. */
   readonly pauses: boolean
 }
 
@@ -217,11 +218,11 @@ export interface Sql {
   readonly dialect: 'sqlite' | 'postgres'
   /** A read outside transactions. */
   all(text: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]>
-  /** As `all`, for statements that may have to look through a table: they hold up nothing else of the process. */
+  /** Like `all`, for statements that may have to scan a table: they block nothing else in the process. */
   scan(text: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]>
-  /** All reads of `work` see one state of the store, and hold up no writer. May run more than once. */
+  /** All reads of `work` see one state of the store and block no writer. May run more than once. */
   snapshot<T>(work: (reads: SqlReads) => Promise<T>): Promise<T>
-  /** As `Store.transact`, with the same promises and the same restraint on what `work` may await. */
+  /** Like `Store.transact`, with the same promises and the same limits on what `work` may await. */
   transact<T>(work: (tx: SqlTx) => Promise<T>): Promise<T>
 }
 

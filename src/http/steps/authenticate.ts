@@ -1,4 +1,4 @@
-/** Asks identity who calls. Looks at one header and nothing else of the request. */
+/** Identifies the caller from the `Authorization` header alone. */
 
 import type { Edge, Exchange } from '../exchange.ts'
 

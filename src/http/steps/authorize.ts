@@ -1,4 +1,4 @@
-/** May the caller do this here? Asked before a single byte of the body is read. */
+/** Whether the caller may do this here. Checked before any byte of the body is read. */
 
 import type { Edge, Exchange } from '../exchange.ts'
 

@@ -1,6 +1,4 @@
-/**
- * Gives the request its ids and turns away what is not HTTP as we speak it. Reads headers only.
- */
+/** Gives the request its ids and refuses what is not valid HTTP for this server. Reads headers only. */
 
 import { refuse } from '#kernel/error.ts'
 import { isUuid } from '#kernel/uuid.ts'
@@ -15,7 +13,7 @@ export function correlate(exchange: Exchange, edge: Edge): void {
   if (headers.host === undefined && exchange.request.httpVersion === '1.1') {
     throw refuse.BadRequest({ reason: 'the Host header is missing' })
   }
-  // A proxy before us may have gone by the other one.
+  // A proxy before us may have used the other one.
   if (exchange.request.rawHeaders.filter(isHost).length > 1) {
     throw refuse.BadRequest({ reason: 'the Host header is there twice' })
   }
@@ -25,7 +23,7 @@ export function correlate(exchange: Exchange, edge: Edge): void {
   }
 }
 
-/** Names and values stand in turn. */
+/** Names and values alternate. */
 function isHost(name: string, at: number): boolean {
   return at % 2 === 0 && name.length === 4 && name.toLowerCase() === 'host'
 }

@@ -1,5 +1,5 @@
 /**
- * Asks the plane where a path leads: path form, api-version, namespace, type and method. From here on the
+ * Asks the plane for the route of a path: path form, api-version, namespace, type and method. After this step the
  * request is in its own column of the matrix.
  */
 
@@ -16,7 +16,7 @@ import {
 } from '../exchange.ts'
 import { permissionOf } from '../permission.ts'
 
-/** What the plane knows; `OPTIONS` is answered by the edge before any step. */
+/** Methods of the plane; the edge answers `OPTIONS` before any step. */
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'POST'])
 const allow = [...methods, 'OPTIONS'].join(', ')
 
@@ -65,7 +65,7 @@ async function keepPending(
   exchange.pending = await pending
 }
 
-/** Where every path of the plane begins. */
+/** The endpoint of every path of the plane before it is located. */
 export const unlocated: Endpoint = planeEndpoint('resource')
 
 const located = {
@@ -101,7 +101,7 @@ export function locate(exchange: Exchange, edge: Edge): void {
   if (!isPlaneMethod(method)) {
     throw refuse.MethodNotAllowed({ method, allow }, { headers: { Allow: allow } })
   }
-  // No text of ours may hold a NUL (one of the stores cannot keep it), so none is looked for either.
+  // One of the stores cannot keep a NUL, so a query with one can match nothing.
   if (exchange.search.includes('%00')) {
     throw refuse.InvalidQueryParameter({ name: '*', reason: 'it holds a NUL character' })
   }

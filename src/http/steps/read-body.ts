@@ -1,6 +1,6 @@
 /**
- * Reads the body of a caller who is known and allowed: framing, size, encoding, media type, then JSON. What
- * a route has no use for is not read here at all; `respond` drains it within a bound.
+ * Reads the body of an authenticated and authorized caller: framing, size, encoding, media type, then JSON. A body
+ * that the route does not use is not read here; `respond` drains it within a bound.
  */
 
 import type { IncomingMessage } from 'node:http'
@@ -38,12 +38,12 @@ async function keep(exchange: Exchange, edge: Edge, size: JsonSizeLimits): Promi
     }
     exchange.body = await parseJsonWithPauses(bytes, size, exchange.bodySyntax)
   } finally {
-    // What was parsed is text by now, and nothing of it refers to the bytes.
+    // The parsed value does not refer to the bytes, so the buffer can be reused.
     if (into !== undefined && edge.spareBodies.length < spareBodiesMax) edge.spareBodies.push(into)
   }
 }
 
-/** Bytes above which a body is read into a buffer that is used again: garbage of that size is collected late. */
+/** A larger body is read into a reused buffer: garbage of that size is collected late. */
 const ownBufferMax = 512 * 1024
 const spareBodiesMax = 2
 
@@ -63,7 +63,7 @@ function checkEncoding(encoding: string | undefined): void {
   })
 }
 
-/** A body without a type is taken for JSON, since some clients leave it out. */
+/** A body without a media type is taken as JSON, since some clients leave it out. */
 function checkMediaType(header: string | undefined): void {
   if (header === undefined || header.trim() === '') return
   const [essence = '', ...parameters] = header.toLowerCase().split(';')
@@ -83,7 +83,7 @@ function printable(header: string): string {
   return header.slice(0, 100).replace(/[^\x20-\x7e]/g, '?')
 }
 
-/** The bytes of the body of a caller who is known, once there is room for them. `bufferWanted` gives one for all of them. */
+/** The bytes of the body, once there is room for them. `bufferWanted` asks for all of them in one buffer. */
 export async function bytesOf(
   exchange: Exchange,
   edge: Edge,
@@ -92,17 +92,17 @@ export async function bytesOf(
   const isAwaited = await enterBodyRoom(exchange, edge)
   if (!isAwaited) throw gone()
   const { request, response } = exchange
-  // Only now is the client told to go on (`Expect: 100-continue`): refusals cost it no upload.
+  // The client is told to continue only now (`Expect: 100-continue`), so a refusal costs no upload.
   if (request.headers.expect !== undefined) response.writeContinue()
   return await readBytes(request, edge.limits.bodyBytesMax, bufferWanted?.())
 }
 
-/** The connection is gone, so the refusal reaches nobody; it ends the exchange all the same. */
+/** The connection is gone, so nobody gets this refusal; it only ends the exchange. */
 export function gone(): Error {
   return refuse.BadRequest({ reason: 'the connection ended before the answer' })
 }
 
-/** All bytes of the body, counted as they come: chunked bodies announce no length. */
+/** All bytes of the body. They are counted while they arrive, since chunked bodies announce no length. */
 function readBytes(request: IncomingMessage, limit: number, into?: Buffer): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []

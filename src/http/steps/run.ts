@@ -1,11 +1,11 @@
-/** Hands what is now plain data to the endpoint, and keeps what comes back for `respond`. */
+/** Passes the request as plain data to the endpoint, and keeps the outcome for `respond`. */
 
 import { nextTurn } from '#plane/next-turn.ts'
 import { type Edge, type Exchange, enterAnswerRoom } from '../exchange.ts'
 import { gone } from './read-body.ts'
 
 export function run(exchange: Exchange, edge: Edge): void | Promise<void> {
-  // A page may hold megabytes and is made at once.
+  // A page may hold megabytes and is built in one turn.
   if (exchange.endpoint.kind === 'collection') return runInTurn(exchange, edge)
   const outcome = exchange.endpoint.run(exchange, edge)
   if (outcome instanceof Promise) return keep(exchange, outcome)

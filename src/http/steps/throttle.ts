@@ -1,6 +1,6 @@
 /**
- * Counts the request against the caller's allowance (facts 9.6), and among those that run at once; refuses with 429
- * when one of them is used up.
+ * Counts the request against the caller's allowance (facts 9.6) and as running; refuses with 429 when a limit is
+ * reached.
  */
 
 import { subscriptionOf } from '#kernel/resource-id.ts'

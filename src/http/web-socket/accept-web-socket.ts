@@ -10,24 +10,24 @@ import { type ServerOptions, WebSocketServer, WebSocket as WsWebSocket } from 'w
 
 export interface WebSocketLimits {
   readonly messageBytesMax: number
-  /** Of one message, and of the chunks in which a message arrives. */
+  /** Chunks in which one message may arrive. */
   readonly fragmentsMax: number
-  /** Messages that wait to be read, in bytes; then the client waits. */
+  /** Unread messages in bytes; above it the client has to wait. */
   readonly waitingBytesMax: number
-  /** Answers to pings that the client has not read yet; a client with more is cut off. */
+  /** Answers to pings that the client has not read; a client with more is cut off. */
   readonly waitingPongsMax: number
-  /** A peer that answers no ping for that long is gone. */
+  /** A peer that answers no ping for that long is taken as gone. */
   readonly pingSeconds: number
-  /** How long the peer has to close its side. */
+  /** Seconds the peer has to close its side. */
   readonly closeSeconds: number
 }
 
 export interface WebSocket {
   /** Whole messages, text as UTF-8; ends when either side closes. Read once. */
   readonly messages: AsyncIterable<Buffer>
-  /** Resolves when the connection has taken them. After the end it does nothing. */
+  /** Resolves when the connection has accepted them. Does nothing after the end. */
   send(bytes: Uint8Array): Promise<void>
-  /** Sends the closing code and reason; the second time does nothing. */
+  /** Sends the closing code and reason; a second call does nothing. */
   close(code: number, reason: string): void
   /** Resolves when the connection is gone. */
   readonly closed: Promise<void>
@@ -40,7 +40,7 @@ export interface Upgrade {
   readonly head: Buffer
 }
 
-/** Answers a handshake. Undefined when it is none; the refusal is sent then. */
+/** Answers a handshake. Undefined when it is invalid; the refusal was sent then. */
 type AcceptWebSocket = (upgrade: Upgrade) => WebSocket | undefined
 
 export function createWebSocketAcceptor(limits: WebSocketLimits): AcceptWebSocket {
@@ -63,7 +63,7 @@ export function createWebSocketAcceptor(limits: WebSocketLimits): AcceptWebSocke
   const server = new WebSocketServer(options)
   server.on('wsClientError', (_, socket) => refuseUpgrade(socket, 400, 'Bad Request'))
   return ({ request, socket, head }) => {
-    // `ws` would accept version 8, too.
+    // `ws` would also accept version 8.
     const version = request.headers['sec-websocket-version'] ?? '13'
     if (version !== '13' && request.headers.upgrade?.toLowerCase() === 'websocket') {
       refuseUpgrade(socket, 426, 'Upgrade Required', 'Sec-WebSocket-Version: 13\r\n')
@@ -78,7 +78,7 @@ export function createWebSocketAcceptor(limits: WebSocketLimits): AcceptWebSocke
   }
 }
 
-/** What `ws` leaves out: a reason when it closes by itself, and word of a close before the connection is gone. */
+/** Adds what `ws` lacks: a reason when it closes by itself, and a notice of the close before the connection is gone. */
 function reportingSocket(limits: WebSocketLimits) {
   const reasons: Readonly<Record<number, string>> = {
     1002: 'the frames are not as RFC 6455 says',
@@ -97,13 +97,13 @@ function reportingSocket(limits: WebSocketLimits) {
 
 type ReportingSocket = InstanceType<ReturnType<typeof reportingSocket>>
 
-/** How long the peer of a refused connection has to close its side. */
+/** Time for the peer of a refused connection to close its side. */
 const refusedMilliseconds = 2000
 
-/** An answer without a body, on a connection that HTTP has already let go of. */
+/** Sends an answer without a body on a connection that HTTP has released. */
 export function refuseUpgrade(socket: Duplex, status: number, words: string, more = ''): void {
   socket.on('error', () => {})
-  // Timers of HTTP have let go of it, and a peer that keeps its side open would have the connection for ever.
+  // HTTP's timers do not cover it any more, and a peer that keeps its side open would hold the connection for ever.
   const late = setTimeout(() => socket.destroy(), refusedMilliseconds)
   late.unref()
   socket.on('close', () => clearTimeout(late))
@@ -120,7 +120,7 @@ function serve(peer: ReportingSocket, socket: Duplex, limits: WebSocketLimits): 
   const isOpen = (): boolean => peer.readyState === WsWebSocket.OPEN
 
   const pinging = setInterval(() => {
-    // While nothing is read on purpose, no answer can be seen.
+    // While reading is paused, no pong can arrive.
     if (peer.isPaused || !isOpen()) return
     if (!isAlive) {
       peer.terminate()
@@ -152,14 +152,14 @@ function serve(peer: ReportingSocket, socket: Duplex, limits: WebSocketLimits): 
     gone()
   })
 
-  // All that wait are taken at once: each taken from the front would move all behind it.
+  // Takes all waiting messages at once: removing them one by one from the front would move the rest each time.
   async function* messages(): AsyncIterable<Buffer> {
     for (let count = 0; ; ) {
       const taken = waiting
       waiting = []
       for (const next of taken) {
         waitingBytes -= bytesOf(next)
-        // Not for each message: what comes in at once is many again.
+        // Resumes only at half, since each resume brings in many messages.
         if (waitingBytes <= limits.waitingBytesMax / 2 && peer.isPaused) peer.resume()
         yield next
         count++
@@ -183,16 +183,16 @@ function serve(peer: ReportingSocket, socket: Duplex, limits: WebSocketLimits): 
     close(code, reason) {
       if (!isOpen()) return
       peer.close(code, cutReason(reason))
-      // What still comes is read and dropped, so that the peer's own closing frame is seen.
+      // Whatever still arrives is read and dropped, so that the peer's closing frame is seen.
       peer.resume()
     },
     closed,
   }
 }
 
-/** Messages read before others have their turn. */
+/** Messages handled before other connections get a turn. */
 const messagesAtOnce = 500
-/** What a message takes in memory besides its bytes. */
+/** Memory of a message besides its bytes. */
 const messageOverheadBytes = 64
 
 function bytesOf(message: Buffer): number {
@@ -201,12 +201,12 @@ function bytesOf(message: Buffer): number {
 
 const reasonBytesMax = 123
 
-/** The most of a reason that a closing frame can hold, cut between characters. */
+/** The longest part of a reason that fits in a closing frame, cut between characters. */
 export function cutReason(reason: string): string {
   const bytes = Buffer.from(reason, 'utf8')
   if (bytes.length <= reasonBytesMax) return reason
   let text = bytes.subarray(0, reasonBytesMax).toString('utf8')
-  // A character that was cut in two decodes to a replacement mark.
+  // A character that was cut in two decodes to a replacement character.
   while (!reason.startsWith(text)) text = text.slice(0, -1)
   return text
 }

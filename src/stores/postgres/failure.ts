@@ -1,6 +1,6 @@
 /**
- * PostgreSQL's errors, and those of the way to it, in the port's words. Passes on what is neither a lost race
- * nor the world's doing: that is a fault, and its own text is the best account of it.
+ * Translates errors of PostgreSQL and of the connection to the port's errors. An error that is neither a lost race
+ * nor an outside failure is passed on: it is a fault, and its own text describes it best.
  */
 
 import { StoreConflict, StoreUnavailable } from '../store.ts'
@@ -21,7 +21,7 @@ function isServerError(error: Error): error is ServerError {
   return 'severity' in error && 'code' in error && typeof error.code === 'string'
 }
 
-/** Constraints of the core tables that mean a lost race, whatever the row says. */
+/** Constraints of the core tables whose violation always means a lost race. */
 const raced: ReadonlySet<string> = new Set([
   'resources_pkey',
   'operations_pkey',
@@ -32,7 +32,7 @@ const raced: ReadonlySet<string> = new Set([
 
 /** Serialization failure, deadlock. */
 const lost: ReadonlySet<string> = new Set(['40001', '40P01'])
-/** A standby, a lock or statement that took too long, a session closed for idling in a transaction. */
+/** A standby, a lock or statement timeout, a session closed for idling in a transaction. */
 const later: ReadonlySet<string> = new Set(['25006', '25P03', '25P04', '55P03', '57014'])
 /** A broken connection, no resources, shutdown, system error. */
 const laterClasses: ReadonlySet<string> = new Set(['08', '53', '57', '58'])
@@ -41,7 +41,7 @@ const never: ReadonlySet<string> = new Set(['42501', '42P07'])
 /** Wrong credentials, no such database, damaged data. */
 const neverClasses: ReadonlySet<string> = new Set(['28', '3D', 'XX'])
 
-/** What is to be thrown instead of `error`. `uniqueKey` is that of the row being written. */
+/** The error to throw instead of `error`. `uniqueKey` is that of the row being written. */
 export function translate(error: unknown, uniqueKey: string | null = null): unknown {
   if (!(error instanceof Error)) return error
   if (isServerError(error)) return translateServer(error, uniqueKey)
@@ -60,7 +60,7 @@ function translateServer(error: ServerError, uniqueKey: string | null): unknown 
     }
     return new StoreConflict(`Another row of '${table}' has the same '${constraint}'.`, table)
   }
-  // The message is in the server's language.
+  // Recognized by routine, since the message is in the server's language.
   if (code === '0A000' && error.routine === 'RevalidateCachedQuery')
     return new StalePlan(error.message)
   if (lost.has(code)) return new StoreConflict(`A race was lost: ${error.message}`)
@@ -82,7 +82,7 @@ function unavailable(error: Error, retry: 'later' | 'never'): StoreUnavailable {
 const connectionMessages =
   /^(Connection terminated|Client (was closed|has encountered)|Cannot use a pool|timeout|Query read timeout|The server does not support SSL)/
 
-/** Errors of sockets carry a code of the system; the driver's own are known by their texts alone. */
+/** Socket errors have a system code; the driver's own errors are known only by their texts. */
 function isConnectionError(error: Error): boolean {
   if (error instanceof AggregateError) return true
   if ('code' in error && typeof error.code === 'string' && /^E[A-Z]/.test(error.code)) {

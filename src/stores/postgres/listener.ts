@@ -1,6 +1,6 @@
 /**
- * Hears of work that any process scheduled, on a connection of its own that is made again when it breaks. A
- * hint only: what is missed meanwhile costs delay, never work.
+ * Listens for work that any process scheduled, on a connection of its own that is reopened when it breaks. A missed
+ * notification costs delay, never work.
  */
 
 import type { Client } from 'pg'
@@ -23,7 +23,7 @@ export class Listener implements AsyncDisposable {
     this.#connect = connect
   }
 
-  /** The first callback makes the connection: a process that does no work needs none. */
+  /** The first callback opens the connection: a process without background work needs none. */
   add(callback: () => void): void {
     if (this.#closed) return
     this.#callbacks.push(callback)
@@ -48,12 +48,12 @@ export class Listener implements AsyncDisposable {
       await client.connect()
       await client.query(listen)
     } catch {
-      // Unreachable for now; the reads and writes of the store say so to those who ask.
+      // The server cannot be reached now; reads and writes of the store report that.
       this.#again(client)
       return
     }
     this.#failures = 0
-    // Something may have been scheduled while nobody listened.
+    // Something may have been scheduled while the connection was down.
     this.#call()
   }
 
@@ -61,7 +61,7 @@ export class Listener implements AsyncDisposable {
     for (const callback of this.#callbacks) callback()
   }
 
-  /** Once for each client, however many ways it tells of its end. */
+  /** Runs once per client, although the end of a connection is reported in several ways. */
   #again(client: Client): void {
     if (this.#closed || client !== this.#client) return
     this.#client = undefined

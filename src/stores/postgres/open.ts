@@ -21,12 +21,12 @@ interface PostgresOptions extends StoreOptions {
   readonly url: string
   /** Connections of this process for reads and transactions; one more listens for work. */
   readonly poolSize: number
-  /** The clock that due times are told by. Leases live by the database’s own. */
+  /** The clock for due times. Leases use the database's clock. */
   readonly clock: Clock
 }
 
 const connectMilliseconds = 5000
-/** A statement, a wait for a lock, a transaction whose work has stopped: none may hold others for longer. */
+/** A bound for statements, waits for locks, and idle transactions, so that none blocks others for longer. */
 const statementMilliseconds = 30_000
 const lockMilliseconds = 10_000
 const idleInTransactionMilliseconds = 15_000
@@ -47,7 +47,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const pool = new pg.Pool({
     ...shared,
     ...durability,
-    // What a transaction asks at once is sent at once: one way to the server and back.
+    // Statements that a transaction sends at once share one round trip.
     pipeline: true,
     max: options.poolSize,
     idleTimeoutMillis: idleMilliseconds,
@@ -67,7 +67,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   })
 }
 
-/** Differs between processes and from call to call; nobody's secret, so nothing better is needed. */
+/** Differs between processes and calls. It is no secret, so a simple generator is enough. */
 function jitterOf(seed: number): () => number {
   let state = seed
   return () => {
@@ -94,13 +94,13 @@ async function prepare(client: Client, options: StoreOptions): Promise<ClientCon
   } catch (error) {
     throw translate(error)
   } finally {
-    // The error of a connection that never was is already on its way.
+    // The connection error itself is already being thrown.
     await client.end().catch(() => undefined)
   }
 }
 
 async function migrate(client: Client, options: StoreOptions): Promise<void> {
-  // One transaction: a connection that ends before the commit leaves everything as it was.
+  // One transaction, so a connection that breaks before the commit changes nothing.
   await client.query(opening.begin)
   await client.query(opening.lock)
   for (const table of opening.tables) await client.query(table)
@@ -113,7 +113,7 @@ async function migrate(client: Client, options: StoreOptions): Promise<void> {
     await client.query(opening.apply, [migration.area, migration.number])
   }
   if (applied.length === 0) {
-    // Only at creation: a store that lost a word is not given whatever is asked for today.
+    // Stored only at creation: a store that lost a word must not take today's setting.
     for (const setting of wordSettings(options.words)) {
       await client.query(opening.remember, [...setting])
     }

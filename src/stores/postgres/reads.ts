@@ -1,6 +1,6 @@
 /**
- * The reads of the port, and how rows become values. Where they are asked (the pool, or the connection of a
- * transaction) is the subclass's or the caller's say.
+ * The reads of the port, and the conversion of rows. Subclasses and callers decide where they run (the pool, or the
+ * connection of a transaction).
  */
 
 import { keyRange } from '../key-range.ts'
@@ -11,7 +11,7 @@ import { queries, type Statement } from './statements.ts'
 
 type Ask = (statement: Statement, values: readonly Parameter[]) => Promise<Answer>
 
-// A cell of a column of numbers.
+// A number from a cell.
 export function toNumber(cells: Cells | undefined): number | undefined {
   return (cells?.[0] ?? undefined) as number | undefined
 }
@@ -61,7 +61,7 @@ export class PostgresReads implements Reads {
     more: readonly number[] = [],
   ): Promise<Answer> {
     const { self, from, to } = keyRange(query)
-    // No row has the key NULL: without a key of its own, that half of the statement finds nothing.
+    // NULL equals no key: without a `self` key that half of the statement finds nothing.
     const values = [from, to, query.limit, self ?? null, ...more]
     if (query.type === undefined) {
       const name = query.tracked === true ? (`${what}Tracked` as const) : (`${what}All` as const)

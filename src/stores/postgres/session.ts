@@ -1,6 +1,6 @@
 /**
- * One question to PostgreSQL: values in the shapes the port promises, errors in the port's words, and the names under
- * which texts are kept prepared. Keeps no connection; the caller says on which to ask.
+ * Runs one statement on PostgreSQL: values in the forms the port promises, errors translated, and names for prepared
+ * statements. Keeps no connection; the caller says which to use.
  */
 
 import type { CustomTypesConfig, QueryArrayConfig, QueryArrayResult } from 'pg'
@@ -17,7 +17,7 @@ export interface Answer {
   readonly rows: readonly Cells[]
   readonly changes: number
   readonly columns: readonly string[]
-  /** The server's word for what was done. */
+  /** The command tag that the server returned. */
   readonly command: string
 }
 
@@ -26,20 +26,20 @@ interface Asked {
   query(config: QueryArrayConfig): Promise<QueryArrayResult<SqlValue[]>>
 }
 
-/** Texts of other areas that are kept prepared, and as many that were seen once. */
+/** How many texts of other areas stay prepared, and how many are remembered after a first use. */
 const namedMax = 300
 
 /**
- * The names of one store. A statement whose plan no longer gives the columns it was prepared with (another replica changed
- * the schema) fails before it does anything, and fails for ever on that connection under that name. So all names change,
- * and it is asked again: here outside of a transaction, and by the transaction's next try inside of one.
+ * The statement names of one store. When another replica changed the schema, a prepared statement whose columns
+ * changed fails before it does anything, and keeps failing under that name on that connection. So all names are
+ * changed and the statement is sent again: here outside a transaction, and by the transaction's retry inside one.
  */
 export class PreparedStatements {
   #age = 0
   readonly #named = new Map<string, Statement>()
   readonly #seen = new Map<string, string>()
 
-  /** A text of another area, with parameters as `?`. The second time it is asked it gets a name. */
+  /** A text of another area, with `?` for parameters. It gets a name at its second use. */
   relational(text: string, values: readonly Parameter[]): Statement | string {
     const named = this.#named.get(text)
     if (named !== undefined) return named
@@ -60,7 +60,7 @@ export class PreparedStatements {
     return numbered
   }
 
-  /** Outside of a transaction. */
+  /** For statements outside a transaction. */
   async askAlone(
     asked: Asked,
     statement: Statement | string,
@@ -91,7 +91,7 @@ export class PreparedStatements {
       return { rows, changes: rowCount ?? 0, columns, command }
     } catch (error) {
       const translated = translate(error, uniqueKey)
-      // Once for all the questions that were on their way under the old names.
+      // Changes the names once for all statements that were under way under the old ones.
       if (translated instanceof StalePlan && age === this.#age) this.#age++
       throw translated
     }
@@ -104,7 +104,7 @@ function namedAt(age: number, statement: Statement | string): { name?: string; t
   return { name: `${statement.name}.${age}`, text: statement.text }
 }
 
-/** Cells come as the port has them: numbers, text, bytes, null; booleans as 0 and 1. */
+/** Cells as the port promises them: numbers, text, bytes, null; booleans as 0 and 1. */
 export const cellTypes: CustomTypesConfig = {
   getTypeParser: (oid: number) => parsers.get(oid) ?? asText,
 }

@@ -22,7 +22,7 @@ const operation = 'id, resource_key, document, running, ended_at'
 const byKey = `SELECT ${resource} FROM resources WHERE key = $1`
 
 const range = 'key > $1 AND key < $2'
-/** The page of a range, and the key itself before it: two scans joined, since one with OR is neither. */
+/** The page of a range, and the key itself before it. Two joined scans: one scan with OR would not use the index. */
 function listOf(filter: string): string {
   return `SELECT ${resource} FROM (
       (SELECT ${resource} FROM resources WHERE ${range}${filter} ORDER BY key LIMIT $3)
@@ -30,8 +30,8 @@ function listOf(filter: string): string {
     ) AS found ORDER BY key LIMIT $3`
 }
 /**
- * As a list, up to the row whose document brings the sum to $5 bytes. The length of a text is known without reading it,
- * so that documents beyond the budget stay where they are.
+ * Like a list, but ends with the row whose document brings the sum to $5 bytes. The length of a text is known without
+ * reading it, so documents beyond the limit are not read.
  */
 function pageOf(filter: string): string {
   return `SELECT ${resource} FROM (
@@ -40,7 +40,7 @@ function pageOf(filter: string): string {
       FROM (${listOf(filter)}) AS listed
     ) AS page WHERE bytes_before < $5 ORDER BY key`
 }
-/** Ordered so that the planner takes the index: without, it hopes to meet enough rows anywhere in the table. */
+/** Ordered so that the planner uses the index; otherwise it expects to find enough rows anywhere in the table. */
 function countOf(filter: string): string {
   return `SELECT count(*) FROM (
       SELECT 1 FROM ((SELECT 1 FROM resources WHERE ${range}${filter} ORDER BY key LIMIT $3)
@@ -67,7 +67,7 @@ export const queries = named({
   countByTypeTracked: countOf(' AND type = $5 AND tracked = 1'),
   operation: `SELECT ${operation} FROM operations WHERE id = $1`,
   runningOperation: `SELECT ${operation} FROM operations WHERE resource_key = $1 AND running = 1`,
-  /** The due time of what is unclaimed, and how long the first lease still has, in milliseconds. */
+  /** The earliest due time of unclaimed work, and the remaining milliseconds of the lease that ends first. */
   nextDue: `SELECT
       (SELECT due_at FROM work WHERE lease_owner IS NULL ORDER BY due_at LIMIT 1),
       (SELECT lease_until - ${clock} FROM work WHERE lease_owner IS NOT NULL
@@ -89,7 +89,7 @@ export const changes = named({
   putOperation: `INSERT INTO operations (${operation}) VALUES ($1, $2, $3, $4, $5)
     ON CONFLICT (id) DO UPDATE SET resource_key = excluded.resource_key,
       document = excluded.document, running = excluded.running, ended_at = excluded.ended_at`,
-  // Claimed work keeps its due time: the new wish waits in `wanted_at` until the claim is given back.
+  // Claimed work keeps its due time: a new wish waits in `wanted_at` until the claim is given back.
   schedule: `INSERT INTO work AS held (key, due_at, fence, attempt) VALUES ($1, $2, 0, 0)
     ON CONFLICT (key) DO UPDATE SET
       due_at = CASE WHEN held.lease_owner IS NULL THEN excluded.due_at ELSE held.due_at END,
@@ -110,8 +110,8 @@ export const changes = named({
     SELECT $1, advanced.position - $2 + number, key
     FROM advanced, unnest($3::text[]) WITH ORDINALITY AS entry (key, number)`,
   notifyWork: `SELECT pg_notify('armature_work', '')`,
-  // `$2` is the caller's time and decides what is due; leases live by the database's clock. A takeover
-  // keeps a wish for later than now; an earlier one is what this claim is about to serve.
+  // `$2` is the caller's time and decides what is due; leases use the database's clock. A takeover keeps a wish for a
+  // time after now; this claim serves an earlier one.
   claim: `WITH due AS (
       SELECT key FROM work
       WHERE due_at <= $2 AND (lease_owner IS NULL OR lease_until <= ${clock})
@@ -122,7 +122,7 @@ export const changes = named({
     RETURNING work.key, work.fence, work.attempt, work.due_at`,
   renew: `UPDATE work SET lease_until = ${clock} + $1::bigint
     WHERE key = $2 AND fence = $3 AND lease_owner IS NOT NULL`,
-  // `attempt` was set to 0 by a wish that came during the claim; the failure was about what came before.
+  // A wish during the claim has set `attempt` to 0, and this failure concerns the time before it.
   release: `UPDATE work SET due_at = least($1, wanted_at),
       attempt = CASE WHEN $2 = 1 AND wanted_at IS NULL THEN attempt + 1 ELSE 0 END,
       wanted_at = NULL, lease_owner = NULL, lease_until = NULL
@@ -144,7 +144,7 @@ export const listen = 'LISTEN armature_work'
 export const opening = {
   encoding: `SELECT current_setting('server_encoding'), current_setting('synchronous_commit')`,
   begin: 'BEGIN',
-  /** One process migrates at a time; the number is this program's own. */
+  /** Only one process migrates at a time. The number identifies this program's lock. */
   lock: 'SELECT pg_advisory_xact_lock(7305808869231583)',
   tables: [
     `CREATE TABLE IF NOT EXISTS store_migrations (

@@ -36,13 +36,13 @@ export interface PostgresStoreOptions {
   readonly listener: Listener
   readonly clock: Clock
   readonly triesMax: number
-  /** From 0 up to 1: spreads the tries of processes that lost a race together. */
+  /** A number from 0 to below 1: spreads the retries of processes that lost a race to each other. */
   readonly jitter: () => number
 }
 
 /**
- * Waits before the next tries: doubled each time, and half of each by chance. The first is long enough for
- * the winner of a deadlock to take the lock that was let go for it.
+ * Delays before retries: doubled each time, half of each random. The first is long enough for the winner of a
+ * deadlock to take the lock that the loser released.
  */
 const delayMillisecondsMin = 5
 const delayMillisecondsMax = 100
@@ -53,12 +53,12 @@ export class PostgresStore implements Store {
   readonly #options: PostgresStoreOptions
   readonly #reads: PostgresReads
   readonly #prepared = new PreparedStatements()
-  /** The positions of feeds to be asked for at the end of this turn, and their answer. */
+  /** Feeds whose positions are read at the end of this turn, and the promise of the answer. */
   readonly #positionNames = new Set<string>()
   #positions: Promise<ReadonlyMap<string, number>> | undefined
-  /** Transactions under way; closing waits for them. */
+  /** Running transactions; closing waits for them. */
   readonly #active = new Set<Promise<unknown>>()
-  /** The telling under way, and whether more was scheduled since it was sent. */
+  /** The notification under way, and whether more was scheduled since it was sent. */
   #telling: Promise<void> | undefined
   #tellAgain = false
   #closing: Promise<void> | undefined
@@ -74,7 +74,7 @@ export class PostgresStore implements Store {
     this.sql = {
       dialect: 'postgres',
       all,
-      // Another process does the looking.
+      // The database server does the scanning, not this process.
       scan: all,
       snapshot: (work) =>
         this.#enlist((tx) => {
@@ -135,8 +135,8 @@ export class PostgresStore implements Store {
   }
 
   /**
-   * Requests ask for the same positions again and again, to see that what they remember is fresh: one statement for
-   * all that is asked in one turn of the loop. It is sent after the last of them was asked, so it is as fresh.
+   * Requests ask for the same positions again and again, to check that what they have cached is fresh. One statement
+   * serves all that is asked in one turn of the loop. It is sent after the last question, so it is as fresh.
    */
   async #position(name: string): Promise<number> {
     assertOutsideWork(this)
@@ -151,11 +151,11 @@ export class PostgresStore implements Store {
     this.#positionNames.clear()
     this.#positions = undefined
     const { rows } = await this.#ask(queries.feedPositions, [names])
-    // As the schema has them.
+    // The columns have these types in the schema.
     return new Map(rows.map(([name, position]) => [name as string, position as number]))
   }
 
-  /** `now` decides what is due, so that a moved clock is obeyed; leases live by the database's clock. */
+  /** `now` decides what is due, so that a moved clock is obeyed; leases use the database's clock. */
   async claimDue(
     owner: string,
     now: number,
@@ -166,7 +166,7 @@ export class PostgresStore implements Store {
     const { rows } = await this.#ask(changes.claim, [owner, now, leaseSeconds * 1000, limit])
     return rows
       .map(([key, fence, attempt, dueAt]) => ({
-        // As the schema has them; UPDATE … RETURNING keeps no order.
+        // The columns have these types in the schema; UPDATE … RETURNING keeps no order.
         claim: { key: key as string, fence: fence as number, attempt: attempt as number },
         dueAt: dueAt as number,
       }))
@@ -183,7 +183,7 @@ export class PostgresStore implements Store {
     await this.#ask(changes.release, [dueAt, failed ? 1 : 0, claim.key, claim.fence])
   }
 
-  /** Leases end by the database's clock; their end is told in the process's, which may differ from it. */
+  /** Leases end by the database's clock; the result uses this process's clock, which may differ. */
   async nextDue(): Promise<number | undefined> {
     const [cells] = (await this.#ask(queries.nextDue, [])).rows
     const due = cells?.[0] as number | null | undefined // an integer column
@@ -247,7 +247,7 @@ export class PostgresStore implements Store {
       try {
         return await this.#attempt(work)
       } catch (error) {
-        // A lost race, here or between replicas: the one place where it is decided again.
+        // A race was lost, inside this process or to another replica. Retries happen only here.
         if (tries >= triesMax || !isWorthAnotherTry(error)) throw error
         const delay = backOff({ first: delayMillisecondsMin, most: delayMillisecondsMax }, tries)
         await sleep(delay * (0.5 + jitter() / 2))
@@ -273,9 +273,9 @@ export class PostgresStore implements Store {
   }
 
   /**
-   * One notification for all commits made while the last was on its way. Not sent inside the transactions:
-   * those that notify commit one after the other, each with a flush of its own (measured with 32 writers:
-   * 1,600 writes a second inside, 2,800 without).
+   * One notification for all commits made while the previous one was under way. Not sent inside the transactions,
+   * because transactions that notify commit one after the other, each with its own flush (measured with 32 writers:
+   * 1,600 writes a second inside, 2,800 outside).
    */
   #tellOthers(): void {
     this.#tellAgain = true
@@ -288,7 +288,7 @@ export class PostgresStore implements Store {
       try {
         await this.#prepared.askAlone(this.#options.pool, changes.notifyWork)
       } catch {
-        // A hint: the others find the work when they next look.
+        // May fail: the others find the work when they next look.
       }
     }
     this.#telling = undefined

@@ -1,6 +1,6 @@
 /**
- * One try of one transaction on one connection: the port's calls, and what waits for its end because it
- * locks what many want. Trying again is the store's.
+ * One try of one transaction on one connection. Locks that many transactions want are taken at its end. The store
+ * does the retries.
  */
 
 import type { PoolClient } from 'pg'
@@ -28,14 +28,14 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   readonly #prepared: PreparedStatements
   readonly #follows: (readonly [feed: string, key: string])[] = []
   #claims: readonly Claim[] = []
-  /** Set when work was scheduled, so that others are told after the commit. */
+  /** Set when work was scheduled, so that other processes are notified after the commit. */
   scheduled = false
-  /** The answer to BEGIN, until it is there. */
+  /** The answer to BEGIN, until it has arrived. */
   #beginning: Promise<unknown> | undefined
-  /** The end of the last call, and so of all: answers come in the order of the questions. */
+  /** The answer to the last call. Answers arrive in order, so all earlier ones are there by then. */
   #last: Promise<unknown>
   #hasSent = false
-  /** The first failure of a call. It ended the transaction for the server, so no later call can mend it. */
+  /** The first failed call. It ended the transaction on the server, so all later calls fail. */
   #failure: unknown
   #ended = false
 
@@ -46,7 +46,7 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
     const begun = (): void => {
       this.#beginning = undefined
     }
-    // Its failure is told by the next call.
+    // A failure of BEGIN is thrown by the next call.
     this.#beginning = this.#send(transactions.begin).then(begun, begun)
     this.#last = this.#beginning
   }
@@ -82,7 +82,7 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
     this.scheduled = true
   }
 
-  /** A claim on what goes here is locked before it goes: at the end there would be nothing left to lock. */
+  /** The claim is locked before its row is removed: at the end there would be nothing left to lock. */
   async unschedule(key: string): Promise<void> {
     const claims = this.#claims.filter((claim) => claim.key === key)
     this.#claims = this.#claims.filter((claim) => claim.key !== key)
@@ -111,8 +111,8 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   }
 
   /**
-   * Looks now and locks at the end: whoever schedules has locked the resource before the work, so a work
-   * row locked first would make the two wait for each other.
+   * Checks now and locks at the end: whoever schedules work locks the resource before the work row, so locking the
+   * work row first could deadlock.
    */
   async assertClaim(claim: Claim): Promise<void> {
     const { rows } = await this.#call(changes.assertClaim, [claim.key, claim.fence])
@@ -128,13 +128,13 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
     return (await this.#relational(text, values)).changes
   }
 
-  /** The end of a work that did not throw. */
+  /** Ends the transaction after its work succeeded. */
   async commit(): Promise<void> {
     await this.#last.catch(() => undefined)
-    // A work that swallowed a failure decided on rows that are not there: it is as if it had thrown.
+    // Work that ignored a failure decided on rows that do not exist, so the transaction fails all the same.
     if (this.#failure !== undefined) throw this.#failure
     for (const claim of this.#claims) await this.#lockClaim(claim)
-    // Sent together. When a feed's statement fails, COMMIT is answered, too, but as a ROLLBACK.
+    // Sent together. If a feed's statement fails, COMMIT is answered all the same, but as ROLLBACK.
     const feeds = this.#appendToFeeds()
     this.#ended = true
     const done = this.#send(transactions.commit)
@@ -145,7 +145,7 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
     }
   }
 
-  /** The end of a try that failed. False when the connection is of no more use. */
+  /** Ends a failed try. False when the connection cannot be used any more. */
   async rollback(): Promise<boolean> {
     this.#ended = true
     await this.#last.catch(() => undefined)
@@ -153,12 +153,12 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
       await this.#send(transactions.rollback)
       return !(this.#failure instanceof StoreUnavailable)
     } catch {
-      // The server ends the transaction when the connection does; the try's own failure is what counts.
+      // The server ends the transaction with the connection. The original failure is the one that counts.
       return false
     }
   }
 
-  /** What others wait for is locked last, in one order everywhere: claims, then feeds by name. */
+  /** Rows that others wait for are locked last and always in the same order: claims, then feeds by name. */
   #appendToFeeds(): readonly Promise<Answer>[] {
     const feeds = Map.groupBy(this.#follows, ([feed]) => feed)
     return [...feeds.keys()].sort().map((feed) => {
@@ -183,8 +183,8 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   }
 
   /**
-   * Sent at once, and answered in the order of the calls. Only a read may go together with BEGIN, and only as the first:
-   * where BEGIN fails, what follows it is carried out all the same, and a write would then stand by itself.
+   * Sent at once and answered in order. Only a read may be sent together with BEGIN, and only as the first call: if
+   * BEGIN fails, the statement after it still runs, and a write would then take effect by itself.
    */
   #call(
     statement: Statement | string,
@@ -210,7 +210,7 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
     try {
       return await this.#prepared.ask(this.#client, statement, values, uniqueKey)
     } catch (error) {
-      // What was sent after a failure only says that the transaction has failed.
+      // Errors after the first failure only say that the transaction has failed.
       this.#failure ??= error
       throw this.#failure
     }
@@ -222,7 +222,7 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   }
 }
 
-/** The unique key of a row that is written; whether the call changes nothing. */
+/** The unique key of a written row, and whether the call changes nothing. */
 interface CallFacts {
   readonly uniqueKey?: string | null
   readonly reads?: boolean

@@ -1,23 +1,27 @@
 /**
- * Copies the write-ahead log into the file, beside the writes: in a commit, SQLite's own copy of 32 MB holds the event
- * loop for a tenth of a second and more. Another thread does it while writes go on; what they write meanwhile is copied
- * at once after it, and only then do they wait, without holding the loop, so that the log begins anew.
+ * Copies the write-ahead log into the file beside the writes: SQLite's own checkpoint of 32 MB inside a commit blocks
+ * the event loop for 0.1 s and more. Another thread copies while writes go on. The pages they write meanwhile are
+ * copied in a second, short pass, for which alone writes wait, without blocking the loop, so that the log can start
+ * over.
  */
 
-/** What the log holds, in pages. */
+/** The pages that the log holds. */
 export interface LogState {
   readonly pages: number
-  /** Of them, those that the file has. */
+  /** How many of them the file has already. */
   readonly copied: number
 }
 
-/** Statements of writers between two copies: 10 to 30 MB of log, so that pages changed often are copied once. */
+/** Statements between two copies: 10 to 30 MB of log, so that a page that changes often is copied once. */
 const statementsBetween = 8_000
-/** A log file above this is copied whatever the statements: some write megabytes. SQLite cuts one that begins anew to it. */
+/**
+ * A larger log file is copied whatever the number of statements: some write megabytes. SQLite truncates a restarted
+ * log to this size.
+ */
 const logBytesMax = 64 * 1024 * 1024
-/** A log above that, which a reader keeps from beginning anew, is copied again when it has grown by so much. */
+/** A larger log that a reader keeps from starting over is copied again when it has grown by this much. */
 const logBytesBetween = 16 * 1024 * 1024
-/** A log longer than this is made to begin anew. A page has 4 KiB. */
+/** Pages of 4 KiB above which the log is made to start over. */
 const pagesMax = 8_192
 
 export class Checkpoints {
@@ -28,18 +32,21 @@ export class Checkpoints {
   #copying: Promise<void> | undefined
   #held: Promise<void> | undefined
 
-  /** `copy` copies what is committed at that moment, as far as no reader needs the log; `logBytes` is the size of its file. */
+  /**
+   * `copy` copies what is committed at that moment, as far as no reader needs the log; `logBytes` returns the size of
+   * the log file.
+   */
   constructor(copy: () => Promise<LogState>, logBytes: () => number) {
     this.#copy = copy
     this.#logBytes = logBytes
   }
 
-  /** What the next batch of writes waits for; mostly nothing. Never rejects. */
+  /** What the next batch of writes has to wait for; usually nothing. Never rejects. */
   get held(): Promise<void> | undefined {
     return this.#held
   }
 
-  /** After a commit, with the statements of all transactions so far. */
+  /** Called after a commit, with the number of statements of all transactions so far. */
   committed(statements: number): void {
     if (this.#copying !== undefined) return
     const bytes = this.#logBytes()
@@ -47,7 +54,7 @@ export class Checkpoints {
     if (statements < this.#next && bytes <= this.#nextBytes) return
     this.#next = statements + statementsBetween
     this.#nextBytes = Math.max(logBytesMax, bytes + logBytesBetween)
-    // What cannot be copied now is copied the next time; SQLite itself does when the log has grown long.
+    // A copy that fails now is tried again later; SQLite copies by itself when the log has grown long.
     const over = (): void => {
       this.#copying = undefined
       this.#held = undefined

@@ -1,6 +1,6 @@
 /**
- * SQLite's errors in the port's words. Passes on what is neither a lost race nor the world's doing: that is
- * a fault, and its own text is the best account of it.
+ * Translates SQLite's errors to the port's errors. An error that is neither a lost race nor an outside failure is
+ * passed on: it is a fault, and its own text describes it best.
  */
 
 import { StoreConflict, StoreUnavailable } from '../store.ts'
@@ -13,14 +13,14 @@ function isSqliteError(error: unknown): error is SqliteError {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
 }
 
-/** Primary result codes (the low byte) of a world that may mend: busy, no memory, read-only, a failing disk. */
+/** Primary result codes (the low byte) of failures that may pass: busy, no memory, read-only, a failing disk. */
 const later: ReadonlySet<number> = new Set([5, 6, 7, 8, 10, 13, 14])
 /** Corrupt, not a database: an operator must act. */
 const never: ReadonlySet<number> = new Set([11, 26])
 /** SQLITE_CONSTRAINT_PRIMARYKEY and SQLITE_CONSTRAINT_UNIQUE. */
 const taken: ReadonlySet<number> = new Set([1555, 2067])
 
-/** What is to be thrown instead of `error`. */
+/** The error to throw instead of `error`. */
 export function translate(error: unknown): unknown {
   if (!isSqliteError(error)) return error
   const primary = error.errcode & 0xff
@@ -41,7 +41,7 @@ export function takenColumns(error: unknown): string | undefined {
   return error.message.replace(/^UNIQUE constraint failed: /, '')
 }
 
-/** As `translate`, for tables of other areas: a taken unique value names its table. */
+/** Like `translate`, for tables of other areas: a taken unique value names its table. */
 export function translateRelational(error: unknown): unknown {
   const columns = takenColumns(error)
   if (columns === undefined) return translate(error)

@@ -1,13 +1,13 @@
 /**
- * What this dialect is given because it lacks it: exact arithmetic beyond 64 bits. PostgreSQL has `numeric` for the
- * same. Knows no table.
+ * SQL functions that this dialect lacks: exact arithmetic beyond 64 bits, for which PostgreSQL has `numeric`. Knows
+ * no table.
  */
 
 import type { DatabaseSync } from 'node:sqlite'
 
 /**
- * `share_of(amount, part, whole, unit)`: `amount × part ÷ whole` of integers, exact, to the nearest multiple of
- * `unit`, halves away from zero; 0 of nothing, null of null.
+ * `share_of(amount, part, whole, unit)`: `amount × part ÷ whole` of integers, exact, rounded to the nearest multiple
+ * of `unit`, halves away from zero; 0 if the whole is 0, null if any is null.
  */
 export function defineFunctions(db: DatabaseSync): void {
   db.function(

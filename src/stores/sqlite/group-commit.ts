@@ -13,43 +13,46 @@ import type { Turns } from './turns.ts'
 
 /** One transaction of a batch. */
 export interface Unit {
-  /** Runs the work once, from the start. Awaits nothing that takes a turn of the event loop, but for `turns`. */
+  /**
+   * Runs the work once, from the start. It must not wait longer than the current turn of the event loop, except for
+   * `turns`.
+   */
   attempt(): Promise<void>
-  /** The attempt's rows stand in the batch. */
+  /** Called when the attempt's rows are part of the batch. */
   kept(): void
   /**
-   * The attempt's rows are gone, or are about to go; nothing it did may show. Called after every failed attempt, and of
-   * those that were kept when the whole batch is run again. Tells whether the attempt may have written.
+   * Called after every failed attempt, and for successful ones when the whole batch runs again: the attempt's rows
+   * are gone or about to go, and nothing it did may show. Returns whether the attempt may have written.
    */
   undone(): boolean
-  /** The batch is durable. */
+  /** Called when the batch is durable. */
   committed(): void
-  /** The end, after the last attempt or when the batch was lost. */
+  /** Called at the end, after the last attempt or when the batch was lost. */
   failed(error: unknown): void
 }
 
 interface GroupCommitOptions {
   readonly db: DatabaseSync
   readonly triesMax: number
-  /** Units in one batch; more of them wait for the next, and for its flush. */
+  /** Units in one batch; further ones wait for the next batch and its flush. */
   readonly unitsMax: number
-  /** The pauses of the units, and between them. */
+  /** Gives the pauses inside and between units. */
   readonly turns: Turns
-  /** What the next batch waits for, if anything: never rejects. */
+  /** What the next batch has to wait for, if anything; never rejects. */
   readonly held?: () => Promise<void> | undefined
-  /** Called once per batch, right after it became durable and before any unit hears of it. */
+  /** Called once per batch, after it became durable and before any unit is notified. */
   readonly onCommit: () => void
-  /** Called when all that a batch has written is gone. */
+  /** Called when everything a batch wrote was rolled back. */
   readonly onUndone: () => void
 }
 
 /**
- * After a batch had to be run a second time, so many are run with savepoints from the start: whoever fails again and
- * again after writing costs the others little.
+ * After a batch had to run a second time, this many batches use savepoints from the start, so that a caller whose
+ * work fails repeatedly after writing costs others little.
  */
 const batchesApart = 64
 
-/** Statements of a batch after which it is committed: a commit takes the longer the more was written. */
+/** Statements after which a batch is committed: a commit takes longer the more was written. */
 const statementsPerBatchMax = 1_000
 
 export class GroupCommit {
@@ -74,7 +77,7 @@ export class GroupCommit {
     }
   }
 
-  /** The end of the batch under way; `undefined` when there is none. */
+  /** The end of the running batch; `undefined` when there is none. */
   get running(): Promise<void> | undefined {
     return this.#running
   }
@@ -88,7 +91,7 @@ export class GroupCommit {
     this.#schedule()
   }
 
-  /** Ends what was added, then takes no more. */
+  /** Completes what was added and accepts no more. */
   async close(): Promise<void> {
     this.#closed = true
     while (this.#running !== undefined || this.#waiting.length > 0) {
@@ -96,13 +99,13 @@ export class GroupCommit {
     }
   }
 
-  /** `setImmediate`: whatever else is read from sockets in this turn still joins the batch. */
+  /** By `setImmediate`: requests read from sockets in this turn still join the batch. */
   #schedule(): void {
     if (this.#scheduled || this.#running !== undefined) return
     this.#scheduled = true
     setImmediate(() => {
       this.#scheduled = false
-      // Set before the first work runs: what that work asks for must already see a batch under way.
+      // Set before the first work runs, since that work must already see a running batch.
       const { promise, resolve } = Promise.withResolvers<void>()
       this.#running = promise
       void this.#runNext().then(() => {
@@ -119,7 +122,7 @@ export class GroupCommit {
     await this.#runBatch(this.#waiting.splice(0, this.#options.unitsMax))
   }
 
-  /** Never rejects: every outcome is told to the units. */
+  /** Never rejects: units get every outcome. */
   async #runBatch(units: readonly Unit[]): Promise<void> {
     const { db, onCommit, onUndone } = this.#options
     const open = new Set(units)
@@ -128,7 +131,7 @@ export class GroupCommit {
       if (!(await this.#runTogether(open))) await this.#runApart(open)
       if (db.isTransaction) this.#statements.commit.run()
     } catch (error) {
-      // The batch is lost as a whole: disk full, or the like.
+      // The whole batch is lost: disk full, or the like.
       if (db.isTransaction) this.#statements.rollback.run()
       onUndone()
       const reason = translate(error)
@@ -140,9 +143,9 @@ export class GroupCommit {
   }
 
   /**
-   * Runs every unit without a savepoint, which most batches never return to. False when one failed after it wrote:
-   * then all of them are taken back. Units that fail without having written leave `open`. False, and nothing was run,
-   * for a unit alone and soon after such a failure.
+   * Runs every unit without a savepoint; this usually succeeds. False when a unit failed after it wrote: all are then
+   * rolled back. Units that fail without having written are removed from `open`. Also false, without running
+   * anything, for a single unit soon after such a failure.
    */
   async #runTogether(open: Set<Unit>): Promise<boolean> {
     const { db, onUndone, turns } = this.#options
@@ -180,7 +183,7 @@ export class GroupCommit {
     return true
   }
 
-  /** Runs every unit so that its rows can be taken back without those of the others. */
+  /** Runs every unit so that its rows can be rolled back without those of the others. */
   async #runApart(open: Set<Unit>): Promise<void> {
     const { turns } = this.#options
     const alone = open.size === 1
@@ -192,7 +195,7 @@ export class GroupCommit {
     }
   }
 
-  /** True when the batch has written enough: the unit and those behind it are put back, for the next one. */
+  /** True when the batch has written enough: this unit and those after it go to the next batch. */
   #isFull(begun: number, unit: Unit, open: Set<Unit>): boolean {
     if (this.#options.turns.total - begun < statementsPerBatchMax) return false
     const all = [...open]
@@ -203,8 +206,8 @@ export class GroupCommit {
   }
 
   /**
-   * True when the unit's rows stand in the batch, false when it has heard of its failure. Throws when the
-   * batch is lost. A unit alone needs no savepoint: it is the transaction.
+   * True when the unit's rows are part of the batch, false when it was told of its failure. Throws when the batch is
+   * lost. A single unit needs no savepoint: it is the transaction.
    */
   async #runUnit(unit: Unit, alone: boolean): Promise<boolean> {
     const { db, triesMax, turns } = this.#options
@@ -217,7 +220,7 @@ export class GroupCommit {
         unit.kept()
         return true
       } catch (error) {
-        // A refusal of the work, a lost race or a failure; what was written is taken back here in any case.
+        // A refusal, a lost race or a failure; what was written is rolled back in any case.
         unit.undone()
         if (db.isTransaction) this.#undo(alone)
         else if (!alone) throw error
@@ -239,8 +242,8 @@ export class GroupCommit {
 }
 
 /**
- * Everything a work may await settles in microtasks, or is a pause. So a work still open in the next turn awaits
- * something foreign and would hold up every other writer. It is failed loudly instead.
+ * Everything a work may await settles in microtasks, or is a pause. Work that is still open in the next turn awaits
+ * something else and would block every other writer, so it fails with a clear error.
  */
 function settledInItsTurns(attempt: Promise<void>, turns: Turns): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -1,6 +1,6 @@
 /**
- * Opens a SQLite file as a store: takes it for this process alone, sets how durable it is, brings its schema
- * up to date. Refuses a file that is in use, that a newer version made, or that belongs to something else.
+ * Opens a SQLite file as a store: locks it for this process, sets its durability, brings its schema up to date.
+ * Refuses a file that is in use, that a newer version made, or that belongs to another program.
  */
 
 import { closeSync, openSync } from 'node:fs'
@@ -62,8 +62,8 @@ function triesOf(options: StoreOptions): number {
 type Open = (file: string, settings: readonly string[]) => DatabaseSync
 
 /**
- * A second, empty database whose exclusive lock lasts as long as the process: feed positions and open
- * batches are known to this process only, so two on one file would each be wrong.
+ * Locks a second, empty database for the lifetime of the process. Feed positions and open batches are known only to
+ * this process, so a second process on the same file would work with wrong ones.
  */
 function lockFile(path: string, open: Open): DatabaseSync {
   const file = `${path}.lock`
@@ -80,7 +80,10 @@ function lockFile(path: string, open: Open): DatabaseSync {
   }
 }
 
-/** The store holds hashes of secrets: its files are for their owner alone. SQLite's own keep the mode. */
+/**
+ * The store holds hashes of secrets, so only their owner may read its files. Files that SQLite adds get the same
+ * mode.
+ */
 function createPrivately(file: string): void {
   try {
     closeSync(openSync(file, 'a', 0o600))
@@ -119,7 +122,7 @@ function migrate(db: DatabaseSync, options: StoreOptions): void {
   }
   const remember = db.prepare(opening.remember)
   for (const [name, word] of wordSettings(options.words)) {
-    // Only at creation: a store that lost a word is not given whatever is asked for today.
+    // Stored only at creation: a store that lost a word must not take today's setting.
     if (applied.length === 0) remember.run(name, word)
   }
   const settings = db.prepare(opening.settings).all() as { name: string; value: string }[]

@@ -1,6 +1,6 @@
 /**
- * The reads of the port over one SQLite connection, and how rows become values. Asks only what is prepared,
- * and never waits: each call ends before it returns its promise.
+ * The reads of the port over one SQLite connection, and the conversion of rows. Uses prepared statements only and
+ * never waits: each call ends before it returns its promise.
  */
 
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite'
@@ -37,7 +37,7 @@ export function prepareAll<T extends Readonly<Record<string, string>>>(
   return Object.fromEntries(prepared) as Prepared<T>
 }
 
-// A cell of a column of numbers.
+// A number from a cell.
 export function toNumber(cells: Cells | undefined): number | undefined {
   return cells?.[0] as number | undefined
 }
@@ -65,7 +65,7 @@ export class SqliteReads implements Reads {
         const rows = found.all(...this.#valuesOf(query, from, to, rest)).map(toResource)
         return own === undefined ? rows : [own, ...rows]
       }
-      // Rows are read one by one, so that those beyond the budget are never in memory.
+      // Rows are read one by one, so that rows beyond the limit are never in memory.
       const following = found.iterate(...this.#valuesOf(query, from, to, rest))
       return takeWithin(resourcesOf(own, following), bytesMax)
     })
@@ -100,12 +100,12 @@ export class SqliteReads implements Reads {
     return cells?.[0] as string | undefined // a text column
   }
 
-  /** The row at this moment: for a caller that must not let a turn pass. */
+  /** The row now, synchronously: for callers that must stay in the current turn. */
   rowNow(key: string): ResourceRow | undefined {
     return this.row(key)
   }
 
-  /** Called before every statement; a transaction refuses here once it has ended. */
+  /** Called before every statement; a transaction that has ended throws here. */
   protected assertOpen(): void {}
 
   protected row(key: string): ResourceRow | undefined {
@@ -113,7 +113,7 @@ export class SqliteReads implements Reads {
     return cells === undefined ? undefined : toResource(cells)
   }
 
-  /** Every conversation with SQLite goes through here, so that its errors leave in the port's words. */
+  /** Every call of SQLite goes through here, so that its errors are translated. */
   protected ask<T>(statement: () => T): T {
     this.assertOpen()
     try {

@@ -1,6 +1,6 @@
 /**
- * Statements of other areas over one SQLite connection: prepared once, kept while they are in use. Knows
- * none of their tables.
+ * Statements of other areas over one SQLite connection: prepared once and kept while they are used. Knows none of
+ * their tables.
  */
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
@@ -13,7 +13,7 @@ import type { Cells } from './scan-messages.ts'
 /** Texts composed at run time are many; the least recently used statement makes room. */
 const statementsMax = 256
 
-/** A statement, the names of its columns once it was asked for rows, and when it was last asked for. */
+/** A statement, its column names once it has returned rows, and when it was last used. */
 interface Kept {
   readonly statement: StatementSync
   columns: readonly string[] | undefined
@@ -69,7 +69,7 @@ export class RelationalStatements {
     return kept
   }
 
-  /** Looked for only when a statement is made, which costs far more. */
+  /** Searched only when a statement is prepared, which costs far more. */
   #forgetOldest(): void {
     let oldest: string | undefined
     let least = this.#uses
@@ -86,7 +86,7 @@ export class RelationalStatements {
   }
 }
 
-/** A third of the time of the driver's own rows, which have no prototype and would have to be copied. */
+/** Takes a third of the time of the driver's own row objects, which have no prototype and would have to be copied. */
 export function rowOf(columns: readonly string[], cells: readonly SqlValue[]): SqlRow {
   const row: Record<string, SqlValue> = {}
   // Both lists are as long as the statement has columns, and no cell is of another type.

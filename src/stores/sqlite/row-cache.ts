@@ -1,6 +1,7 @@
 /**
- * Committed rows kept in memory, up to a bound in bytes. One process writes a file, so a row stays true until this process
- * commits another; whoever commits says which keys, and puts the rows that now stand. Holds nothing uncommitted, ever.
+ * Committed rows kept in memory, up to a bound in bytes. Only this process writes the file, so a row stays valid
+ * until this process commits another; each commit says which keys changed and puts the new rows. Never holds anything
+ * uncommitted.
  */
 
 import type { ResourceRow } from '../store.ts'
@@ -9,8 +10,9 @@ import type { ResourceRow } from '../store.ts'
 const rowOverheadBytes = 600
 
 /**
- * Two generations: rows are put into the young one; when that is full the old one is forgotten and takes its
- * place. A hit in the old one moves the row over, so what is used stays, without an order to keep on every hit.
+ * Two generations: rows go into the young one; when that is full it becomes the old one, and the previous old one is
+ * dropped. A hit in the old one moves the row to the young one, so used rows stay without an order to update on every
+ * hit.
  */
 export class RowCache {
   readonly #generationBytesMax: number
@@ -45,7 +47,7 @@ export class RowCache {
     this.#youngBytes += bytes
   }
 
-  /** The row was written or may have been: the next read asks the database. */
+  /** The row was written or may have been, so the next read asks the database. */
   clear(): void {
     this.#young.clear()
     this.#old.clear()

@@ -1,4 +1,4 @@
-/** What is asked of the scanning thread, and what it answers. Plain data both ways. */
+/** Messages to and from the scanning thread. Plain data both ways. */
 
 import type { SqlValue } from '../store.ts'
 
@@ -9,12 +9,12 @@ export interface ScanQuestion {
         readonly kind: 'read'
         readonly text: string
         readonly values: readonly SqlValue[]
-        /** Asked of this snapshot, or of what is committed now. */
+        /** Reads this snapshot, or what is committed now. */
         readonly snapshot?: number
       }
-    /** The log is copied into the file, beside readers and writers: answers one row, as `PRAGMA wal_checkpoint` does. */
+    /** Copies the log into the file beside readers and writers; the answer is the row of `PRAGMA wal_checkpoint`. */
     | { readonly kind: 'checkpoint' }
-    /** The snapshot is needed no more. */
+    /** The snapshot is not needed any more. */
     | { readonly kind: 'end'; readonly snapshot: number }
     /** The thread ends. */
     | { readonly kind: 'close' }

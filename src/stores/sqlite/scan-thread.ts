@@ -1,6 +1,6 @@
 /**
- * The thread that runs statements whose cost grows with a table, on connections of its own that only read, and that copies
- * the log into the file. One question after the other, each answered, until it is told to end.
+ * The thread that runs statements whose cost grows with a table, on read-only connections of its own, and that copies
+ * the log into the file. It answers one message after the other until it is told to end.
  */
 
 import { DatabaseSync } from 'node:sqlite'
@@ -16,7 +16,7 @@ interface Connection {
   readonly statements: RelationalStatements
 }
 
-// Given by `scanner.ts`.
+// Set by `scanner.ts`.
 const path = workerData as string
 let shared: Connection | undefined
 let copier: Connection | undefined
@@ -67,7 +67,7 @@ function told(question: ScanQuestion): ScanAnswer['told'] {
   try {
     return { kind: 'rows', ...answer(question) }
   } catch (error) {
-    // Errors lose their class on the way, so they travel as what they say.
+    // Errors lose their class on the way between threads, so they travel as plain data.
     if (error instanceof StoreUnavailable) {
       const { message, retry } = error
       return { kind: 'unavailable', message, retry }

@@ -1,7 +1,7 @@
 /**
- * Runs statements whose cost grows with a table in a thread, since SQLite's own calls hold up the thread they are made
- * in. The thread is begun by the first statement. It reads what is committed, as the reading connection does. A thread of
- * its own copies the log, so that no long scan is in its way.
+ * Runs statements whose cost grows with a table in a thread, since a call of SQLite blocks its thread. The first
+ * statement starts the thread. It reads what is committed, like the reading connection. Copying the log has a thread
+ * of its own, so that no long scan delays it.
  */
 
 import { statSync } from 'node:fs'
@@ -56,12 +56,12 @@ export class Scanner {
         scan: (text, ...values) => this.all(text, values, snapshot),
       })
     } finally {
-      // Also where the thread is lost meanwhile: a place that stayed taken would never be free again.
+      // Also when the thread is lost meanwhile: otherwise the place would stay taken for ever.
       await this.#end(snapshot).finally(leave)
     }
   }
 
-  /** Of the file of the log. */
+  /** The size of the log file. */
   logBytes(): number {
     return statSync(`${this.#path}-wal`, { throwIfNoEntry: false })?.size ?? 0
   }
@@ -83,7 +83,7 @@ export class Scanner {
       const ended = new Promise((resolve) => worker.once('exit', resolve))
       await this.#ask({ kind: 'close' })
       this.#isClosed = true
-      // Without anything else to do the process would end here, with this promise unsettled.
+      // Keeps the process alive until this promise settles.
       worker.ref()
       await ended
     }
@@ -99,7 +99,7 @@ export class Scanner {
       this.#worker ??= this.#start()
       const id = ++this.#last
       this.#waiting.set(id, { resolve, reject })
-      // A statement under way keeps the process alive, as any work does.
+      // A running statement keeps the process alive, like any work.
       this.#worker.ref()
       this.#worker.postMessage({ id, work } satisfies ScanQuestion)
     })
@@ -128,7 +128,7 @@ export class Scanner {
     } else waiting.reject(Object.assign(new Error(told.message), { stack: told.stack }))
   }
 
-  /** What was asked of it is refused; the next statement begins another thread. */
+  /** Rejects what was sent to it; the next statement starts another thread. */
   #lost(worker: Worker, reason: string): void {
     if (this.#worker !== worker) return
     this.#worker = undefined

@@ -6,7 +6,7 @@
 const resource = 'key, id, type, tracked, unique_key, etag, generation, document'
 const operation = 'id, resource_key, document, running, ended_at'
 
-// The index is named because the planner, which has no statistics here, may prefer the primary key.
+// The index is named because the planner has no statistics here and may prefer the primary key.
 const byType = 'FROM resources INDEXED BY resources_by_type WHERE type = ? AND'
 const tracked = 'FROM resources INDEXED BY resources_tracked WHERE tracked = 1 AND'
 const range = 'key > ? AND key < ?'
@@ -41,14 +41,14 @@ export const changes = {
   update: `UPDATE resources
     SET id = ?, type = ?, tracked = ?, unique_key = ?, etag = ?, generation = ?, document = ?
     WHERE key = ? AND etag = ?`,
-  // Most writes leave what is indexed alone; setting it all the same would rewrite three index entries.
+  // Most writes do not change indexed columns; setting them anyway would rewrite three index entries.
   updateDocument: `UPDATE resources SET id = ?, etag = ?, generation = ?, document = ?
     WHERE key = ? AND etag = ? AND type = ? AND tracked = ? AND unique_key IS ?`,
   remove: 'DELETE FROM resources WHERE key = ? AND etag = ?',
   putOperation: `INSERT INTO operations (${operation}) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET resource_key = excluded.resource_key,
       document = excluded.document, running = excluded.running, ended_at = excluded.ended_at`,
-  // Claimed work keeps its due time: the new wish waits in `wanted_at` until the claim is given back.
+  // Claimed work keeps its due time: a new wish waits in `wanted_at` until the claim is given back.
   schedule: `INSERT INTO work (key, due_at, fence, attempt) VALUES (?, ?, 0, 0)
     ON CONFLICT (key) DO UPDATE SET
       due_at = CASE WHEN lease_owner IS NULL THEN excluded.due_at ELSE due_at END,
@@ -62,14 +62,14 @@ export const changes = {
   advanceFeed: `INSERT INTO feeds (name, position) VALUES (?, ?)
     ON CONFLICT (name) DO UPDATE SET position = excluded.position`,
   appendToFeed: 'INSERT INTO feed_entries (name, position, key) VALUES (?, ?, ?)',
-  // From one counter for all work, so that a fence never returns even when work was forgotten between.
+  // One counter for all work, so that a fence never repeats, even after work was deleted in between.
   takeFence: 'UPDATE fences SET value = value + 1 RETURNING value',
-  // A takeover keeps a wish for later than now; an earlier one is what this claim is about to serve.
+  // A takeover keeps a wish for a time after now; this claim serves an earlier one.
   claim: `UPDATE work SET lease_owner = ?1, lease_until = ?2, fence = ?3,
       wanted_at = CASE WHEN wanted_at > ?4 THEN wanted_at END WHERE key = ?5`,
   renew: `UPDATE work SET lease_until = ?
     WHERE key = ? AND fence = ? AND lease_owner IS NOT NULL`,
-  // `attempt` was set to 0 by a wish that came during the claim; the failure was about what came before.
+  // A wish during the claim has set `attempt` to 0, and this failure concerns the time before it.
   release: `UPDATE work SET due_at = min(?1, coalesce(wanted_at, ?1)),
       attempt = CASE WHEN ?2 = 1 AND wanted_at IS NULL THEN attempt + 1 ELSE 0 END,
       wanted_at = NULL, lease_owner = NULL, lease_until = NULL
@@ -90,9 +90,9 @@ export const batches = {
 export const snapshots = { begin: 'BEGIN', checkpoint: 'PRAGMA wal_checkpoint(PASSIVE)' } as const
 
 export const opening = {
-  /** Held open for the life of the process; the system drops the lock with the process, however it ends. */
+  /** Held open for the lifetime of the process; the system releases the lock with the process, however it ends. */
   holdLock: ['PRAGMA journal_mode = DELETE', 'PRAGMA locking_mode = EXCLUSIVE', 'BEGIN EXCLUSIVE'],
-  /** An answered write survives a power failure: the log is flushed at every commit. */
+  /** An answered write survives a power failure: every commit flushes the log. */
   writer: [
     'PRAGMA journal_mode = WAL',
     'PRAGMA synchronous = FULL',
@@ -100,7 +100,7 @@ export const opening = {
     'PRAGMA busy_timeout = 5000',
     'PRAGMA temp_store = MEMORY',
     'PRAGMA cache_size = -32768',
-    // Pages, 256 MiB of log: a commit copies it into the file itself only where `checkpoints.ts` could not.
+    // In pages, 256 MiB of log: a commit copies the log itself only where `checkpoints.ts` could not.
     'PRAGMA wal_autocheckpoint = 65536',
     'PRAGMA journal_size_limit = 67108864',
   ],
@@ -110,7 +110,7 @@ export const opening = {
     'PRAGMA cache_size = -16384',
     'PRAGMA mmap_size = 268435456',
   ],
-  /** The file is this process's alone, so whoever held these claims is gone. */
+  /** Only this process uses the file, so the holders of these claims are gone. */
   dropLeases: `UPDATE work SET due_at = min(due_at, coalesce(wanted_at, due_at)), wanted_at = NULL,
     lease_owner = NULL, lease_until = NULL WHERE lease_owner IS NOT NULL`,
   tables: [
@@ -118,7 +118,7 @@ export const opening = {
        area TEXT NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (area, number))`,
     'CREATE TABLE IF NOT EXISTS store_settings (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL)',
   ],
-  /** Another program's file is not taken for an empty store. */
+  /** A file of another program must not be taken for an empty store. */
   foreignTables: `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
     AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'store_migrations') LIMIT 1`,
   applied: 'SELECT area, number FROM store_migrations',

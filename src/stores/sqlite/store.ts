@@ -32,7 +32,7 @@ import { Turns } from './turns.ts'
 
 /** Units in one batch, which share its flush. */
 const unitsMax = 256
-/** Rows read by id again and again: parsing and copying them is most of what a read costs. */
+/** Rows that are read repeatedly by id: parsing and copying is most of the cost of a read. */
 const rowCacheBytesMax = 32 * 1024 * 1024
 
 export interface SqliteConnections {
@@ -43,7 +43,7 @@ export interface SqliteConnections {
   readonly lock: DatabaseSync | undefined
   /** Reads the file in a thread; `undefined` in memory. */
   readonly scanner: Scanner | undefined
-  /** Copies the log into the file, in another thread; `undefined` in memory. */
+  /** Copies the log into the file in another thread; `undefined` in memory. */
   readonly copier: Scanner | undefined
 }
 
@@ -59,17 +59,17 @@ export class SqliteStore implements Store {
   readonly #writer: Writer
   readonly #shared: boolean
   readonly #rows = new RowCache(rowCacheBytesMax)
-  /** Keys written by the batch under way, kept or undone. */
+  /** Keys written by the running batch, whether kept or rolled back. */
   readonly #touched = new Set<string>()
-  /** Resources as the transactions of the batch that are kept leave them; undefined: removed. */
+  /** Resources as the successful transactions of the batch leave them; undefined: removed. */
   readonly #batchRows = new Map<string, ResourceRow | undefined>()
   readonly #emptyTypes = new Set<string>()
-  /** Positions of the feeds: those committed, and those of the batch under way. */
+  /** Positions of the feeds: the committed ones, and those of the running batch. */
   readonly #positions = new Map<string, number>()
   readonly #batchPositions = new Map<string, number>()
   readonly #callbacks: (() => void)[] = []
   #scheduled = false
-  /** The batch under way replaces rows by statements: nothing that is remembered is true of it. */
+  /** The running batch replaces rows by statements, so cached rows are not valid in it. */
   #replacing = false
   #closing: Promise<void> | undefined
 
@@ -125,7 +125,7 @@ export class SqliteStore implements Store {
     this.sql = {
       dialect: 'sqlite',
       all,
-      // What lives in memory is seen by its own connection alone.
+      // An in-memory database is visible to its own connection only.
       scan:
         scanner === undefined
           ? all
@@ -153,7 +153,7 @@ export class SqliteStore implements Store {
 
   async #read(key: string): Promise<ResourceRow | undefined> {
     const row = this.#reads.rowNow(key)
-    // No turn passes between the read and this, so nothing was committed in between.
+    // Nothing can have been committed between the read and this line, as both run in one turn.
     if (row !== undefined) this.#rows.put(row)
     return row
   }
@@ -216,7 +216,7 @@ export class SqliteStore implements Store {
     leaseSeconds: number,
     limit: number,
   ): Promise<readonly Claim[]> {
-    // An idle look costs one read: no batch, no turn of the loop.
+    // A look without work costs one read: no batch, no turn of the loop.
     const any = await this.#ask(() => this.#queries.claimable.get(now, now, 1))
     if (any === undefined || limit <= 0) return []
     return this.#write(() =>
@@ -249,7 +249,7 @@ export class SqliteStore implements Store {
     return Math.min(due, leaseEnd)
   }
 
-  /** There is no other process; this one's own commits call back, as they do on PostgreSQL. */
+  /** There is no other process; this process's own commits call back, as on PostgreSQL. */
   onWork(callback: () => void): void {
     this.#callbacks.push(callback)
   }
@@ -304,7 +304,7 @@ export class SqliteStore implements Store {
         },
         undone: () => {
           tx?.abandon()
-          // It may have removed the last row of a type, which is there again.
+          // The batch may have removed the last row of a type; after the rollback it exists again.
           this.#emptyTypes.clear()
           return tx?.wrote === true
         },
@@ -314,7 +314,7 @@ export class SqliteStore implements Store {
     })
   }
 
-  /** A change of the store's own, with nothing to await in it. */
+  /** A change by the store itself, which awaits nothing. */
   #write<T>(change: () => T): Promise<T> {
     return this.#enlist(async (tx) => {
       tx.wrote = true
@@ -360,7 +360,7 @@ export class SqliteStore implements Store {
     })
   }
 
-  /** With one connection, a read must not look into the batch under way: it waits for its end. */
+  /** With a single connection, a read must not see the running batch, so it waits for its end. */
   #outside<T>(read: () => Promise<T>): Promise<T> {
     assertOutsideWork(this)
     const running = this.#shared ? this.#group.running : undefined

@@ -1,6 +1,6 @@
 /**
- * One try of one transaction: the port's calls over the writing connection. Whether its rows stand is
- * decided by the group commit, not here.
+ * One try of one transaction: the port's calls over the writing connection. The group commit decides whether its rows
+ * stay.
  */
 
 import {
@@ -29,13 +29,13 @@ export interface Writer {
   readonly relational: RelationalStatements
   /** The position of a feed as the running batch sees it. */
   position(feed: string): number
-  /** Keys written since the last commit, by whichever transaction, kept or undone. */
+  /** Keys written since the last commit by any transaction, whether kept or rolled back. */
   readonly touched: Set<string>
-  /** The row as committed, where it is at hand. Not true for a touched key. */
+  /** The committed row, if it is cached. Not valid for a touched key. */
   committed(key: string): ResourceRow | undefined
-  /** Has a committed row at hand from now on. */
+  /** Caches a committed row. */
   keep(row: ResourceRow): void
-  /** Types that have no row, neither committed nor in the running batch, as far as somebody asked. */
+  /** Types known to have no row, neither committed nor in the running batch. */
   readonly emptyTypes: Set<string>
   readonly turns: Turns
 }
@@ -43,12 +43,12 @@ export interface Writer {
 export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
   readonly #writer: Writer
   readonly #follows: (readonly [feed: string, key: string])[] = []
-  /** The first failure of a call. No later one can mend it, as on PostgreSQL, where it ends the transaction. */
+  /** The first failed call. All later calls fail too, as on PostgreSQL, where it ends the transaction. */
   #failure: unknown
   #ended = false
   /** Set when work was scheduled, so that the store calls back after the commit. */
   scheduled = false
-  /** Set when there may be something to take back. */
+  /** Set when there may be something to roll back. */
   wrote = false
   /** Resources as this transaction leaves them; undefined: removed. */
   readonly rows = new Map<string, ResourceRow | undefined>()
@@ -59,7 +59,7 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
   }
 
   async lock(key: string): Promise<ResourceRow | undefined> {
-    // One transaction writes at a time, so every row read in it stays as read.
+    // Only one transaction writes at a time, so rows read in it cannot change.
     this.assertOpen()
     if (this.#writer.touched.has(key)) return this.row(key)
     const known = this.#writer.committed(key)
@@ -75,20 +75,20 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
     return this.#weighed(await super.list(query))
   }
 
-  /** After large rows the loop comes round. */
+  /** Gives the event loop a turn after large rows. */
   async #weighed(rows: readonly ResourceRow[]): Promise<readonly ResourceRow[]> {
     for (const { document } of rows) this.#writer.turns.weigh(document.length)
     await this.#writer.turns.pause()
     return rows
   }
 
-  /** Asked of every write about locks, which most installations have none of. */
+  /** Every write asks this about locks, which most installations do not have. */
   override async count(query: Omit<ListQuery, 'after'>): Promise<number> {
     this.assertOpen()
     const { type, under, limit } = query
     const { emptyTypes } = this.#writer
     if (type !== undefined && emptyTypes.has(type)) return 0
-    // Nothing is awaited in between: what was undone meanwhile must not be remembered.
+    // Nothing is awaited in between: something rolled back meanwhile must not be remembered.
     const found = this.countNow(query)
     const isOfAll = under === '/' && query.tracked !== true && limit > 0
     if (found === 0 && type !== undefined && isOfAll) emptyTypes.add(type)
@@ -110,7 +110,7 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
           row.generation,
           row.document,
         ),
-      // Where both are taken SQLite names the unique key, but it is the key that was raced for.
+      // Where both are taken SQLite names the unique key, but the race was for the key.
       (columns) => rowConflict(row, columns === uniqueColumn && this.row(row.key) === undefined),
     )
     this.rows.set(row.key, row)

@@ -31,11 +31,11 @@ export interface PostgresServer extends AsyncDisposable {
   readonly version: string
   /** The address of a database of this server, as its superuser. */
   url(database: string): string
-  /** Makes a database, empty or with what another holds that nobody is connected to; its address. */
+  /** Creates a database, empty or as a copy of one that nobody is connected to; returns its address. */
   createDatabase(like?: string): Promise<string>
   /** Ends all sessions and starts anew, as an operator would after settings were changed. */
   restart(): Promise<void>
-  /** Ends the server, which answers nobody until the answer of this is called. */
+  /** Pauses the server, which then answers nobody until the returned function is called. */
   suspend(): Promise<() => Promise<void>>
   /** Stops the server at once, as a crash would, and removes its folder. */
   stop(): Promise<void>
@@ -48,7 +48,7 @@ interface PostgresServerOptions {
   readonly fsync?: boolean
   /** The folder of `initdb` and `postgres`; the one of `findPostgres` when left out. */
   readonly binaries?: string
-  /** Where its own folder is made; the system's folder of temporary files when left out. */
+  /** The parent of its own folder; the system's temporary folder when left out. */
   readonly parent?: string
 }
 
@@ -150,7 +150,7 @@ interface Owner {
   readonly gid: number
 }
 
-/** PostgreSQL refuses to run as root (facts A.1): there, whom to run it as. */
+/** PostgreSQL refuses to run as root (facts A.1); as root, the user to run it as. */
 function unprivileged(): Owner | undefined {
   if (process.getuid?.() !== 0) return undefined
   for (const name of ['postgres', 'nobody']) {
@@ -164,8 +164,8 @@ function unprivileged(): Owner | undefined {
 }
 
 /**
- * The npm package lists links between its libraries and leaves them to an install script, which we deny. They
- * are made in place, or in a copy where the place is read-only or closed to the user the server runs as.
+ * The npm package lists links between its libraries and leaves them to an install script, which is not run. They are
+ * made in place, or in a copy where the package is read-only or the server's user cannot read it.
  */
 function usableBinaries(binaries: string, folder: string, asOther: boolean): string {
   const native = dirname(binaries)
@@ -182,7 +182,7 @@ function usableBinaries(binaries: string, folder: string, asOther: boolean): str
 }
 
 interface SymlinkEntry {
-  /** The file, and the name it is to have too; both from the package's own folder: `native/lib/…`. */
+  /** The file, and the second name it needs; both relative to the package: `native/lib/…`. */
   readonly source: string
   readonly target: string
 }
@@ -194,7 +194,7 @@ function link(list: string, native: string): void {
     try {
       symlinkSync(relative(dirname(target), source), place)
     } catch (error) {
-      // Made before, or by a test file that runs at the same time.
+      // Made earlier, or by a test file that runs at the same time.
       if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
     }
   }
@@ -219,8 +219,8 @@ function isClosed(folder: string): boolean {
 }
 
 /**
- * A fresh cluster in `data`; the superuser's password. `initdb` takes a second of a processor, so it is run once for
- * each set of programs: what it made is kept among the installed packages, and copied.
+ * Prepares a fresh cluster in `data`; returns the superuser's password. `initdb` costs a second of CPU, so it runs
+ * once per set of programs; its result is kept beside the installed packages and copied.
  */
 function placeData(
   binaries: string,
@@ -312,7 +312,7 @@ exit "$code"
 
 interface Keeper {
   readonly child: ChildProcess
-  /** What it wrote when the server ended: the tail of the server's log. */
+  /** Its last output: the tail of the server's log. */
   words(): string
 }
 
@@ -409,7 +409,7 @@ function server(
   const suspend = async (): Promise<() => Promise<void>> => {
     for (const name of ['wait', 'again']) writeFileSync(join(folder, name), '')
     const [pid] = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')
-    // Its fast shutdown: sessions are ended, and what is committed is on the disk.
+    // PostgreSQL's fast shutdown: sessions end, and committed data is on disk.
     process.kill(Number(pid), 'SIGINT')
     await until(false)
     return async () => {
