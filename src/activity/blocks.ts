@@ -13,14 +13,14 @@ export const blockRows = 512
 const filterBytes = 2048
 const hashes = 7
 const everyMilliseconds = 1000
-/** Blocks made before others get a turn. */
+/** The number of blocks made before other work gets a turn. */
 const blocksAtOnce = 8
 
-/** What a question may be about. All values in lower case, but for ids that are compared as they are. */
+/** The terms of a query. All values are in lower case, except ids that are compared as they are. */
 export interface Terms {
   readonly key?: string
   readonly correlation?: string
-  /** The id of the caller, or its name in lower case: an event has both. */
+  /** The caller's id, or its name in lower case. An event has both. */
   readonly caller?: string
   readonly subscription?: string
   /** The key of a resource group. */
@@ -39,7 +39,7 @@ interface Summarized {
   readonly caller: string
 }
 
-/** Without the caller, who has two. */
+/** All terms except the caller, who has two. */
 export function termsOf({
   key,
   action,
@@ -72,14 +72,14 @@ export class TermFilter {
     this.#addNew('callerName', event.caller.toLowerCase(), 'caller')
   }
 
-  /** Most events are like the one before in most of their terms. */
+  /** Most events share most of their terms with the event before. */
   #addNew(which: string, value: string, name = which): void {
     if (this.#latest.get(which) === value) return
     this.#latest.set(which, value)
     this.#add(`${name}:${value}`)
   }
 
-  /** False only when no event that was added has all of them. */
+  /** False only when no added event has all of the terms. */
   mayHold(terms: Terms): boolean {
     return Object.entries(terms).every(([name, value]) => this.#has(`${name}:${value}`))
   }
@@ -103,7 +103,7 @@ export class TermFilter {
   }
 }
 
-/** FNV-1a, and a second hash mixed from it. */
+/** FNV-1a, and a second hash derived from it. */
 function hashOf(text: string): readonly [start: number, step: number] {
   let hash = 0x811c9dc5
   for (let at = 0; at < text.length; at++) {
@@ -120,7 +120,7 @@ export const blockQueries = {
     where number > ? order by number limit ?`,
 } as const
 
-/** Summarizes the next full block; false when there is none. */
+/** Summarizes the next full block. Returns false when there is none. */
 export async function summarizeBlock(sql: Sql): Promise<boolean> {
   const [block] = await sql.all(blockQueries.lastBlock)
   const after = Number(block?.['last'] ?? 0)
@@ -145,7 +145,7 @@ export async function summarizeBlock(sql: Sql): Promise<boolean> {
       `insert into event_blocks (last, first, earliest, latest, terms) values (?, ?, ?, ?, ?)
         on conflict do nothing`,
       Number(rows.at(-1)?.['number']),
-      // From the end of the block before: nothing lies between two blocks.
+      // A block begins where the block before ended, so nothing lies between two blocks.
       after + 1,
       earliest,
       latest,
@@ -183,7 +183,7 @@ export function startBlockSummaries(options: {
       return underway
     })
   }
-  // A new start has other things to do first.
+  // A new start does other things first.
   if (sql.dialect === 'sqlite') plan(everyMilliseconds * 5)
   return {
     async [Symbol.asyncDispose]() {

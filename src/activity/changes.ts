@@ -1,6 +1,6 @@
 /**
- * What a write changed, property by property, from what a reader would have seen before and after it. Bounded in
- * number and size. What a schema marks `writeOnly` appears by its path alone, without any value or digest of it.
+ * Lists what a write changed, property by property, as a reader would see it before and after. The list is bounded
+ * in number and size. A property marked `writeOnly` appears by its path alone, without any value or digest.
  */
 
 import { isMasked, type SecretPath } from './secret-paths.ts'
@@ -12,22 +12,22 @@ interface Change {
   readonly after?: unknown
   /** A secret was given here. */
   readonly masked?: true
-  /** A value was too long to be kept. */
+  /** The value was too long to store. */
   readonly cut?: true
 }
 
 export interface Changes {
   readonly list: readonly Change[]
-  /** Changes beyond the bound. */
+  /** The number of changes that were left out. */
   readonly omitted: number
 }
 
 const changeLimits = { changes: 60, valueLength: 1024, length: 8192 } as const
 
-/** They say who and when, which the record says itself, or do not change. */
+/** These members say who and when, which the record says itself, or they never change. */
 const ignoredMembers: ReadonlySet<string> = new Set(['id', 'name', 'type', 'etag', 'systemData'])
 
-/** Of two wire objects; one is undefined where a resource comes into being or goes. */
+/** Compares two wire objects. One is undefined when a resource is created or deleted. */
 export function changesBetween(
   before: object | undefined,
   after: object | undefined,
@@ -41,7 +41,7 @@ export function changesBetween(
   return found
 }
 
-/** Besides `changes`: secrets were given at these places. */
+/** Adds the places where secrets were given to the changes. */
 export function withSecretPaths(changes: Changes, given: readonly string[]): Changes {
   if (given.length === 0) return changes
   const room = Math.max(0, changeLimits.changes - changes.list.length)
@@ -100,7 +100,7 @@ function compare(
     return
   }
   const length = lengthOf(before) + lengthOf(after)
-  // A large object that is on one side only is told of member by member.
+  // A large object that exists on one side only is listed member by member.
   if (length > changeLimits.valueLength && isOnOneSide(before, after)) {
     compareMembers(found, path, before, after)
     return
@@ -121,7 +121,7 @@ function compareMembers(
   }
 }
 
-/** Both are objects, or both lists of the same length: their members can be told apart. */
+/** True for two objects, or two lists of the same length: their members can be compared one by one. */
 function haveSameStructure(before: unknown, after: unknown): boolean {
   if (Array.isArray(before) || Array.isArray(after)) {
     return Array.isArray(before) && Array.isArray(after) && before.length === after.length

@@ -1,8 +1,8 @@
 /**
- * Records of what changes nothing by itself: sign-ins, and requests that were refused. They are written in batches
- * soon after, so that nobody waits for them. A clean stop writes all that is left; a kill loses what the last
- * moments brought. What comes faster than it can be written, or too often from one place, is counted instead, and
- * the count is a record of its own.
+ * Queues records of requests that change nothing: sign-ins and refused requests. They are written in batches soon
+ * after, so that no request waits. A clean stop writes all that is left; a kill loses the last moments. Records
+ * that come faster than they can be written, or too often from one source, are counted instead, and the count
+ * becomes a record.
  */
 
 import type { Clock, Log } from '#kernel/ports.ts'
@@ -12,20 +12,20 @@ import { installationActor } from './recorded-sql.ts'
 
 export interface ActivityQueue extends AsyncDisposable {
   /**
-   * Never throws, and nobody waits. `source` is for what anybody may cause without being known: at most a bounded
-   * number of records a minute is kept for each.
+   * Queues a record. It never throws and nobody waits. `source` bounds what an unknown caller can cause: at most so
+   * many records a minute are kept for each source.
    */
   note(record: Omit<ActivityRecord, 'at'>, source?: string): void
-  /** Resolves when all that was noted before is written, or could not be. */
+  /** Resolves when every record queued before is written or has failed. */
   flush(): Promise<void>
 }
 
 interface QueueLimits {
-  /** Records that wait to be written. */
+  /** The number of records that may wait to be written. */
   readonly waitingMax: number
   readonly batchMax: number
   readonly delayMilliseconds: number
-  /** Tries of a batch at a stop. */
+  /** How often a stop tries to write a batch. */
   readonly lastTries: number
   readonly perSourceMax: number
   readonly sourcesMax: number
@@ -46,7 +46,7 @@ interface QueueOptions {
   readonly sql: Sql
   readonly clock: Clock
   readonly log: Log
-  /** `Vendor.Insights/eventtypes/omitted`: the name of the record that tells how many were left out. */
+  /** `Vendor.Insights/eventtypes/omitted`: the action of the record that says how many were left out. */
   readonly omittedAction: string
   readonly limits?: Partial<QueueLimits>
 }
@@ -89,7 +89,7 @@ export function openActivityQueue(options: QueueOptions): ActivityQueue {
     return writing
   }
 
-  /** False when the store did not take it; the records stay. */
+  /** Returns false when the store refused the batch; the records stay in the queue. */
   async function writeBatch(): Promise<boolean> {
     const batch = waiting.slice(0, limits.batchMax)
     const left = omitted
@@ -139,7 +139,7 @@ export function openActivityQueue(options: QueueOptions): ActivityQueue {
       const at = clock.now()
       if (waiting.length >= limits.waitingMax || (source !== undefined && isTooMany(source, at))) {
         omitted++
-        // Told once a minute at the most, or with the next batch.
+        // The count is written once a minute at most, or with the next batch.
         schedule(minute)
         return
       }

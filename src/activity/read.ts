@@ -1,6 +1,6 @@
 /**
- * Reading the audit trail, newest first, page by page. One page looks at a bounded part of the trail, so it may come
- * back short and go on by its cursor.
+ * Reads the audit trail page by page, newest first. A page looks at a bounded part of the trail, so it may come
+ * back short and continue by its cursor.
  */
 
 import type { Sql } from '#stores/store.ts'
@@ -18,11 +18,11 @@ interface ActivityPage {
 }
 
 const batchRows = 512
-/** Records and batches that one page reads. */
+/** The number of records and batches that one page reads. */
 const scannedMax = 5000
 const batchesMax = 40
 
-/** `cursor` is the `next` of the page before; the caller has seen to it that it is one. */
+/** `cursor` is the `next` of the page before. The caller has validated it. */
 export async function readActivity(
   sql: Sql,
   question: ActivityQuery,

@@ -1,6 +1,7 @@
 /**
- * A record of the audit trail: who did what to which resource, from where, when, and what came of it. Made here from
- * plain values and written by whoever has the transaction. Holds no secret and no message that could quote one.
+ * A record of the audit trail: who did what to which resource, from where, when, and the outcome. It is built here
+ * from plain values and written by the code that has the transaction. It holds no secret and no message that could
+ * quote one.
  */
 
 import type { RequestOrigin } from '#kernel/request-origin.ts'
@@ -14,7 +15,7 @@ export interface RequestFrom extends RequestOrigin {
   readonly clientRequestId?: string
 }
 
-/** Who acts. What is known besides the id is shown, and decides nothing. */
+/** The principal that acts. Everything besides the id is shown only and decides nothing. */
 export interface Actor {
   readonly id: string
   readonly displayName?: string
@@ -23,11 +24,11 @@ export interface Actor {
   readonly clientId?: string
 }
 
-/** What all records of one request have in common. */
+/** The properties that all records of one request share. */
 export interface Initiator {
   readonly principal: Actor
   readonly correlationId: string
-  /** Left out where no request is under way: work in the background, deployments. */
+  /** Left out where there is no request: background work, deployments. */
   readonly from?: RequestFrom
 }
 
@@ -42,26 +43,26 @@ export interface ActivityRecord {
   readonly status: ActivityStatus
   /** The status of the answer, where it is known. */
   readonly httpStatus?: number
-  /** Of the refusal or the failure. Its message is left out, since it may quote what was sent. */
+  /** The code of the refusal or failure. Its message is left out, since it may quote what was sent. */
   readonly code?: string
   readonly operationId?: string
   readonly changes?: Changes
-  /** The resource came into being because of what was written below it. */
+  /** The resource was created because something below it was written. */
   readonly implicit?: boolean
-  /** Further facts, by name: the way of a sign-in, how many records were left out. */
+  /** Further facts by name, such as the grant of a sign-in or the number of omitted records. */
   readonly facts?: Readonly<Record<string, string>>
 }
 
-/** A resource id, or the path of something that is no resource. */
+/** A resource id, or a path of something that is no resource. */
 export interface Target {
   readonly text: string
   /** In lower case. */
   readonly key: string
 }
 
-/** What stands in `EventRow.detail`. Earlier versions wrote some of these names only, and names of their own. */
+/** The content of `EventRow.detail`. Earlier versions wrote some of these names only, and names of their own. */
 export interface EventDetail {
-  /** The target as shown, where it differs from the key. */
+  /** The target's id as shown, where it differs from the key. */
   readonly id?: string
   readonly type?: string
   readonly application?: string
@@ -73,7 +74,7 @@ export interface EventDetail {
   readonly code?: string
   readonly implicit?: true
   readonly changes?: Changes['list']
-  /** Changes that were left out. */
+  /** The number of changes that were left out. */
   readonly changesOmitted?: number
   readonly facts?: Readonly<Record<string, string>>
 }
@@ -119,7 +120,7 @@ function detailOf(record: ActivityRecord): EventDetail {
   return detail as EventDetail
 }
 
-/** A path of an area that has no resource ids, as a target. */
+/** Makes a target from a path of an area that has no resource ids. */
 export function targetOf(path: string): Target {
   const text = printable(path).slice(0, 2048)
   return { text, key: text.toLowerCase() }
@@ -133,7 +134,7 @@ function subscriptionOfKey(key: string): string {
   return key.slice(subscriptionPrefix.length, end < 0 ? undefined : end)
 }
 
-/** Names of external issuers are not ours: control characters would break a store, or the reader's terminal. */
+/** External issuers choose these names. Control characters in them would break a store or the reader's terminal. */
 function printable(text: string): string {
   const short = text.length > nameLengthMax * 8 ? text.slice(0, nameLengthMax * 8) : text
   return /\p{Cc}/u.test(short) ? short.replace(/\p{Cc}/gu, '?') : short

@@ -1,7 +1,6 @@
 /**
- * The relational port with the audit trail kept: a transaction that changes rows in the course of a request leaves a
- * record in that very transaction, so that neither is there without the other. Of several transactions of one
- * request the first leaves it.
+ * Adds the audit trail to the relational port. A transaction that changes rows during a request also writes a
+ * record, so that neither exists without the other. When a request has several transactions, the first writes it.
  */
 
 import type { Clock } from '#kernel/ports.ts'
@@ -10,19 +9,22 @@ import { changesBetween } from './changes.ts'
 import { type Actor, type Initiator, type Target, targetOf, toEvent } from './record.ts'
 import { currentRequestActivity, type RequestActivity } from './request-activity.ts'
 
-/** What a transaction says of itself, beyond that it was made. */
+/** Describes a transaction for its record. */
 export interface ActivityDescription {
-  /** Without the vendor word. Needed where no request may be under way; without both nothing is recorded. */
+  /**
+   * The action without the vendor word. It is needed where there may be no request; with neither, nothing is
+   * recorded.
+   */
   readonly action?: string
   readonly target?: string
-  /** Who, where neither a request of the edge nor the installation itself does it. */
+  /** The initiator, where neither a request nor the installation itself acts. */
   readonly initiator?: Initiator
   readonly before?: object
   readonly after?: object
 }
 
 export interface RecordedTx extends SqlTx {
-  /** The last call counts. Without one, a transaction of a request is recorded by the request alone. */
+  /** Describes the transaction; the last call counts. Without a call, the record describes the request. */
   describe(description: ActivityDescription): void
 }
 
@@ -30,10 +32,10 @@ export interface RecordedSql extends Sql {
   transact<T>(work: (tx: RecordedTx) => Promise<T>): Promise<T>
 }
 
-/** The installation itself, where it writes without being asked. */
+/** The installation itself, for writes that nobody requested. */
 export const installationActor: Actor = { id: 'system', displayName: 'the installation' }
 
-/** `namespace`: the vendor word, for what a transaction calls itself. */
+/** `namespace` is the vendor word in the names of actions. */
 export function recordedSql(sql: Sql, clock: Clock, namespace = 'Vendor'): RecordedSql {
   return {
     dialect: sql.dialect,
@@ -41,7 +43,7 @@ export function recordedSql(sql: Sql, clock: Clock, namespace = 'Vendor'): Recor
     scan: (text, ...values) => sql.scan(text, ...values),
     snapshot: (work) => sql.snapshot(work),
     async transact(work) {
-      // Here, in the course of the request, and not in the transaction.
+      // This is read here, during the request, and not inside the transaction.
       const requestActivity = currentRequestActivity()
       const qualified = (name: string): string => `${namespace}.${name}`
       const outcome = await sql.transact(async (tx) => {

@@ -1,7 +1,7 @@
 /**
- * What a request is about, for those parts of it that write to tables of their own: they open transactions far below
- * the place that knows the caller. Set around a request's work, read where a transaction is handed to the store.
- * Inside the transaction it must not be read: a store may run the work of several requests one after the other.
+ * Tells code deep inside a request what the request is about, so that transactions far below the edge can record
+ * the caller. It is set around a request's work and read when a transaction is handed to the store. It must not be
+ * read inside the transaction: a store may run the work of several requests one after the other.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
@@ -11,7 +11,7 @@ export interface RequestActivity {
   readonly initiator: Initiator
   readonly action: string
   readonly target: Target
-  /** A transaction with a record of this act was committed. */
+  /** A transaction with a record of this request was committed. */
   recorded: boolean
 }
 

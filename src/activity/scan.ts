@@ -14,9 +14,9 @@ export interface ScanPosition {
 }
 
 interface ScanBatch {
-  /** In order. Some may not be wanted. */
+  /** The rows in scan order. Some may not match the query. */
   readonly rows: readonly SqlRow[]
-  /** Where to go on; undefined at the end of the trail. */
+  /** The position to continue from; undefined at the end of the trail. */
   readonly next: ScanPosition | undefined
 }
 
@@ -28,14 +28,14 @@ export function openScan(sql: Sql, question: ActivityQuery): Scan {
 
 const latest = Number.MAX_SAFE_INTEGER
 
-/** The terms that have an index, the narrowest first, with their columns. A caller is looked for among the rest. */
+/** The terms that have an index, the most selective first, with their columns. The caller has no index. */
 const indexed = [
   ['correlation', 'correlation_id'],
   ['key', 'key'],
   ['subscription', 'subscription'],
 ] as const satisfies readonly (readonly [keyof Terms, string])[]
 
-/** One text per column, so that statements are few. */
+/** One SQL text per column keeps the number of statements small. */
 function indexQuery(column: string | undefined): string {
   const scope = column === undefined ? '' : `${column} = ? and`
   return `select ${columns} from events
@@ -62,17 +62,17 @@ export const scanQueries = {
     'select last, first, earliest, latest, terms from event_blocks where last >= ? order by last limit 1',
 } as const
 
-/** Blocks read for one batch: 128 KB of them. */
+/** The number of blocks read per batch: 128 KB of them. */
 const blocksAtOnce = 64
 
 /**
- * The order is that of the numbers. Records behind the last block are looked at themselves; of a block that may hold
- * what is wanted all records are.
+ * Scans in order of the record numbers. Records after the last block are all read; inside blocks, only the records
+ * of blocks that may match.
  */
 function scanByBlocks(sql: Sql, question: ActivityQuery): Scan {
   return async (position, limit) => {
     let below = position?.number ?? latest
-    // Inside a block, or behind all of them: the rows down to the beginning of it.
+    // The rows of one block, or all rows after the last block.
     const [last] = await sql.all(scanQueries.block, latest, 1)
     const end = Number(last?.['last'] ?? 0)
     if (below > end + 1) return readRange(sql, below, end + 1, limit)

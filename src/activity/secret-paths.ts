@@ -1,9 +1,9 @@
 /**
- * Where the schema of a body has secrets: properties marked `writeOnly`. Read once per schema; a body is then looked
- * at in those places only. Knows no values.
+ * Finds where the schema of a body has secrets: properties marked `writeOnly`. A schema is read once; a body is
+ * then searched in those places only.
  */
 
-/** Names of properties from the top; `*` is any item of a list, or any member of a map. */
+/** Names of properties from the root. `*` is any item of a list or any member of a map. */
 export type SecretPath = readonly string[]
 
 interface Node {
@@ -46,7 +46,7 @@ function walk(node: Node, path: SecretPath, found: Map<string, SecretPath>): voi
   }
 }
 
-/** Is this place, or one it lies in, a secret? Items of lists are written `[0]`. */
+/** Whether this place, or a place that contains it, is a secret. Items of lists are written `[0]`. */
 export function isMasked(secrets: readonly SecretPath[], path: readonly string[]): boolean {
   return secrets.some(
     (secret) =>
@@ -57,7 +57,7 @@ export function isMasked(secrets: readonly SecretPath[], path: readonly string[]
 
 const mask = '*****'
 
-/** The value with everything masked that lies in one of these places. */
+/** The value with all secrets masked. */
 export function maskSecrets(secrets: readonly SecretPath[], value: unknown): unknown {
   return secrets.length === 0 ? value : masked(secrets, value, [])
 }
@@ -75,8 +75,8 @@ function masked(secrets: readonly SecretPath[], value: unknown, path: readonly s
 }
 
 /**
- * What was given with everything masked that is not shown at its place as well. Spelling is nothing here: case and blanks may
- * come back otherwise, and items of a list in another order.
+ * What was given, with every value masked that the answer does not show at the same place. Case, blanks and the
+ * order of list items are ignored, because an answer may change them.
  */
 export function maskUnlessShown(given: unknown, shown: unknown): unknown {
   if (Array.isArray(given)) {
@@ -112,7 +112,7 @@ function plainText(value: unknown): string | undefined {
 
 const givenMax = 60
 
-/** The places of the body where a secret stands, as text. */
+/** The paths in the body where a secret was given. */
 export function secretsInBody(secrets: readonly SecretPath[], body: unknown): readonly string[] {
   const found: string[] = []
   for (const secret of secrets) collectSecrets({ secret, at: 0 }, body, '', found)

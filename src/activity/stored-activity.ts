@@ -1,4 +1,4 @@
-/** A row of the audit trail as it is read: its columns, and what a question may ask of it. */
+/** A row of the audit trail as it is read, and the query for such rows. */
 
 import type { SqlRow } from '#stores/store.ts'
 import { type TermName, type Terms, termsOf } from './blocks.ts'
@@ -19,12 +19,12 @@ export interface StoredActivity {
 }
 
 export interface ActivityQuery {
-  /** All of these must hold; they decide which part of the trail is looked at. */
+  /** All of these must match. They decide which part of the trail is read. */
   readonly equal: Terms
-  /** Milliseconds, both included. */
+  /** Milliseconds since 1970; both bounds are included. */
   readonly from?: number
   readonly until?: number
-  /** Asked of what is looked at. Left out: everything is wanted. */
+  /** Filters the records that are read. Every record matches when it is left out. */
   matches?(activity: StoredActivity): boolean
 }
 
@@ -43,7 +43,7 @@ export function toActivity(row: SqlRow): StoredActivity {
     correlationId: String(row['correlation_id']),
     operationId: row['operation_id'] === null ? undefined : String(row['operation_id']),
     subscription: String(row['subscription']),
-    // Written by `toEvent`, or by earlier versions as an object with other names.
+    // `toEvent` writes this; earlier versions wrote an object with other names.
     detail: JSON.parse(String(row['detail'])) as EventDetail,
   }
 }
@@ -56,7 +56,7 @@ export function matchesQuery(question: ActivityQuery, activity: StoredActivity):
   const { principalId, caller } = activity
   if (asked !== undefined && asked !== principalId && asked !== caller.toLowerCase()) return false
   const own = termsOf(activity)
-  // `Terms` has these names and no others.
+  // `Terms` has exactly these names.
   const isEqual = (Object.entries(terms) as [TermName, string][]).every(
     ([name, value]) => own[name] === value,
   )

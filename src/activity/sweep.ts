@@ -1,4 +1,4 @@
-/** Removes records by age, the oldest first and a few at a time: a sweep costs what it sweeps. */
+/** Removes records by age, the oldest first and a few at a time. The cost of a sweep depends on what it removes. */
 
 import type { Clock, Log, Timers } from '#kernel/ports.ts'
 import type { Sql } from '#stores/store.ts'
@@ -11,15 +11,18 @@ const day = 86_400_000
 export const sweepQueries = {
   oldest: 'select number, at from events order by number limit ?',
   remove: 'delete from events where number <= ? and at < ?',
-  // A summary stays while one of its records does, or the record would never be looked at.
+  // A summary stays as long as one of its records does; otherwise the record would never be found.
   blocks: `delete from event_blocks where last <= ?
     and not exists (select 1 from events where number between first and last)`,
 } as const
 
-/** Removes up to `limit` records from before that moment; how many it removed. Newer ones among them stay. */
+/**
+ * Removes up to `limit` records from before that moment and returns their number. Newer records among them stay.
+ */
 export async function sweepActivity(sql: Sql, before: number, limit: number): Promise<number> {
   const rows = await sql.all(sweepQueries.oldest, limit)
-  // The order is nearly that of time. One late record at the very beginning holds up the rest, and is passed over.
+  // Records are nearly in order of time. A late record at the very beginning would hold up the rest, so it is
+  // skipped.
   const last = rows.findLast((row) => Number(row['at']) < before)
   if (last === undefined) return 0
   const number = Number(last['number'])
@@ -38,7 +41,7 @@ interface ActivitySweepOptions {
   readonly keptDays: number
 }
 
-/** Sweeps now and then, until it is disposed. Every replica may: what one removed is gone for the others. */
+/** Sweeps at intervals until it is disposed. Every replica may sweep; a removed record is gone for all. */
 export function startActivitySweep(options: ActivitySweepOptions): AsyncDisposable {
   const { sql, clock, timers, log, keptDays } = options
   let timer: { cancel(): void } | undefined

@@ -1,4 +1,4 @@
-/** The newest end of the audit trail, the oldest record first: for those who wait for what is written next. */
+/** Reads the newest end of the audit trail, the oldest record first, for readers that follow it. */
 
 import type { Sql } from '#stores/store.ts'
 
@@ -11,8 +11,8 @@ export interface TrailTail {
   /** The number of the newest record; 0 where there is none. */
   newest(): Promise<number>
   /**
-   * Records after that number. Numbers are given out when a transaction writes and seen when it commits, so a lower one
-   * may appear later than a higher one.
+   * Records after that number. A transaction gets its number when it writes and becomes visible when it commits, so
+   * a lower number may appear after a higher one.
    */
   after(number: number, limit: number): Promise<readonly TrailRecord[]>
 }

@@ -1,4 +1,7 @@
-/** Spans of time as people write them: `90s`, `2h`, `1d12h`, `PT2H`. Months and years are none: they differ in length. */
+/**
+ * Parses durations as people write them: `90s`, `2h`, `1d12h`, `PT2H`. Months and years are refused: their length
+ * varies.
+ */
 
 const units: Readonly<Record<string, number>> = {
   w: 7 * 86_400_000,
@@ -8,13 +11,13 @@ const units: Readonly<Record<string, number>> = {
   s: 1000,
   ms: 1,
 }
-/** A century: beyond it moments no longer fit where they are stored. */
+/** A century. Later moments do not fit into the store's columns. */
 const millisecondsMax = 100 * 366 * 86_400_000
 
 const short = /^(?:\d+(?:\.\d+)?(?:ms|[wdhms]))+$/i
 const iso = /^P(?:\d+W|(?:\d+D)?(?:T(?:\d+H)?(?:\d+M)?(?:\d+(?:\.\d+)?S)?)?)$/i
 
-/** In milliseconds; undefined for what is no span, or none above nothing. */
+/** Milliseconds; undefined for text that is no duration, or for zero. */
 export function parseDuration(text: string): number | undefined {
   if (text.length > 40 || !(short.test(text) || iso.test(text))) return undefined
   let sum = 0

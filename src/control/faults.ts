@@ -1,53 +1,53 @@
 /**
- * Rules by which an installation fails on purpose: which requests, steps or reads of the store they meet, how often, until
- * when, and what happens then. Pure bookkeeping; `main/faults.ts` lets things fail.
+ * Fault rules: which requests, steps or store reads they match, how often, until when, and what happens then. This
+ * file only keeps the rules; `main/faults.ts` makes things fail.
  */
 
 import { refuse } from '#kernel/error.ts'
 
-/** Whom a rule meets. What is left out is not asked. */
+/** The conditions of a rule. A condition that is left out matches everything. */
 interface FaultMatch {
-  /** A method of HTTP. */
+  /** The HTTP method. */
   readonly method?: string
-  /** A path, or with `*` at its end all that begin so. Case does not matter. */
+  /** A path, or a prefix that ends with `*`. Case does not matter. */
   readonly path?: string
   /** `Vendor.ContainerInstance/containerGroups`; the vendor word may be left out. */
   readonly type?: string
   /** The object id or the name of the caller. */
   readonly principal?: string
-  /** Of those that match, so many are met: from 0 to 1. */
+  /** The share of matching requests that the rule applies to, from 0 to 1. */
   readonly rate?: number
-  /** So many are met, and no more. */
+  /** The rule applies to at most this many. */
   readonly count?: number
-  /** So many are let through before. */
+  /** The first so many are let through. */
   readonly after?: number
-  /** The rule ends by itself after so many seconds of the machine. */
+  /** The rule ends by itself after so many seconds of the machine's clock. */
   readonly seconds?: number
 }
 
-/** What a request meets. */
+/** What happens to a request. */
 export interface RequestFault {
   readonly status?: number
   readonly code?: string
   readonly retryAfter?: number
-  /** Milliseconds before anything else happens. */
+  /** Milliseconds of delay before anything else happens. */
   readonly latency?: number
-  /** The connection ends in the middle of the answer's body. */
+  /** The connection is cut in the middle of the answer's body. */
   readonly cut?: boolean
-  /** The token counts as expired. */
+  /** The token is treated as expired. */
   readonly token?: 'refused'
 }
 
 export interface FaultRule extends FaultMatch, RequestFault {
-  /** Steps of operations fail at once, or are not taken as long as the rule holds. */
+  /** Steps of operations fail at once, or do not run while the rule is active. */
   readonly step?: 'fail' | 'hang'
-  /** The store does not answer, or takes `latency` milliseconds more. */
+  /** The store does not answer, or takes `latency` milliseconds longer. */
   readonly store?: 'away' | 'slow'
   /** The engine loses what it runs for the resource at `path`, once or `count` times. */
   readonly engine?: 'loses'
 }
 
-/** What a rule met. */
+/** Something that a rule was applied to. */
 interface Met {
   readonly at: string
   readonly what: string
@@ -57,9 +57,9 @@ interface Met {
 export interface KeptRule {
   readonly id: string
   readonly rule: FaultRule
-  /** How many it met. */
+  /** How often the rule was applied. */
   readonly met: number
-  /** The last of them. */
+  /** The latest of them. */
   readonly latest: readonly Met[]
 }
 
@@ -74,23 +74,23 @@ interface MetRequest {
 
 export interface Faults {
   add(rule: FaultRule): string
-  /** The rules of a scenario; refuses an unknown one. */
+  /** Adds the rules of a scenario. Refuses an unknown one. */
   play(scenario: string): readonly string[]
   list(): readonly KeptRule[]
-  /** One, or all. */
+  /** Removes one rule, or all. */
   clear(id?: string): void
   ofRequest(request: MetRequest): RequestFault | undefined
   ofStep(key: string, type: string): 'fail' | 'hang' | undefined
-  /** True when the engine is to lose what it runs for this resource now. */
+  /** True when the engine shall lose what it runs for this resource now. */
   ofEngine(key: string, type: string): boolean
-  /** Calls back with the key of each resource that a new rule lets its engine lose. */
+  /** Calls back with the key of each resource whose engine shall lose what it runs. */
   onLoss(callback: (key: string) => void): void
   ofStore(): Pick<FaultRule, 'store' | 'latency'> | undefined
 }
 
 const rulesMax = 100
 const latestMax = 50
-/** A store that is away can keep its owner from ending that. */
+/** Such a rule ends by itself, because it can keep its owner from removing it. */
 const storeSecondsMax = 600
 const storeSecondsUsual = 60
 
@@ -110,7 +110,7 @@ export type Scenario = keyof typeof scenarios
 interface Kept {
   readonly id: string
   readonly rule: FaultRule
-  /** By the machine, in milliseconds since 1970. */
+  /** Milliseconds since 1970, by the machine's clock. */
   readonly until: number
   seen: number
   met: number
@@ -237,7 +237,7 @@ function isPath(wanted: string | undefined, path: string): boolean {
   return pattern.endsWith('*') ? text.startsWith(pattern.slice(0, -1)) : text === pattern
 }
 
-/** With or without the vendor word, and with or without the types between the namespace and the last word. */
+/** The vendor word and the parent types between the namespace and the last word may be left out. */
 function isType(wanted: string | undefined, type: string): boolean {
   if (wanted === undefined) return true
   const [namespace = '', ...words] = type.toLowerCase().split('/')

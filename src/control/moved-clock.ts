@@ -1,44 +1,47 @@
 /**
- * A clock that can be stopped, set, advanced and made faster, and the timers that go by it. Waits for the passage of
- * time begin here, so a wait of an hour ends when the clock is advanced by one. Reads the machine's clock and nothing
- * else of the world; knows nothing of what waits.
+ * A clock that can be stopped, set, advanced and made faster, with timers that follow it. All waits begin here, so
+ * a wait of an hour ends when the clock is advanced by one. It reads only the machine's clock and knows nothing of
+ * what waits.
  */
 
 import type { Clock, Timers } from '#kernel/ports.ts'
 
-/** Shorter waits are a pause for breath, such as before a look that follows at once. They pass on a stopped clock too. */
+/** Shorter waits are pauses before work that follows at once. They also pass on a stopped clock. */
 const breathMilliseconds = 50
-/** Stops that one move makes at the most; what comes due between two of them is done at the second. */
+/** The number of stops in one move. Work that comes due between two stops is done at the second. */
 const stopsMax = 240
-/** Longer waits than the machine's timers can hold are waited for in parts. */
+/** Waits that are longer than the machine's timers allow are split. */
 const machineWaitMax = 2_147_000_000
-/** How long a stop of a move waits for work that came due. What takes longer goes on while the clock moves. */
+/** How long a move waits at a stop for the work that came due. Slower work goes on while the clock moves. */
 const settleMilliseconds = 2_000
 
 export const rateMax = 1_000_000
 
 export interface ClockState {
-  /** Now, in milliseconds since 1970. */
+  /** The current time, in milliseconds since 1970. */
   readonly at: number
-  /** Seconds that pass in one of the machine's; 0 while stopped. */
+  /** Seconds that pass per second of the machine; 0 while stopped. */
   readonly rate: number
 }
 
 export interface MovedClock extends Clock {
   readonly timers: Timers
   state(): ClockState
-  /** How fast time passes; 0 stops it. */
+  /** Sets how fast time passes; 0 stops it. */
   setRate(rate: number): void
   /**
-   * Lets so much time pass. What comes due on the way is done on the way, at its moment: the move stops there until that
-   * work is quiet. Moves follow one another.
+   * Advances the clock. Work that comes due on the way runs at its own moment: the move stops there until the work
+   * is quiet. Moves run one after another.
    */
   advance(milliseconds: number): Promise<void>
-  /** Forward as `advance`; backward at once, and whoever waits waits as long as before. */
+  /**
+   * Sets the clock. Forward it works like `advance`. Backward it changes at once, and timers wait as long as
+   * before.
+   */
   set(at: number): Promise<void>
-  /** Another time at once, with nothing on the way: whoever waits waits as long as before. */
+  /** Changes the time at once and runs nothing on the way. Timers wait as long as before. */
   restore(state: ClockState): void
-  /** Tells a move when work that came due is quiet. */
+  /** Registers how a move learns that the work that came due is quiet. */
   onSettle(isQuiet: () => Promise<void>): void
 }
 
@@ -52,7 +55,7 @@ export function createMovedClock(machine: { clock: Clock; timers: Timers }): Mov
   let base = { machine: machine.clock.now(), at: machine.clock.now(), rate: 1 }
   let timer: { cancel(): void } | undefined
   let moves: Promise<void> = Promise.resolve()
-  /** While a move is under way it alone decides what is due. */
+  /** During a move, only the move decides what is due. */
   let isMoving = false
   let settled: () => Promise<void> = async () => undefined
 
@@ -69,7 +72,7 @@ export function createMovedClock(machine: { clock: Clock; timers: Timers }): Mov
     return due
   }
 
-  /** Ends what is due, the earliest first; what it has begun. */
+  /** Ends the waits that are due, the earliest first, and returns what they started. */
   const endDue = (): readonly unknown[] => {
     const at = now()
     const due = [...waiting].filter((one) => one.due <= at).sort((a, b) => a.due - b.due)
@@ -106,7 +109,7 @@ export function createMovedClock(machine: { clock: Clock; timers: Timers }): Mov
     try {
       const end = begin + milliseconds
       const stride = Math.ceil(milliseconds / stopsMax)
-      // What is under way knows no more than it did: it ends at its own moment.
+      // Work already under way does not know of the new time; it ends at its own moment.
       await settle([])
       for (let at = begin; at < end; ) {
         at = Math.min(end, Math.max(nextDue(), at + stride))

@@ -1,6 +1,6 @@
 /**
- * Saved states by name: in a folder of the home, or in memory where the store is. A name is there whole or not at all, and
- * for the user alone, since states hold hashes of secrets.
+ * Saved states by name: in a folder of the home, or in memory when the store is in memory. A state is saved
+ * completely or not at all. Only the user may read the files, since states hold hashes of secrets.
  */
 
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
@@ -11,19 +11,19 @@ import { refuse } from '#kernel/error.ts'
 export interface SavedState {
   readonly name: string
   readonly bytes: number
-  /** Milliseconds since 1970, by the machine. */
+  /** Milliseconds since 1970, by the machine's clock. */
   readonly savedAt: number
 }
 
 export interface Snapshots {
   list(): readonly SavedState[]
-  /** Refuses when there is none of that name. */
+  /** Refuses an unknown name. */
   read(name: string): Uint8Array
   write(name: string, content: Uint8Array): SavedState
   remove(name: string): void
 }
 
-/** States that are kept at the most. */
+/** The number of states that may be saved. */
 const snapshotsMax = 1000
 const namePattern = /^[a-z0-9][a-z0-9._-]{0,63}$/i
 const ending = '.state'

@@ -1,7 +1,8 @@
 /**
- * All that a store holds, as one text and back: a line that says whose state it is, then for each table a line with its
- * columns and a line for each row. Read in one snapshot, brought back in one transaction, so that a crash leaves one
- * state or the other. Leases end and feeds tell of every key, so that nobody goes on with what they knew.
+ * Writes everything a store holds as one text, and reads it back. The first line says whose state it is. Each table
+ * follows as a line with its columns and a line for each row. Saving reads one snapshot and restoring is one
+ * transaction, so a crash leaves one state or the other. Leases end and feeds report every key, so that no cache
+ * keeps old values.
  */
 
 import { Readable } from 'node:stream'
@@ -13,28 +14,28 @@ import type { SqlTx, SqlValue, Store } from '#stores/store.ts'
 import type { ClockState } from './moved-clock.ts'
 import { emptyTables, numberOn, readTables, type Table, writeRows } from './tables.ts'
 
-/** Bytes of a state, unpacked: it is made and read in memory. */
+/** The largest unpacked state in bytes. It is made and read in memory. */
 const stateBytesMax = 1024 * 1024 * 1024
-/** A line is a row: several times what a document may hold, for what JSON writes longer. */
+/** The longest line in bytes. A line is a row: several times the largest document, because JSON is longer. */
 const lineBytesMax = 64 * 1024 * 1024
 const rowsAtOnce = 2000
 /** The first piece holds the whole first line. */
 const pieceBytes = 1024 * 1024
 const format = 'armature-state-1'
 
-/** What a state must have in common with the installation that it is brought back to. */
+/** What a state and the installation that restores it must have in common. */
 export interface StateOwner {
   readonly tenantId: string
   readonly subscriptionId: string
-  /** Secrets in it are sealed with this key. */
+  /** Proves which key sealed the secrets in it. */
   readonly keyProof: string
 }
 
 export interface Restored {
-  /** Milliseconds since 1970, when it was saved. */
+  /** When the state was saved, in milliseconds since 1970. */
   readonly savedAt: number
   readonly rows: number
-  /** Of the installation's clock, where it could be moved. */
+  /** The state of the installation's clock, where it can be moved. */
   readonly clock?: ClockState
 }
 
@@ -42,19 +43,24 @@ interface Head extends StateOwner {
   readonly format: string
   readonly savedAt: number
   readonly clock?: ClockState | undefined
-  /** The steps of the schema that it was saved under. */
+  /** The steps of the schema under which the state was saved. */
   readonly schema: readonly string[]
 }
 
 export interface StateOptions {
   readonly store: Pick<Store, 'sql' | 'dialect' | 'replace'>
-  /** As the store says at that moment. Refuses while that is about to change: rows would be sealed with one key or another. */
+  /**
+   * The owner according to the store at that moment. Refuses while it is about to change: rows would be sealed with
+   * one key or the other.
+   */
   owner(reads: Pick<SqlTx, 'all'>): Promise<StateOwner>
-  /** Work on resources of these types is due at once: what they stand for may have another state. */
+  /**
+   * Resources of these types are reconciled at once after a restore: what they stand for may be in another state.
+   */
   readonly reconciledTypes: () => readonly string[]
-  /** Entries of feeds beyond those that were ever made. */
+  /** Entries of feeds that are written even if they never existed. */
   readonly follows: readonly (readonly [feed: string, key: string])[]
-  /** By the machine. */
+  /** The machine's time. */
   now(): number
   readonly clock: () => ClockState | undefined
 }
@@ -104,7 +110,7 @@ export async function saveState(options: StateOptions): Promise<Buffer> {
   return pack(lines)
 }
 
-/** In pieces beside the loop: the server answers others meanwhile. */
+/** Compresses in pieces off the event loop, so that the server answers other requests meanwhile. */
 async function pack(lines: readonly string[]): Promise<Buffer> {
   const gzip = createGzip({ level: constants.Z_BEST_SPEED, chunkSize: pieceBytes })
   const received: Buffer[] = []
@@ -137,17 +143,20 @@ async function pageOf(
   )
 }
 
-/** As text where a number would not hold it exactly; the database reads either. */
+/** The value as text where a number would not hold it exactly. The database reads either. */
 function wholeOf(cell: SqlValue): SqlValue {
   return Number.isSafeInteger(Number(cell)) ? Number(cell) : cell
 }
 
-/** Refuses what is no state, another installation's, or of another version; then the store is as it was. */
+/**
+ * Restores a state. Refuses text that is no state, and the state of another installation or version; the store then
+ * stays as it was.
+ */
 export async function restoreState(options: StateOptions, content: Uint8Array): Promise<Restored> {
   const { store } = options
   const { head, text } = await unpack(content, await options.owner(store.sql))
   return store.replace(async (tx) => {
-    // Meanwhile its key may have begun to be another.
+    // The installation's key may have changed meanwhile.
     assertOwner(head, await options.owner(tx))
     assertSchema(head, schemaOf(await tx.all(schemaQuery)))
     const tables = await readTables(tx, store.dialect)
@@ -181,7 +190,7 @@ export async function restoreState(options: StateOptions, content: Uint8Array): 
   })
 }
 
-/** Nobody holds a piece of work any more, and who held one must not come upon its fence again. */
+/** Ends all leases, and raises the fences so that an earlier holder does not find its own again. */
 function release(
   { columns }: Table,
   row: readonly SqlValue[],
@@ -190,7 +199,7 @@ function release(
   if (!columns.includes('lease_owner')) return row
   return row.map((value, at) => {
     if (columns[at] === 'lease_owner') return null
-    // Some tables have 0 where others have nothing.
+    // Some tables use 0 where others use null.
     if (columns[at] === 'lease_until') return value === null ? null : 0
     return columns[at] === 'fence' ? Number(value) + fences : value
   })
@@ -209,7 +218,7 @@ async function highestFences(
   return highest
 }
 
-/** What resources stand for may have gone another way meanwhile: each is looked at. */
+/** What resources stand for may have changed meanwhile, so each of them is checked. */
 async function scheduleAll(tx: SqlTx, { reconciledTypes }: StateOptions): Promise<void> {
   for (const type of reconciledTypes()) {
     await tx.run(
@@ -220,7 +229,7 @@ async function scheduleAll(tx: SqlTx, { reconciledTypes }: StateOptions): Promis
   }
 }
 
-/** One entry for each key there ever was, in the place of all before: whoever follows reads each of them again. */
+/** Replaces all feed entries with one for each key that ever existed, so that every reader reads all keys again. */
 async function followAll(tx: SqlTx, follows: readonly (readonly unknown[])[]): Promise<void> {
   await tx.run('delete from feed_entries')
   const told = new Set<string>()
@@ -257,7 +266,10 @@ function assertSchema(head: Head, schema: readonly string[]): void {
   }
 }
 
-/** In pieces beside the loop, and of another's state no more than the first: a megabyte may unpack to a thousand. */
+/**
+ * Decompresses in pieces off the event loop. Only the first piece of another installation's state is unpacked: a
+ * megabyte may expand to a thousand.
+ */
 async function unpack(
   content: Uint8Array,
   owner: StateOwner,
@@ -289,7 +301,7 @@ function readHead(text: Buffer): Head {
   const end = text.indexOf(newLine)
   const head = end < 0 ? undefined : readLine(text.toString('utf8', 0, end))
   if (!isJsonObject(head) || head['format'] !== format) throw notReadable('it begins like none')
-  // Written by `saveState` under this format.
+  // `saveState` writes this under this format.
   return head as unknown as Head
 }
 
@@ -300,7 +312,7 @@ interface RowBatch {
   readonly rows: readonly (readonly SqlValue[])[]
 }
 
-/** The rows, some of one table at a time, and none for the table itself. */
+/** The rows in batches of one table; none for an empty table. */
 function* batchesOf(text: Buffer): Generator<RowBatch> {
   let table: string | undefined
   let rows: (readonly SqlValue[])[] = []
@@ -331,12 +343,12 @@ function readLine(line: string): unknown {
   }
 }
 
-/** Bytes have no form in JSON. */
+/** JSON has no form for bytes. */
 function packed(this: unknown, _name: string, value: unknown): unknown {
   return value instanceof Uint8Array ? { bytes: Buffer.from(value).toString('base64') } : value
 }
 
-/** `isCell` says whether it is one. */
+/** `isCell` checks it. */
 function unpacked(value: unknown): SqlValue {
   if (isJsonObject(value)) return Buffer.from(String(value['bytes']), 'base64')
   return value as SqlValue

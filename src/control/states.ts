@@ -1,19 +1,22 @@
-/** Named states of an installation: kept and brought back while it runs, with its clock where that can be moved. */
+/**
+ * Named states of an installation, saved and restored while it runs, together with its clock where that can be
+ * moved.
+ */
 
 import type { ClockState } from './moved-clock.ts'
 import type { SavedState, Snapshots } from './snapshots.ts'
 import { type Restored, restoreState, type StateOptions, saveState } from './state.ts'
 
-/** The state after the first start, which `reset` brings back. */
+/** The state after the first start. `reset` restores it. */
 export const initialState = 'initial'
 
 export interface States {
   list(): readonly SavedState[]
   save(name: string): Promise<SavedState>
-  /** All or nothing. Afterwards nobody goes on with what was known before, and engines follow. */
+  /** Restores all or nothing. Afterwards every cache is empty and engines are reconciled. */
   restore(name: string): Promise<Restored>
   remove(name: string): void
-  /** The state itself, to be taken elsewhere. */
+  /** The state itself, for export. */
   read(name: string): Uint8Array
   write(name: string, content: Uint8Array): SavedState
 }
@@ -22,7 +25,7 @@ export function openStates(
   options: Omit<StateOptions, 'clock'> & {
     readonly snapshots: Snapshots
     readonly clock: { state(): ClockState; restore(state: ClockState): void } | undefined
-    /** Lets go of what is remembered of the store, and lets engines follow. */
+    /** Empties caches of the store and lets engines reconcile. */
     forget(): Promise<void>
   },
 ): States {

@@ -1,7 +1,7 @@
 /**
- * The tables of a store as a state of it has them: which there are, their columns that are written, and how many rows go
- * into one statement. Asks the database itself, so that a table that somebody adds is kept like the rest. What belongs to
- * the process and its history, and not to what is stored, is left out.
+ * The tables of a store as a state holds them: their names, the columns that are written, and the number of rows
+ * per statement. It reads the database's catalog, so new tables are included by themselves. Tables of the process
+ * and its history are left out.
  */
 
 import { quoted, readCatalog } from '#stores/catalog.ts'
@@ -10,15 +10,15 @@ import type { Sql, SqlTx, SqlValue } from '#stores/store.ts'
 export interface Table {
   readonly name: string
   readonly columns: readonly string[]
-  /** Their order; all columns where there is no primary key. */
+  /** The columns that order the rows; all columns where there is no primary key. */
   readonly key: readonly string[]
-  /** Numbered by the database, which must go on behind the highest number. */
+  /** Columns numbered by the database, which must continue after the highest number. */
   readonly numbered: readonly string[]
-  /** Columns of 64 bits, whose values may be past what a number holds. */
+  /** Columns of 64 bits, whose values may be too large for a number. */
   readonly wholes: ReadonlySet<string>
 }
 
-/** Keys, schema, feeds and fences go on: whoever follows them must never see them go back. */
+/** Keys, schema, feeds and fences are never restored: their readers must never see them go back. */
 const left = /^(?:sqlite_|store_|installation$|installation_rotation|feeds$|feed_entries$|fences$)/
 
 export async function readTables(
@@ -28,7 +28,7 @@ export async function readTables(
   return (await readCatalog(sql, dialect))
     .filter(({ name, kind }) => kind !== 'shadow' && !left.test(name))
     .map(({ name, kind, columns, key }) => {
-      // What a search index is kept in follows its table, whose rows are told apart by a column that is not in the list.
+      // The tables of a search index follow its main table. They have a row id that is not in the list of columns.
       const isVirtual = kind === 'virtual'
       const written = columns.filter(({ isGenerated }) => !isGenerated)
       const names = [...(isVirtual ? ['rowid'] : []), ...written.map((column) => column.name)]
@@ -44,10 +44,10 @@ export async function readTables(
     })
 }
 
-/** Values in one statement. */
+/** The number of values in one statement. */
 const valuesMax = 2000
 
-/** Writes rows, many in a statement. */
+/** Writes rows, many per statement. */
 export async function writeRows(
   tx: SqlTx,
   dialect: Sql['dialect'],
@@ -74,7 +74,7 @@ export async function emptyTables(
   tables: readonly Table[],
 ): Promise<void> {
   if (dialect === 'postgres') {
-    // Those who read go on; those who write wait until the other state is whole.
+    // Readers continue; writers wait until the other state is complete.
     await tx.run(
       `lock table ${tables.map(({ name }) => quoted(name)).join(', ')} in exclusive mode`,
     )
@@ -82,7 +82,7 @@ export async function emptyTables(
   for (const { name } of tables) await tx.run(`delete from ${quoted(name)}`)
 }
 
-/** The database numbers on behind what is there now. */
+/** Makes the database continue its numbers after the rows that exist now. */
 export async function numberOn(
   tx: SqlTx,
   dialect: Sql['dialect'],

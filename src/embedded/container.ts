@@ -28,9 +28,9 @@ const settings = {
 const readHome = `const { readFileSync } = require('node:fs')
   const read = (name) => JSON.parse(readFileSync('/data/' + name))
   console.log(JSON.stringify({ ...read('running.json'), ...read('owner.json') }))`
-/** What `reset` goes back to. */
+/** The name of the state that `reset` restores. */
 const seeded = 'seeded'
-/** A token is asked for anew when it has so little left. */
+/** A token is replaced when fewer seconds than this are left. */
 const marginSeconds = 60
 
 interface Home {
@@ -42,12 +42,12 @@ interface Home {
   readonly words: VendorWords
 }
 
-/** A state that was kept. */
+/** A saved state. */
 export interface ContainerSnapshot {
   readonly name: string
 }
 
-/** `image` as `npm run image` makes it. Settings are given by `withEnvironment`. */
+/** `image` is the one that `npm run image` makes. Settings are given by `withEnvironment`. */
 export class ArmatureContainer extends GenericContainer {
   #seed: Seed | undefined
 
@@ -58,7 +58,7 @@ export class ArmatureContainer extends GenericContainer {
       .withWaitStrategy(Wait.forHttp('/readyz', port))
   }
 
-  /** What is there at the beginning and after each reset: data, or a file of JSON. */
+  /** The data at the start and after each reset: an object, or a file of JSON. */
   withSeed(seed: Seed | string): this {
     this.#seed =
       typeof seed === 'string' ? readSeed(JSON.parse(readFileSync(seed, 'utf8')), seed) : seed
@@ -79,7 +79,7 @@ export class StartedArmatureContainer extends AbstractStartedContainer {
   readonly tenantId: string
   readonly subscriptionId: string
   readonly principalId: string
-  /** Acts as the owner. */
+  /** A client that acts as the owner. */
   readonly client: Client
   readonly #home: Home
   #token = ''
@@ -101,7 +101,7 @@ export class StartedArmatureContainer extends AbstractStartedContainer {
     })
   }
 
-  /** The owner's; a good one after each call of this object. */
+  /** A token of the owner. It is valid after each call of this object. */
   get token(): string {
     return this.#token
   }
@@ -113,7 +113,7 @@ export class StartedArmatureContainer extends AbstractStartedContainer {
     return id
   }
 
-  /** Called once, by what starts it. */
+  /** Called once by the code that starts the container. */
   async begin(seed: Seed | undefined): Promise<void> {
     await this.#good()
     const { subscriptionId, words } = this.#home
@@ -122,7 +122,7 @@ export class StartedArmatureContainer extends AbstractStartedContainer {
     await this.#control('PUT', `snapshots/${seeded}`)
   }
 
-  /** The state after the start, seed included; rules of failure end. */
+  /** Restores the state after the start, seed included, and removes fault rules. */
   async reset(): Promise<void> {
     await this.#control('DELETE', 'faults')
     await this.restore({ name: seeded })
@@ -139,19 +139,19 @@ export class StartedArmatureContainer extends AbstractStartedContainer {
     await this.#renew()
   }
 
-  /** Lets time pass, with all that comes due on the way: `2h`, `1d12h`, `PT30M`. */
+  /** Advances the clock, and runs what comes due on the way: `2h`, `1d12h`, `PT30M`. */
   async advance(span: string): Promise<void> {
     await this.#control('POST', 'clock/advance', { by: span })
     await this.#renew()
   }
 
-  /** How fast time passes: 0 stops it. */
+  /** Sets how fast time passes: 0 stops it. */
   async setRate(rate: number): Promise<void> {
     await this.#control('PATCH', 'clock', { rate })
     await this.#renew()
   }
 
-  /** Adds a rule of failure; ends it when called. */
+  /** Adds a fault rule. The returned function removes it. */
   async fail(rule: FaultRule): Promise<() => Promise<void>> {
     const id = textOf(await this.#control('POST', 'faults', rule), 'id') ?? ''
     return async () => {

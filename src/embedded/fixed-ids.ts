@@ -1,4 +1,4 @@
-/** Ids that come out the same in every process that asks in the same order: for tests, and for nothing else. */
+/** Ids that are the same in every process that asks in the same order. For tests only. */
 
 import type { Ids } from '#kernel/ports.ts'
 import { randomIds } from '../main/random-ids.ts'
@@ -11,7 +11,7 @@ export function fixedIds(maker: 'installation' | 'directory'): Ids {
       count++
       return `${first}-0000-4000-8000-${count.toString(16).padStart(12, '0')}`
     },
-    // A secret that can be foretold is none.
+    // Secrets stay random: a predictable secret is none.
     secret: (bytes) => randomIds.secret(bytes),
   }
 }

@@ -18,20 +18,21 @@ export type {
   TestOptions,
 } from './installation.ts'
 
-// Not where code is counted: what comes from the cache is counted less exactly.
+// Not while code coverage is counted: cached code is counted less exactly.
 const isCounted =
   process.env['NODE_V8_COVERAGE'] !== undefined ||
   process.execArgv.includes('--experimental-test-coverage')
-// Inside the install, as the launcher has it: a cache that others may write would be code of theirs.
+// The cache is inside the installation folder, like the launcher's. In a folder that others may write, it could
+// hold code of theirs.
 if (!isCounted) {
   enableCompileCache(join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'armature'))
 }
 
-/** A pair takes longer to make than the rest of a start: the installations of one process share theirs. */
+/** A key pair takes longer than the rest of a start, so the installations of one process share it. */
 const pair = makeSigningPair()
 const loading = import('./installation.ts')
 
-/** Starts an installation. Many may run in one process; close each, or begin it with `await using`. */
+/** Starts an installation. Many may run in one process. Close each one, or use `await using`. */
 export async function start(options: TestOptions = {}): Promise<TestInstallation> {
   const { open } = await loading
   return open(options, () => pair)

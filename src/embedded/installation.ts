@@ -1,6 +1,6 @@
 /**
- * An installation inside a test's own process, with its state, its time and its failures in the test's hand. Everything is in
- * memory but for a folder of temporary files, which goes with it.
+ * An installation inside a test's own process. The test controls its state, time and faults. Everything is in
+ * memory except a folder of temporary files, which is removed with it.
  */
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -20,54 +20,54 @@ import { fixedIds } from './fixed-ids.ts'
 export type { FaultRule, KeptRule, Scenario, Seed }
 
 export interface TestOptions {
-  /** What is there at the beginning and after each reset: data, or a file of YAML or JSON. */
+  /** The data at the start and after each reset: an object, or a file of YAML or JSON. */
   readonly seed?: Seed | string
-  /** `fixed`: ids come out the same in every run. Default: `random`. */
+  /** `fixed`: ids are the same in every run. Default: `random`. */
   readonly ids?: 'fixed' | 'random'
-  /** `manual`: time can be moved. It passes as on the machine until it is. Default: `system`. */
+  /** `manual`: time can be moved; until then it passes as on the machine. Default: `system`. */
   readonly clock?: 'manual' | 'system'
-  /** Further settings by their name in `armature.config.json`. Default: containers are simulated. */
+  /** Further settings by their name in `armature.config.json`. By default containers are simulated. */
   readonly settings?: Settings
 }
 
-/** A state that was kept. */
+/** A saved state. */
 export interface Snapshot {
   readonly name: string
 }
 
 export interface TestInstallation extends AsyncDisposable {
   readonly url: string
-  /** The owner's; a good one after each call of this object. */
+  /** A token of the owner. It is valid after each call of this object. */
   readonly token: string
   readonly tenantId: string
   readonly subscriptionId: string
   readonly principalId: string
-  /** Acts as the owner. */
+  /** A client that acts as the owner. */
   readonly client: Client
   /** The object id of a principal or group of the seed. */
   idOf(name: string): string
-  /** A token as if the principal had signed in: by its object id, or its name in the seed. */
+  /** A token as if the principal had signed in. Takes its object id, or its name in the seed. */
   tokenOf(principal: string): Promise<string>
-  /** The state after the start, seed included; rules of failure end. */
+  /** Restores the state after the start, seed included, and removes fault rules. */
   reset(): Promise<void>
   snapshot(): Promise<Snapshot>
   restore(snapshot: Snapshot): Promise<void>
-  /** Lets time pass, with all that comes due on the way: `2h`, `1d12h`, `PT30M`. */
+  /** Advances the clock, and runs what comes due on the way: `2h`, `1d12h`, `PT30M`. */
   advance(span: string): Promise<void>
   /** The installation's time, in milliseconds since 1970. */
   now(): number
-  /** How fast time passes: 0 stops it. */
+  /** Sets how fast time passes: 0 stops it. */
   setRate(rate: number): Promise<void>
-  /** Adds a rule of failure; ends it when called. */
+  /** Adds a fault rule. The returned function removes it. */
   fail(rule: FaultRule): () => void
-  /** Adds the rules of a named scenario; ends them when called. */
+  /** Adds the rules of a named scenario. The returned function removes them. */
   play(scenario: Scenario): () => void
-  /** The rules there are, each with what it met. */
+  /** The current fault rules, each with what it was applied to. */
   failures(): readonly KeptRule[]
   close(): Promise<void>
 }
 
-/** Starts an installation whose first signing key has this pair. */
+/** Starts an installation whose first signing key uses this pair. */
 export async function open(
   options: TestOptions,
   firstPair: typeof makeSigningPair,
@@ -89,7 +89,7 @@ export async function open(
       home,
     },
   })
-  // The requests are the test's own: what it did not wait for, it does not need.
+  // The requests belong to the test, which does not need those it did not wait for.
   const config = { ...read, limits: { ...read.limits, drainSeconds: 0 } }
   const server = opened.use(
     await startServer(config, {

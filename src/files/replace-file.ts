@@ -1,23 +1,27 @@
-/** A file is replaced whole: a reader, or a start after a crash, finds the old one or the new one, never half of one. */
+/**
+ * Replaces a file as a whole. A reader, or a start after a crash, finds the old file or the new one, never half of
+ * one.
+ */
 
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 interface ReplaceFileOptions {
-  /** Who may read it. Default: its owner alone. */
+  /** The file mode. By default only the owner may read it. */
   readonly mode?: number
-  /** It is still there after the machine lost its power. */
+  /** Flushes the file, so that it survives a loss of power. */
   readonly isDurable?: boolean
 }
 
-/** Writes beside and then over. The folder is there. */
+/** Writes a file beside the old one and renames it. The folder must exist. */
 export function replaceFile(
   path: string,
   content: string | Uint8Array,
   { mode = 0o600, isDurable = false }: ReplaceFileOptions = {},
 ): void {
   const beside = `${path}.${process.pid}.new`
-  // Of a process that ended meanwhile. What is put there now is not followed: it would have its mode, or lead elsewhere.
+  // Removes what a process that ended left behind. It is not reused: it would have its own mode, or be a link that
+  // leads elsewhere.
   rmSync(beside, { force: true })
   const file = openSync(beside, 'wx', mode)
   try {

@@ -1,6 +1,7 @@
 /**
- * What the OAuth library keeps (sessions, codes, grants, refresh tokens), as rows: found by keyed hashes of
- * their ids and sealed, so that reading the store gives nobody a session. Does not know what they mean.
+ * Stores the state of the OAuth library (sessions, codes, grants, refresh tokens) as rows. A row is found by a
+ * keyed hash of its id and its content is sealed, so reading the store gives nobody a session. This file does not
+ * know what the state means.
  */
 
 import type { Adapter } from 'oidc-provider'
@@ -11,7 +12,7 @@ import type { LibraryTime } from './library-time.ts'
 
 const sweepEvery = 50
 const sweepRows = 500
-/** Kept beyond their time, so that the library can say "expired" rather than "unknown". */
+/** Rows stay this long after they expire, so that the library can say "expired" rather than "unknown". */
 const graceSeconds = 60
 
 export interface AdapterOptions {
@@ -19,20 +20,20 @@ export interface AdapterOptions {
   readonly clock: Clock
   readonly time: LibraryTime
   readonly seal: IdentitySeal
-  /** What `consume` throws when another request consumed it at the same moment. */
+  /** Makes the error that `consume` throws when another request consumed the row at the same moment. */
   readonly alreadyConsumed: () => Error
-  /** The metadata of a client, for the one kind that is not kept here. */
+  /** Finds the metadata of a client. Clients are the one kind of state that is not stored here. */
   readonly findClient: (clientId: string) => Promise<Record<string, unknown> | undefined>
 }
 
-/** A factory as the library wants it: one adapter per kind of state. */
+/** Makes one adapter per kind of state, as the library expects. */
 export function createAdapterFactory(options: AdapterOptions): (kind: string) => Adapter {
   const { sql, clock, time, seal, alreadyConsumed, findClient } = options
   let writes = 0
 
   return (kind) => {
     const index = (secret: string): string => seal.index(JSON.stringify([kind, secret]))
-    // Grants tie kinds together, so their index is the same for all.
+    // A grant ties several kinds together, so the grant index is the same for all kinds.
     const grantIndex = (grantId: string): string => seal.index(JSON.stringify(['Grant', grantId]))
 
     function read(row: SqlRow | undefined): Readonly<Record<string, unknown>> | undefined {
@@ -84,7 +85,7 @@ export function createAdapterFactory(options: AdapterOptions): (kind: string) =>
         const uid = text('uid')
         const userCode = text('userCode')
         const grantId = kind === 'Grant' ? id : text('grantId')
-        // Everything the library keeps has an end; what came without one would stay forever.
+        // Everything the library stores must expire. A row without an expiry would stay forever.
         const expiresAt = clock.now() + (expiresIn ?? 3600) * 1000
         const sealed = seal.seal(JSON.stringify(time.toInstallation(payload)), `${kind} ${key}`)
         await sql.transact(async (tx) => {

@@ -1,6 +1,6 @@
 /**
- * What known clients read in the answers of the OAuth server and the library does not say: how often to ask
- * for a device code, what to tell the person, the scopes in the words of the question, and whose token it is.
+ * Adds to the OAuth server's answers what known clients read and the library leaves out: the polling interval of a
+ * device code, the message for the person, the scopes as the client asked for them, and the owner of the token.
  */
 
 import type { Context } from 'oidc-provider'
@@ -17,12 +17,15 @@ interface AnswerOptions extends Pick<RewriteOptions, 'audience' | 'aliases'> {
 /** Seconds a client waits between two questions for a device code (RFC 8628, 3.5). */
 const deviceIntervalSeconds = 2
 
-/** The library has taken the request: with another method it leaves it, and has nothing to say of it. */
+/**
+ * True when the library handles this request. It ignores requests with another method, and then there is nothing to
+ * add.
+ */
 export function isServed(ctx: Context, path: string): boolean {
   return ctx.path === path && 'oidc' in ctx
 }
 
-/** A step around the library's own. */
+/** Wraps the library's own step. */
 export function completeAnswers(
   options: AnswerOptions,
 ): (ctx: Context, next: () => Promise<void>) => Promise<void> {
@@ -35,7 +38,7 @@ export function completeAnswers(
   }
 }
 
-/** Tells what became of every request for a token, but for those that only wait for a person. */
+/** Reports the outcome of every token request, except those that only poll for a person. */
 export function tellOutcomes(
   onSignIn: OnSignIn,
 ): (ctx: Context, next: () => Promise<void>) => Promise<void> {
@@ -75,7 +78,7 @@ function errorIn(body: unknown): string {
   return typeof error === 'string' ? error : 'server_error'
 }
 
-/** Of a token we have just signed ourselves. */
+/** Reads the principal id from a token that this server has just signed. */
 function principalIdIn(body: unknown): string | undefined {
   const { access_token: token } = Object(body) as { readonly access_token?: unknown }
   const parsed = typeof token === 'string' ? parseToken(token) : 'none'
@@ -86,7 +89,7 @@ function deviceFields(body: object): object {
   const { verification_uri: page, user_code: code } = body as Record<string, unknown>
   return {
     interval: deviceIntervalSeconds,
-    // The name of drafts of the standard, which older clients read.
+    // Older clients read this name, which comes from drafts of the standard.
     verification_url: page,
     message: `To sign in, open the page ${String(page)} in a browser and enter the code ${String(code)}.`,
   }
@@ -109,7 +112,9 @@ function tokenFields(ctx: Context, body: object, options: AnswerOptions): object
   }
 }
 
-/** What was granted, in the words of the question: clients file tokens under the scopes they asked for. */
+/**
+ * The granted scopes, spelled as the client asked for them. Clients cache tokens under the scopes they asked for.
+ */
 function scopeAsAsked(
   granted: string,
   asked: string,

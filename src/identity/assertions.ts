@@ -1,6 +1,7 @@
 /**
- * Tokens of other issuers in the place of a client's secret (RFC 7523, 2.2): an assertion is good where a federated
- * credential of the client names its issuer, its subject and one of its audiences, and the issuer's key has signed it.
+ * Accepts tokens of other issuers instead of a client secret (RFC 7523, 2.2). An assertion is valid when a
+ * federated credential of the client names its issuer, its subject and one of its audiences, and the issuer's key
+ * has signed it.
  */
 
 import type { Clock, Log } from '#kernel/ports.ts'
@@ -16,14 +17,17 @@ export interface AssertionOptions {
   readonly clock: Clock
   readonly log: Log
   readonly limits: IdentityLimits
-  /** Issuers are named by callers, so the policy judges all of them. */
+  /** Callers name the issuers, so the outbound policy judges every one of them. */
   readonly outbound: Outbound
 }
 
-/** Issuers whose keys are remembered. */
+/** The number of issuers whose keys are remembered. */
 const issuersMax = 200
 
-/** The one of these that the assertion meets, or what is wrong with it. Asks issuers only that one of them names. */
+/**
+ * Returns the trust that the assertion satisfies, or the reason why none does. Only issuers that one of the trusts
+ * names are contacted.
+ */
 export type CheckAssertion = <T extends FederatedTrust>(
   assertion: string,
   trusted: readonly T[],

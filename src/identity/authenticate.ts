@@ -1,7 +1,7 @@
 /**
- * From the `Authorization` header to a principal, or a refusal. All the rest of the tree knows of identity
- * on a request's way. A verified token is remembered until it expires; whether its principal may still act
- * is asked again whenever the directory moved.
+ * Turns the `Authorization` header into a principal or a refusal. The rest of the tree uses nothing else of
+ * identity during a request. A verified token is remembered until it expires; whether its principal may still act
+ * is checked again after every change of the directory.
  */
 
 import type { Principal } from '#kernel/principal.ts'
@@ -18,11 +18,11 @@ import {
 
 export interface Authenticator {
   /**
-   * The caller. Answers at once for a token seen before, unless the directory moved. Throws, or rejects
-   * with, the 401 refusals of facts 9.7, each with its `WWW-Authenticate` header.
+   * The caller. The answer is synchronous for a token seen before, unless the directory has changed. Throws, or
+   * rejects with, the 401 refusals of facts 9.7, each with its `WWW-Authenticate` header.
    */
   authenticate(authorizationHeader: string | undefined): Principal | Promise<Principal>
-  /** Until when a token that was let in is good, in milliseconds; undefined when it is not remembered any more. */
+  /** The expiry of a token that was accepted, in milliseconds; undefined when the token is no longer remembered. */
   expiryOf(authorizationHeader: string | undefined): number | undefined
 }
 
@@ -31,13 +31,13 @@ export interface AuthenticatorOptions extends TokenVerifierOptions {
 }
 
 interface Entry extends VerifiedToken {
-  /** The whole header that it was verified in. */
+  /** The whole header that was verified. */
   readonly header: string
   /** The version of the directory at which the principal was last looked up. */
   version: number
 }
 
-/** Characters of a header by which a verified one is found: a part of the signature. */
+/** The number of characters of a header that are hashed to find it again: a part of the signature. */
 const hashedLength = 48
 
 function hashedPart(header: string): string {
@@ -51,7 +51,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   const { watch } = directory
   const verifyToken = createTokenVerifier(options)
   const verified = createLruCache<Entry>(limits.tokensRemembered)
-  /** Only the end of a header is hashed, which is cheap; then it is compared as a whole. */
+  /** Only the end of a header is hashed, which is cheap. The whole header is compared afterwards. */
   function verifiedBefore(header: string): Entry | undefined {
     const entry = verified.get(hashedPart(header))
     return entry?.header === header ? entry : undefined
@@ -61,7 +61,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     verified.delete(hashedPart(header))
   }
 
-  /** Refuses a principal that was disabled or deleted, or that an issuer has no right to speak for. */
+  /** Refuses a principal that was disabled or deleted, and one that its issuer may not speak for. */
   async function checkPrincipal(entry: Entry): Promise<Principal> {
     const moved = watch.refresh()
     if (moved !== undefined) await moved
@@ -88,7 +88,10 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     return entry.principal
   }
 
-  /** Why a token of ours that is in time is good no more. Earlier versions named neither credential nor session. */
+  /**
+   * The reason why an unexpired token of this server is no longer valid. Earlier versions put neither credential
+   * nor session into a token.
+   */
   async function findRevocation(
     record: PrincipalRecord,
     { claims = {} }: Entry,

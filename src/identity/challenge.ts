@@ -1,6 +1,6 @@
 /**
- * Refusals of authentication, each with the challenge that tells a client where to sign in (RFC 6750, 3).
- * Nothing of the token's content but what the caller sent anyway is repeated.
+ * Refusals of authentication, each with the challenge that tells a client where to sign in (RFC 6750, 3). An answer
+ * repeats nothing of a token except what the caller sent.
  */
 
 import { type ApiError, type Params, refuse } from '#kernel/error.ts'
@@ -13,19 +13,19 @@ type AuthenticationCode =
   | 'InvalidAuthenticationTokenTenant'
   | 'InvalidAuthenticationTokenAudience'
 
-/** The refusal with its `WWW-Authenticate` header, to which the edge adds where to sign in. */
+/** Returns the refusal with its `WWW-Authenticate` header. The edge adds where to sign in. */
 export function refuseAuthentication(code: AuthenticationCode, params: Params = {}): ApiError {
   const shown = Object.fromEntries(
     Object.entries(params).map(([name, value]) => [name, String(value).slice(0, 200)]),
   )
   const error = refuse[code](shown)
-  // Without any credentials the request is not wrong yet, and the standard asks for no error then.
+  // A request without credentials is not wrong yet; the standard wants no error code then.
   if (code === 'AuthenticationFailed') return error
   const challenge = `Bearer error="invalid_token", error_description="${quotable(error.message)}"`
   return refuse[code](shown, { headers: { 'WWW-Authenticate': challenge } })
 }
 
-/** Only what may stand in a quoted header value: printable ASCII without quote and backslash. */
+/** Keeps only what a quoted header value may hold: printable ASCII without quote and backslash. */
 function quotable(text: string): string {
   return text.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, '?')
 }

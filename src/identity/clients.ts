@@ -1,22 +1,22 @@
 /**
- * Who may ask the OAuth server for tokens: three built-in public clients and the principals of the directory
- * that have secrets. Turns them into the library's client metadata, and decides nothing else.
+ * Decides who may ask the OAuth server for tokens: three built-in public clients, and the principals of the
+ * directory that have secrets. Turns them into the library's client metadata.
  */
 
 import type { IdentityDirectory } from './directory.ts'
 import type { PrincipalRecord } from './principal-record.ts'
 
-/** The command line: device code, or a code with PKCE to a loopback address on any port. */
+/** The command line. It uses a device code, or a code with PKCE to a loopback address on any port. */
 const cliClientId = 'armature-cli'
-/** The portal and the built-in signed-in page: served from the public URL itself. */
+/** The portal and the built-in signed-in page. Both are served from the public URL. */
 export const portalClientId = 'armature-portal'
 
-/** The console: a page of the installation itself, in the browser. */
+/** The console: a page of this installation in the browser. */
 export const consoleClientId = 'armature-console'
 export const consoleRedirectPath = '/console/signed-in'
 export const consolePath = '/console/'
 
-/** Ours from top to bottom: asking the user to trust them would ask nothing. */
+/** True for the clients that are part of this product. Asking the user to trust them would be pointless. */
 export function isFirstParty(clientId: string): boolean {
   return [cliClientId, portalClientId, consoleClientId].includes(clientId)
 }
@@ -36,7 +36,9 @@ const nativeClient = {
   response_types: ['code'],
 }
 
-/** Compared as text but for the port; some clients end the host with a slash and some do not. */
+/**
+ * Redirect addresses are compared as text without the port. Some clients end the host with a slash and some do not.
+ */
 const loopbackRedirects = ['127.0.0.1', 'localhost', '[::1]'].flatMap((host) => [
   `http://${host}`,
   `http://${host}/`,
@@ -58,7 +60,7 @@ export function builtInClients(publicUrl: string): readonly Record<string, unkno
       token_endpoint_auth_method: 'none',
       redirect_uris: [`${publicUrl}/signed-in`],
       post_logout_redirect_uris: [`${publicUrl}/`],
-      // Without `implicit` here the library does not demand https of the addresses; it adds the grant itself.
+      // The library demands https for the addresses only when `implicit` is listed here; it adds the grant itself.
       ...browserFlows,
     },
     {
@@ -73,7 +75,7 @@ export function builtInClients(publicUrl: string): readonly Record<string, unkno
   ]
 }
 
-/** A principal's metadata as a client; `undefined` for one that may not act now. */
+/** A principal's metadata as a client; `undefined` for a principal that may not act now. */
 export async function findClient(
   directory: Pick<IdentityDirectory, 'clientPrincipal'>,
   clientId: string,
@@ -97,7 +99,7 @@ function clientMetadata(clientId: string, principal: PrincipalRecord): Record<st
     client_name: principal.displayName,
     application_type: 'web',
     token_endpoint_auth_method: 'client_secret_post',
-    // Demanded by the library's schema and compared with nothing: secrets are verified by the directory.
+    // The library's schema requires a value. Nothing is compared with it: the directory verifies secrets.
     client_secret: `unused-${principal.id}`,
     redirect_uris: [...principal.redirectUris],
     grant_types: ['client_credentials', ...(browsers ? browserFlows.grant_types : [])],

@@ -1,4 +1,7 @@
-/** Which applications a user allowed what; outlives sessions, ends with the user or the application. */
+/**
+ * Records which scopes a user allowed each application. A consent outlives sessions and ends with the user or the
+ * application.
+ */
 
 import type { RecordedSql } from '#activity/recorded-sql.ts'
 import type { Clock } from '#kernel/ports.ts'
@@ -8,7 +11,7 @@ import type { Sql } from '#stores/store.ts'
 export interface Consents {
   /** The scopes the user has allowed the client so far. */
   granted(principalId: string, clientId: string): Promise<ReadonlySet<string>>
-  /** Adds to them. */
+  /** Adds these scopes to the ones allowed before. */
   grant(consent: Consent): Promise<void>
 }
 

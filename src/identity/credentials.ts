@@ -1,6 +1,6 @@
 /**
- * Passwords and secrets at rest: how they are stored, compared and listed. Which principal may have one, and
- * who may change it, is the directory's affair; a stored hash never leaves this file.
+ * Stores, compares and lists passwords and secrets. The directory decides which principal may have one and who may
+ * change it. A stored hash never leaves this file.
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto'
@@ -18,14 +18,14 @@ export interface SecretRecord {
 }
 
 export interface Credentials {
-  /** Replaces the principal's password by one with this hash. */
+  /** Replaces the principal's password with the one of this hash. */
   storePassword(tx: SqlTx, principalId: string, hash: string): Promise<void>
   freshSecret(displayName: string, expiresAt: number | undefined): SecretRecord
   storeSecret(tx: SqlTx, principalId: string, value: string, secret: SecretRecord): Promise<void>
   secretsOf(from: Pick<Sql, 'all'>, principalId: string): Promise<readonly SecretRecord[]>
-  /** The id of that secret, if it is one of the principal's that have not expired. */
+  /** The id of the unexpired secret of this principal that matches. */
   findSecret(principalId: string, secret: string): Promise<string | undefined>
-  /** The enabled user whose name and password these are; costs the same whatever is wrong. */
+  /** The enabled user with this name and password. The check takes the same time whatever is wrong. */
   findPassword(
     signInName: string,
     password: string,
@@ -101,7 +101,7 @@ export function openCredentials(options: {
       )
       const given = Buffer.from(hashSecret(secret))
       let found: string | undefined
-      // All of them are compared, whichever matches.
+      // Every secret is compared, whichever matches, so that the time says nothing.
       for (const row of rows) {
         if (timingSafeEqual(given, Buffer.from(String(row['hash'])))) found = String(row['id'])
       }
@@ -113,7 +113,7 @@ export function openCredentials(options: {
         `select p.id as id, c.id as credential_id, c.hash as hash from identity_principals p
           join identity_credentials c on c.principal_id = p.id and c.kind = 'password'
           where p.sign_in_key = ? and p.enabled = 1`,
-        // A name nobody can have takes the way of one nobody has.
+        // An impossible name takes the same path as an unknown one.
         hasControl(signInName) ? '' : signInKeyOf(signInName),
       )
       const hash = row === undefined ? undefined : String(row['hash'])
@@ -125,12 +125,12 @@ export function openCredentials(options: {
   }
 }
 
-/** What makes two sign-in names the same. */
+/** The form in which two sign-in names are compared. */
 export function signInKeyOf(signInName: string): string {
   return signInName.normalize('NFKC').toLowerCase()
 }
 
-/** The secrets are 32 random bytes, which no one guesses; a slow hash would only slow the token endpoint. */
+/** Secrets are 32 random bytes, which nobody guesses. A slow hash would only slow the token endpoint. */
 function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url')
 }

@@ -1,4 +1,4 @@
-/** Audit records of changes of the directory. Of credentials they say that they changed, never what they are. */
+/** Audit records for changes of the directory. A record says that a credential changed, never its value. */
 
 import type { RecordedTx } from '#activity/recorded-sql.ts'
 import type { LocalType, PrincipalRecord } from './principal-record.ts'
@@ -9,7 +9,7 @@ const collections: Readonly<Record<LocalType, string>> = {
   ServicePrincipal: 'servicePrincipals',
 }
 
-/** One of the two is undefined where a principal comes into being or goes. */
+/** `before` is undefined for a new principal and `after` for a deleted one. */
 export function tellPrincipal(
   tx: RecordedTx,
   before: PrincipalRecord | undefined,

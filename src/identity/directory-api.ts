@@ -1,7 +1,7 @@
 /**
- * The directory over HTTP, as a table the edge mounts: each route names its method, path, action at the root
- * scope, body schema and function. Knows no request, no response and no authorization. Imported by the edge
- * only, because the schema library takes its time to load.
+ * The HTTP routes of the directory, as a table that the edge mounts. Each route names its method, path, action at
+ * the root scope, body schema and function. This file knows no request, no response and no authorization. Only the
+ * edge imports it, because the schema library takes long to load.
  */
 
 import { type Static, type TSchema, Type } from 'typebox'
@@ -26,13 +26,13 @@ const GroupCreate = Type.Object({ displayName: name })
 const ServicePrincipalCreate = Type.Object({
   displayName: name,
   redirectUris: Type.Optional(redirectUris),
-  /** Without a secret; people sign in to it. */
+  /** A public client has no secret; people sign in to it. */
   publicClient: Type.Optional(Type.Boolean()),
-  /** Of a public client alone: the one it is known by. */
+  /** The client id of a public client. Other principals cannot choose theirs. */
   clientId: Type.Optional(Type.String({ maxLength: 40 })),
 })
 const text = Type.String({ maxLength: 256 })
-/** Laid over what is there; `null` takes one away. */
+/** The given attributes are merged into the existing ones; `null` removes one. */
 const attributes = Type.Record(
   Type.String({ maxLength: 200 }),
   Type.Union([
@@ -60,7 +60,7 @@ const PasswordSet = Type.Object({
 })
 const SecretCreate = Type.Object({
   displayName: Type.Optional(name),
-  /** ISO 8601; a secret without one is good until it is removed. */
+  /** ISO 8601. A secret without an expiry is valid until it is removed. */
   expiresOn: Type.Optional(Type.String({ maxLength: 40 })),
 })
 
@@ -208,7 +208,7 @@ export const directoryRoutes: readonly DirectoryRoute[] = [
   ...sessionRoutes,
 ]
 
-/** What every collection has: list, get, change, delete. */
+/** The routes every collection has: list, get, change, delete. */
 function collection(plural: string, type: LocalType, update: TSchema): readonly DirectoryRoute[] {
   const one = `/directory/${plural}/{id}`
   return [
@@ -236,7 +236,7 @@ function collection(plural: string, type: LocalType, update: TSchema): readonly 
       body: update,
       status: 200,
       async run(directory, { params, body }) {
-        // Each of the three update schemas is this one with properties left out.
+        // The three update schemas are subsets of this one.
         const change = body as Static<typeof ServicePrincipalUpdate>
         return view(await directory.update(param(params, 'id'), picked(change), type))
       },
@@ -254,7 +254,7 @@ function collection(plural: string, type: LocalType, update: TSchema): readonly 
   ]
 }
 
-/** Only what may be changed: unknown properties of a body go no further. */
+/** Keeps only the properties that may be changed. */
 function picked(
   change: Static<typeof ServicePrincipalUpdate>,
 ): Parameters<IdentityDirectory['update']>[1] {
@@ -267,7 +267,7 @@ function picked(
   }
 }
 
-/** The edge has compared the body with this very schema before `run` is called. */
+/** The edge has validated the body with this schema before it calls `run`. */
 function checked<T extends TSchema>(_schema: T, body: unknown): Static<T> {
   return body as Static<T>
 }

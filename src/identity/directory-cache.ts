@@ -1,6 +1,6 @@
 /**
- * What every request asks of the directory, answered from memory while the feed stands still. Only reads;
- * a fact read while the directory changed is answered but not remembered.
+ * Answers from memory what every request asks of the directory, as long as the feed does not move. It only reads. A
+ * fact that was read during a change is answered but not remembered.
  */
 
 import type { Directory, Principal, PrincipalAttributes } from '#kernel/principal.ts'
@@ -12,26 +12,26 @@ import { parseObjectId } from './principal-rules.ts'
 
 export interface DirectoryCache extends Directory {
   attributesOf(id: string): Promise<PrincipalAttributes>
-  /** The principal as it is now, or `undefined` when the directory has none. */
+  /** The principal as it is now, or `undefined` when the directory has none with this id. */
   record(id: string): Promise<PrincipalRecord | undefined>
   /**
-   * Whether a principal that was authenticated earlier may still act: it exists, is enabled, and its tokens were not
-   * revoked since. As fresh as `record`.
+   * Whether a principal that was authenticated earlier may still act: it exists, is enabled, and its tokens were
+   * not revoked since. As fresh as `record`.
    */
   isActive(principal: Principal): Promise<boolean>
-  /** What tokens of that principal may rest on. As fresh as `record`. */
+  /** The credentials and sessions that tokens of this principal may rest on. As fresh as `record`. */
   grounds(id: string): Promise<Grounds>
 }
 
-/** Tokens name the credential and the session by which they came to be. */
+/** A token names the credential and the session it was issued for. */
 export interface Grounds {
-  /** Ids of the password and the secrets there are. */
+  /** The ids of the password and the secrets that exist. */
   readonly credentials: ReadonlySet<string>
-  /** Ids of the sessions that ended while tokens of theirs may still be about. */
+  /** The ids of sessions that ended while their tokens may still be in use. */
   readonly ended: ReadonlySet<string>
 }
 
-/** Upwards from one member; `union` drops what was seen already, so a cycle ends. */
+/** Walks upwards from one member. `union` drops rows seen before, so a cycle ends. */
 const groupsAbove = `with recursive above (id) as (
     select group_id from identity_memberships where member_id = ?
     union
@@ -44,7 +44,7 @@ export function createDirectoryCache(options: {
   readonly remembered: number
 }): DirectoryCache {
   const { sql, watch, remembered } = options
-  // `null` remembers that there is none: ids of external issuers are asked for on every request too.
+  // `null` remembers that there is no such principal. Ids of external issuers are looked up on every request too.
   const records = createLruCache<PrincipalRecord | null>(remembered)
   const groups = createLruCache<readonly string[]>(remembered)
   const groundsOf = createLruCache<Grounds>(remembered)
@@ -54,7 +54,7 @@ export function createDirectoryCache(options: {
       records.delete(key)
       groundsOf.delete(key)
     }
-    // One membership moves the groups of everyone below it; finding them costs more than asking again.
+    // One membership changes the groups of everyone below it. Finding them costs more than reading them again.
     groups.clear()
   })
 
@@ -110,7 +110,7 @@ export function createDirectoryCache(options: {
     async isActive({ id, issuer, generation }) {
       const found = await record(id)
       if (issuer !== undefined) return found === undefined
-      // Kept by a version that had no generations: as a token without one, it is of the first.
+      // A session stored before generations existed counts as the first generation, like a token without one.
       return found?.enabled === true && found.generation === (generation ?? 0)
     },
     attributesOf: async (id) => (await record(id))?.attributes ?? {},
@@ -118,7 +118,7 @@ export function createDirectoryCache(options: {
       if (parseObjectId(id) !== id) return []
       return remember(groups, id, async () => {
         const rows = await sql.all(groupsAbove, id)
-        // A group in a cycle finds itself; nobody is a member of oneself.
+        // A group in a cycle would find itself, but nothing is a member of itself.
         return rows.map((row) => String(row['id'])).filter((group) => group !== id)
       })
     },

@@ -1,4 +1,4 @@
-/** How users, groups and service principals come into being, each with its first credential. */
+/** Creates users, groups and service principals, each with its first credential. */
 
 import type { Credentials } from './credentials.ts'
 import { tellPrincipal } from './directory-activity.ts'
@@ -16,11 +16,14 @@ export interface PrincipalCreation {
     readonly displayName: string
     readonly signInName: string
     readonly password?: string
-    /** The password was made up by us: it keeps to every rule, and checking would load the list of common ones. */
+    /**
+     * The server generated the password. It satisfies every rule, and checking it would load the list of common
+     * passwords.
+     */
     readonly generated?: boolean
   }): Promise<PrincipalRecord>
   createGroup(group: { readonly displayName: string }): Promise<PrincipalRecord>
-  /** With a first secret, shown this once; a public client has none, and may bring the client id it is known by. */
+  /** The first secret is shown this once. A public client has none and may choose its client id. */
   createServicePrincipal(principal: {
     readonly displayName: string
     readonly redirectUris?: readonly string[]
@@ -41,7 +44,7 @@ export function principalCreation(
         signInName: checkSignInName(signInName, limits),
       }
       if (password !== undefined && !generated) await checkPassword(password, user, limits)
-      // Outside the transaction: it takes long, and its outcome depends on nothing in the store.
+      // The hash is computed outside the transaction: it takes long and depends on nothing in the store.
       const origin = generated ? 'generated' : 'chosen'
       const hash = password === undefined ? undefined : await passwords.hash(password, origin)
       return sql.transact(async (tx) => {
@@ -71,7 +74,7 @@ export function principalCreation(
       const clientSecret = ids.secret(32)
       const secret = credentials.freshSecret('first', undefined)
       await sql.transact(async (tx) => {
-        // A user with a secret signs in under its own id, so that may be nobody's client id.
+        // A user with a secret signs in under the user's own id, so that id cannot be anyone's client id.
         const [taken] = await tx.all(
           'select 1 from identity_principals where id = ?',
           principal.clientId,

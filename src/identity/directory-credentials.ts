@@ -1,4 +1,6 @@
-/** Passwords, secrets and sessions of principals: given, shown, checked and ended. Never returns a stored credential. */
+/**
+ * Sets, lists, verifies and ends passwords, secrets and sessions of principals. Never returns a stored credential.
+ */
 
 import type { Credentials, SecretRecord } from './credentials.ts'
 import { tellCredential } from './directory-activity.ts'
@@ -13,25 +15,25 @@ import { checkDisplayName, parseObjectId } from './principal-rules.ts'
 import { endSession, endSessionsOf, listSessions, type Session } from './sessions.ts'
 
 export interface PrincipalCredentials {
-  /** Ends the user's sessions as well. */
+  /** Also ends the user's sessions. */
   setPassword(userId: string, password: string): Promise<void>
-  /** For service principals and users; the value is shown this once. */
+  /** Adds a secret to a service principal or a user. The value is shown this once. */
   addSecret(
     principalId: string,
     secret?: { readonly displayName?: string; readonly expiresAt?: number },
   ): Promise<SecretRecord & { readonly value: string }>
   removeSecret(principalId: string, secretId: string): Promise<void>
   secrets(principalId: string): Promise<readonly SecretRecord[]>
-  /** The id of that secret, if it is one of the principal's that have not expired. Constant time in the secret. */
+  /** The id of the unexpired secret of this principal that matches. Takes constant time in the secret. */
   verifySecret(principalId: string, secret: string): Promise<string | undefined>
-  /** The enabled user whose name and password these are. Costs the same whatever is wrong. */
+  /** The enabled user with this name and password. Takes the same time whatever is wrong. */
   verifyPassword(
     signInName: string,
     password: string,
   ): Promise<{ readonly user: PrincipalRecord; readonly credentialId: string } | undefined>
-  /** Where a user is signed in now, newest first. */
+  /** The sessions in which a user is signed in now, newest first. */
   sessions(userId: string): Promise<readonly Session[]>
-  /** Ends one of them, with the tokens it got. */
+  /** Ends one session and the tokens issued for it. */
   endSession(userId: string, sessionId: string): Promise<void>
 }
 
@@ -74,7 +76,7 @@ export function openPrincipalCredentials(
         if (principal.publicClient) {
           throw refuseIdentity.InvalidPrincipal({ reason: 'a public client has no secrets' })
         }
-        // Reading the row for update is not in the common subset; touching it has the same effect.
+        // `select … for update` is not in the SQL subset of both stores. Updating the row has the same effect.
         await tx.run('update identity_principals set id = id where id = ?', principal.id)
         const existing = await credentials.secretsOf(tx, principal.id)
         if (existing.length >= limits.secretsPerPrincipalMax) {
@@ -111,7 +113,7 @@ export function openPrincipalCredentials(
     async verifyPassword(signInName, password) {
       const found = await credentials.findPassword(signInName, password)
       if (found === undefined) return undefined
-      // Read again: the check took long enough for the account to be disabled meanwhile.
+      // The principal is read again: the check takes long enough for the account to be disabled meanwhile.
       const user = await cache.record(found.principalId)
       return user?.enabled === true ? { user, credentialId: found.credentialId } : undefined
     },

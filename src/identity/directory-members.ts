@@ -1,4 +1,4 @@
-/** Memberships: who is in which group. */
+/** Group memberships. */
 
 import { tellMember } from './directory-activity.ts'
 import { type DirectoryContext, type Page, pageOf, readPrincipal } from './directory-rows.ts'
@@ -8,7 +8,7 @@ import { type PrincipalRecord, principalColumns, toPrincipalRecord } from './pri
 import { parseObjectId } from './principal-rules.ts'
 
 export interface Memberships {
-  /** Adding twice is adding once. Groups may contain groups, and cycles are harmless. */
+  /** Adding a member twice has no effect. Groups may contain groups, and cycles are harmless. */
   addMember(groupId: string, memberId: string): Promise<void>
   removeMember(groupId: string, memberId: string): Promise<void>
   /** Direct members, in order of id. */

@@ -1,4 +1,4 @@
-/** Principals that exist: found, listed, changed, revoked and deleted. */
+/** Finds, lists, changes, revokes and deletes principals. */
 
 import type { SqlTx } from '#stores/store.ts'
 import { signInKeyOf } from './credentials.ts'
@@ -32,17 +32,19 @@ interface PrincipalChange {
 
 export interface Principals {
   get(id: string, type?: LocalType): Promise<PrincipalRecord>
-  /** In order of id; `after` is the last id seen. */
+  /** Principals in order of id; `after` is the last id of the previous page. */
   list(type: LocalType, after: string | undefined, limit: number): Promise<Page<PrincipalRecord>>
-  /** Changes what is given. Disabling ends sign-ins and sessions at once; not for the owner. */
+  /** Changes the given properties. Disabling ends sign-ins and sessions at once and is refused for the owner. */
   update(id: string, change: PrincipalChange, type?: LocalType): Promise<PrincipalRecord>
-  /** With its memberships, credentials and sessions. Not for the owner (`OwnerProtected`). */
+  /**
+   * Deletes the principal with its memberships, credentials and sessions. Refused for the owner (`OwnerProtected`).
+   */
   delete(id: string, type?: LocalType): Promise<void>
-  /** The user of that name, whatever can be done with it. */
+  /** The user with this sign-in name, enabled or not. */
   bySignInName(signInName: string): Promise<PrincipalRecord | undefined>
-  /** The enabled principal that may sign in as this client: a client id, or a user's id who has a secret. */
+  /** The enabled principal that may sign in with this client id. A user who has a secret uses the user's id. */
   clientPrincipal(clientId: string): Promise<PrincipalRecord | undefined>
-  /** Ends all tokens and sessions it has; its password and secrets stay good for new ones. */
+  /** Ends all tokens and sessions of the principal. Its password and secrets can still get new ones. */
   revoke(id: string, type?: LocalType): Promise<void>
 }
 
@@ -142,7 +144,7 @@ function changedPrincipal(
         ? before.displayName
         : checkDisplayName(change.displayName, limits),
     enabled: change.enabled ?? before.enabled,
-    // Enabled again it does not get back the tokens it had.
+    // A principal that is enabled again does not get its old tokens back.
     generation: before.generation + (change.enabled === false && before.enabled ? 1 : 0),
     redirectUris:
       change.redirectUris === undefined

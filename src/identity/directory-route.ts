@@ -1,17 +1,20 @@
-/** A row of the table that the edge mounts the directory from. Shared by the files that have rows. */
+/** The type of a row in the route table of the directory. */
 
 import type { TSchema } from 'typebox'
 import type { IdentityDirectory } from './directory.ts'
 
 export interface DirectoryRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** With `{id}` and the like in the place of parameters. */
+  /** Parameters are written as `{id}`. */
   readonly path: string
-  /** Needed at the scope `/`; without a vendor word. `undefined` for what everyone may do with what is theirs. */
+  /**
+   * The action the caller needs at the scope `/`, without the vendor word. `undefined` for what everyone may do
+   * with their own data.
+   */
   readonly action: string | undefined
-  /** The body must fit; a route without one takes none. */
+  /** The schema of the body. A route without one takes no body. */
   readonly body?: TSchema
-  /** Of the answer when `run` does not refuse; 204 answers have no body. */
+  /** The status of the answer when `run` does not refuse. A 204 answer has no body. */
   readonly status: 200 | 201 | 204
   /**
    * Lists answer `{ value, nextSkipToken? }`; the edge turns the token into an absolute `nextLink`. Refusals are
@@ -25,10 +28,10 @@ export interface DirectoryRoute {
 
 interface DirectoryRequest {
   readonly params: Readonly<Record<string, string>>
-  /** It has passed the schema. */
+  /** The body, validated by the schema. */
   readonly body: unknown
   readonly query: Readonly<Record<string, string | undefined>>
-  /** `Ids.secret`: for passwords that are made up here. */
+  /** `Ids.secret`, for generated passwords. */
   secret(bytes: number): string
   readonly callerId: string
 }

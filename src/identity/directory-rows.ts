@@ -1,4 +1,7 @@
-/** What the parts of the directory share: its store and limits, and one principal's row read, made and removed. */
+/**
+ * What the files of the directory share: the store, the limits, and functions that read, create and remove one
+ * principal's row.
+ */
 
 import type { RecordedSql } from '#activity/recorded-sql.ts'
 import type { Clock, Ids } from '#kernel/ports.ts'
@@ -24,7 +27,7 @@ export interface DirectoryContext {
 
 export interface Page<T> {
   readonly items: readonly T[]
-  /** Give this as `after` for the next page; `undefined` on the last one. */
+  /** The value of `after` for the next page; `undefined` on the last page. */
   readonly next: string | undefined
 }
 
@@ -43,13 +46,16 @@ export function freshPrincipal(
     enabled: true,
     attributes: {},
     createdAt: clock.now(),
-    // Not 0: one that comes back under the same id does not get the tokens of the one before.
+    // The generation does not start at 0: a principal that is created again with the same id must not get the
+    // tokens of the deleted one.
     generation: clock.now(),
     publicClient: false,
   }
 }
 
-/** Refuses with `PrincipalNotFound` where the id names nothing of that type; without a type any will do. */
+/**
+ * Refuses with `PrincipalNotFound` where the id names nothing of this type. Without a type, any type is accepted.
+ */
 export async function readPrincipal(
   from: Pick<Sql, 'all'>,
   id: string,
@@ -67,7 +73,7 @@ export async function readPrincipal(
   return found
 }
 
-/** With all that hangs on it. */
+/** Removes the principal with everything that belongs to it. */
 export async function removePrincipal(
   tx: SqlTx,
   principal: PrincipalRecord,

@@ -1,4 +1,4 @@
-/** The principals that stand for resources (managed identities). */
+/** The principals of resources (managed identities). */
 
 import type { WorkloadIdentities } from '#kernel/principal.ts'
 import { tellPrincipal } from './directory-activity.ts'

@@ -1,7 +1,7 @@
 /**
- * The directory: users, groups and service principals, their memberships and credentials. Every change
- * that can alter what somebody may do appears in the feed within its own transaction. Decides nothing
- * about permissions, and never returns a stored credential.
+ * The directory: users, groups and service principals, their memberships and credentials. Every change that can
+ * alter permissions is written to the feed in the same transaction. The directory decides nothing about permissions
+ * and never returns a stored credential.
  */
 
 import { recordedSql } from '#activity/recorded-sql.ts'
@@ -22,7 +22,7 @@ import { type FeedWatch, watchFeed } from './feed-watch.ts'
 import { defaultIdentityLimits, type IdentityLimits } from './limits.ts'
 import { createPasswords, type PasswordCost } from './passwords.ts'
 
-/** Refuses with `PrincipalNotFound` wherever an id names nothing of the type asked for. */
+/** Refuses with `PrincipalNotFound` wherever an id names nothing of the expected type. */
 export interface IdentityDirectory
   extends DirectoryCache,
     WorkloadIdentities,
@@ -40,10 +40,10 @@ interface DirectoryOptions {
   readonly feed: Feed
   readonly clock: Clock
   readonly ids: Ids
-  /** The vendor word, in the audit trail. */
+  /** The vendor word that the audit trail uses. */
   readonly namespace?: string
   readonly limits?: Partial<IdentityLimits>
-  /** What password hashes cost; tests of other things lower it. */
+  /** The cost of password hashes. Tests of other things lower it. */
   readonly passwordCost?: PasswordCost
 }
 
@@ -68,7 +68,7 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
   }
 }
 
-/** The id a continuation token carries; refuses what this directory never handed out. */
+/** The id in a continuation token. Refuses a token that this directory never issued. */
 export function parseAfter(token: string): string {
   if (!/^[0-9a-f-]{36}$/.test(token)) throw refuse.InvalidContinuationToken()
   return token

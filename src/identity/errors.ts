@@ -1,4 +1,4 @@
-/** The refusals of the directory, besides the common ones. Nothing here says whether a password was right. */
+/** The refusals of the directory, besides the common ones. None says whether a password was right. */
 
 import { defineErrors } from '#kernel/error.ts'
 

@@ -1,6 +1,6 @@
 /**
- * The keys of issuers that are not ours (Keycloak and the like), by discovery or key set address. Fetched
- * when first needed, bounded in size and time, and never more often than the limits say.
+ * Fetches the keys of external issuers (Keycloak and the like), by discovery or key set address. Keys are fetched
+ * on first use, bounded in size and time, and never more often than the limits allow.
  */
 
 import { createPublicKey, type JsonWebKey } from 'node:crypto'
@@ -13,7 +13,7 @@ import { algorithmsOf, type VerificationKey } from './jwt.ts'
 import type { IdentityLimits } from './limits.ts'
 
 export interface IssuerKeys {
-  /** The key of that id, or the only key when the token names none. Throws `ServiceUnavailable` (503). */
+  /** The key with this id, or the only key when the token names none. Throws `ServiceUnavailable` (503). */
   find(keyId: string | undefined): Promise<VerificationKey | undefined>
 }
 
@@ -50,7 +50,7 @@ export function createIssuerKeys(
     }
     const value: unknown = JSON.parse(await textOf(answer, limits.issuerDocumentBytesMax))
     if (typeof value !== 'object' || value === null) throw new Error(`${address} is no object`)
-    // An object; every member is looked at before it is used.
+    // The value is an object. Every member is checked before it is used.
     return value as Record<string, unknown>
   }
 
@@ -68,7 +68,7 @@ export function createIssuerKeys(
 
   async function refresh(): Promise<void> {
     triedAt = clock.now()
-    // The network's failures become one line in the log; keys known before stay in use.
+    // A network failure becomes one line in the log. Keys fetched earlier stay in use.
     try {
       const { keys } = await document(await keySetAddress())
       if (!Array.isArray(keys)) throw new Error('the key set has no list of keys')
@@ -106,7 +106,7 @@ export function createIssuerKeys(
           { headers: { 'Retry-After': String(limits.issuerRetrySeconds) } },
         )
       }
-      // A revoked key must not outlive the issuer's word for long, even when the issuer is unreachable.
+      // A revoked key must not stay valid long after the issuer removed it, even when the issuer is unreachable.
       if (clock.now() - current.fetchedAt > 24 * limits.issuerKeysSeconds * 1000) return undefined
       const known = pick(keyId)
       if (known !== undefined) return known
@@ -120,12 +120,12 @@ function readKeys(list: readonly unknown[]): Map<string, VerificationKey> {
   const keys = new Map<string, VerificationKey>()
   for (const entry of list.slice(0, 100)) {
     if (typeof entry !== 'object' || entry === null) continue
-    // Every member read below is checked, by us or by the import of the key.
+    // Every member read below is checked, here or by the import of the key.
     const jwk = entry as JsonWebKey
     const algorithms = algorithmsOf(jwk)
     if (algorithms.length === 0) continue
     const id = typeof jwk['kid'] === 'string' ? jwk['kid'] : ''
-    // A key that cannot be imported is the issuer's affair and must not hide the others.
+    // A key that cannot be imported must not hide the others.
     try {
       keys.set(id, { key: createPublicKey({ key: jwk, format: 'jwk' }), algorithms })
     } catch {}

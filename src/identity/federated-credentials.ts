@@ -1,6 +1,6 @@
 /**
- * Federated credentials of applications: tokens of another issuer that stand in the place of a secret. They are kept beside
- * secrets and go the same way; what is kept of one is no secret.
+ * Federated credentials of applications: tokens of another issuer that are accepted instead of a secret. They are
+ * stored beside secrets and removed with them; what is stored is not secret.
  */
 
 import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
@@ -10,7 +10,9 @@ import { refuseIdentity } from './errors.ts'
 import { directoryFeed } from './feed-watch.ts'
 import { parseObjectId } from './principal-rules.ts'
 
-/** Whose tokens: all three must be in one, and its audience be one of these. */
+/**
+ * The tokens that are accepted: issuer and subject must be equal, and the token's audience must be one of the list.
+ */
 export interface FederatedTrust {
   readonly issuer: string
   readonly subject: string
@@ -25,14 +27,14 @@ export interface FederatedCredential extends FederatedTrust {
 
 export interface FederatedCredentials {
   federated(principalId: string): Promise<readonly FederatedCredential[]>
-  /** Makes one, or changes the one of that id. Its name stays. */
+  /** Creates the credential with this id or changes it. The name cannot change. */
   putFederated(
     principalId: string,
     given: Omit<FederatedCredential, 'id'>,
     id?: string,
   ): Promise<FederatedCredential>
   removeFederated(principalId: string, idOrName: string): Promise<void>
-  /** The key of the resource that a principal stands for. */
+  /** The key of the resource that a principal belongs to. */
   resourceOf(principalId: string): Promise<string | undefined>
 }
 
@@ -53,7 +55,7 @@ export function openFederatedCredentials({
       const kept = trustOf(given)
       await sql.transact(async (tx) => {
         const principal = await readPrincipal(tx, principalId, 'ServicePrincipal')
-        // Two that are made at once are made one after the other.
+        // Two concurrent creations run one after the other.
         await tx.run('update identity_principals set id = id where id = ?', principal.id)
         const others = (await credentialsOf(tx, principal.id)).filter((one) => one.id !== id)
         requireRoom(others, given, limits.federatedCredentialsMax)
@@ -132,7 +134,7 @@ async function credentialsOf(
   return rows.map(read)
 }
 
-/** Of that principal and that kind alone: an id says nothing of whose credential it is. */
+/** The statement names the principal and the kind: an id alone does not say whose credential it is. */
 async function removeRow(tx: SqlTx, principalId: string, id: string): Promise<void> {
   const removed = await tx.run(
     "delete from identity_credentials where id = ? and principal_id = ? and kind = 'federated'",
@@ -144,7 +146,7 @@ async function removeRow(tx: SqlTx, principalId: string, id: string): Promise<vo
 
 type Kept = FederatedTrust & Pick<FederatedCredential, 'description'>
 
-/** What is kept of a credential besides its id and name: bodies and earlier rows may hold more. */
+/** The stored part of a credential besides its id and name. Bodies and earlier rows may hold more. */
 function trustOf({ issuer, subject, audiences, description }: Kept): Kept {
   return { issuer, subject, audiences, description }
 }
@@ -153,7 +155,7 @@ function read(row: SqlRow): FederatedCredential {
   return {
     id: String(row['id']),
     name: String(row['display_name']),
-    // Written by `putFederated`, and by nothing else.
+    // Only `putFederated` writes this.
     ...trustOf(JSON.parse(String(row['hash'])) as Kept),
   }
 }

@@ -1,22 +1,25 @@
 /**
- * Keeps caches of the directory true: before anything is taken from memory, the feed is asked whether it
- * moved. Reads only the feed; what a change means is the listeners' affair.
+ * Keeps caches of the directory current. Before anything is taken from memory, the feed is asked whether it moved.
+ * Listeners decide what a change means.
  */
 
 import type { Feed } from '#stores/store.ts'
 
-/** The feed all changes of principals, memberships and keys are written to. */
+/** The feed that records all changes of principals, memberships and keys. */
 export const directoryFeed = 'directory'
 
 /** The key under which a change of the signing keys appears in the feed. */
 export const signingKeysKey = 'signing-keys'
 
 export interface FeedWatch {
-  /** Counts the times something changed; a fact read at one version holds while it is the same. */
+  /** Counts the changes. A fact that was read at one version holds as long as the version is the same. */
   readonly version: number
-  /** Undefined when nothing moved (the usual case in one process: no cost); else resolves once caught up. */
+  /**
+   * Undefined when nothing changed, which is the usual case and costs nothing. Otherwise a promise that resolves
+   * once the caches are current.
+   */
   refresh(): Promise<void> | undefined
-  /** Called with the changed keys, before `refresh` resolves. */
+  /** Registers a listener, which gets the changed keys before `refresh` resolves. */
   onChange(listener: (keys: readonly string[]) => void): void
 }
 
@@ -24,7 +27,7 @@ const batch = 500
 
 export function watchFeed(feed: Feed): FeedWatch {
   const listeners: ((keys: readonly string[]) => void)[] = []
-  // Undefined until the first look: caches are empty then, so there is nothing to catch up with.
+  // Undefined until the first look. The caches are empty then, so nothing is out of date.
   let seen: number | undefined
   let version = 0
   let running: Promise<void> | undefined
@@ -35,7 +38,7 @@ export function watchFeed(feed: Feed): FeedWatch {
       version += 1
       for (const listener of listeners) listener(keys)
     }
-    // Without this a broken feed would hold every request in an endless loop.
+    // Without this check a broken feed would hold every request in an endless loop.
     if (position <= from) throw new Error('the feed moved, but lists no change')
     seen = position
   }

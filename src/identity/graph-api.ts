@@ -15,9 +15,9 @@ import { defaultIdentityLimits } from './limits.ts'
 import type { LocalType, PrincipalRecord } from './principal-record.ts'
 import { parseObjectId } from './principal-rules.ts'
 
-/** As many as one question may name. */
+/** The number of ids in one request. */
 const idsMax = 1000
-/** Principals that a filter looks at. What lies beyond is not found: the answer is refused, never short. */
+/** The number of principals a filter may look at. A larger directory gets a refusal, never an incomplete answer. */
 const scannedMax = 20_000
 
 const IdsBody = Type.Object({
@@ -27,7 +27,7 @@ const IdsBody = Type.Object({
 
 type Show = (principal: PrincipalRecord) => object
 
-/** `word`: the vendor's, as it stands in names of types. */
+/** `word` is the vendor's word as it stands in type names. */
 export function graphRoutes(word: string): readonly DirectoryRoute[] {
   const show = shownBy(word.toLowerCase())
   const read = (kind: string): string => `Directory/${kind}/read`
@@ -46,7 +46,7 @@ export function graphRoutes(word: string): readonly DirectoryRoute[] {
       body: IdsBody,
       status: 200,
       async run(directory, { body }) {
-        // The edge has compared the body with this schema.
+        // The edge has validated the body with this schema.
         const { ids, types } = body as { readonly ids: string[]; readonly types?: string[] }
         const wanted = types?.map((type) => type.toLowerCase())
         const found = await Promise.all(ids.map((id) => findById(directory, id)))
@@ -212,7 +212,9 @@ function ownMembers({ type, signInName, clientId, enabled }: PrincipalRecord): o
   }
 }
 
-/** What signs in, beside who it is then: one of each, so an application has the id of its service principal. */
+/**
+ * An application object. Here every application has exactly one service principal, and the two have the same id.
+ */
 function showApplication({
   id,
   displayName,

@@ -39,7 +39,7 @@ export const federatedRoutes: readonly DirectoryRoute[] = [
     body: Body,
     status: 201,
     async run(directory, { params, body }) {
-      // The edge has compared the body with this schema.
+      // The edge has validated the body with this schema.
       const given = body as Static<typeof Body>
       return directory.putFederated(param(params, 'id'), {
         ...given,
@@ -62,7 +62,7 @@ export const federatedRoutes: readonly DirectoryRoute[] = [
     status: 204,
     async run(directory, { params, body }) {
       const { id, ...before } = await find(directory, params)
-      // The edge has compared the body with this schema.
+      // The edge has validated the body with this schema.
       const { name: _kept, description, ...changes } = body as Static<typeof Changes>
       await directory.putFederated(
         param(params, 'id'),

@@ -1,6 +1,6 @@
 /**
- * Identity as the rest of the tree sees it: the directory, the authenticator, and a handler for the OAuth
- * routes. Opening it reads nothing and loads no OAuth library; both wait for the first use.
+ * Identity as the rest of the tree sees it: the directory, the authenticator, and a handler for the OAuth routes.
+ * Opening it reads nothing and does not load the OAuth library; both happen on first use.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -31,54 +31,62 @@ export interface IdentityOptions {
   /** `store.feed('directory')`. */
   readonly feed: Feed
   readonly clock: Clock
-  /** The clock that the OAuth library reads for itself; the same as `clock` when left out. */
+  /** The clock that the OAuth library reads; the same as `clock` when left out. */
   readonly libraryClock?: Clock
   readonly ids: Ids
   readonly log: Log
-  /** Seals with a key that every replica holds and the store never sees. */
+  /** Seals with a key that every replica has and the store never sees. */
   readonly seal: IdentitySeal
   readonly tenantId: string
-  /** The vendor word, in the audit trail. */
+  /** The vendor word that the audit trail uses. */
   readonly namespace?: string
-  /** Where clients reach this installation; asked for again each time, since a port may be picked late. */
+  /**
+   * The address by which clients reach this installation. It is read each time, since the port may be chosen late.
+   */
   readonly publicUrl: () => string
-  /** The address by which a caller came, where that need not be the public URL: then tokens name it as their issuer. */
+  /** The address the caller used, where it may differ from the public URL. Tokens then name it as their issuer. */
   readonly publicUrlOf?: (req: IncomingMessage) => string
-  /** What tokens are for; the public URL when left out. Both are accepted in tokens. */
+  /** The audience of tokens; the public URL when left out. Both are accepted in tokens. */
   readonly audience?: string
   readonly issuers?: readonly ExternalIssuer[]
   readonly limits?: Partial<IdentityLimits>
-  /** Lets whoever sends it have tokens of the owner; `undefined` turns that endpoint off. */
+  /** A caller who sends this secret gets tokens of the owner; `undefined` turns that endpoint off. */
   readonly localTokenSecret?: string
-  /** Where a request came from, behind proxies the edge trusts; the socket's address when left out. */
+  /** The origin of a request behind trusted proxies; the socket's address when left out. */
   readonly originOf?: (req: IncomingMessage) => RequestOrigin
-  /** What counts as one caller where failures are counted by address; each address alone when left out. */
+  /**
+   * Maps an address to the group in which sign-in failures are counted; each address is its own group when left
+   * out.
+   */
   readonly addressGroupOf?: (address: string) => string
-  /** Told of every sign-in and every token asked for, good or bad. */
+  /** Called for every sign-in and every token request, successful or not. */
   readonly onSignIn?: OnSignIn
-  /** To the documents of external issuers. */
+  /** The outbound policy for documents of external issuers. */
   readonly outbound: Outbound
   readonly passwordCost?: PasswordCost
-  /** The pair of the first signing key; a new one when left out. */
+  /** Makes the pair of the first signing key. Tests share one. */
   readonly firstPair?: typeof makeSigningPair
-  /** Federated credentials that are resources, by the key of the resource that a principal stands for. */
+  /** The federated credentials that are resources, by the key of the resource that a principal belongs to. */
   readonly federatedOf?: (resourceKey: string) => Promise<readonly FederatedTrust[]>
 }
 
 export interface Identity {
   readonly directory: IdentityDirectory
   readonly authenticator: Authenticator
-  /** Is this path (without query) one for `handleOAuth`? */
+  /** Whether `handleOAuth` serves this path (without query). */
   servesPath(path: string): boolean
-  /** Reads the body itself: give it the request untouched. Always answers, never throws. */
+  /**
+   * Handles a request. It reads the body itself, so the request must be untouched. It always answers and never
+   * throws.
+   */
   handleOAuth(req: IncomingMessage, res: ServerResponse): void
-  /** A new signing key; tokens signed before stay good. Answers the new key's id. */
+  /** Makes a new signing key and returns its id. Tokens signed before stay valid. */
   rotateKeys(): Promise<string>
-  /** The first account, made once; its credentials are answered only then. */
+  /** Creates the first account. Its credentials are returned only when it was created. */
   ensureOwner: Owner['ensure']
-  /** New credentials for the owner, ending the old ones. */
+  /** Replaces the owner's credentials. */
   resetOwner: Owner['reset']
-  /** A token for a principal of the directory, for those who hold the process (never from a request). */
+  /** A token for a principal of the directory. Only code of this process may call it, never a request. */
   issueToken(principalId: string): Promise<{ readonly token: string; readonly expiresAt: number }>
 }
 
@@ -158,7 +166,7 @@ export function openIdentity(options: IdentityOptions): Identity {
       mine.then(
         (handle) => handle(req, res),
         (error: unknown) => {
-          // The next request may find what this one did not.
+          // The next request tries again and may succeed.
           if (handler === mine) handler = undefined
           log.error({ error: String(error) }, 'the OAuth routes cannot be loaded')
           res.writeHead(500, { 'Content-Type': 'application/json' })
@@ -178,7 +186,7 @@ export function openIdentity(options: IdentityOptions): Identity {
   }
 }
 
-/** An identity that stands for a resource: whoever holds the home may act as any of them. */
+/** The identity that belongs to a resource. Whoever holds the home may act as any of them. */
 async function findWorkload(
   directory: IdentityDirectory,
   { kind, value }: WantedIdentity,

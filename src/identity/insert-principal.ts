@@ -1,11 +1,11 @@
-/** Puts a principal into the directory's table, and writes to the feed. */
+/** Inserts a principal into the directory's table and writes to the feed. */
 
 import type { SqlTx } from '#stores/store.ts'
 import { signInKeyOf } from './credentials.ts'
 import { directoryFeed } from './feed-watch.ts'
 import type { PrincipalRecord } from './principal-record.ts'
 
-/** False when one of its unique names is taken. */
+/** Returns false when one of its unique names is taken. */
 export async function insertPrincipal(tx: SqlTx, principal: PrincipalRecord): Promise<boolean> {
   const rows = await tx.run(
     `insert into identity_principals

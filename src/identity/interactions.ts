@@ -1,6 +1,6 @@
 /**
- * The two questions a person may be asked on the way to a token: who are you, and may this application act
- * for you. Shows the pages and takes the answers; what follows from an answer is the library's affair.
+ * Asks a person the two questions on the way to a token: who are you, and may this application act for you. It
+ * shows the pages and reads the answers; the library decides what follows.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -20,7 +20,7 @@ import { type OnSignIn, triedName } from './sign-in-events.ts'
 
 export type InteractionAnswer =
   | { readonly kind: 'page'; readonly page: Page }
-  /** Back to the library, by a path of ours. */
+  /** Redirects back to the library by a path of this server. */
   | { readonly kind: 'redirect'; readonly location: string }
 
 export interface InteractionOptions {
@@ -31,7 +31,7 @@ export interface InteractionOptions {
   readonly seal: IdentitySeal
   readonly clock: Clock
   readonly onSignIn: OnSignIn
-  /** What failures are counted for. */
+  /** The address group in which failures are counted. */
   readonly address: string
   readonly secureCookies: boolean
 }
@@ -54,13 +54,13 @@ export async function answerInteraction(
   if (request.method === 'GET') return show(interaction, action, formToken, options)
 
   const form = request.form ?? new URLSearchParams()
-  // Ids and prompts differ between pages: a page from before the last step is not taken for this one.
+  // Ids and prompts differ between pages, so a page of an earlier step is not accepted for this one.
   if (form.get('form') !== formToken) {
     return refused('The page is out of date. Go back to the application and start again.')
   }
   const finish = async (result: Record<string, unknown>): Promise<InteractionAnswer> => {
     const returnTo = new URL(await provider.interactionResult(req, res, result))
-    // Only the path: the browser stays at the address it knows us by, where its cookies are.
+    // Only the path is used: the browser stays at the address where its cookies are.
     return { kind: 'redirect', location: returnTo.pathname + returnTo.search }
   }
   if (form.get('do') === 'cancel') {
@@ -109,7 +109,7 @@ export async function answerInteraction(
               remember: form.get('remember') === 'yes',
               ts: Math.floor(options.clock.now() / 1000),
             },
-            // For the session that begins when the library goes on: see `loadGrant` in provider.ts.
+            // A note for the session that begins when the library continues; see `loadGrant` in provider.ts.
             signIn: { credentialId: outcome.credentialId, origin: request.origin },
           })
         case 'refused':
@@ -136,7 +136,7 @@ export async function answerInteraction(
 const knownBrowserCookie = 'armature_known'
 const knownBrowserSeconds = 180 * 24 * 3600
 
-/** Keeps this browser from being delayed by the failures of others. It is no proof of anything else. */
+/** Marks this browser, so that failures of others do not delay it. The mark proves nothing else. */
 function rememberBrowser(
   res: ServerResponse,
   { signIn, secureCookies }: InteractionOptions,
@@ -190,7 +190,7 @@ async function show(
   }
 }
 
-/** Grants what was asked for, and remembers it. Answers the grant's id. */
+/** Grants and remembers what was asked for. Returns the grant's id. */
 async function allow(
   interaction: Interaction,
   { origin }: OAuthRequest,
@@ -214,7 +214,7 @@ async function allow(
   return grant.save()
 }
 
-/** All of them, also those allowed before: an application may ask to have the question put again. */
+/** All scopes, including those allowed before: an application may want the question asked again. */
 function askedScopes(interaction: Interaction): readonly string[] {
   const { missingOIDCScope = [], missingResourceScopes = {} } = interaction.prompt.details
   const missing = [...missingOIDCScope, ...Object.values(missingResourceScopes).flat()]

@@ -1,6 +1,6 @@
 /**
- * JSON web tokens, by `jose`: parse, check a signature, sign with RS256. A signature is checked with the algorithms of the
- * key that was found for the token: the key decides, never the token. `none` and shared secrets are no algorithms here.
+ * JSON web tokens, by `jose`: parse, verify a signature, sign with RS256. The key that was found decides the
+ * algorithm, never the token. `none` and shared secrets are not supported.
  */
 
 import type { JsonWebKey, KeyObject } from 'node:crypto'
@@ -11,7 +11,7 @@ import { SignJWT } from 'jose/jwt/sign'
 
 export type SigningAlgorithm = 'RS256' | 'PS256' | 'ES256'
 
-/** What a token says of itself. Nothing of it is verified. */
+/** The claims and header of a token, not verified. */
 export interface ParsedToken {
   readonly token: string
   readonly keyId: string | undefined
@@ -22,7 +22,7 @@ export interface ParsedToken {
 const form = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/
 const malformed = 'it is not a signed JSON web token'
 
-/** The token's parts, nothing verified; or what is wrong with its form. */
+/** Parses a token without verifying it. Returns a message when its form is wrong. */
 export function parseToken(token: string): ParsedToken | string {
   if (!form.test(token)) return malformed
   const decoded = decode(token)
@@ -47,7 +47,7 @@ function decode(token: string): Decoded | undefined {
   try {
     return { header: { ...decodeProtectedHeader(token) }, claims: decodeJwt(token) }
   } catch {
-    // The library reports by throwing that bytes of a stranger are no token.
+    // The library throws when the text is not a token.
     return undefined
   }
 }
@@ -58,7 +58,7 @@ export interface VerificationKey {
   readonly algorithms: readonly SigningAlgorithm[]
 }
 
-/** The algorithms a published key may serve; none for key types and uses that are not for signatures here. */
+/** The algorithms that a published key may be used with; none for keys that are not for signatures. */
 export function algorithmsOf(jwk: JsonWebKey): readonly SigningAlgorithm[] {
   if (jwk['use'] !== undefined && jwk['use'] !== 'sig') return []
   const possible: readonly SigningAlgorithm[] =
@@ -70,7 +70,7 @@ export function algorithmsOf(jwk: JsonWebKey): readonly SigningAlgorithm[] {
   return jwk['alg'] === undefined ? possible : possible.filter((a) => a === jwk['alg'])
 }
 
-/** Whether the signature is good, by an algorithm this very key is for. */
+/** Whether the signature is valid, by an algorithm this key is for. */
 export async function isSignedBy(
   { token }: ParsedToken,
   { key, algorithms }: VerificationKey,
@@ -84,7 +84,7 @@ export async function isSignedBy(
   }
 }
 
-/** A signed access token; the header is that of RFC 9068. */
+/** Signs an access token; the header is that of RFC 9068. */
 export async function signToken(
   claims: Readonly<Record<string, unknown>>,
   { keyId, privateKey }: { readonly keyId: string; readonly privateKey: KeyObject },

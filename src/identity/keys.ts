@@ -1,6 +1,6 @@
 /**
- * The installation's signing keys: one active, older ones kept in public until the last token they signed
- * has expired. Private parts are sealed at rest and destroyed when a key retires.
+ * The installation's signing keys. One is active; older ones stay published until the last token they signed has
+ * expired. Private parts are sealed in the store and destroyed when a key retires.
  */
 
 import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
@@ -19,15 +19,15 @@ export interface ActiveKey {
 }
 
 export interface KeyRing {
-  /** The key new tokens are signed with; made on first use. */
+  /** The key that signs new tokens; created on first use. */
   active(): Promise<ActiveKey>
-  /** All keys whose tokens may still be good, as published. */
+  /** The public keys whose tokens may still be valid. */
   published(): Promise<readonly JsonWebKey[]>
-  /** The key of that id if it is known here and now, without asking the store. */
+  /** The key with this id if this process knows it, without reading the store. */
   known(keyId: string): VerificationKey | undefined
-  /** As `known`, after looking into the store; at most one look every few seconds for unknown ids. */
+  /** Like `known`, but reads the store if needed; at most once every few seconds for unknown ids. */
   find(keyId: string): Promise<VerificationKey | undefined>
-  /** A new active key; tokens signed before stay good until they expire. Answers the new key's id. */
+  /** Makes a new active key and returns its id. Tokens signed before stay valid until they expire. */
   rotate(): Promise<string>
 }
 
@@ -48,7 +48,7 @@ interface KeyRingOptions {
   readonly ids: Ids
   readonly seal: IdentitySeal
   readonly limits: IdentityLimits
-  /** The pair of the first key; a new one when left out. */
+  /** Makes the pair of the first key. Tests share one. */
   readonly firstPair?: typeof makeSigningPair
 }
 
@@ -65,7 +65,7 @@ export function openKeyRing(options: KeyRingOptions): KeyRing {
 
   function forget(): void {
     ring = undefined
-    // A look already under way may have read the old state; it must not become the new one.
+    // A read already under way may return the old state, which must not be kept.
     loading = undefined
   }
 
@@ -123,7 +123,7 @@ export function openKeyRing(options: KeyRingOptions): KeyRing {
   }
 }
 
-/** The rows of the keys. */
+/** Reads and writes the rows of the keys. */
 function openKeyStore({
   sql,
   clock,
@@ -148,7 +148,7 @@ function openKeyStore({
   }
 
   function toPublished(row: SqlRow): { jwk: JsonWebKey; key: VerificationKey } {
-    // Written by `insert` below and by nothing else.
+    // Only `insert` below writes this.
     const jwk = JSON.parse(String(row['public_key'])) as JsonWebKey
     return {
       jwk,
@@ -164,7 +164,7 @@ function openKeyStore({
         'the signing key cannot be opened: this is not the installation key it was sealed with',
       )
     }
-    // Sealed by `insert` below, and authenticated by the seal.
+    // `insert` below sealed this, and the seal authenticates it.
     const privateJwk = JSON.parse(opened) as JsonWebKey
     return { keyId, privateKey: createPrivateKey({ key: privateJwk, format: 'jwk' }), privateJwk }
   }
@@ -219,7 +219,7 @@ function openKeyStore({
     return fresh.id
   }
 
-  /** The first key. Another replica may make one at the same moment; the first to commit wins. */
+  /** Makes the first key. Another replica may do the same at the same moment; the first to commit wins. */
   async function makeFirst(): Promise<void> {
     const fresh = await make(firstPair)
     await sql.transact(async (tx) => {

@@ -1,24 +1,24 @@
 /**
- * Times between the two clocks of the sign-in: the OAuth library reads the machine's, everything else goes by the
- * installation's, which may have been moved. What the library hands out or has kept is in the installation's time.
+ * Converts times between two clocks. The OAuth library reads the machine's clock; everything else uses the
+ * installation's, which may have been moved. What the library issues or has stored is in the installation's time.
  */
 
 import type { Clock } from '#kernel/ports.ts'
 
-/** What the library puts moments into, in seconds since 1970. */
+/** The claims that hold moments, in seconds since 1970. */
 const moments = ['iat', 'exp', 'nbf', 'loginTs', 'authTime', 'consumed'] as const
 
 type Payload = Readonly<Record<string, unknown>>
 
 export interface LibraryTime {
-  /** Of what the library made. */
+  /** Converts what the library made. */
   toInstallation(payload: Payload): Payload
-  /** Of what the library is to read. */
+  /** Converts what the library is about to read. */
   toLibrary(payload: Payload): Payload
 }
 
 export function createLibraryTime(clock: Clock, libraryClock: Clock): LibraryTime {
-  // Two looks at one clock may lie a moment apart.
+  // Two readings of one clock may differ by a moment, so the difference is rounded to a second.
   const ahead = (): number => Math.round((clock.now() - libraryClock.now()) / 1000)
   return {
     toInstallation: (payload) => shift(payload, ahead()),

@@ -1,55 +1,59 @@
-/** Every bound of identity in one table. Plain numbers; those who open identity may set any of them. */
+/** All bounds of identity. The caller that opens identity may set any of them. */
 
 export interface IdentityLimits {
-  /** Seconds an access token or id token is good for; a retired signing key is kept as long. */
+  /** Lifetime of an access token or id token in seconds. A retired signing key is kept as long. */
   readonly tokenSeconds: number
   /** Seconds without use after which a refresh token, a session or a remembered sign-in ends. */
   readonly sessionSeconds: number
-  /** Seconds after which they end however much they are used. */
+  /** Seconds after which a session ends even when it is used. */
   readonly sessionSecondsMax: number
   /** Seconds to finish a sign-in page, or to enter a device code. */
   readonly interactionSeconds: number
-  /** Seconds by which the clocks of an issuer and ours may differ. */
+  /** The largest difference between an issuer's clock and ours, in seconds. */
   readonly clockSkewSeconds: number
-  /** Characters of a bearer token at the most. */
+  /** The longest bearer token, in characters. */
   readonly tokenLengthMax: number
-  /** Verified tokens remembered, in each of the cache's two maps. */
+  /** The number of verified tokens in each of the cache's two maps. */
   readonly tokensRemembered: number
-  /** Principals, and group lists, remembered in memory, in each of the cache’s two maps. */
+  /** The number of principals, and of group lists, in each of the cache's two maps. */
   readonly principalsRemembered: number
   readonly passwordLengthMin: number
   readonly passwordLengthMax: number
-  /** Password hashes computed at once; each takes 32 MiB. */
+  /** The number of password hashes computed at once; each takes 32 MiB. */
   readonly passwordsAtOnceMax: number
-  /** Sign-ins that may wait for such a computation; more are refused at once. */
+  /** The number of sign-ins that may wait for such a computation; more are refused at once. */
   readonly passwordsWaitingMax: number
   /** Wrong passwords for one account from one address before the delays begin. */
   readonly signInFailuresFree: number
-  /** Wrong passwords from one address, whatever the accounts, before the delays begin; and seconds of delay at the most. */
+  /**
+   * Wrong passwords from one address, for any account, before the delays begin; and the longest delay in seconds.
+   */
   readonly addressFailuresFree: number
   readonly addressDelaySecondsMax: number
-  /** Seconds of delay at the most; it doubles with every further failure. */
+  /** The longest delay in seconds; the delay doubles with every further failure. */
   readonly signInDelaySecondsMax: number
   readonly secretsPerPrincipalMax: number
   readonly federatedCredentialsMax: number
-  /** Sessions of one person; the one that was used longest ago makes room. */
+  /** The number of sessions of one person. The session that was unused longest is removed for a new one. */
   readonly sessionsPerPrincipalMax: number
   readonly redirectUrisMax: number
   readonly nameLengthMax: number
-  /** Custom attributes of one principal, and values of one attribute. */
+  /** The number of custom attributes of one principal, and of values of one attribute. */
   readonly attributesMax: number
   readonly attributeValuesMax: number
   readonly pageSize: number
   readonly pageSizeMax: number
-  /** Groups taken from the token of an external issuer. */
+  /** The number of groups taken from the token of an external issuer. */
   readonly tokenGroupsMax: number
-  /** Bytes of a form posted to an OAuth route. */
+  /** The largest form posted to an OAuth route, in bytes. */
   readonly formBytesMax: number
-  /** Bytes of an external issuer's documents, seconds to wait for them, and how long they are good for. */
+  /**
+   * The largest document of an external issuer in bytes, the seconds to wait for it, and the seconds it is valid.
+   */
   readonly issuerDocumentBytesMax: number
   readonly issuerTimeoutSeconds: number
   readonly issuerKeysSeconds: number
-  /** Seconds between two fetches that unknown key ids or failures may cause. */
+  /** The seconds between two fetches that unknown key ids or failures may cause. */
   readonly issuerRetrySeconds: number
 }
 

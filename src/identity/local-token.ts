@@ -1,6 +1,6 @@
 /**
- * Tokens for the local owner in the managed-identity form that SDKs and command lines know (facts, stack 3):
- * whoever holds the secret kept in the home acts as the owner. Nothing else is issued here.
+ * Issues tokens for the local owner in the managed-identity form that SDKs and command lines know (facts, stack 3).
+ * Whoever holds the secret in the home acts as the owner.
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto'
@@ -10,11 +10,11 @@ import type { OAuthRequest } from './oauth-request.ts'
 interface LocalTokenAnswer {
   readonly status: number
   readonly body: object
-  /** Who the token is for. */
+  /** The principal the token is for. */
   readonly principalId?: string
 }
 
-/** A managed identity by one of its three names. */
+/** A managed identity, by one of its three names. */
 export interface WantedIdentity {
   readonly kind: 'client' | 'object' | 'resource'
   readonly value: string
@@ -23,11 +23,11 @@ export interface WantedIdentity {
 export interface LocalTokenOptions {
   /** `undefined` turns the endpoint off. */
   readonly secret: string | undefined
-  /** The secret that the address carried, for clients that send no header. */
+  /** The secret from the address, for clients that send no header. */
   readonly given?: string
   readonly audience: string
   readonly aliases: readonly string[]
-  /** A token for the owner, or for the identity that is asked for; `undefined` when there is none. */
+  /** Issues a token for the owner, or for the wanted identity; `undefined` when there is no such identity. */
   readonly issue: (wanted: WantedIdentity | undefined) => Promise<
     | {
         readonly principalId: string
@@ -51,7 +51,7 @@ export async function answerLocalToken(
   if (request.method !== 'GET' && request.method !== 'POST') {
     return refused(405, 'method_not_allowed', 'Use GET or POST.')
   }
-  // The newer form sends `x-identity-header`, the older `secret`; one form has no header at all.
+  // The newer form sends `x-identity-header`, the older one `secret`. A third form has no header at all.
   const given = headers['x-identity-header'] ?? headers['secret'] ?? options.given
   if (typeof given !== 'string' || !equal(given, options.secret)) {
     const text =
@@ -113,7 +113,7 @@ function refused(status: number, error: string, description: string): LocalToken
   return { status, body: { error, error_description: description } }
 }
 
-/** In constant time, whatever the lengths. */
+/** Compares in constant time, whatever the lengths. */
 function equal(a: string, b: string): boolean {
   const hash = (text: string): Buffer => createHash('sha256').update(text).digest()
   return timingSafeEqual(hash(a), hash(b))

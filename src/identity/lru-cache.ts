@@ -1,7 +1,7 @@
 /**
- * A bounded cache of what was used last. It approximates least-recently-used with two maps: a hit in the older map moves
- * to the younger, and when the younger is full it becomes the older. A hit in the younger costs one look-up, which a
- * strict LRU cannot do.
+ * A bounded cache of what was used last. It approximates least-recently-used with two maps. A hit in the older map
+ * moves to the younger one, and a full younger map becomes the older one. A hit in the younger map costs one
+ * look-up, which an exact LRU cache cannot do.
  */
 
 interface LruCache<V> {
@@ -9,7 +9,7 @@ interface LruCache<V> {
   set(key: string, value: V): void
   delete(key: string): void
   clear(): void
-  /** Entries held: never more than twice the size asked for. */
+  /** The number of entries: never more than twice the requested size. */
   readonly size: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * The tables of identity, in the subset both dialects read alike. Holds no secret in the clear: passwords
- * and client secrets as hashes, private keys and sign-in state sealed.
+ * The tables of identity, in the SQL subset of both dialects. They hold no secret in the clear: passwords and
+ * client secrets are hashed, private keys and sign-in state are sealed.
  */
 
 import type { Migration } from '#stores/store.ts'
@@ -78,10 +78,10 @@ const first: readonly string[] = [
   )`,
 ]
 
-/** JSON of custom attributes; null for none. */
+/** The custom attributes as JSON; null for none. */
 const second: readonly string[] = ['alter table identity_principals add column attributes text']
 
-/** Which resource a service principal stands for. */
+/** The resource that a service principal belongs to. */
 const third: readonly string[] = [
   `create table identity_workloads (
     resource_key text primary key,
@@ -89,7 +89,7 @@ const third: readonly string[] = [
   )`,
 ]
 
-/** Tokens of an earlier generation than their principal's are refused; sessions can be listed and ended. */
+/** A token of an earlier generation than its principal's is refused. Sessions can be listed and ended. */
 const fourth: readonly string[] = [
   'alter table identity_principals add column generation bigint not null default 0',
   `create table identity_sessions (
@@ -112,7 +112,7 @@ const fourth: readonly string[] = [
   'create index identity_sessions_by_use on identity_sessions (used_at)',
 ]
 
-/** An application without a secret: command lines, devices, programs on a person's own machine. */
+/** An application without a secret, for command lines, devices and programs on a person's own machine. */
 const fifth: readonly string[] = [
   'alter table identity_principals add column public_client bigint not null default 0',
 ]

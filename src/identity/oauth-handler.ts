@@ -1,6 +1,6 @@
 /**
- * Everything under the OAuth routes, for one listener: the key set, the local token, the pages and, loaded
- * when first needed, the OAuth library. Answers every request it is given; never throws.
+ * Serves everything under the OAuth routes: the key set, the local token, the pages, and the OAuth library, which
+ * is loaded on first use. It answers every request it gets and never throws.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -49,7 +49,7 @@ import type { TokenExchange } from './token-exchange.ts'
 
 export interface OAuthHandlerOptions {
   readonly sql: Sql
-  /** The same with the audit trail kept. */
+  /** The same store, with the audit trail. */
   readonly recorded: RecordedSql
   readonly directory: IdentityDirectory
   readonly keys: KeyRing
@@ -61,24 +61,24 @@ export interface OAuthHandlerOptions {
   readonly limits: IdentityLimits
   readonly tenantId: string
   readonly publicUrl: () => string
-  /** The address by which a caller came. */
+  /** The address the caller used. */
   readonly publicUrlOf: (req: IncomingMessage) => string
   readonly audience: () => string
   readonly aliases: () => readonly string[]
   readonly originOf: (req: IncomingMessage) => RequestOrigin
-  /** What counts as one caller where failures are counted by address. */
+  /** Maps an address to the group in which failures are counted. */
   readonly addressGroupOf: (address: string) => string
   readonly onSignIn: OnSignIn
   readonly exchange: TokenExchange
   readonly localToken: Pick<LocalTokenOptions, 'secret' | 'issue'>
 }
 
-/** What the library is built for; another of either needs another instance. */
+/** The values a library instance was built for. A change of either needs a new instance. */
 interface Built {
   readonly publicUrl: string
   readonly audience: string
   readonly keyId: string
-  /** They move when the installation's key is rotated. */
+  /** The cookie keys change when the installation's key is rotated. */
   readonly cookieKeys: string
   readonly provider: Promise<Provider>
 }
@@ -158,7 +158,7 @@ export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
     request: OAuthRequest,
   ): Promise<void> {
     const provider = await library()
-    // The code stays out of the address given on, so that the form shows it instead of submitting it.
+    // The code is removed from the redirect address, so that the form shows it instead of submitting it.
     const userCode =
       request.path === routes.code_verification ? request.query.get('user_code') : null
     if (request.method === 'GET' && userCode !== null) request.query.delete('user_code')
@@ -169,7 +169,7 @@ export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
       return interact(clone, res, request)
     }
     for (const [name, value] of Object.entries(securityHeaders)) res.setHeader(name, value)
-    // Its addresses are those by which this caller came.
+    // The addresses in the document are those the caller used.
     if (request.path.startsWith('/.well-known/')) res.setHeader('Cache-Control', 'no-store')
     await provider.callback()(clone, res)
   }
@@ -204,7 +204,7 @@ export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
   }
 }
 
-/** The library, loaded when it is first needed and built again when what it is built for has changed. */
+/** Loads the library on first use, and builds it again when the values it was built for have changed. */
 function createLibrary(
   options: OAuthHandlerOptions & { readonly consents: Consents; readonly sessions: Sessions },
 ): () => Promise<Provider> {
@@ -230,7 +230,7 @@ function createLibrary(
       )
       const mine: Built = { ...wanted, provider }
       built = mine
-      // One that failed to come up must not be the answer to every later request.
+      // A failed start must not be the answer to every later request.
       provider.catch(() => {
         if (built === mine) built = undefined
       })
@@ -239,12 +239,14 @@ function createLibrary(
   }
 }
 
-/** Without the query, as the caller wrote it. */
+/** The path as the caller wrote it, without the query. */
 function writtenPath(req: IncomingMessage): string {
   return (req.url ?? '').split('?')[0] ?? ''
 }
 
-/** One authority, under one name: what clients ask before they trust an address. */
+/**
+ * Answers instance discovery: clients ask it before they trust an address. There is one authority with one name.
+ */
 function instances({ publicUrl }: OAuthRequest, tenantId: string): object {
   const { host } = new URL(publicUrl)
   return {
@@ -264,10 +266,10 @@ function signInUrl({ publicUrl }: OAuthRequest): string {
   return `${routes.authorization}?${query}`
 }
 
-/** Documents that any page may read; they hold addresses of the caller's own. */
+/** Any page may read these documents; they hold only addresses the caller used. */
 const open = { 'Access-Control-Allow-Origin': '*', 'Cache-Control': 'no-store' }
 
-/** Where a user signs in: here, whoever it is. Tells nothing of whether there is such an account. */
+/** Answers user realm discovery: every user signs in here. The answer does not say whether the account exists. */
 function realm(path: string): object {
   const name = decoded(path.slice(path.lastIndexOf('/') + 1))
   return { ver: '1.0', account_type: 'Managed', domain_name: name.slice(name.indexOf('@') + 1) }
@@ -277,7 +279,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    // A wrong escape names nobody; the answer is the same for all.
+    // A wrong escape sequence names nobody; the answer is the same for all.
     return ''
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A request as the OAuth library shall see it: body read and bounded, parameters rewritten, and the address by which the
- * caller came in the headers that the library reads. Does not answer anything.
+ * Prepares a request for the OAuth library: it reads and bounds the body, rewrites parameters, and puts the address
+ * the caller used into the headers that the library reads. It answers nothing.
  */
 
 import { IncomingMessage } from 'node:http'
@@ -9,20 +9,20 @@ import { canonicalPath, foreignTenant, type RewriteOptions, rewriteParameters } 
 
 export interface OAuthRequest {
   readonly method: string
-  /** Canonical, without the query. */
+  /** The canonical path, without the query. */
   readonly path: string
   readonly query: URLSearchParams
-  /** The posted form; `undefined` when the body was none. */
+  /** The posted form; `undefined` when the body was no form. */
   readonly form: URLSearchParams | undefined
   readonly body: Buffer
-  /** The parameters as the client spelled them, posted or in the address. */
+  /** The parameters as the client spelled them, from the form or the address. */
   readonly asked: URLSearchParams
   readonly origin: RequestOrigin
-  /** The address by which the caller came, without a slash at its end. */
+  /** The address the caller used, without a trailing slash. */
   readonly publicUrl: string
 }
 
-/** Which request of ours the library's request was made from. */
+/** Maps the library's request to the request it was made from. */
 const askedBy = new WeakMap<IncomingMessage, OAuthRequest>()
 
 /** The request that this request of the library was made from. */
@@ -33,11 +33,11 @@ export function requestBehind(request: IncomingMessage): OAuthRequest | undefine
 export type ReadOutcome =
   | { readonly kind: 'request'; readonly request: OAuthRequest }
   | { readonly kind: 'unknown' }
-  /** One of our addresses, but below a tenant that is not here. */
+  /** A path of this server below a tenant that does not exist here. */
   | { readonly kind: 'foreign-tenant'; readonly tenant: string }
   | { readonly kind: 'too-large' }
 
-/** Reads the whole of a request to one of our routes. */
+/** Reads a whole request to one of the OAuth routes. */
 export async function readOAuthRequest(
   req: IncomingMessage,
   options: RewriteOptions & {
@@ -82,7 +82,7 @@ async function readBody(req: IncomingMessage, bytesMax: number): Promise<Buffer 
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of req) {
-    // Without an encoding set, a request yields buffers.
+    // A request without an encoding yields buffers.
     const bytes = chunk as Buffer
     size += bytes.length
     if (size > bytesMax) return undefined
@@ -91,7 +91,7 @@ async function readBody(req: IncomingMessage, bytesMax: number): Promise<Buffer 
   return Buffer.concat(chunks)
 }
 
-/** A copy of the request for the library, on the same socket, with the rewritten address and body. */
+/** Copies the request for the library, on the same socket, with the rewritten address and body. */
 export function toLibraryRequest(
   req: IncomingMessage,
   request: OAuthRequest,

@@ -1,4 +1,4 @@
-/** How the OAuth routes answer: pages, JSON, and errors in the form that the caller reads. */
+/** Answers of the OAuth routes: pages, JSON, and errors in the form that the caller reads. */
 
 import type { ServerResponse } from 'node:http'
 import { ApiError } from '#kernel/error.ts'
@@ -36,7 +36,7 @@ export function sendJson(
   res.end(res.req.method === 'HEAD' ? undefined : bytes)
 }
 
-/** A page for browsers, the form of RFC 6749 (5.2) for programs. */
+/** Sends a page to browsers, and the form of RFC 6749 (5.2) to programs. */
 export function sendError(res: ServerResponse, problem: Problem): void {
   if ((res.req.headers.accept ?? '').includes('text/html')) {
     sendPage(res, errorPage(problem))
@@ -51,7 +51,7 @@ export function sendError(res: ServerResponse, problem: Problem): void {
   )
 }
 
-/** Foreign errors and ours, as an answer: the edge of this area. */
+/** Turns any error into an answer. */
 export function sendFailure(res: ServerResponse, error: unknown, log: Log): void {
   if (res.headersSent) {
     log.error({ error: String(error) }, 'an OAuth answer broke off')

@@ -1,6 +1,6 @@
 /**
- * The first account of an installation: a user named `owner` with a password for people and a secret for
- * the command line, which acts as that same user. Made once; what it may do is decided elsewhere.
+ * The first account of an installation: a user named `owner`. It has a password for people and a secret for the
+ * command line, which acts as the same user. It is created once; its rights are decided elsewhere.
  */
 
 import type { Ids } from '#kernel/ports.ts'
@@ -9,29 +9,29 @@ import type { IdentityDirectory } from './directory.ts'
 import { directoryFeed } from './feed-watch.ts'
 import type { PrincipalRecord } from './principal-record.ts'
 
-/** Shown once, when made. */
+/** Credentials, shown once when they are made. */
 interface OwnerCredentials {
   readonly principalId: string
   readonly signInName: string
   readonly password: string
-  /** For client credentials: the owner's own id, so that the token acts as the owner. */
+  /** The client id for client credentials: the owner's own id, so that the token acts as the owner. */
   readonly clientId: string
   readonly clientSecret: string
 }
 
 type OwnerOutcome =
   | ({ readonly created: true } & OwnerCredentials)
-  /** Made by an earlier start, or by another replica at this moment. */
+  /** The owner exists: an earlier start made it, or another replica did at this moment. */
   | { readonly created: false; readonly principalId: string }
 
 export interface Owner {
   ensure(options: { readonly displayName: string }): Promise<OwnerOutcome>
   /**
-   * A new password and a new secret; the password before and older secrets of the command line end. For
-   * an operator who lost them, or a first start that was cut off before it could show them.
+   * Makes a new password and a new secret, and ends the old password and the older secrets of the command line. An
+   * operator needs this after losing them, or after a first start that ended before it showed them.
    */
   reset(): Promise<OwnerCredentials>
-  /** The owner as the directory has it now. */
+  /** The owner as it is in the directory now. */
   find(): Promise<PrincipalRecord | undefined>
 }
 
@@ -118,7 +118,7 @@ export function createOwner(options: {
   }
 }
 
-/** Until one of two racing replicas has won, neither may hold the name. */
+/** A temporary name: neither of two racing replicas may hold the real one before it has won. */
 function freeName(ids: Ids): string {
   return `${signInName}-${ids.uuid()}`
 }

@@ -1,18 +1,18 @@
 /**
- * Which passwords are accepted: long enough, not among the common ones, not made of the account's own name.
- * Returns or refuses; the list of common ones is loaded when the first password is set.
+ * Decides which passwords are accepted: long enough, not a common one, not made of the account's own name. The list
+ * of common passwords is loaded when the first password is set.
  */
 
 import { refuseIdentity } from './errors.ts'
 import type { IdentityLimits } from './limits.ts'
 
-/** What others know of the account, so that it may not be its password. */
+/** The names of the account, which must not be its password. */
 interface AccountNames {
   readonly displayName: string
   readonly signInName: string
 }
 
-/** Fewer different characters than this is a pattern, whatever its length. */
+/** A password with fewer different characters is a pattern, whatever its length. */
 const differentMin = 5
 /** Shorter parts of a name may occur by chance. */
 const namePartMin = 4
@@ -24,14 +24,14 @@ async function loadCommon(): Promise<ReadonlySet<string>> {
   return new Set(dictionary['passwords-common'])
 }
 
-/** Throws `InvalidPassword` with the first rule that is broken. */
+/** Throws `InvalidPassword` for the first rule that is broken. */
 export async function checkPassword(
   password: string,
   names: AccountNames,
   limits: Pick<IdentityLimits, 'passwordLengthMin' | 'passwordLengthMax'>,
 ): Promise<void> {
   const { passwordLengthMin: min, passwordLengthMax: max } = limits
-  // The longest is counted in code units, which is cheap; the shortest as a person counts.
+  // The maximum is counted in code units, which is cheap; the minimum is counted as a person counts.
   if (password.length > max) throw refuse(`it may have at most ${max} characters`)
   const characters = [...password]
   if (characters.length < min) throw refuse(`it needs at least ${min} characters`)
@@ -48,7 +48,7 @@ export async function checkPassword(
   }
 }
 
-/** The sign-in name, what stands before the `@`, and the words of the display name. */
+/** The parts are the sign-in name, its part before the `@`, and the words of the display name. */
 function namePartsOf({ displayName, signInName }: AccountNames): readonly string[] {
   const lower = (text: string): string => text.normalize('NFKC').toLowerCase()
   const name = lower(signInName)
@@ -68,12 +68,14 @@ const substitutes: Readonly<Record<string, string>> = {
   '7': 't',
 }
 
-/** As written, without what stands around the letters, and with signs read as the letters they stand for. */
+/**
+ * The password as written, without signs around the letters, and with signs replaced by the letters they resemble.
+ */
 function spellingsOf(plain: string): readonly string[] {
   const bare = plain.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '')
   const read = (text: string): string =>
     text.replace(/[@4031!$57]/g, (sign) => substitutes[sign] ?? sign)
-  // Signs at the end are usually added, in the middle they stand for letters.
+  // Signs at the end are usually additions; signs in the middle replace letters.
   return [plain, bare, read(plain), read(bare)].filter((spelling) => spelling !== '')
 }
 

@@ -1,6 +1,6 @@
 /**
- * Password hashes: scrypt, memory-hard, at most a few at once so that a flood of sign-ins cannot exhaust
- * memory. Does not know accounts, and never tells a wrong password from a missing account.
+ * Password hashes by scrypt, which needs much memory. Few are computed at once, so that a flood of sign-ins cannot
+ * exhaust memory. This file knows no accounts and never distinguishes a wrong password from a missing account.
  */
 
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
@@ -8,23 +8,26 @@ import { createRoom, inRoom } from '#kernel/room.ts'
 import { refuseIdentity } from './errors.ts'
 import type { IdentityLimits } from './limits.ts'
 
-/** What a hash costs. Stored with every hash, so that it can be raised later. */
+/** The cost of a hash. It is stored with every hash, so that it can be raised later. */
 export interface PasswordCost {
   readonly n: number
   readonly r: number
   readonly p: number
 }
 
-/** 32 MiB and 0.2 s here; equal in strength to N = 2^17, p = 1, at a quarter of the memory. */
+/** 32 MiB and 0.2 s on the development machine. As strong as N = 2^17, p = 1, with a quarter of the memory. */
 export const defaultPasswordCost: PasswordCost = { n: 2 ** 15, r: 8, p: 3 }
 
-/** Nobody finds 144 random bits by trying, however fast that is. */
+/** Nobody guesses 144 random bits, however fast each try is. */
 const generatedCost: PasswordCost = { n: 2 ** 10, r: 8, p: 1 }
 
 export interface Passwords {
-  /** The hash to store; a cheaper one of a password that was generated, not chosen. Refuses with `PasswordsBusy` under a flood; password-rules.ts says what may be one. */
+  /**
+   * Computes the hash to store. A generated password gets a cheaper one. Refuses with `PasswordsBusy` under a
+   * flood; password-rules.ts decides which passwords are accepted.
+   */
   hash(password: string, origin?: 'chosen' | 'generated'): Promise<string>
-  /** Does it match? Takes the same time without a hash (no such account), and then says no. */
+  /** Whether the password matches. Without a hash (no such account) it takes the same time and returns false. */
   verify(password: string, stored: string | undefined): Promise<boolean>
 }
 
@@ -53,13 +56,14 @@ export function createPasswords(
       return `scrypt$${n}$${r}$${p}$${salt.toString('base64url')}$${key.toString('base64url')}`
     },
     async verify(password, stored) {
-      // Too long cannot be right; the work is done all the same, on what fits.
+      // A password that is too long cannot match. The work is done all the same, on the part that fits.
       const candidate = password.slice(0, limits.passwordLengthMax + 1)
       const parsed = stored === undefined ? undefined : parse(stored)
       const salt = parsed?.salt ?? randomBytes(16)
       const key = await inTurn(async () => {
         const derived = await derive(candidate, salt, parsed?.cost ?? cost)
-        // As long as for any other account, or the time would tell which ones have a generated password.
+        // The check takes as long as for any other account. Otherwise the time would tell which accounts have a
+        // generated password.
         if (parsed !== undefined && work(parsed.cost) < work(cost)) await derive('', salt, cost)
         return derived
       })

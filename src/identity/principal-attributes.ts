@@ -1,6 +1,6 @@
 /**
- * Custom attributes of a principal, for conditions on who asks: the rules of their names and values, and how
- * a change is laid over what is there. Pure: returns, or refuses.
+ * Custom attributes of a principal, for conditions on the caller: rules for names and values, and how a change is
+ * merged. Pure: returns or refuses.
  */
 
 import type { PrincipalAttributes } from '#kernel/principal.ts'
@@ -10,12 +10,12 @@ import { hasControl } from './principal-rules.ts'
 
 type AttributeValue = PrincipalAttributes[string]
 
-/** `null` takes an attribute away. */
+/** `null` removes an attribute. */
 export type AttributeChange = Readonly<Record<string, AttributeValue | null>>
 
 const namePattern = /^[A-Za-z][A-Za-z0-9-]{0,63}_[A-Za-z0-9_-]{1,128}$/
 
-/** Names compare without regard to case; the latest spelling is kept. */
+/** Names are compared without regard to case; the latest spelling is kept. */
 export function changeAttributes(
   before: PrincipalAttributes,
   change: AttributeChange,

@@ -1,4 +1,4 @@
-/** A principal as the directory keeps it, and how it is read from a row. Holds no credential. */
+/** A principal as the directory stores it, and how a row becomes one. It holds no credential. */
 
 import type { PrincipalAttributes } from '#kernel/principal.ts'
 import type { SqlRow } from '#stores/store.ts'
@@ -10,20 +10,20 @@ export interface PrincipalRecord {
   readonly id: string
   readonly type: LocalType
   readonly displayName: string
-  /** Users only; as given, compared without regard to case. */
+  /** Only users have one. Stored as given, compared without regard to case. */
   readonly signInName: string | undefined
-  /** Service principals only; a UUID in lower case. */
+  /** Only service principals have one. A UUID in lower case. */
   readonly clientId: string | undefined
-  /** Where browsers may be sent after a sign-in to this service principal; compared exactly. */
+  /** The addresses to which browsers may be sent after a sign-in to this service principal. Compared exactly. */
   readonly redirectUris: readonly string[]
-  /** An application that can keep no secret; people sign in to it by device code, or a code with PKCE. */
+  /** An application that cannot keep a secret. People sign in to it by device code, or a code with PKCE. */
   readonly publicClient: boolean
-  /** A disabled principal can neither sign in nor act with a token it still has. */
+  /** A disabled principal can neither sign in nor use a token it still has. */
   readonly enabled: boolean
-  /** Custom attributes, for conditions on who asks. */
+  /** Custom attributes, for conditions on the caller. */
   readonly attributes: PrincipalAttributes
   readonly createdAt: number
-  /** Tokens name it; those of another one were revoked. */
+  /** Tokens name the generation. A token of another generation was revoked. */
   readonly generation: number
 }
 
@@ -33,15 +33,15 @@ export const principalColumns =
 export function toPrincipalRecord(row: SqlRow): PrincipalRecord {
   return {
     id: String(row['id']),
-    // Only these three are ever written; see insert-principal.ts.
+    // Only these three values are ever written; see insert-principal.ts.
     type: String(row['type']) as LocalType,
     displayName: String(row['display_name']),
     signInName: row['sign_in_name'] === null ? undefined : String(row['sign_in_name']),
     clientId: row['client_id'] === null ? undefined : String(row['client_id']),
-    // Written by JSON.stringify of a list of strings, and by nothing else.
+    // Only JSON.stringify of a list of strings writes this.
     redirectUris: JSON.parse(String(row['redirect_uris'])) as string[],
     enabled: Number(row['enabled']) === 1,
-    // Written by JSON.stringify of checked attributes, and by nothing else.
+    // Only JSON.stringify of checked attributes writes this.
     attributes: (row['attributes'] === null
       ? {}
       : JSON.parse(String(row['attributes']))) as PrincipalAttributes,

@@ -1,4 +1,4 @@
-/** The rules for what a principal is called and where it may send browsers. Pure: returns, or refuses. */
+/** Rules for the names of a principal and for its redirect addresses. Pure: returns or refuses. */
 
 import { isUuid } from '#kernel/uuid.ts'
 import { refuseIdentity } from './errors.ts'
@@ -25,15 +25,15 @@ export function checkSignInName(name: string, limits: IdentityLimits): string {
 }
 
 /**
- * An id as the directory writes it, or `undefined` for what cannot be one: strangers' text that is no id
- * never reaches the store, which cannot carry all text there is.
+ * An id in the directory's spelling, or `undefined` for text that cannot be one. Such text never reaches the store,
+ * which cannot hold every text.
  */
 export function parseObjectId(text: string): string | undefined {
   const lower = text.toLowerCase()
   return isUuid(lower) ? lower : undefined
 }
 
-/** The client id that a public client is known by, in the directory's spelling. */
+/** The client id of a public client, in the directory's spelling. */
 export function checkClientId(clientId: string | undefined): string | undefined {
   if (clientId === undefined) return undefined
   const id = parseObjectId(clientId)
@@ -43,7 +43,10 @@ export function checkClientId(clientId: string | undefined): string | undefined 
 
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
 
-/** Absolute, without a fragment, over https; over http only to the caller's own machine (RFC 8252, 7.3). */
+/**
+ * The addresses must be absolute, without a fragment, and use https. Only an address on the caller's own machine
+ * may use http (RFC 8252, 7.3).
+ */
 export function checkRedirectUris(
   uris: readonly string[],
   limits: IdentityLimits,

@@ -1,5 +1,5 @@
 /**
- * Ties what the OAuth library calls a session to ours (sessions.ts): when one begins, which one a token rests on,
+ * Connects the OAuth library's sessions to the ones in sessions.ts: when one begins, which one a token rests on,
  * and when one ends. Loaded with the library.
  */
 
@@ -12,7 +12,7 @@ import type { Session, Sessions } from './sessions.ts'
 
 const unknownOrigin: RequestOrigin = { address: '', userAgent: '' }
 
-/** Called on the way of every authorization; the person has just signed in if interactions.ts left a note of it. */
+/** Called during every authorization. The person has just signed in if interactions.ts left a note. */
 export async function beginSession(ctx: Context, sessions: Sessions): Promise<void> {
   const { session, account, result } = ctx.oidc
   const signIn = result?.signIn
@@ -20,7 +20,7 @@ export async function beginSession(ctx: Context, sessions: Sessions): Promise<vo
   await sessions.begin(session.uid, { principalId: account.accountId, ...signIn })
 }
 
-/** Somebody is signed in by a session of the library that ended or timed out by our rules. */
+/** True when the library's session is still there but ours has ended or timed out. */
 export async function isOver(ctx: Context, sessions: Sessions): Promise<boolean> {
   const { session, account } = ctx.oidc
   if (session?.accountId === undefined || account === undefined) return false
@@ -28,7 +28,7 @@ export async function isOver(ctx: Context, sessions: Sessions): Promise<boolean>
   return (await sessions.use(key, account.accountId)) === undefined
 }
 
-/** The session a person's token rests on; `undefined` when that is over. */
+/** The session that a person's token rests on; `undefined` when it has ended. */
 export async function sessionOfToken(
   ctx: Context,
   token: Token,
@@ -39,7 +39,7 @@ export async function sessionOfToken(
   const source = redeemed ?? token
   const { sessionUid: uid, accountId: principalId } = source
   if (uid === undefined || principalId === undefined) return undefined
-  // A token without anything redeemed is the implicit flow's, which happens in the browser's session.
+  // A token that nothing was redeemed for comes from the implicit flow, which happens in the browser's session.
   if (redeemed === undefined || source.expiresWithSession === true) {
     return sessions.use({ uid, clientId: undefined }, principalId)
   }
@@ -51,7 +51,7 @@ export async function sessionOfToken(
   return sessions.use(key, principalId)
 }
 
-/** A step around the library's own: signing out, and giving a refresh token back, end sessions. */
+/** Wraps two steps of the library: signing out and revoking a refresh token both end sessions. */
 export function endSessions(
   sessions: Sessions,
 ): (ctx: Context, next: () => Promise<void>) => Promise<void> {
@@ -64,7 +64,7 @@ export function endSessions(
       }
     } else if (isServed(ctx, routes.revocation) && ctx.status === 200) {
       const given = ctx.oidc.entities.RefreshToken
-      // Another client's request is answered alike, and the token stays.
+      // Another client's request gets the same answer, and the token stays.
       if (given?.clientId !== ctx.oidc.client?.clientId) return
       if (given?.sessionUid === undefined || given.expiresWithSession === true) return
       await sessions.endByKey({ uid: given.sessionUid, clientId: given.clientId })

@@ -1,6 +1,6 @@
 /**
- * Configures the OAuth library (oidc-provider 9.13) as this installation's server: routes, flows, tokens,
- * pages. Loading it costs more than a tenth of a second, so only oauth-handler.ts imports it, on first use.
+ * Configures the OAuth library (oidc-provider 9.13) for this installation: routes, flows, tokens, pages. Loading it
+ * takes more than a tenth of a second, so only oauth-handler.ts imports it, on first use.
  */
 
 import type { IncomingMessage } from 'node:http'
@@ -53,7 +53,7 @@ export interface ProviderOptions {
   readonly directory: IdentityDirectory
   readonly consents: Consents
   readonly clock: Clock
-  /** By which the library goes. */
+  /** The clock that the library reads. */
   readonly libraryClock: Clock
   readonly log: Log
   readonly seal: IdentitySeal
@@ -66,12 +66,12 @@ export interface ProviderOptions {
   readonly sessions: Sessions
 }
 
-/** Where oauth-handler.ts puts a code given in the address, so that the form shows it to be confirmed. */
+/** oauth-handler.ts puts a code from the address into this header, so that the form shows it for confirmation. */
 export const userCodeHeader = 'x-armature-user-code'
 
 export function createProvider(options: ProviderOptions): Provider {
   const { directory, limits, tenantId, publicUrl, audience, key, log, sessions } = options
-  /** Ids of the secrets by which clients proved who they are. */
+  /** The ids of the secrets by which clients proved who they are. */
   const secretUsed = new WeakMap<IncomingMessage, string>()
 
   const time = createLibraryTime(options.clock, options.libraryClock)
@@ -91,7 +91,7 @@ export function createProvider(options: ProviderOptions): Provider {
         },
       },
     },
-    // Nothing of a client or a request is fetched.
+    // The library fetches nothing for a client or a request.
     fetch: () => Promise.reject(new Error('the sign-in server asks nobody')),
     routes,
     scopes: ['openid', 'profile', 'offline_access'],
@@ -112,10 +112,10 @@ export function createProvider(options: ProviderOptions): Provider {
     pkce: {
       required: (_ctx: Context, client: Client) => client.clientAuthMethod === 'none',
     },
-    // Pages of the places a client may send people to may also redeem the codes they bring.
+    // A page at a redirect address of the client may also redeem the codes it receives.
     clientBasedCORS: (_ctx: Context, origin: string, client: Client) =>
       client.redirectUris.some((uri) => new URL(uri).origin === origin),
-    // Clients of this kind of service expect a refresh token without asking for `offline_access`.
+    // Clients of this family expect a refresh token without asking for `offline_access`.
     issueRefreshToken: (_ctx: Context, client: Client) => client.grantTypeAllowed('refresh_token'),
     // A command line stays signed in when the browser signs out; an application in the browser does not.
     expiresWithSession: (ctx: Context, source: Token) =>
@@ -150,7 +150,7 @@ export function createProvider(options: ProviderOptions): Provider {
   provider.use(completeAnswers({ audience, aliases: [publicUrl], tenantId }))
 
   provider.registerResponseMode(bareImplicitMode, (ctx, redirectUri, payload) => {
-    // The id token was only the price of the library's implicit flow; the caller did not ask for it.
+    // The library's implicit flow requires an id token; the caller did not ask for it.
     const { id_token: _unasked, ...rest } = payload
     const target = new URL(redirectUri)
     target.hash = new URLSearchParams(rest).toString()
@@ -158,7 +158,7 @@ export function createProvider(options: ProviderOptions): Provider {
     ctx.redirect(target.href)
   })
 
-  // The handler states the public address in these headers, so that every URL is built from it.
+  // The handler puts the public address into these headers, and every URL is built from it.
   provider.proxy = true
   provider.on('server_error', (ctx, error) => {
     log.error({ path: ctx.path, error: String(error.stack) }, 'the OAuth server met a fault')
@@ -179,7 +179,7 @@ function lifetimes(limits: IdentityLimits): Readonly<Record<string, number>> {
     Interaction: limits.interactionSeconds,
     RefreshToken: limits.sessionSeconds,
     Session: limits.sessionSeconds,
-    // A grant is used by all sessions of a browser with an application, and must outlast the last of them.
+    // All sessions of a browser with an application share a grant, which must outlast the last of them.
     Grant: 2 * limits.sessionSecondsMax,
   }
 }
@@ -193,7 +193,7 @@ function features({ limits, audience, key }: ProviderOptions): object {
     clientCredentials: { enabled: true },
     revocation: {
       enabled: true,
-      // Whoever holds a refresh token may end it, but only as the client it was issued to.
+      // Whoever holds a refresh token may revoke it, but only as the client it was issued to.
       allowedPolicy: (_ctx: Context, client: Client, token: Token) =>
         token.clientId === client.clientId,
     },
@@ -225,7 +225,10 @@ function features({ limits, audience, key }: ProviderOptions): object {
   }
 }
 
-/** Who an id stands for, and what a token says of them. `secretUsed`: how its client proved who it is. */
+/**
+ * Finds the account of an id and the claims of its tokens. `secretUsed` holds the secrets by which clients proved
+ * who they are.
+ */
 function accounts(
   { directory, tenantId, sessions }: ProviderOptions,
   secretUsed: WeakMap<IncomingMessage, string>,
@@ -263,13 +266,13 @@ function accounts(
   }
 }
 
-/** What the library's configuration has no setting for: secrets of the directory, and several public addresses. */
+/** Adds what the library has no setting for: the directory's secrets, and several public addresses. */
 function extendProvider(
   provider: Provider,
   { directory, publicUrl }: ProviderOptions,
   secretUsed: WeakMap<IncomingMessage, string>,
 ): void {
-  // The secrets are in the directory, several for a principal, as hashes.
+  // The directory holds the secrets as hashes, and a principal may have several.
   provider.Client.prototype.compareClientSecret = async function (
     this: { readonly clientId: string },
     actual: string,
@@ -282,14 +285,14 @@ function extendProvider(
     return secretId !== undefined
   }
 
-  /** The address by which the caller of the request under way came. */
+  /** The address the caller of the current request used. */
   const cameBy = (): string => {
     const request = Provider.ctx?.req
     return (request === undefined ? undefined : requestBehind(request))?.publicUrl ?? publicUrl
   }
   Object.defineProperty(provider, 'issuer', { get: cameBy })
 
-  // The portal and the console are at every address of the installation.
+  // The portal and the console are served at every address of the installation.
   const { redirectUriAllowed, postLogoutRedirectUriAllowed } = provider.Client.prototype
   provider.Client.prototype.redirectUriAllowed = function (this: Client, uri: string) {
     const isOwn =
@@ -316,7 +319,7 @@ function formToken(ctx: Context): string {
   return ctx.oidc.session?.state?.secret ?? ''
 }
 
-/** The library's own, by place: the form, the client, the device, the code. */
+/** The library passes these by position: the form, the client, the device, the code. */
 type ConfirmArguments = [
   form: string,
   client: { readonly clientId: string; readonly clientName?: string },
@@ -326,7 +329,10 @@ type ConfirmArguments = [
 
 const sessionCookie = 'armature_session'
 
-/** The library fails on a form that comes from a browser without a session, which never opened it: then the form is opened. */
+/**
+ * The library fails on a form from a browser without a session, which never opened the form. The form is opened for
+ * it then.
+ */
 async function restartDeviceForm(ctx: Context, next: () => Promise<void>): Promise<void> {
   try {
     await next()
@@ -392,18 +398,18 @@ function problemWith(errorName: string | undefined): string | undefined {
   }
 }
 
-/** A device is let in on a page that names it; it has no address to return to. */
+/** A device is confirmed on a page that names it, and has no address to return to. */
 function isByDevice(params: Readonly<Record<string, string | undefined>>): boolean {
   return params['redirect_uri'] === undefined
 }
 
-/** The library's rules for when to ask the user, but for two cases. */
+/** The library's rules for when to ask the user, with two changes. */
 function policy(sessions: Sessions): unknown {
   const rules = interactionPolicy.base()
   const { checks } = rules.get('consent')
-  // Any program of the machine can pretend to be a native client, so the person is asked every time (RFC 8252, 8.6).
-  // For our own command line the page that asks for the password, or for the code of a device, names it already. PKCE
-  // does not help where the attacker begins.
+  // Any program on the machine can pretend to be a native client, so the person is asked every time (RFC 8252,
+  // 8.6). The built-in command line is an exception: the page that asks for the password, or for the device's code,
+  // names it already. PKCE does not help when the attacker starts the flow.
   checks.remove('native_client_prompt')
   checks.add(
     new interactionPolicy.Check(
@@ -418,7 +424,7 @@ function policy(sessions: Sessions): unknown {
         ),
     ),
   )
-  // A session outlives its account only until the next request.
+  // The session of a deleted account ends at the next request.
   rules
     .get('login')
     .checks.add(
@@ -438,7 +444,7 @@ function policy(sessions: Sessions): unknown {
   return rules
 }
 
-/** The grant to go on with: the session's or a fresh one, filled with what was allowed before. */
+/** Returns the grant to continue with: the session's grant or a new one, filled with what was allowed before. */
 async function loadGrant(
   provider: Provider,
   consents: Consents,

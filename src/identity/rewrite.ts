@@ -1,15 +1,15 @@
 /**
- * Turns the dialects of known clients into the one the OAuth library understands: the addresses under every
- * authority, `resource=` with or without a slash, `<audience>/.default`, `grant_type=device_code`, and the
- * bare implicit flow that the library no longer has. Pure: a request in, a request out.
+ * Translates what known clients send into what the OAuth library understands: the addresses under every authority,
+ * `resource=` with or without a slash, `<audience>/.default`, `grant_type=device_code`, and the bare implicit flow
+ * that the library no longer has. Pure: a request in, a request out.
  */
 
 import { deviceGrant } from './clients.ts'
 
-/** The response mode of the bare implicit flow; registered with the library by provider.ts. */
+/** The response mode of the bare implicit flow, which provider.ts registers with the library. */
 export const bareImplicitMode = 'armature_fragment'
 
-/** The one scope of the resource manager (contract, Authentication). */
+/** The only scope of the resource manager (contract, Authentication). */
 export const resourceScope = 'user_impersonation'
 
 export const routes = {
@@ -24,21 +24,22 @@ export const routes = {
 
 export const interactionPath = '/common/oauth2/interaction'
 export const localTokenPath = '/common/identity/token'
-/** What clients that look for the metadata of their machine put behind the address they are given. */
+/** The path that clients of a machine's metadata service append to the address they are given. */
 const metadataPath = '/metadata/identity/oauth2/token'
 export const signedInPath = '/signed-in'
-/** Where clients ask which hosts are one authority. */
+/** The path of instance discovery: which hosts are one authority. */
 export const instancePath = '/common/discovery/instance'
-/** Where clients ask how a user signs in. */
+/** The path of user realm discovery: how a user signs in. */
 export const userRealmPath = '/common/userrealm'
 
-/** Words that clients put in the place of a tenant. Here they all mean the one tenant. */
+/** Words that clients use instead of a tenant id. Here all of them mean the one tenant. */
 const authorities = ['common', 'organizations', 'consumers', 'adfs']
 
-/** Everything this area serves, as patterns of the edge's router. */
+/** All paths this area serves, as patterns of the edge's router. */
 export const oauthPaths: readonly string[] = [
   ...authorities.map((authority) => `/${authority}/*`),
-  // Not all below a tenant: a resource's path that lost its first segment begins with an id, too.
+  // The list names paths instead of everything below a tenant: a resource path that lost its first segment also
+  // begins with an id.
   ...['oauth2', 'discovery', 'userrealm', '.well-known', 'v2.0/.well-known'].map(
     (below) => `/:tenantId(^[0-9a-fA-F-]{36}$)/${below}/*`,
   ),
@@ -59,7 +60,7 @@ const localTokenRoute = new RegExp(
   `^(?:${metadataPath}/?|${localTokenPath}(?:/([A-Za-z0-9_-]*))?(?:${metadataPath})?/?)$`,
 )
 
-/** The canonical path for any spelling of it; `undefined` when the path is none of ours. */
+/** The canonical path for any spelling of it; `undefined` for a path of another area. */
 export function canonicalPath(path: string, tenantId: string): string | undefined {
   const ours = (tenant: string | undefined): boolean =>
     tenant === undefined || [...authorities, tenantId].includes(tenant.toLowerCase())
@@ -84,30 +85,30 @@ export function canonicalPath(path: string, tenantId: string): string | undefine
   return path === signedInPath ? path : undefined
 }
 
-/** The tenant of an address that would be ours if that tenant were. */
+/** The tenant in a path that this area would serve if the tenant existed. */
 export function foreignTenant(path: string, tenantId: string): string | undefined {
   const tenant = path.split('/')[1] ?? ''
   const known = canonicalPath(path, tenantId) !== undefined
   return known || canonicalPath(path, tenant.toLowerCase()) === undefined ? undefined : tenant
 }
 
-/** The secret that a client without headers of its own carries in the address. */
+/** The secret in the address, sent by a client that sends no headers. */
 export function localTokenSecretIn(path: string): string | undefined {
   const secret = localTokenRoute.exec(path)?.[1]
   return secret === '' ? undefined : secret
 }
 
 export interface RewriteOptions {
-  /** The audience tokens are for. */
+  /** The audience of tokens. */
   readonly audience: string
-  /** Other spellings of it that clients may ask for. */
+  /** Other spellings of the audience that clients may use. */
   readonly aliases: readonly string[]
   readonly nonce: () => string
 }
 
 /**
- * The parameters of a request to authorize, token or devicecode as the library wants them. What is not
- * understood stays as it came, for the library to refuse.
+ * Rewrites the parameters of a request to authorize, token or devicecode for the library. What is not understood
+ * stays as it came, and the library refuses it.
  */
 export function rewriteParameters(
   path: string,
@@ -127,7 +128,7 @@ export function rewriteParameters(
   const asksNothing = given.get('scope') === null && needsScope(path, given)
   if (asksNothing) result.set('scope', resourceScope)
   else if (scopes !== undefined && given.getAll('scope').length === 1) {
-    // What a refresh token is good for was settled when it was issued; naming it again means nothing.
+    // The scope of a refresh token was settled when it was issued; naming it again has no effect.
     const refreshing = path === routes.token && given.get('grant_type') === 'refresh_token'
     const asked = refreshing ? scopes.filter((s) => s !== 'offline_access') : scopes
     if (asked.length > 0) result.set('scope', asked.join(' '))
@@ -152,7 +153,7 @@ function isBareImplicit(given: URLSearchParams): boolean {
   )
 }
 
-/** Redeeming a code, a device code or a refresh token gives what was asked for at first. */
+/** Redeeming a code, a device code or a refresh token gives the scopes of the first request. */
 function needsScope(path: string, given: URLSearchParams): boolean {
   return path !== routes.token || given.get('grant_type') === 'client_credentials'
 }
@@ -170,7 +171,7 @@ function rewriteScopes(
   return [...known]
 }
 
-/** One scope as the library knows it. */
+/** Translates one scope. */
 export function rewriteScope(
   scope: string,
   options: Pick<RewriteOptions, 'audience' | 'aliases'>,
@@ -180,7 +181,7 @@ export function rewriteScope(
   if (slash < 0) return scope
   const name = scope.slice(slash + 1)
   if (name !== '.default' && name !== resourceScope) return scope
-  // Clients append to an audience that may end in a slash already, hence two of them at times.
+  // Clients append to an audience that may end in a slash, so two slashes can occur.
   return matchAudience(scope.slice(0, slash), options) ? resourceScope : scope
 }
 

@@ -1,4 +1,6 @@
-/** Sessions and revocation over HTTP: one's own without a right, others' with one. */
+/**
+ * Sessions and revocation over HTTP. A person needs no right for their own sessions and one for those of others.
+ */
 
 import type { IdentityDirectory } from './directory.ts'
 import { type DirectoryRoute, param } from './directory-route.ts'
@@ -72,7 +74,7 @@ function view(session: Session): object {
   const { address, userAgent } = session.origin
   return {
     id: session.id,
-    // A browser has none.
+    // A browser session has no client.
     ...(session.clientId === undefined ? {} : { clientId: session.clientId }),
     address,
     userAgent,

@@ -1,7 +1,7 @@
 /**
- * Where people are signed in: one row for each browser, and one for each application that stays signed in when
- * the browser signs out (command lines, devices). Every token of a person names its session, so that ending the
- * session ends the token. Does not know cookies or grants: the OAuth library keeps those.
+ * The sessions of people: one row for each browser, and one for each application that stays signed in when the
+ * browser signs out (command lines, devices). Every token of a person names its session, so ending the session ends
+ * the token. This file knows no cookies and no grants; the OAuth library stores those.
  */
 
 import type { Clock, Ids } from '#kernel/ports.ts'
@@ -18,7 +18,7 @@ export interface Session {
   readonly principalId: string
   /** The application that is signed in; `undefined` for a browser. */
   readonly clientId: string | undefined
-  /** The password it began with: gone, the session is over. */
+  /** The password the session began with. The session ends when it is removed. */
   readonly credentialId: string
   readonly origin: RequestOrigin
   readonly createdAt: number
@@ -27,34 +27,34 @@ export interface Session {
 
 /** What identifies a session to the OAuth library. */
 export interface SessionKey {
-  /** Of the browser's session. */
+  /** The id of the browser's session. */
   readonly uid: string
-  /** For an application that stays signed in by itself. */
+  /** Set for an application that stays signed in by itself. */
   readonly clientId: string | undefined
 }
 
 export interface Sessions {
-  /** A person has just signed in with this browser. */
+  /** Begins the session of a person who has just signed in with this browser. */
   begin(uid: string, who: Pick<Session, 'principalId' | 'credentialId' | 'origin'>): Promise<void>
-  /** The session if it is neither ended nor out of time; notes that it was used. */
+  /** Returns the session unless it has ended or timed out, and records its use. */
   use(key: SessionKey, principalId: string): Promise<Session | undefined>
-  /** The application's own session, made out of the browser's: a person has just let it in. */
+  /** Begins an application's own session from the browser's, after a person has allowed it. */
   beginOwn(
     key: SessionKey & { readonly clientId: string },
     who: { readonly principalId: string; readonly origin: RequestOrigin; readonly grantId: string },
   ): Promise<Session | undefined>
-  /** Ends what the key stands for, with its tokens. Nothing happens where there is none. */
+  /** Ends the session of this key and its tokens. Does nothing when there is none. */
   endByKey(key: SessionKey): Promise<void>
 }
 
-/** Rows are written at most this often for being used. */
+/** The use of a session is written at most this often. */
 const useSeconds = 60
 const sweepRows = 100
 
 const columns =
   'id, principal_id, client_id, credential_id, address, user_agent, created_at, used_at'
 
-/** Ends all sessions of a principal, by whatever way it signed in, in every part of the store. */
+/** Ends all sessions of a principal, however it signed in, in every table. */
 export async function endSessionsOf(tx: SqlTx, principalId: string, now: number): Promise<void> {
   await tx.run(
     'update identity_sessions set ended_at = ? where principal_id = ? and ended_at is null',
@@ -65,7 +65,7 @@ export async function endSessionsOf(tx: SqlTx, principalId: string, now: number)
   await tx.follow(directoryFeed, principalId)
 }
 
-/** The sessions a person has now, newest first. */
+/** The current sessions of a person, newest first. */
 export async function listSessions(
   from: Pick<Sql, 'all'>,
   principalId: string,
@@ -81,7 +81,7 @@ export async function listSessions(
   return rows.map(toSession)
 }
 
-/** Refuses with `SessionNotFound` what is not a living session of that principal. */
+/** Ends a session. Refuses with `SessionNotFound` what is not a current session of that principal. */
 export async function endSession(
   tx: SqlTx,
   principalId: string,
@@ -108,7 +108,7 @@ async function endRow(
     now,
     key,
   )
-  // The library finds a browser's session by this very key, and what an application holds by its grant.
+  // The library finds a browser's session by this key, and an application's rows by its grant.
   if (row['client_id'] === null) {
     await tx.run("delete from identity_oauth_states where kind = 'Session' and uid = ?", key)
   } else {
@@ -120,7 +120,7 @@ async function endRow(
   await tx.follow(directoryFeed, principalId)
 }
 
-/** When a session that is alive began at the earliest, and was used last. */
+/** The earliest start and the earliest last use that a live session can have. */
 function startOf({
   now,
   limits,
@@ -162,7 +162,7 @@ export function openSessions(options: SessionOptions): Sessions {
       sql.transact(async (tx) => {
         const key = keyOf({ uid, clientId: undefined })
         const now = clock.now()
-        // The same person asked for the password again: the same session starts again.
+        // The same person entered the password again, so the same session starts again.
         const renewed = await tx.run(
           `update identity_sessions set credential_id = ?, address = ?, user_agent = ?, created_at = ?,
             used_at = ? where session_key = ? and principal_id = ? and ended_at is null`,
@@ -186,7 +186,7 @@ export function openSessions(options: SessionOptions): Sessions {
       const { credentialId } = browser
       const { clientId } = key
       return sql.transact(async (tx) => {
-        // Those of a session that timed out would belong to the new one otherwise.
+        // Without this, the applications of a timed-out session would join the new one.
         await tx.run(
           "delete from identity_oauth_states where kind = 'RefreshToken' and grant_id = ?",
           grantKeyOf(grantId),
@@ -208,14 +208,14 @@ export function openSessions(options: SessionOptions): Sessions {
   }
 }
 
-/** How sessions are keyed, found and added. */
+/** Computes the keys of sessions, and finds and adds their rows. */
 function sessionRows({ clock, ids, seal, limits }: SessionOptions) {
-  /** For a browser: how the adapter indexes the library's session. */
+  /** The key of a browser's session is the adapter's index of the library's session. */
   function keyOf({ uid, clientId }: SessionKey): string {
     return seal.index(JSON.stringify(clientId === undefined ? ['Session', uid] : [uid, clientId]))
   }
 
-  /** As the adapter indexes it. */
+  /** The key under which the adapter indexes the grant. */
   function grantKeyOf(grantId: string): string {
     return seal.index(JSON.stringify(['Grant', grantId]))
   }
@@ -259,7 +259,7 @@ function sessionRows({ clock, ids, seal, limits }: SessionOptions) {
       now,
       now,
     )
-    // The oldest make room, so that one account cannot fill the table.
+    // The oldest sessions are removed, so that one account cannot fill the table.
     const surplus = await tx.run(
       `update identity_sessions set ended_at = ? where id in (select id from identity_sessions
         where principal_id = ? and ended_at is null order by used_at desc, id
@@ -268,7 +268,7 @@ function sessionRows({ clock, ids, seal, limits }: SessionOptions) {
       session.principalId,
     )
     if (surplus > 0) await tx.follow(directoryFeed, session.principalId)
-    // Gone is what no token can name any more. One row comes in, some old ones go.
+    // Rows that no token can name any more are removed: a few old rows for each new one.
     const tokens = (limits.tokenSeconds + limits.clockSkewSeconds) * 1000
     const [created, used] = startOf({ now, limits })
     await tx.run(

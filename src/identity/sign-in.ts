@@ -1,8 +1,8 @@
 /**
- * A person's sign-in by name and password, slowed after failures: those of one account from one address, and
- * those of one address whatever the accounts. A browser that this account has signed in with before is counted by
- * itself, so that others behind its address cannot delay it. The counts are in the store, so that a restart or
- * another replica does not forget them. Says only yes, no, or wait.
+ * A person's sign-in by name and password. Failures slow it down: they are counted per account and address, and per
+ * address for all accounts. A browser that has signed in to this account before has its own count, so that others
+ * behind its address cannot delay it. The counts are in the store, so a restart or another replica does not forget
+ * them. The answer is only yes, no, or wait.
  */
 
 import { backOff } from '#kernel/back-off.ts'
@@ -16,26 +16,26 @@ import type { PrincipalRecord } from './principal-record.ts'
 
 export type SignInOutcome =
   | { readonly kind: 'welcome'; readonly user: PrincipalRecord; readonly credentialId: string }
-  /** Wrong name, wrong password, disabled: never which. */
+  /** The name or the password was wrong, or the account is disabled. The answer never says which. */
   | { readonly kind: 'refused' }
-  /** Not even looked at: too many failures before. */
+  /** Not checked, because of too many earlier failures. */
   | { readonly kind: 'wait'; readonly seconds: number }
 
 export interface SignIn {
-  /** Throws `PasswordsBusy` when too many are waiting for their password to be checked. */
+  /** Throws `PasswordsBusy` when too many passwords are waiting to be checked. */
   attempt(attempt: {
     readonly signInName: string
     readonly password: string
-    /** What counts as one caller: an address, or a network of them. */
+    /** The address, or the network of addresses, that failures are counted for. */
     readonly address: string
-    /** What this browser was given when it signed in before, as it sends it. */
+    /** The mark of this browser from an earlier sign-in, as the browser sends it. */
     readonly knownBrowser?: string | undefined
   }): Promise<SignInOutcome>
-  /** For a browser that has just signed in to that account: to be sent with its next attempts. */
+  /** The mark for a browser that has just signed in to this account. It sends the mark with its next attempts. */
   knownBrowser(signInName: string): string
 }
 
-/** One row that counts failures. */
+/** A row that counts failures. */
 interface Count {
   readonly id: string
   readonly free: number
@@ -45,7 +45,7 @@ interface Count {
 /** A failure is forgotten an hour after its delay ended. */
 const forgetSeconds = 3600
 const sweepRows = 500
-/** Characters of what a browser sends to be known by. */
+/** The longest browser mark that is read, in characters. */
 const knownBrowserMax = 512
 
 export function createSignIn(options: {
@@ -59,8 +59,8 @@ export function createSignIn(options: {
   const { sql, directory, clock, ids, seal, limits } = options
 
   /**
-   * Counts the attempt as a failure before it is known to be one: attempts made at the same moment cannot
-   * all pass for the first. Answers the seconds to wait, or zero.
+   * Counts the attempt as a failure before its outcome is known, so that concurrent attempts cannot all count as
+   * the first. Returns the seconds to wait, or zero.
    */
   function reserve(counts: readonly Count[]): Promise<number> {
     return sql.transact(async (tx) => {
@@ -71,7 +71,7 @@ export function createSignIn(options: {
       if (lockedUntil > now) return Math.ceil((lockedUntil - now) / 1000)
       for (const { count, failures } of read)
         await write(tx, count, { failures: failures + 1, now })
-      // Some rows come in, some old ones go: the table stays as small as an hour's failures.
+      // A few expired rows are removed for each new one, so the table holds about an hour's failures.
       await tx.run(
         `delete from identity_sign_in_failures where id in
           (select id from identity_sign_in_failures where forget_at <= ? order by forget_at limit ${sweepRows})`,
@@ -81,7 +81,7 @@ export function createSignIn(options: {
     })
   }
 
-  /** The row is there, and ours until the end: whoever attempts at the same moment reads what we write. */
+  /** Creates and locks the row. A concurrent attempt waits and then reads what this one writes. */
   async function lock(
     tx: SqlTx,
     id: string,
@@ -118,7 +118,7 @@ export function createSignIn(options: {
     )
   }
 
-  /** It was no failure after all. What the address did before is not forgiven for it. */
+  /** Takes the count back after a success. Earlier failures of the address stay counted. */
   function forgive([own, ofAddress]: readonly [Count, ...Count[]]): Promise<void> {
     return sql.transact(async (tx) => {
       await tx.run('delete from identity_sign_in_failures where id = ?', own.id)
@@ -133,14 +133,14 @@ export function createSignIn(options: {
   const indexOf = (...parts: readonly string[]): string =>
     seal.index(JSON.stringify(['sign-in', ...parts]))
 
-  /** The id of the browser, where it has signed in to this account before. */
+  /** The id of the browser, if it has signed in to this account before. */
   function openKnown(sent: string | undefined, account: string): string | undefined {
     return sent === undefined || sent.length > knownBrowserMax
       ? undefined
       : seal.open(sent, `known browser ${account}`)
   }
 
-  /** The account's own first; always in this order, so that no two transactions wait for each other. */
+  /** The account's own count comes first. The fixed order keeps two transactions from waiting for each other. */
   function countsOf(
     account: string,
     address: string,
@@ -175,7 +175,7 @@ export function createSignIn(options: {
   }
 }
 
-/** Nothing for the first few failures, then 2, 4, 8 … seconds up to the limit. */
+/** Zero for the first few failures, then 2, 4, 8 … seconds up to the limit. */
 export function delaySeconds(
   failures: number,
   { free, delayMax }: Pick<Count, 'free' | 'delayMax'>,

@@ -1,4 +1,4 @@
-/** What our access tokens say about a principal; the same wherever a token is made. */
+/** The claims of our access tokens about a principal. They are the same wherever a token is made. */
 
 import type { PrincipalRecord } from './principal-record.ts'
 
@@ -9,7 +9,7 @@ export function principalClaims(
     readonly clientId: string
     readonly tenantId: string
     readonly scope: string | undefined
-    /** Ids of the credential and the session the token rests on; it ends with either. */
+    /** The ids of the credential and the session that the token rests on. The token ends with either. */
     readonly credentialId?: string | undefined
     readonly sessionId?: string | undefined
   },

@@ -1,5 +1,5 @@
 /**
- * The two grants in which a token is given for a token, which the OAuth library does not have: client credentials by an
+ * Two grants that the OAuth library does not have. Both give a token for a token: client credentials by an
  * assertion of another issuer, and on behalf of a user whose token the client was called with (`jwt-bearer`).
  */
 
@@ -19,7 +19,7 @@ interface ExchangeOptions extends AssertionOptions {
   readonly directory: IdentityDirectory
   readonly authenticator: Pick<Authenticator, 'authenticate'>
   readonly tenantId: string
-  /** Federated credentials that are resources, by the resource they belong to. */
+  /** The federated credentials that are resources, by the resource they belong to. */
   readonly federatedOf: (resourceKey: string) => Promise<readonly FederatedTrust[]>
   readonly issue: TokenIssuer
 }
@@ -30,7 +30,7 @@ interface ExchangeAnswer {
   readonly event: Pick<SignInEvent, 'grant' | 'principalId' | 'clientId' | 'error'>
 }
 
-/** Undefined for a request of another kind. */
+/** Undefined for other kinds of requests. */
 export type TokenExchange = (request: OAuthRequest) => Promise<ExchangeAnswer | undefined>
 
 const assertionType = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
@@ -110,7 +110,10 @@ async function exchange(
   return onBehalfOf(options, form, clientId)
 }
 
-/** As whoever the token is of, for as long as that token lasts, and on what it rests on. */
+/**
+ * The new token is for the same user, lasts no longer than the given one, and rests on the same credential and
+ * session.
+ */
 async function onBehalfOf(
   { authenticator, directory, issue }: ExchangeOptions,
   form: URLSearchParams,
@@ -136,7 +139,7 @@ async function onBehalfOf(
     })
     return { principal: user, issued }
   } catch (error) {
-    // The refusal of a bearer token is one of an assertion here.
+    // A token that would be refused as a bearer token is refused as an assertion.
     if (error instanceof ApiError && error.status === 401) {
       return refusal(400, 'invalid_grant', error.message)
     }
@@ -144,7 +147,7 @@ async function onBehalfOf(
   }
 }
 
-/** The client, by an assertion or by its secret. */
+/** Finds the client by its assertion or its secret. */
 async function findClient(
   { directory, federatedOf }: ExchangeOptions,
   check: CheckAssertion,

@@ -1,4 +1,7 @@
-/** Access tokens of ours that the OAuth library does not make: for the owner, for identities, for a token of another. */
+/**
+ * Makes access tokens without the OAuth library: for the owner, for managed identities, and in exchange for another
+ * token.
+ */
 
 import type { Clock, Ids } from '#kernel/ports.ts'
 import { signToken } from './jwt.ts'
@@ -12,17 +15,17 @@ export interface Issued {
   readonly principalId: string
   readonly clientId: string
   readonly token: string
-  /** Milliseconds. */
+  /** Milliseconds since 1970. */
   readonly expiresAt: number
   readonly now: number
 }
 
-/** What a token says besides whose it is. */
+/** The properties of a token besides its principal. */
 interface IssueFor {
   readonly clientId?: string
   readonly credentialId?: string | undefined
   readonly sessionId?: string | undefined
-  /** Milliseconds: it ends then at the latest. */
+  /** The latest expiry, in milliseconds since 1970. */
   readonly endsAt?: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * From a parsed token to the principal that it names, or a refusal. Knows tokens of ours and of trusted issuers;
- * whether the principal may still act is asked in authenticate.ts.
+ * Turns a parsed token into the principal that it names, or refuses it. It accepts tokens of this server and of
+ * trusted issuers. authenticate.ts checks whether the principal may still act.
  */
 
 import { createHash } from 'node:crypto'
@@ -18,10 +18,13 @@ import type { IdentityLimits } from './limits.ts'
 
 export interface VerifiedToken {
   readonly principal: Principal
-  /** Of our own directory: it must be there. Of an external issuer: it must not be. */
+  /**
+   * True for a principal of the directory, which must exist there; false for one of an external issuer, which must
+   * not.
+   */
   readonly local: boolean
   readonly expiresAt: number
-  /** What a token of ours rests on besides its principal. */
+  /** The further claims of a token of this server. */
   readonly claims?: ParsedToken['claims']
 }
 
@@ -32,17 +35,20 @@ export interface TokenVerifierOptions {
   readonly log: Log
   readonly limits: IdentityLimits
   readonly tenantId: string
-  /** Without a trailing slash; our own issuer, read at every verification because the port may be picked late. */
+  /**
+   * This server's issuer, without a trailing slash. It is read at every verification because the port may be chosen
+   * late.
+   */
   readonly publicUrl: () => string
-  /** Tokens of ours may name any address as their issuer: that by which their owner came. */
+  /** True when a token of this server may name any address as its issuer: the one its owner used. */
   readonly followsCaller?: boolean
-  /** Accepted in `aud`, each also with a trailing slash. */
+  /** The accepted values of `aud`, each also with a trailing slash. */
   readonly audiences: () => readonly string[]
   readonly issuers: readonly ExternalIssuer[]
   readonly outbound: Outbound
 }
 
-/** The verifier of tokens whose form has been checked. */
+/** Makes the verifier of tokens whose form has been checked. */
 export function createTokenVerifier(
   options: TokenVerifierOptions,
 ): (token: ParsedToken) => Promise<VerifiedToken> {
@@ -58,8 +64,8 @@ export function createTokenVerifier(
   )
 
   /**
-   * A token of ours has the address by which its owner came as its issuer, which may be any. What makes it ours is the key.
-   * An issuer that is trusted never speaks for this directory, whatever key it names.
+   * The issuer of our own token is the address its owner used, which can be any. The signing key makes it ours. A
+   * trusted external issuer never speaks for this directory, whatever key it names.
    */
   async function isOurs(token: ParsedToken): Promise<boolean> {
     const { iss } = token.claims
@@ -104,7 +110,7 @@ export function createTokenVerifier(
     }
   }
 
-  /** A UUID says by itself whose it is only while there is one issuer to say it. */
+  /** A UUID identifies a principal by itself only while there is a single issuer. */
   function objectIdOf(issuer: string, id: string): string {
     return external.size === 1 && isUuid(id) ? id.toLowerCase() : toObjectId(issuer, id)
   }
@@ -145,7 +151,7 @@ export function createTokenVerifier(
     }
   }
 
-  /** An issuer may vouch for its own groups, never for one of our directory. */
+  /** An issuer may assert its own groups, but never a group of our directory. */
   async function foreignGroups(issuer: string, claimed: readonly unknown[]): Promise<string[]> {
     const groups: string[] = []
     for (const name of claimed.slice(0, limits.tokenGroupsMax)) {
@@ -160,7 +166,7 @@ export function createTokenVerifier(
     (await isOurs(token)) ? verifyOwn(token) : verifyExternal(token, String(token.claims['iss']))
 }
 
-/** The operator named these two; what a discovery document names is judged by the policy. */
+/** The operator named these two addresses. Addresses from a discovery document are judged by the policy. */
 function allowing(
   { outbound }: Pick<TokenVerifierOptions, 'outbound'>,
   { issuer, jwksUri }: ExternalIssuer,
@@ -168,7 +174,7 @@ function allowing(
   return outbound.allowing([issuer, jwksUri].flatMap((text) => URL.parse(text ?? '') ?? []))
 }
 
-/** Is a token good now, by what it says of itself? */
+/** Whether the token's own claims say that it is valid now. */
 export function isInTime(
   { exp, nbf }: ParsedToken['claims'],
   { now, skewSeconds }: { readonly now: number; readonly skewSeconds: number },
@@ -181,7 +187,7 @@ export function isInTime(
   )
 }
 
-/** When the token ends for us, milliseconds. */
+/** The end of the token's validity here, in milliseconds. */
 function expiryOf(
   claims: ParsedToken['claims'],
   { now, skewSeconds }: { readonly now: number; readonly skewSeconds: number },
@@ -209,13 +215,13 @@ function checkAudience(claim: unknown, accepted: readonly string[]): void {
   }
 }
 
-/** An issuer's own id made into an object id, together with the issuer: equal ids of two stay two principals. */
+/** Combines an issuer and its own id into an object id. Equal ids of two issuers stay two principals. */
 function toObjectId(issuer: string, id: string): string {
   const bytes = createHash('sha256')
     .update(JSON.stringify([issuer, id]))
     .digest()
     .subarray(0, 16)
-  // Version 8 (own construction) and variant bits of RFC 9562.
+  // The version 8 (custom) and variant bits of RFC 9562.
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x80, 6)
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
   return hyphenate(bytes.toString('hex'))

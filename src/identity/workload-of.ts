@@ -1,4 +1,4 @@
-/** The principal that stands for a resource. */
+/** Finds the principal that belongs to a resource. */
 
 import type { Sql } from '#stores/store.ts'
 

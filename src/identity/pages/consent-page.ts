@@ -1,4 +1,6 @@
-/** Asks a signed-in person whether an application may act for them. States scopes in words. */
+/**
+ * The page that asks a signed-in person whether an application may act for them. It describes the scopes in words.
+ */
 
 import { html } from './html.ts'
 import { type Page, renderPage } from './layout.ts'
@@ -18,7 +20,9 @@ export function consentPage(options: {
   readonly redirectHost: string | undefined
   readonly signInName: string
   readonly scopes: readonly string[]
-  /** The question comes once; of what anybody may claim to be, every time. */
+  /**
+   * Whether the answer is remembered. For a client that anybody can pretend to be, the question comes every time.
+   */
   readonly remembered: boolean
 }): Page {
   return renderPage({

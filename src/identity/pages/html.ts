@@ -1,4 +1,4 @@
-/** Text into HTML, safely: whatever is put into the template is escaped unless it is HTML already. */
+/** Puts text safely into HTML. Every value in the template is escaped unless it is HTML already. */
 
 export interface Html {
   readonly html: string
@@ -14,7 +14,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** A tagged template. `undefined` is nothing; lists are joined. */
+/** A tagged template. `undefined` becomes nothing; lists are joined. */
 export function html(strings: TemplateStringsArray, ...values: readonly Value[]): Html {
   let result = strings[0] ?? ''
   values.forEach((value, i) => {
@@ -23,7 +23,7 @@ export function html(strings: TemplateStringsArray, ...values: readonly Value[])
   return { html: result }
 }
 
-/** Text that is HTML, script or style of our own: never anything that came from outside. */
+/** Marks our own HTML, script or style as safe. Never use it for text that came from outside. */
 export function trusted(text: string): Html {
   return { html: text }
 }

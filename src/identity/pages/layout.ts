@@ -1,7 +1,4 @@
-/**
- * The frame of every page: one style, no resource from elsewhere, and the headers that keep it so. Knows
- * nothing of what a page is about.
- */
+/** The frame of every page: one style, no foreign resources, and the headers that enforce both. */
 
 import { randomBytes } from 'node:crypto'
 import { type Html, html, trusted } from './html.ts'
@@ -62,7 +59,7 @@ const mark = trusted(
     '<path d="M4 20 12 4l8 16M7.5 13h9M4 20h16"/></svg>',
 )
 
-/** Sent with every answer of the OAuth routes, pages or not. */
+/** These headers are sent with every answer of the OAuth routes. */
 export const securityHeaders: Readonly<Record<string, string>> = {
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
@@ -94,7 +91,8 @@ ${script === undefined ? undefined : html`<script nonce="${nonce}">${trusted(scr
 </body>
 </html>
 `
-  // No `form-action`: browsers apply it to the redirect that answers a form, which leads to the application.
+  // `form-action` is left out: browsers apply it to the redirect that answers a form, which leads to the
+  // application.
   const policy = [
     "default-src 'none'",
     `style-src 'nonce-${nonce}'`,
@@ -115,7 +113,7 @@ ${script === undefined ? undefined : html`<script nonce="${nonce}">${trusted(scr
   }
 }
 
-/** What went wrong, where screen readers and eyes find it first. */
+/** The error message, placed where screen readers and eyes find it first. */
 export function problem(text: string | undefined): Html | undefined {
   return text === undefined
     ? undefined

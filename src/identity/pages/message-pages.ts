@@ -1,11 +1,11 @@
-/** Pages that only tell: an error, a sign-out and its question. */
+/** Pages that show a message: an error, and signing out with its question. */
 
 import { html } from './html.ts'
 import { type Page, renderPage } from './layout.ts'
 
 export function errorPage(options: {
   readonly status: number
-  /** A code of the OAuth standards, or ours. */
+  /** A code of the OAuth standards, or one of ours. */
   readonly error: string
   readonly description: string
   readonly headers?: Readonly<Record<string, string>> | undefined

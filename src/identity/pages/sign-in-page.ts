@@ -1,4 +1,4 @@
-/** The form for name and password. Never repeats the password, and never says which of the two was wrong. */
+/** The form for name and password. It never repeats the password and never says which of the two was wrong. */
 
 import { html } from './html.ts'
 import { type Page, problem, renderPage } from './layout.ts'

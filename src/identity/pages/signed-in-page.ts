@@ -1,6 +1,6 @@
 /**
- * Where the implicit flow ends for a person in a browser: shows who signed in and the token. The token is
- * in the address fragment, which browsers never send; this page keeps it so and removes it from the address.
+ * The page where the implicit flow ends in a browser. It shows who signed in and the token. Browsers never send the
+ * address fragment that holds the token; the page removes it from the address.
  */
 
 import { html } from './html.ts'

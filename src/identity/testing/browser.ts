@@ -1,8 +1,8 @@
-/** As much of a browser as a sign-in needs: cookies with their paths, redirects, forms. For tests only. */
+/** The parts of a browser that a sign-in needs: cookies with their paths, redirects, forms. For tests only. */
 
 export interface Visit {
   readonly status: number
-  /** Where the visit ended; a redirect that left the server is not followed. */
+  /** The address where the visit ended. A redirect to another server is not followed. */
   readonly url: URL
   readonly headers: Headers
   readonly body: string
