@@ -84,7 +84,8 @@ export interface ResourceSection {
   readonly type: string
   /** How the type of a resource inside another was written: without the other's, with it, or it is of no child. */
   readonly written: 'short' | 'whole' | 'foreign'
-  readonly apiVersion: Compiled
+  /** Absent: the profile of the template says it. */
+  readonly apiVersion: Compiled | undefined
   readonly name: Compiled
   readonly condition: Compiled | undefined
   readonly scope: Compiled | undefined
@@ -121,6 +122,8 @@ interface AssertSection {
 
 export interface TemplateDocument {
   readonly locate: Locate
+  /** Gives api-versions to what has none. */
+  readonly apiProfile: string | undefined
   readonly definitions: Definitions
   readonly parameters: ReadonlyMap<string, ParameterSection>
   readonly variables: ReadonlyMap<string, VariableSection>

@@ -1,5 +1,6 @@
 /** Names the resources of a template: one instance for each turn of a loop, with its id, before anything is sent. */
 import { parsePath } from '#kernel/resource-id.ts'
+import { profileVersion } from './api-profile.ts'
 import type { Compiled } from './compile.ts'
 import { type ResourceSection, templateLimits } from './document.ts'
 import { ValueEvaluation } from './evaluate-value.ts'
@@ -127,7 +128,7 @@ function nameOne(
   const problems = isPresent ? expansion.problems : new Problems(pathsOnly)
   const place = { scope, path, problems }
   const own = textOf(section.name, "'name'", place)
-  const apiVersion = textOf(section.apiVersion, "'apiVersion'", place)
+  const apiVersion = versionOf(section, place)
   const base = baseOf(expansion, section, parent, place)
   if (own === undefined || apiVersion === undefined || base === undefined) return undefined
   const name = parent === undefined ? own : nameInside(section, parent, own)
@@ -144,6 +145,12 @@ function nameOne(
   }
   const key = isPresent ? { nodeKey: id.toLowerCase() } : {}
   return { section, scope, loop, base, id, name, type, apiVersion, ...key }
+}
+
+function versionOf({ apiVersion, type }: ResourceSection, place: Place): string | undefined {
+  if (apiVersion !== undefined) return textOf(apiVersion, "'apiVersion'", place)
+  const { document, context } = place.scope.expansion
+  return profileVersion(context, document.apiProfile ?? '', type)
 }
 
 /** A whole type may come with a whole name. */

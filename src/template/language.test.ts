@@ -6,6 +6,7 @@ import type { Runtime } from './plan.ts'
 import {
   bodyOf,
   expandAll,
+  groupContext,
   groupId,
   noAnswers,
   planOf,
@@ -548,5 +549,56 @@ test('assertions have to hold', () => {
   assert.deepEqual(problemsOf(text, { n: { value: 4 } }), [])
   assert.deepEqual(problemsOf(text, { n: { value: 5 } }), [
     "asserts.small: the assertion 'small' does not hold",
+  ])
+})
+
+test('a profile gives the api-version of its day to resources without one', () => {
+  const offered = {
+    'vendor.secrets': ['2016-10-01', '2018-02-14', '2018-02-14-preview', '2026-01-01'],
+    'vendor.young': ['2024-01-01', '2025-01-01'],
+    'vendor.drafts': ['2017-01-01-preview', '2026-01-01'],
+  }
+  const context = groupContext({
+    provider: (namespace) => ({
+      resourceTypes: Object.entries(offered).flatMap(([name, apiVersions]) =>
+        name === namespace.toLowerCase() ? [{ resourceType: 'Things', apiVersions }] : [],
+      ),
+    }),
+  })
+  const versions = (apiProfile: string): readonly string[] => {
+    const resources = ['Secrets', 'Young', 'Drafts', 'Unknown'].map((name) => ({
+      type: `Vendor.${name}/things`,
+      name: 'one',
+    }))
+    const own = { type: 'Vendor.Secrets/things', apiVersion: '2016-10-01', name: 'own' }
+    const nodes = planOf(
+      template({ apiProfile, resources: [...resources, own] }),
+      {},
+      context,
+    ).nodes
+    return nodes.map((node) => node.apiVersion)
+  }
+  assert.deepEqual(versions('2018-03-01-hybrid'), [
+    '2018-02-14',
+    '2024-01-01',
+    '2017-01-01-preview',
+    '2018-03-01',
+    '2016-10-01',
+  ])
+  assert.deepEqual(versions('2018–03-01-hybrid'), versions('2018-03-01-hybrid'))
+  assert.deepEqual(versions('latest').slice(0, 3), ['2026-01-01', '2025-01-01', '2026-01-01'])
+  const [need] = planOf(
+    template({
+      apiProfile: '2018-03-01-hybrid',
+      outputs: {
+        o: { type: 'object', value: "[reference(resourceId('Vendor.Secrets/things', 'x'))]" },
+      },
+    }),
+    {},
+    context,
+  ).outputs.flatMap((one) => one.needs(noAnswers))
+  assert.equal(need?.apiVersion, '2018-02-14')
+  assert.deepEqual(problemsOf(template({ apiProfile: 'newest', resources: [] })), [
+    "apiProfile: expected 'latest' or the name of a profile, such as '2020-09-01-hybrid'",
   ])
 })

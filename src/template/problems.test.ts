@@ -310,3 +310,16 @@ test('extensions are refused by name, and what hangs on them is no problem of it
   assert.match(before[0] ?? '', /^imports\.k8s.*the extension 'Kubernetes' is not served here/)
   assert.equal(before.length, 2)
 })
+
+test('what every template has anyway may be declared as an extension, and its resources say so', () => {
+  const resources = { v: { ...vault, import: 'az', name: 'v' } }
+  const imports = {
+    az: { provider: 'VendorResourceManager', version: '1.0.0' },
+    sys: { provider: 'System', version: '1.0.0' },
+  }
+  const plan = planOf(template({ languageVersion: '2.0', imports, resources }))
+  assert.deepEqual(bodyOf(plan.nodes[0]), {})
+  const extensions = { az: { name: 'VendorResourceManager', version: '1.0.0' } }
+  const declared = { v: { ...vault, extension: 'AZ', name: 'v' } }
+  planOf(template({ languageVersion: '2.0', extensions, resources: declared }))
+})

@@ -8,6 +8,9 @@ import { childPath } from './template-path.ts'
 
 interface ResourceDependencies extends CompileDependencies {
   readonly languageVersion: '1.0' | '2.0'
+  readonly apiProfile: string | undefined
+  /** In lower case: extensions whose resources are resources like any other. */
+  readonly ownExtensions: ReadonlySet<string>
   /** Looks a template inside the template over, when it is there as it stands. */
   readTemplate(field: Field): void
 }
@@ -23,6 +26,8 @@ const syntax: ReadonlySet<string> = new Set([
   'dependson',
   'existing',
   'resources',
+  'extension',
+  'import',
   'comments',
   'metadata',
   '@options',
@@ -102,7 +107,9 @@ function readResource(
     const found = at(name)
     return found === undefined ? undefined : compile(found.value, found.path, deps)
   }
-  const foreign = at('extension') ?? at('import')
+  const extension = at('extension') ?? at('import')
+  const isOwn = deps.ownExtensions.has(String(extension?.value).toLowerCase())
+  const foreign = isOwn ? undefined : extension
   if (foreign !== undefined) {
     const named = typeof foreign.value === 'string' ? ` '${foreign.value.slice(0, 60)}'` : ''
     problems.add(foreign.path, `resources of the extension${named} are not served here`)
@@ -141,7 +148,10 @@ function readResource(
     parent,
     type,
     written,
-    apiVersion: required('apiVersion'),
+    apiVersion:
+      deps.apiProfile !== undefined && at('apiVersion') === undefined
+        ? undefined
+        : required('apiVersion'),
     name: required('name'),
     condition: compiled('condition'),
     scope: compiled('scope'),

@@ -1,5 +1,6 @@
 /** Reads a whole template and looks it over: every problem that can be seen without parameters, at once. */
 import { adopt } from './adopt.ts'
+import { readApiProfile } from './api-profile.ts'
 import { type DeclaredNames, nameChecker } from './check-names.ts'
 import { compile } from './compile.ts'
 import { type ReadTemplate, type TemplateDocument, templateLimits } from './document.ts'
@@ -125,6 +126,9 @@ interface ReadDocument
 /** Extensions as they are declared now, and as they were first. */
 const extensionSections = new Set(['extensions', 'imports'])
 
+/** What every template has anyway may be declared too: the resources themselves, and the language's own functions. */
+const ownExtension = /^(\w*ResourceManager|System)$/i
+
 function extensionName(declared: Json, alias: string): string {
   const { name, provider = name } = isObject(declared) ? declared : {}
   return (typeof provider === 'string' ? provider : alias).slice(0, 60)
@@ -137,20 +141,21 @@ function readDocument(
   depth: number,
 ): ReadDocument {
   const at = (name: string): Field | undefined => fieldOf(template, path, name)
+  const ownExtensions = new Set<string>()
   for (const name of Object.keys(template)) {
     if (sections.has(name.toLowerCase())) continue
     if (extensionSections.has(name.toLowerCase())) {
       for (const [alias, one] of membersOf(at(name), `'${name}'`, problems)) {
-        problems.add(
-          one.path,
-          `the extension '${extensionName(one.value, alias)}' is not served here`,
-        )
+        const extension = extensionName(one.value, alias)
+        if (ownExtension.test(extension)) ownExtensions.add(alias.toLowerCase())
+        else problems.add(one.path, `the extension '${extension}' is not served here`)
       }
       continue
     }
     problems.add({ parent: path, key: name }, `a template has no section '${name.slice(0, 60)}'`)
   }
   const languageVersion = readLanguageVersion(at('languageVersion'), problems)
+  const apiProfile = readApiProfile(at('apiProfile'), problems)
   const definitions = readDefinitions(at('definitions'), problems)
   const parameters = membersOf(at('parameters'), "'parameters'", problems)
   const variables = membersOf(at('variables'), "'variables'", problems)
@@ -176,6 +181,7 @@ function readDocument(
   const definitionsSize = sizeOf(at('definitions')?.value ?? null, jsonLimits.characters)
   const document: TemplateDocument = {
     locate: problems.locate,
+    apiProfile,
     definitions,
     parameters: readParameters(parameters, definitions, parts),
     variables: readVariables(variables, parts),
@@ -183,6 +189,8 @@ function readDocument(
     resources: readResources(resources, {
       ...parts,
       languageVersion,
+      apiProfile,
+      ownExtensions,
       readTemplate(nested) {
         if (depth + 1 > templateLimits.nesting) {
           problems.add(nested.path, `templates nest at most ${templateLimits.nesting} deep`)

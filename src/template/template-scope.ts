@@ -1,5 +1,7 @@
 /** Answers what expressions ask of the place they stand in: parameters, variables, loops, resources. */
 
+import { parseResourceId } from '#kernel/resource-id.ts'
+import { profileVersion } from './api-profile.ts'
 import { checkValue } from './check-value.ts'
 import { type FunctionSection, templateLimits } from './document.ts'
 import { ValueEvaluation } from './evaluate-value.ts'
@@ -209,7 +211,8 @@ export class TemplateScope implements Scope {
   }
 
   #needOf(target: string, known: Known | undefined, given: string | undefined): Need {
-    const apiVersion = given ?? (known?.nodeKey === undefined ? known?.apiVersion : undefined)
+    const other = known === undefined ? this.#versionByProfile(target) : known.apiVersion
+    const apiVersion = given ?? (known?.nodeKey === undefined ? other : undefined)
     if (known === undefined && apiVersion === undefined) {
       throw new EvaluationError(`reference() to '${target}' needs an apiVersion`)
     }
@@ -221,6 +224,14 @@ export class TemplateScope implements Scope {
       ...(apiVersion === undefined ? {} : { apiVersion }),
       ...(known?.nodeKey === undefined ? {} : { node: known.nodeKey }),
     }
+  }
+
+  #versionByProfile(id: string): string | undefined {
+    const { context, document } = this.expansion
+    const last = parseResourceId(id)?.segments.at(-1)
+    if (document.apiProfile === undefined || last?.namespace === undefined) return undefined
+    const type = [last.namespace, ...last.types].join('/')
+    return profileVersion(context, document.apiProfile, type)
   }
 
   #note(need: Need, runtime: Runtime): void {
