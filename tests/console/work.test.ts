@@ -1,10 +1,14 @@
-/** Templates and containers: what a template refuses and would change, its steps, deployed again, a restart. */
+/**
+ * Templates and containers: what a template refuses and would change, its steps, deployed again, a restart; and a shell in a
+ * real container.
+ */
 
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
-import { createResourceGroup } from '../e2e/access.ts'
+import { startPodman, testImage } from '../../src/engines/containers/testing/podman.ts'
+import { createResourceGroup, grant, revoke, roles } from '../e2e/access.ts'
 import { type Installation, startInstallation } from '../e2e/installation.ts'
 import { findChromium, howToGetChromium } from '../portal/browser.ts'
 import { requireOrSkip } from '../require.ts'
@@ -112,4 +116,93 @@ function journeys(): void {
     await page.getByRole('button', { name: 'Restart' }).click()
     await page.getByText('Running', { exact: true }).waitFor()
   })
+}
+
+const operator = { signInName: 'operator', password: 'somebody who works at night' }
+
+test('a shell in a container: what is typed comes back, colours and all, until the right to it is taken away', async (t) => {
+  if (!requireOrSkip(t, ready, `${howToGetChromium}; and \`npm run console\``)) return
+  const podman = await startPodman()
+  const reason = typeof podman === 'string' ? podman : ''
+  if (!requireOrSkip(t, reason === '', reason) || typeof podman === 'string') return
+  await using _podman = podman
+  assert.ok(podman.target.kind === 'socket')
+  await using installation = await startInstallation({
+    environment: {
+      ARMATURE_CONTAINERS: 'docker',
+      ARMATURE_DOCKER_HOST: `unix://${podman.target.path}`,
+    },
+  })
+  const group = `/subscriptions/${installation.subscriptionId}/resourceGroups/shells`
+  await createResourceGroup(installation, group)
+  const made = await installation.request('POST', '/directory/users', {
+    body: { displayName: 'Operator', ...operator },
+  })
+  assert.equal(made.status, 201, made.text)
+  const principal = String(made.at('principalId'))
+  await grant(installation, group, roles.reader, principal)
+  const given = await grant(installation, group, roles.contributor, principal)
+  const one = `${group}/providers/Vendor.ContainerInstance/containerGroups/one`
+  await startContainer(installation, one)
+  await using opened = await openConsole(installation, operator)
+  const { page } = opened
+  await opened.open(`/resource${one}?view=containers`)
+  await page.getByRole('button', { name: 'Open a shell' }).click()
+  const shell = page.getByRole('textbox', { name: 'Shell in web' })
+  const type = async (line: string): Promise<void> => {
+    await shell.focus()
+    await page.keyboard.type(line)
+    await page.keyboard.press('Enter')
+  }
+  const screen = page.locator('.xterm-rows')
+  await screen.getByText('#').first().waitFor()
+  await type('echo is-$((6*7))')
+  await screen.getByText('is-42').waitFor()
+  await type("printf '\\033[38;2;255;120;10m%s\\033[0m\\n' coloured")
+  await screen.getByText('coloured', { exact: true }).waitFor()
+  const [color, display] = await page.evaluate<[string, string]>(
+    `[...document.querySelectorAll('.xterm-rows span')].filter((one) => one.textContent === 'coloured')
+      .map((one) => getComputedStyle(one)).map(({ color, display }) => [color, display])[0]`,
+  )
+  // Darker than was sent: the ground is light, and it is to be read.
+  assert.match(color, /^rgb\(1\d\d, \d\d, \d+\)$/)
+  assert.equal(display, 'inline-block', 'the sheet of the terminal counts')
+  await opened.assertFit('shell')
+  await page.keyboard.press('Shift+Tab')
+  assert.notEqual(
+    await page.evaluate<string>('document.activeElement.className'),
+    'xterm-helper-textarea',
+  )
+  await type('exit 3')
+  await page.getByText('The shell has ended: exit code 3.').waitFor()
+  await page.getByRole('button', { name: 'Open a shell' }).click()
+  await type('echo again-$((6*7))')
+  await screen.getByText('again-42').waitFor()
+  await revoke(installation, given)
+  await page.getByText('The shell has ended: the right to this was taken away.').waitFor()
+  await page.getByRole('button', { name: 'Open a shell' }).click()
+  await page.getByText('You may not do this').waitFor()
+  assert.doesNotMatch(await page.content(), /eyJ/, 'a token is shown')
+  assert.deepEqual(opened.complaints, [])
+})
+
+async function startContainer(installation: Installation, id: string): Promise<void> {
+  const path = `${id}?api-version=2025-09-01`
+  const container = {
+    name: 'web',
+    properties: {
+      image: testImage,
+      command: ['sh', '-c', "trap 'exit 0' TERM; while true; do sleep 0.2; done"],
+      resources: { requests: { cpu: 0.5, memoryInGB: 0.1 } },
+    },
+  }
+  const body = { location: 'local', properties: { osType: 'Linux', containers: [container] } }
+  const made = await installation.request('PUT', path, { body })
+  assert.equal(made.status, 201, made.text)
+  let state = ''
+  while (state !== 'Succeeded') {
+    state = String((await installation.request('GET', path)).at('properties.provisioningState'))
+    assert.notEqual(state, 'Failed')
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
 }

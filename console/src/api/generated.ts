@@ -1026,6 +1026,20 @@ export interface Operations {
     body: undefined
     answer: unknown
   }
+  execContainer: {
+    path: { subscriptionId: string; resourceGroupName: string; containerGroupName: string; containerName: string }
+    body: {
+      readonly command: string
+      readonly terminalSize?: {
+        readonly rows?: number
+        readonly cols?: number
+      }
+    }
+    answer: {
+      readonly webSocketUri: string
+      readonly password: string
+    }
+  }
   getContainerLog: {
     path: { subscriptionId: string; resourceGroupName: string; containerGroupName: string; containerName: string }
     body: undefined
@@ -1782,6 +1796,7 @@ export const operations: {
   restartContainerGroup: { method: 'POST', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.ContainerInstance/containerGroups/{containerGroupName}/restart', version: '2025-09-01' },
   startContainerGroup: { method: 'POST', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.ContainerInstance/containerGroups/{containerGroupName}/start', version: '2025-09-01' },
   stopContainerGroup: { method: 'POST', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.ContainerInstance/containerGroups/{containerGroupName}/stop', version: '2025-09-01' },
+  execContainer: { method: 'POST', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.ContainerInstance/containerGroups/{containerGroupName}/containers/{containerName}/exec', version: '2025-09-01' },
   getContainerLog: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.ContainerInstance/containerGroups/{containerGroupName}/containers/{containerName}/logs', version: '2025-09-01' },
   listRoleAssignments: { method: 'GET', path: '/{scope}/providers/Vendor.Authorization/roleAssignments', version: '2022-04-01' },
   putRoleAssignment: { method: 'PUT', path: '/{scope}/providers/Vendor.Authorization/roleAssignments/{roleAssignmentName}', version: '2022-04-01' },

@@ -72,6 +72,21 @@ export const containerTexts = {
   stop: 'Stop',
 }
 
+export const shellTexts = {
+  title: 'Shell',
+  command: 'Command',
+  open: 'Open a shell',
+  close: 'Close it',
+  shellOf: (name: string) => `Shell in ${name}`,
+  opening: 'Opening…',
+  leave: 'Shift+Tab leaves the shell by the keyboard. Its size stays as it was when it was opened.',
+  ended: (reason: string) => `The shell has ended: ${reason}.`,
+  closed: 'you closed it',
+  unreachable: 'the server did not take the connection',
+  tooMuch: 'it wrote more than can be shown',
+  broken: (code: number) => `the connection broke (${code})`,
+}
+
 export const billingTexts = {
   title: 'Billing',
   lead: 'What was spent, on what, and what was invoiced.',

@@ -1,4 +1,4 @@
-/** The containers of a group: their states, what happened to them, what they wrote. */
+/** The containers of a group: their states, what happened to them, what they wrote, and a shell in them. */
 
 import {
   Button,
@@ -19,6 +19,7 @@ import { Refusal } from '../../components/refusal.tsx'
 import { momentText, State } from '../../components/state.tsx'
 import { containerTexts } from '../../texts/work.ts'
 import type { TabProps } from '../resource/resource.tsx'
+import { ShellCard } from './shell-card.tsx'
 
 /** Milliseconds between two looks at what may change by itself. */
 const lookEvery = 3_000
@@ -28,7 +29,8 @@ const useStyles = makeStyles({
   log: {
     margin: 0,
     padding: tokens.spacingHorizontalM,
-    height: '320px',
+    minHeight: '64px',
+    maxHeight: '320px',
     overflow: 'auto',
     fontFamily: tokens.fontFamilyMonospace,
     fontSize: tokens.fontSizeBase200,
@@ -97,11 +99,12 @@ export function ContainersTab({ id }: TabProps) {
         })}
       </CardGrid>
       {containers.length > 0 && <Log path={path} names={containers.map((one) => one.name)} />}
+      {containers.length > 0 && <ShellCard path={path} names={containers.map((one) => one.name)} />}
     </>
   )
 }
 
-interface GroupPath {
+export interface GroupPath {
   readonly subscriptionId: string
   readonly resourceGroupName: string
   readonly containerGroupName: string
