@@ -144,4 +144,6 @@ test('one caller of IPv6 is its network, one of IPv4 its address', () => {
   assert.equal(addressGroupOf('2001:db8::7'), addressGroupOf('2001:db8::1:2:3:4'))
   assert.equal(addressGroupOf('::1'), '0:0:0:0::/64')
   assert.equal(addressGroupOf('2001:db8:1:2::'), '2001:db8:1:2::/64')
+  assert.equal(addressGroupOf('::ffff:192.0.2.9'), '192.0.2.9')
+  assert.equal(addressGroupOf('::FFFF:c000:209'), '192.0.2.9')
 })

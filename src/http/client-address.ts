@@ -87,7 +87,9 @@ export function originOf(request: IncomingMessage, addressOf: AddressOf): Reques
  * The group of addresses that counts as one caller in limits per address. An IPv6 customer has at least a /64
  * network, and could use a new address for every request.
  */
-export function addressGroupOf(address: string): string {
+export function addressGroupOf(given: string): string {
+  // A server that listens on `::` sees callers of IPv4 as `::ffff:192.0.2.1`: all of them are in one /64.
+  const address = canonical(given) ?? given
   if (!address.includes(':')) return address
   const [head = '', tail] = address.split('::', 2)
   const groups = head === '' ? [] : head.split(':')
