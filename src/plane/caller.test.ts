@@ -10,8 +10,8 @@ import { silentLog } from '#kernel/ports.ts'
 import { contractWords } from '#kernel/vendor.ts'
 import type { PlaneServices } from './create-plane.ts'
 import { createPlane } from './create-plane.ts'
-import { defineProvider } from './declare/provider.ts'
-import { defineStored } from './declare/stored.ts'
+import { defineProvider, type ResourceType } from './declare/provider.ts'
+import { defineStored, type StoredMembers } from './declare/stored.ts'
 import { realClock, realIds } from './testing/provider-context.ts'
 import { memoryStore, nobody, owner, realTimers } from './testing/start.ts'
 
@@ -19,7 +19,7 @@ interface Note {
   readonly text: string
 }
 
-const notes = defineStored<Note>({
+const noteType: StoredMembers<Note> = {
   type: 'Sample/notes',
   description: 'Notes, each with a text of its own.',
   scope: 'tenant',
@@ -38,15 +38,18 @@ const notes = defineStored<Note>({
       fromModel: (model) => ({ properties: model }),
     },
   ],
-})
+}
+const notes = defineStored(noteType)
 
-async function start() {
+async function start(own: readonly ResourceType[] = []) {
   const store = await memoryStore()
   let services: PlaneServices | undefined
   const plane = createPlane({
     providers(given) {
       services = given
-      return [defineProvider({ namespace: 'Sample', description: 'Notes.', types: [notes] })]
+      return [
+        defineProvider({ namespace: 'Sample', description: 'Notes.', types: [notes, ...own] }),
+      ]
     },
     store,
     access: { allows: ({ principal }) => principal.id === owner.id },
@@ -79,6 +82,10 @@ const note = (name: string, text: string) => ({
   version,
   body: { properties: { text } },
 })
+const wireOf = (body: unknown): object => {
+  const { name, properties } = JSON.parse(JSON.stringify(body))
+  return { name, properties }
+}
 const by = { principal: owner, correlationId: 'c' }
 
 test('a call from inside is refused as any other would be', async () => {
@@ -124,6 +131,47 @@ test('a dry run returns every outcome in order, and keeps nothing', async () => 
   assert.equal((await store.list({ under: '/', limit: 9 })).length, 1)
   const refused = await caller.dryRun([note('g', 'seven')], nobody, 'c')
   assert.equal(refused[0]?.kind === 'refused' ? refused[0].error.code : '', 'AuthorizationFailed')
+})
+
+test('writes answer as their type declares; a dry run sees the resource and what is created', async () => {
+  const created = { status: 202, leadsTo: 'operation', body: { operation: 'Upsert' } } as const
+  const answers = { created, changed: created, deleted: { ...created, body: 'none' } } as const
+  const type = 'Sample/letters'
+  const letters = defineStored<Note>({ ...noteType, type, protocol: { answers } })
+  await using started = await start([letters])
+  const { caller } = started
+  const letter = { ...note('a', 'one'), path: '/providers/Vendor.Sample/letters/a' }
+  const send = (method: 'PUT' | 'DELETE') =>
+    caller.call({ ...letter, ...by, method, ...(method === 'PUT' ? {} : { body: undefined }) })
+  const dry = async (text: string) => {
+    const [tried] = await caller.dryRun(
+      [{ ...letter, ...note('', text), path: letter.path }],
+      owner,
+      'c',
+    )
+    return tried?.kind === 'ok' ? [tried.status, tried.isUnchanged, wireOf(tried.body)] : []
+  }
+  const shown = (text: string) => ({ name: 'a', properties: { text } })
+  assert.deepEqual(await dry('one'), [201, false, shown('one')])
+  for (let times = 0; times < 2; times++) {
+    const put = await send('PUT')
+    assert.equal(put.status, 202)
+    const { statusPath = '', startTime } = put.operation ?? {}
+    assert.deepEqual(put.body, { operation: 'Upsert', startTime })
+    const [path = '', query = ''] = statusPath.split('?')
+    const status = await caller.call({
+      method: 'GET',
+      path,
+      version: query.split('=')[1] ?? '',
+      ...by,
+    })
+    assert.equal((status.body as { status?: string }).status, 'Succeeded')
+  }
+  assert.deepEqual(await dry('one'), [200, true, shown('one')])
+  assert.deepEqual(await dry('two'), [200, false, shown('two')])
+  const { status, body, operation } = await send('DELETE')
+  assert.deepEqual([status, body, operation?.retryAfterSeconds], [202, undefined, 1])
+  assert.equal((await send('DELETE')).status, 204)
 })
 
 test('a dry run says what is left alone as it is stored, and not as it left it itself', async () => {

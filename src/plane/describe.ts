@@ -5,7 +5,7 @@
 
 import { type CompiledType, isLongRunning, isStored } from './compiled-type.ts'
 import type { Action } from './declare/action.ts'
-import type { StoredVerb } from './declare/stored.ts'
+import type { StoredVerb, WriteAnswer } from './declare/stored.ts'
 import type { Version } from './declare/wire.ts'
 import type { Method, RouteDescription } from './plane.ts'
 
@@ -89,10 +89,26 @@ function ofVerb(
         : {}),
       answer: (version: string) => shape(version)?.answer ?? type.answer,
       longRunning: isLongRunning(type) && needs !== 'read',
+      ...acceptedOf(type, verb),
       ...queryOf(type, verb),
       envelope: envelopeOf(type),
     },
   ]
+}
+
+function acceptedOf(
+  { stored }: CompiledType,
+  verb: StoredVerb,
+): Pick<RouteDescription, 'accepted'> {
+  const { created, changed, deleted } = stored?.protocol?.answers ?? {}
+  const byVerb: Partial<Record<StoredVerb, readonly (WriteAnswer | undefined)[]>> = {
+    put: [created, changed],
+    patch: [changed],
+    delete: [deleted],
+  }
+  const found = byVerb[verb]?.find((one) => one?.status === 202)
+  if (found === undefined) return {}
+  return { accepted: typeof found.body === 'object' ? 'operation' : (found.body ?? 'resource') }
 }
 
 function queryOf(

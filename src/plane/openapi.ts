@@ -160,13 +160,18 @@ function statuses(
       ]),
     ),
   }
+  const bodies = { resource: success(''), operation: { content: operationStarted }, none: {} }
+  const declared: Readonly<Record<string, object>> =
+    route.accepted === undefined
+      ? {}
+      : { 202: { ...bodies[route.accepted], ...accepted, 'x-added': true } }
   switch (route.method) {
     case 'PUT':
-      return { 200: success('Updated.'), 201: success('Created.') }
+      return { 200: success('Updated.'), 201: success('Created.'), ...declared }
     case 'DELETE':
       return {
         200: success('Deleted.'),
-        ...(route.longRunning ? { 202: accepted } : {}),
+        ...(route.longRunning ? { 202: accepted } : declared),
         204: { description: 'There was nothing to delete.' },
       }
     case 'POST':
@@ -182,8 +187,20 @@ function statuses(
         ),
       }
     default:
-      return { 200: success('The answer.') }
+      return { 200: success('The answer.'), ...declared }
   }
+}
+
+const operationStarted = {
+  'application/json': {
+    schema: {
+      type: 'object',
+      properties: {
+        operation: { type: 'string' },
+        startTime: { type: 'string', format: 'date-time' },
+      },
+    },
+  },
 }
 
 type Envelope = NonNullable<RouteDescription['envelope']>

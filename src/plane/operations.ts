@@ -39,7 +39,7 @@ export function writeOperation(operation: Operation, resourceKey: string): Opera
   }
 }
 
-interface Opening {
+export interface Opening {
   readonly id: ResourceId
   readonly compiled: CompiledType
   readonly kind: Operation['kind']
@@ -50,6 +50,8 @@ interface Opening {
   readonly action: string
   readonly now: number
   readonly resultStatus: number
+  /** The work was done with the request. */
+  readonly isDone?: true
 }
 
 /** Cancels an operation that still runs on the resource: another kind of change replaces it. */
@@ -80,15 +82,17 @@ export async function openOperation(
   tx: Tx,
   opening: Opening,
 ): Promise<Operation> {
-  await supersede(tx, opening.id.key, opening.kind, opening.now)
+  if (opening.isDone !== true) await supersede(tx, opening.id.key, opening.kind, opening.now)
+  const startTime = new Date(opening.now).toISOString()
   const deadlineSeconds = opening.compiled.reconcile?.deadlineSeconds ?? 0
   const operation: Operation = {
     id: deps.ids.uuid(),
     resourceId: opening.id.text,
     kind: opening.kind,
     version: opening.version,
-    status: 'Running',
-    startTime: new Date(opening.now).toISOString(),
+    ...(opening.isDone === true
+      ? { status: 'Succeeded', startTime, endTime: startTime }
+      : { status: 'Running', startTime }),
     deadline: opening.now + deadlineSeconds * 1000,
     principalId: opening.principal.id,
     correlationId: opening.correlationId,
@@ -110,7 +114,10 @@ export function linkOf(operation: Operation, compiled: CompiledType): OperationL
   return {
     statusPath: at('operationStatuses'),
     resultPath: at('operationResults'),
-    retryAfterSeconds: compiled.reconcile?.retryAfterSeconds ?? retryAfterSecondsDefault,
+    retryAfterSeconds: isTerminalStatus(operation.status)
+      ? 1
+      : (compiled.reconcile?.retryAfterSeconds ?? retryAfterSecondsDefault),
+    startTime: operation.startTime,
   }
 }
 

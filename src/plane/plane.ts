@@ -87,6 +87,7 @@ export interface OperationLink {
   readonly statusPath: string
   readonly resultPath: string
   readonly retryAfterSeconds: number
+  readonly startTime: string
 }
 
 export interface Outcome {
@@ -156,6 +157,8 @@ export interface RouteDescription {
   readonly body?: (version: string) => TSchema | undefined
   readonly answer?: (version: string) => TSchema | undefined
   readonly longRunning: boolean
+  /** What a 202 that the type declares shows. */
+  readonly accepted?: 'resource' | 'none' | 'operation'
   /** Statuses of an action besides 200 and 204. */
   readonly statuses?: readonly number[]
   /** Names of query parameters besides `api-version`. */

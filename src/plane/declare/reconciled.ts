@@ -61,11 +61,6 @@ export interface Reconciler<M, O = unknown, S = unknown> {
     readonly updating: string
     readonly deleting: string
   }
-  /**
-   * Clients of the type expect no 202 from a DELETE, and deletion usually ends at once. So the request waits for it
-   * for a while and answers 200. If it takes longer, or no worker runs, the answer is 202.
-   */
-  readonly deleteIsAwaited?: true
   /** After its end only the record is left, so it is removed at once with a deleted scope. */
   readonly leavesNothing?: true
   /**

@@ -69,14 +69,38 @@ export interface List<M> {
   readonly bySubscription?: false
 }
 
+/** How a write answers, where that differs from the common rules (decision 0160). */
+export interface WriteAnswer {
+  /** Default: 201 for a resource that was created, 200 for others. */
+  readonly status?: 200 | 202
+  /**
+   * `resource`: `Location` is the address of the new resource (RFC 9110, 15.3.2). `operation`: always to an operation.
+   * Where the answer ends the work, the operation has ended, too.
+   */
+  readonly leadsTo?: 'resource' | 'operation'
+  /** What is answered in place of the resource: nothing, or the name of the operation and when it began. */
+  readonly body?: 'none' | { readonly operation: string }
+}
+
+export interface WriteAnswers {
+  readonly created?: WriteAnswer
+  /** Of a PUT or PATCH of an existing resource, also when it changes nothing. */
+  readonly changed?: WriteAnswer
+  /** Of the deletion of an existing resource. */
+  readonly deleted?: WriteAnswer & {
+    /**
+     * Clients of the type expect no 202, and deletion usually ends at once. So the request waits for it for a while and
+     * answers 200. If it takes longer, or no worker runs, the answer is 202.
+     */
+    readonly isAwaited?: true
+  }
+}
+
 /** How the type's HTTP differs from the common rules. */
 export interface Protocol {
   /** The status of HEAD for an existing resource. Default 204 (facts 9.3); the API management family answers 200. */
   readonly headStatus?: 200
-  /** The status of a PUT that creates a resource. Default 201; 200 where clients expect nothing else. */
-  readonly createdStatus?: 200
-  /** A 201 carries the `Location` of the new resource (RFC 9110, 15.3.2), where published clients look for it. */
-  readonly createdLocation?: true
+  readonly answers?: WriteAnswers
   /** A PUT may come without a body, which then counts as an empty object: for types whose name says everything. */
   readonly bodyOptional?: true
   /** The verbs that are refused without `If-Match` (the API management family). */

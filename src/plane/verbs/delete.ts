@@ -25,6 +25,7 @@ import type { WriteRoute } from '../locate.ts'
 import { linkOf, openOperation, readOperation, supersede } from '../operations.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import { checkName, impliedScopes, refuseMissingScope } from '../scopes.ts'
+import { answerOf, declaredDelete, endedOperation } from './declared-answer.ts'
 import { askRightsToDelete, type RightsBefore } from './rights-before.ts'
 
 /** Rows removed in one transaction at most. */
@@ -55,10 +56,11 @@ export async function runDelete(
     })
   } while (outcome === undefined)
   const { reconcile } = route.compiled
-  const isAwaited = reconcile?.deleteIsAwaited === true && outcome.status === 202
+  const { isAwaited: waits } = route.compiled.stored.protocol?.answers?.deleted ?? {}
+  const isAwaited = waits === true && outcome.status === 202
   const marked = isAwaited ? await deps.store.get(route.id.key) : undefined
   if (reconcile !== undefined) deps.wake()
-  return isAwaited ? awaitGone(request, outcome, marked) : outcome
+  return declaredDelete(route, isAwaited ? await awaitGone(request, outcome, marked) : outcome)
 }
 
 /**
@@ -139,6 +141,17 @@ async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | u
   await requireNothingForbidden(deps, tx, { id, principal: input.principal, prohibitions })
   const ordered = reconcile?.background?.endInstead?.(current)
   if (ordered !== undefined) return endInstead(request, tx, current, ordered)
+  const opening = {
+    id: current.id,
+    compiled,
+    kind: 'delete',
+    version: route.version,
+    principal: input.principal,
+    correlationId: input.correlationId,
+    action: route.operation,
+    now,
+    resultStatus: 204,
+  } as const
   if (!isLongRunning(compiled)) {
     const { remaining } = await removeBelow(deps, tx, {
       id,
@@ -157,27 +170,18 @@ async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | u
       action: route.operation,
       target: current.id,
       status: 'Succeeded',
-      httpStatus: 200,
+      httpStatus: answerOf(compiled, 'deleted').status ?? 200,
       changes: changesBetween(shown, undefined),
     })
-    return { status: 200, body: shown }
+    const operation = await endedOperation(deps, tx, 'deleted', opening)
+    return { status: 200, body: shown, ...(operation === undefined ? {} : { operation }) }
   }
   if (current.deleting) {
     const running = await tx.runningOperation(id.key)
     const link = running === undefined ? undefined : linkOf(readOperation(running), compiled)
     return { status: 202, ...(link === undefined ? {} : { operation: link }) }
   }
-  const operation = await openOperation(deps, tx, {
-    id: current.id,
-    compiled,
-    kind: 'delete',
-    version: route.version,
-    principal: input.principal,
-    correlationId: input.correlationId,
-    action: route.operation,
-    now,
-    resultStatus: 204,
-  })
+  const operation = await openOperation(deps, tx, opening)
   const { toDelete } = reconcile ?? {}
   const model = toDelete === undefined ? current.model : toDelete(current, input)
   await markDeleting(deps, tx, row, { ...current, model })

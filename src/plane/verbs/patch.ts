@@ -13,6 +13,7 @@ import { requireGrant } from '../grant.ts'
 import type { WriteRoute } from '../locate.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import { checkName } from '../scopes.ts'
+import { declaredWrite } from './declared-answer.ts'
 import { notFound } from './not-found.ts'
 import { undeclaredMembers } from './patch-members.ts'
 import { type Desired, withLocation } from './placement.ts'
@@ -44,7 +45,7 @@ export async function runPatch(
 ): Promise<Outcome> {
   const body = checkedPatch(deps, route, input.body)
   const request = await openWriteRequest(deps, route, input, body)
-  return commitWrite(request, (tx) => patchInside(request, tx))
+  return declaredWrite(route, await commitWrite(request, (tx) => patchInside(request, tx)))
 }
 
 function checkedPatch(deps: PlaneDependencies, route: WriteRoute, given: unknown): JsonBody {

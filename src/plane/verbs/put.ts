@@ -9,6 +9,7 @@ import type { WriteRoute } from '../locate.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import { checkName, mayCreateScopes } from '../scopes.ts'
 import { bringAlong } from './bring-along.ts'
+import { declaredWrite } from './declared-answer.ts'
 import { type Desired, withLocation } from './placement.ts'
 import { askRightsBefore } from './rights-before.ts'
 import {
@@ -38,7 +39,7 @@ export async function runPut(
 ): Promise<Outcome> {
   const body = await checkedBody(deps, route, input)
   const request = await openWriteRequest(deps, route, input, body)
-  return commitWrite(request, (tx) => putInside(request, tx))
+  return declaredWrite(route, await commitWrite(request, (tx) => putInside(request, tx)))
 }
 
 /** Checks the body as far as that needs no transaction, and lets the type complete it. */

@@ -6,7 +6,7 @@
 import type { Initiator } from '#activity/record.ts'
 import { type ApiError, type Problem, refuse } from '#kernel/error.ts'
 import { checkPreconditions } from '#kernel/etag.ts'
-import { isTerminalState, type Operation } from '#kernel/operation.ts'
+import { isTerminalState } from '#kernel/operation.ts'
 import { isJsonObject, sameJson } from '#kernel/patch.ts'
 import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
 import { stampSystemData } from '#kernel/system-data.ts'
@@ -25,8 +25,8 @@ import { readRow, type StoredResource, toWire, writeRow } from '../document.ts'
 import { requireGrant } from '../grant.ts'
 import { askGuards } from '../guard.ts'
 import type { WriteRoute } from '../locate.ts'
-import { linkOf, openOperation, readOperation } from '../operations.ts'
-import type { Outcome, RunInput } from '../plane.ts'
+import { linkOf, type Opening, openOperation, readOperation } from '../operations.ts'
+import type { OperationLink, Outcome, RunInput } from '../plane.ts'
 import {
   impliedScopes,
   lockParent,
@@ -35,6 +35,7 @@ import {
   refuseMissingScope,
 } from '../scopes.ts'
 import { givesSecret, receiverProblems } from '../secrets.ts'
+import { answerOf, endedOperation } from './declared-answer.ts'
 import { findByUniqueKey } from './find-by-unique-key.ts'
 import { type Desired, defaultLocation, stateAfter } from './placement.ts'
 import { askRightsBefore, type RightsBefore } from './rights-before.ts'
@@ -205,9 +206,12 @@ export async function unchangedOutcome(
   if (!isSame) return undefined
   // Only reconciled types have operations.
   const running = compiled.reconcile && (await tx.runningOperation(id.key))
-  if (running !== undefined) return outcomeOf(write, current, 200, readOperation(running))
+  if (running !== undefined) {
+    return outcomeOf(write, current, 200, linkOf(readOperation(running), compiled))
+  }
   if (current.state !== 'Succeeded') return undefined
-  return { ...outcomeOf(write, current, 200), isUnchanged: true }
+  const ended = await endedOperation(write.deps, tx, 'changed', openingOf(write, id, 200))
+  return { ...outcomeOf(write, current, 200, ended), isUnchanged: true }
 }
 
 export function requireNotBusy(
@@ -264,11 +268,17 @@ export async function storeDesired(write: Write, desired: Desired): Promise<Outc
   const nextRow = writeRow(compiled, next)
   const storeRow = (): Promise<void> =>
     current === undefined ? tx.insert(nextRow) : tx.update(nextRow, current.etag)
-  const status = current === undefined ? (compiled.stored.protocol?.createdStatus ?? 201) : 200
+  const [effect, status] =
+    current === undefined ? (['created', 201] as const) : (['changed', 200] as const)
   const isLong = reconcile !== undefined && !isTerminalState(next.state)
   if (isLong) await storeRow()
-  const operation = isLong ? await openWriteOperation(write, next, status) : undefined
-  const outcome = located(write, outcomeOf(write, next, status, operation))
+  const opening = openingOf(write, next.id, status)
+  const opened = isLong ? await openOperation(deps, tx, opening) : undefined
+  const operation =
+    opened === undefined
+      ? await endedOperation(deps, tx, effect, opening)
+      : linkOf(opened, compiled)
+  const outcome = outcomeOf(write, next, status, operation)
   const changes = changesOf(deps, {
     compiled,
     version: route.shape,
@@ -285,9 +295,9 @@ export async function storeDesired(write: Write, desired: Desired): Promise<Outc
       initiator: write.initiator,
       action: route.operation,
       target: next.id,
-      status: operation === undefined ? 'Succeeded' : 'Accepted',
-      httpStatus: status,
-      ...(operation === undefined ? {} : { operationId: operation.id }),
+      status: opened === undefined ? 'Succeeded' : 'Accepted',
+      httpStatus: answerOf(compiled, effect).status ?? status,
+      ...(opened === undefined ? {} : { operationId: opened.id }),
       ...(changes === undefined ? {} : { changes }),
     }),
     isLong ? undefined : storeRow(),
@@ -297,20 +307,13 @@ export async function storeDesired(write: Write, desired: Desired): Promise<Outc
   return outcome
 }
 
-function located<T extends Outcome>({ compiled, id, route }: Write, outcome: T): T {
-  const isNamed = compiled.stored.protocol?.createdLocation === true
-  if (!isNamed || outcome.status !== 201 || outcome.operation !== undefined) return outcome
-  const Location = `${id.text}?api-version=${encodeURIComponent(route.version)}`
-  return { ...outcome, headers: { ...outcome.headers, Location } }
-}
-
-function openWriteOperation(
-  { deps, tx, route, input, compiled, now, current }: Write,
-  next: StoredResource,
+function openingOf(
+  { route, input, compiled, now, current }: Write,
+  id: ResourceId,
   resultStatus: number,
-): Promise<Operation> {
-  return openOperation(deps, tx, {
-    id: next.id,
+): Opening & { readonly compiled: CompiledStoredType } {
+  return {
+    id,
     compiled,
     kind: current === undefined ? 'create' : 'update',
     version: route.version,
@@ -319,20 +322,20 @@ function openWriteOperation(
     action: route.operation,
     now,
     resultStatus,
-  })
+  }
 }
 
 function outcomeOf(
   { deps, compiled, route }: Write,
   resource: StoredResource,
   status: number,
-  operation?: Operation,
+  operation?: OperationLink,
 ): Outcome & { readonly body: object } {
   return {
     status,
     body: toWire(compiled, route.shape, resource, deps.registry.words),
     etag: resource.etag,
-    ...(operation === undefined ? {} : { operation: linkOf(operation, compiled) }),
+    ...(operation === undefined ? {} : { operation }),
   }
 }
 

@@ -41,12 +41,20 @@ describe('a service', () => {
       properties: { ...body.properties, disableGateway: true },
     }
     const made = await started.call('PUT', service, given)
-    assert.equal(made.headers?.['Location'], `${service}?api-version=2024-05-01`)
+    assert.match(made.operation?.resultPath ?? '', /operationResults/)
     const shown = JSON.parse(JSON.stringify(made.body))
     assert.deepEqual([shown.zones, shown.properties.disableGateway], [['1'], true])
     assert.equal((await started.call('PUT', service, given)).etag, made.etag)
     const again = await started.call('PUT', service, shown)
-    assert.deepEqual([again.status, again.headers?.['Location']], [200, undefined])
+    assert.equal(again.status, 200)
+    assert.notEqual(again.operation?.statusPath, made.operation?.statusPath)
+    const gone = await started.call('DELETE', service)
+    assert.deepEqual([gone.status, gone.body], [202, again.body])
+    const [path = '', query = ''] = gone.operation?.resultPath.split('?') ?? []
+    assert.equal(
+      (await started.call('GET', path, undefined, { version: query.split('=')[1] ?? '' })).status,
+      204,
+    )
   })
 })
 

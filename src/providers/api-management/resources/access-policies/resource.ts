@@ -25,7 +25,7 @@ export function accessPolicies(): ResourceType {
     verbs: ['get', 'list', 'put', 'delete'],
     protocol: {
       headStatus: 200,
-      createdStatus: 200,
+      answers: { created: { status: 200 } },
       ifMatchRequired: ['put'],
       anyMatchCreates: true,
     },

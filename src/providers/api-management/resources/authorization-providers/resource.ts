@@ -30,7 +30,7 @@ export function authorizationProviders(deps: ConsentDependencies): ResourceType 
     verbs: ['get', 'list', 'put', 'delete'],
     protocol: {
       headStatus: 200,
-      createdStatus: 200,
+      answers: { created: { status: 200 } },
       ifMatchRequired: ['put'],
       anyMatchCreates: true,
     },

@@ -32,7 +32,7 @@ export function authorizations(deps: ConsentDependencies, guesses: Guesses): Res
     verbs: ['get', 'list', 'put', 'delete'],
     protocol: {
       headStatus: 200,
-      createdStatus: 200,
+      answers: { created: { status: 200 } },
       ifMatchRequired: ['put'],
       anyMatchCreates: true,
     },

@@ -78,7 +78,9 @@ function definitionType(kind: Kind): ResourceType {
     protocol: {
       headStatus: 200,
       anyMatchCreates: true,
-      ...(kind === 'policyFragments' ? { createdLocation: true } : {}),
+      ...(kind === 'policyFragments'
+        ? { answers: { created: { leadsTo: 'operation' as const } } }
+        : {}),
     },
     ...(kind === 'loggers' ? { secrets: 'not-kept' as const } : {}),
     list: {

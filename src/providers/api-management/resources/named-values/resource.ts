@@ -27,7 +27,11 @@ export function namedValues({ seal }: { readonly seal: Seal }): ResourceType {
     name: idRule(256),
     movable: true,
     versions: definitionDates.map((date) => namedValue(date, seal)),
-    protocol: { headStatus: 200, anyMatchCreates: true, createdLocation: true },
+    protocol: {
+      headStatus: 200,
+      anyMatchCreates: true,
+      answers: { created: { leadsTo: 'operation' } },
+    },
     secrets: 'sent-nowhere',
     prepare: async ({ id }, body: object) => ({ ...body, place: id.key }),
     rules: ({ desired }) => missingValue(desired),

@@ -13,7 +13,9 @@ import { operationPolicy } from './versions/2016-07-07.ts'
 export function operationPolicies(): readonly ResourceType[] {
   return [
     // A service has a policy from its first day, so writing it makes none.
-    policyType('ApiManagement/service/policies', definitionDates, { createdStatus: 200 }),
+    policyType('ApiManagement/service/policies', definitionDates, {
+      answers: { created: { status: 200 } },
+    }),
     ...['/products', '/apis'].map((place) =>
       policyType(`ApiManagement/service${place}/policies`, definitionDates, {}),
     ),
@@ -26,7 +28,7 @@ export function operationPolicies(): readonly ResourceType[] {
 function policyType(
   type: string,
   dates: readonly string[],
-  own: Pick<Protocol, 'ifMatchRequired' | 'createdStatus'> = { ifMatchRequired: ['delete'] },
+  own: Pick<Protocol, 'ifMatchRequired' | 'answers'> = { ifMatchRequired: ['delete'] },
 ): ResourceType {
   const rule = "the constant 'policy'"
   return defineStored<OperationPolicy>({

@@ -23,7 +23,14 @@ export function services(publicUrl: () => string): ResourceType {
     name: serviceName,
     movable: true,
     versions: allDates.map((date) => serviceVersion(date, publicUrl)),
-    protocol: { headStatus: 200, createdLocation: true },
+    protocol: {
+      headStatus: 200,
+      answers: {
+        created: { leadsTo: 'operation' },
+        changed: { leadsTo: 'operation' },
+        deleted: { leadsTo: 'operation', status: 202 },
+      },
+    },
     summary: ({ sku, zones }) => ({ sku, ...(zones === undefined ? {} : { zones }) }),
     list: {
       page: countedList<Service>(type, {

@@ -49,7 +49,7 @@ export function dataSets({ ids, places }: Pick<ShareDependencies, 'ids' | 'place
     description: 'Files, folders or tables that a share shares.',
     scope: 'resource-group',
     name: proxyName,
-    protocol: { createdLocation: true },
+    protocol: { answers: { created: { leadsTo: 'resource' } } },
     versions: [
       {
         date: version,

@@ -20,7 +20,12 @@ export function synchronizationSettings(): ResourceType {
     description: 'How often consumers of a share may synchronize on a schedule.',
     scope: 'resource-group',
     name: proxyName,
-    protocol: { createdLocation: true },
+    protocol: {
+      answers: {
+        created: { leadsTo: 'resource' },
+        deleted: { leadsTo: 'operation', status: 202, body: 'none' },
+      },
+    },
     versions: [
       {
         date: version,

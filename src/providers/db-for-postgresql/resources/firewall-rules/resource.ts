@@ -3,6 +3,7 @@
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { defineStored } from '#plane/declare/stored.ts'
 import { types } from '../../dependencies.ts'
+import { acceptedAs } from '../../domain/accepted.ts'
 import type { FirewallRule } from './model.ts'
 import { firewallRule } from './versions/2025-08-01.ts'
 
@@ -17,6 +18,12 @@ export function firewallRules(): ResourceType {
     name: { pattern: /^[\w-]{3,128}$/, rule: '3 to 128 letters, digits, hyphens and underscores' },
     movable: true,
     versions: [firewallRule],
+    protocol: {
+      answers: acceptedAs(
+        'UpsertServerFirewallRulesManagementOperation',
+        'DropServerFirewallRulesManagementOperation',
+      ),
+    },
     sample: {
       name: (seed) => `rule-${seed}`,
       body: () => range('10.0.0.9'),

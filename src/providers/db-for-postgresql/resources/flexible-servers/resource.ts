@@ -3,6 +3,7 @@
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { defineReconciled } from '#plane/declare/reconciled.ts'
 import { type PostgresDependencies, types } from '../../dependencies.ts'
+import { acceptedAs } from '../../domain/accepted.ts'
 import { findActive } from '../../domain/active-migration.ts'
 import { refusePostgres } from '../../errors.ts'
 import { nameAvailability } from '../migrations/actions/name-availability.ts'
@@ -34,6 +35,9 @@ export function flexibleServers(deps: PostgresDependencies): ResourceType {
     name: serverName,
     movable: true,
     versions: [serverVersion(deps)],
+    protocol: {
+      answers: acceptedAs('UpsertServerManagementOperationV2', 'DropServerManagementOperation'),
+    },
     secrets: [
       {
         property: 'properties.administratorLoginPassword',

@@ -21,6 +21,7 @@ export function userAssignedIdentities(context: ProviderContext): ResourceType {
       rule: '3 to 128 letters, digits, hyphens and underscores, a letter or digit first',
     },
     versions: [v2023_01_31(tenantId)],
+    protocol: { answers: { deleted: { isAwaited: true } } },
     async prepare({ id, reader }, body: object) {
       // An identity keeps its ids for life; one made anew under the name is another one.
       const known = (await reader.get(id))?.model as UserAssignedIdentity | undefined
@@ -29,7 +30,6 @@ export function userAssignedIdentities(context: ProviderContext): ResourceType {
     reconcile: defineReconciler<UserAssignedIdentity, string | undefined, 'give' | 'take'>({
       deadlineSeconds,
       retryAfterSeconds: 1,
-      deleteIsAwaited: true,
       states: { creating: 'Creating', updating: 'Updating', deleting: 'Deleting' },
       observe: ({ id }) => workloads.of(id.key),
       next({ desired }, known) {

@@ -19,7 +19,10 @@ test('a stack of hundreds leaves room for the deletions of others', async () => 
     const statusPath = `${path}/operation?api-version=1`
     underWay.add(statusPath)
     most = Math.max(most, underWay.size)
-    return { status: 202, operation: { statusPath, resultPath: path, retryAfterSeconds: 1 } }
+    return {
+      status: 202,
+      operation: { statusPath, resultPath: path, retryAfterSeconds: 1, startTime: '' },
+    }
   }
   const who = { tenantId: 't', displayName: 'p', clientId: 'c', groups: [] }
   const principal = { id: 'p', type: 'User', ...who } as const
