@@ -197,6 +197,8 @@ export interface MigrationSpec {
   readonly tablesAtOnce: number
   /** Databases that are copied at the same time, 1 to 16; those that wait for their cutover do not count. */
   readonly databasesAtOnce: number
+  /** What the target is said to have in all; a copy that will not go in is not begun. Not judged when left out. */
+  readonly targetStorageBytes?: number
 }
 
 /** Held for one call, and by the worker in memory. */
@@ -319,6 +321,8 @@ export interface ObservedDatabase {
   readonly endedAt: number | undefined
   /** What it does, waits for, or failed of. */
   readonly message: string
+  /** What stands in its way though nothing has failed; told within ten seconds. Empty when nothing does. */
+  readonly warning: string
   /** With `failed` (and on the way there), where the facts give one. */
   readonly number: ErrorNumber | undefined
   readonly counters: DatabaseCounters

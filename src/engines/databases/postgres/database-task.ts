@@ -5,7 +5,7 @@ import type { DatabasePhase, MigrationSpec, ObservedDatabase } from '../engine.t
 import type { ClientPrograms } from './client-programs.ts'
 import { connect, type Means, type ReachableServer, type Session } from './connect.ts'
 import { objectName } from './names.ts'
-import type { DatabaseRecord } from './record.ts'
+import type { DatabaseRecord, Noticed } from './record.ts'
 
 export interface DatabaseTask {
   readonly migration: string
@@ -111,6 +111,14 @@ export function tell(task: DatabaseTask, change: Partial<ObservedDatabase>): voi
 
 function cut(text: string): string {
   return text.length <= messageMax ? text : `${text.slice(0, messageMax - 1)}…`
+}
+
+/** Changes what others see of the obstacles. */
+export function warn(task: DatabaseTask, what: Noticed, words: string | undefined): void {
+  const { [what]: before, ...others } = task.record.warnings
+  if (before === words) return
+  task.record.warnings = words === undefined ? others : { ...others, [what]: words }
+  tell(task, { warning: cut(Object.values(task.record.warnings).join(' ')) })
 }
 
 /** Goes into a phase: written down before anything of it is done. */

@@ -34,6 +34,7 @@ import {
   targetCounts,
 } from './replication.ts'
 import { recordCopied } from './report.ts'
+import { requireRoom } from './room.ts'
 import {
   dropDump,
   dumpSchema,
@@ -71,6 +72,7 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
   const online = task.spec.mode === 'online'
   if (online) await requireReach(task, server)
   if (online && !task.spec.setUpReplication) requireIdentities(await readTables(source))
+  await requireRoom(task, source, server)
   await makeTargetDatabase(task, source, server)
   if (online) {
     // Where its user may not create things outside, it may inside.

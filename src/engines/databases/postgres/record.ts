@@ -36,6 +36,9 @@ export interface RowCounts {
   readonly deletes: number
 }
 
+/** Nothing moves; the slot does not; the target runs out of room. */
+export type Noticed = 'silence' | 'slot' | 'room'
+
 /** One database, as its worker knows it; written down before each effect. */
 export interface DatabaseRecord {
   observed: ObservedDatabase
@@ -69,6 +72,10 @@ export interface DatabaseRecord {
   caughtUp: number
   /** Of `Intents.retry`, what has been seen to. */
   retried: number
+  /** What stands in its way now, by who noticed. */
+  warnings: Readonly<Partial<Record<Noticed, string>>>
+  /** When both servers had answered last in the online phase. */
+  lookedAt: number
   /** What the last catching up could not carry over. */
   notCarried: readonly string[]
   /** Why it is starting over; undefined while it is not. */
@@ -226,6 +233,7 @@ export function freshRecord(name: string, attempt: number): DatabaseRecord {
       startedAt: undefined,
       endedAt: undefined,
       message: '',
+      warning: '',
       number: undefined,
       counters: {
         fullLoadQueuedTables: 0,
@@ -262,6 +270,8 @@ export function freshRecord(name: string, attempt: number): DatabaseRecord {
     resync: [],
     caughtUp: 0,
     retried: 0,
+    warnings: {},
+    lookedAt: 0,
     notCarried: [],
     startOverReason: undefined,
     triggers: [],

@@ -17,6 +17,7 @@ import {
   sourceCounts,
   targetCounts,
 } from './replication.ts'
+import { SlotWatch } from './stalls.ts'
 import { StructureWatch, unlike } from './structure.ts'
 import { linesInWords } from './structure-difference.ts'
 
@@ -61,6 +62,7 @@ export async function replicate(task: DatabaseTask): Promise<StructureWatch> {
   const given: GivenUp = { confirmed: '', retries: 0, at: 0, heldSince: undefined }
   const approach: Approach = { mark: undefined, since: undefined }
   const catching = new CatchingUp(task)
+  const slots = new SlotWatch(task)
   try {
     for (;;) {
       task.signal.throwIfAborted()
@@ -75,6 +77,8 @@ export async function replicate(task: DatabaseTask): Promise<StructureWatch> {
         // Where both ends differ it may well not apply; what differs is told, and waited for.
         idleLooks = applying || seen.differences.length > 0 ? 0 : idleLooks + 1
         await lookAtStructure({ task, source, target, structure, seen })
+        await slots.look(source, target, slot.confirmed)
+        task.record.lookedAt = task.clock.now()
         const isWhole = catching.look()
         if (task.cutoverAsked() && applying && isWhole) {
           const way = await approachCutover({ task, source, slot, approach, seen })

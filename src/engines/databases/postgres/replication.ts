@@ -184,16 +184,19 @@ export async function createSlot(task: DatabaseTask, session: Session): Promise<
   }
 }
 
-/** Of all databases, since a slot waits for them all: the oldest few, in words. */
-export async function openTransactions(source: Session): Promise<string> {
+/** Of all databases, since a slot waits for them all: the oldest few that are open for so long, in words. */
+export async function openTransactions(source: Session, seconds = 0): Promise<string> {
   const text = await source.value(
     `SELECT pg_catalog.string_agg(what, ', ') FROM (
        SELECT pg_catalog.format('session %s of %s since %s', pid, usename, xact_start) AS what,
          xact_start AS since
-       FROM pg_catalog.pg_stat_activity WHERE backend_xid IS NOT NULL AND xact_start IS NOT NULL
+       FROM pg_catalog.pg_stat_activity WHERE backend_xid IS NOT NULL
+         AND xact_start <= pg_catalog.now() - $1 * interval '1 s'
        UNION ALL
        SELECT pg_catalog.format('prepared ''%s'' since %s', gid, prepared), prepared
-       FROM pg_catalog.pg_prepared_xacts ORDER BY since LIMIT 3) oldest`,
+       FROM pg_catalog.pg_prepared_xacts WHERE prepared <= pg_catalog.now() - $1 * interval '1 s'
+       ORDER BY since LIMIT 3) oldest`,
+    [seconds],
   )
   return text ?? ''
 }

@@ -16,6 +16,7 @@ import { type DatabaseRecord, freshRecord, startsOver } from './record.ts'
 import { dropReplaced } from './replaced-database.ts'
 import { replicate } from './replicate.ts'
 import { dropDumps } from './schema.ts'
+import { watchForStalls } from './stalls.ts'
 import { dropRecordedStructures } from './structure.ts'
 
 /** Attempts of a database whose copy was cut short by a crash or a lost connection. */
@@ -69,6 +70,7 @@ function mayCancel(phase: DatabasePhase, pastReturn: boolean): boolean {
 async function step(task: DatabaseTask, cleaning: DatabaseTask, run: DatabaseRun): Promise<void> {
   const { record } = task
   const phase = record.observed.phase
+  using _watch = watchForStalls(task)
   try {
     if (phase === 'queued') {
       tell(task, { startedAt: record.observed.startedAt ?? task.clock.now() })

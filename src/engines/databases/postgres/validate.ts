@@ -10,6 +10,7 @@ import { connect, type Means, majorOf, type ReachableServer, type Session } from
 import { maintenanceDatabase, sourceAccess, targetAccess } from './database-task.ts'
 import { mayEndSessions } from './fence.ts'
 import { createFindings, type Findings, listed, worst } from './findings.ts'
+import { lackOfRoom, mebibytes, sizeOfDatabases } from './room.ts'
 import { isSameServer, sameServer } from './same-server.ts'
 import { replicationSettings } from './set-up-replication.ts'
 import { hindranceOfTarget } from './target-reaches-source.ts'
@@ -178,21 +179,23 @@ async function checkTargetRights({ target, findings }: Servers): Promise<void> {
   }
 }
 
-/** How much space a server has cannot be asked in SQL; what can be said is what will be needed. */
-async function checkTargetRoom({ validation, source, findings }: Servers): Promise<void> {
+/** How much space a server has cannot be asked in SQL; whoever registers it may say it. */
+async function checkTargetRoom({ validation, source, target, findings }: Servers): Promise<void> {
   findings.check('TargetSpace')
-  const bytes = Number(
-    await source.value(
-      `SELECT coalesce(sum(pg_catalog.pg_database_size(datname)), 0) FROM pg_catalog.pg_database
-       WHERE datname = ANY ($1) AND pg_catalog.has_database_privilege(datname, 'CONNECT')`,
-      [validation.spec.databases],
-    ),
-  )
-  const mebibytes = Math.ceil(bytes / 2 ** 20)
+  const { databases, targetStorageBytes } = validation.spec
+  const bytes = await sizeOfDatabases(source, databases)
+  const lacks =
+    targetStorageBytes === undefined
+      ? undefined
+      : await lackOfRoom(target, targetStorageBytes, bytes)
+  if (lacks !== undefined) {
+    findings.add('TargetSpace', 'Failed', `${lacks} Give it more, and register it so.`)
+    return
+  }
   findings.add(
     'TargetSpace',
     'Succeeded',
-    `The databases hold ${mebibytes} MiB at the source; the target needs about that, and its log of changes while it is filled.`,
+    `The databases hold ${mebibytes(bytes)} MiB at the source; the target needs about that, and its log of changes while it is filled.${targetStorageBytes === undefined ? ' Whether it has that is not judged: it is registered without storage.storageSizeGB.' : ''}`,
   )
 }
 

@@ -8,11 +8,16 @@ interface SwitchableProxy extends AsyncDisposable {
   /** Ends all connections; new ones are refused at once. */
   cut(): void
   mend(): void
+  /** Hands nothing on, as a network or a machine that stands still; new connections wait too. */
+  freeze(): void
+  thaw(): void
 }
 
 export async function startProxy(to: number): Promise<SwitchableProxy> {
   const open = new Set<Socket>()
   let away = false
+  let isFrozen = false
+  const ways = new Map<Socket, Socket>()
   const server = createServer((near) => {
     if (away) {
       near.destroy()
@@ -27,9 +32,11 @@ export async function startProxy(to: number): Promise<SwitchableProxy> {
       one.on('error', () => undefined)
       one.on('close', () => {
         open.delete(one)
+        ways.delete(one)
         other.destroy()
       })
-      one.pipe(other)
+      ways.set(one, other)
+      if (!isFrozen) one.pipe(other)
     }
   })
   server.listen(0, '127.0.0.1')
@@ -45,6 +52,14 @@ export async function startProxy(to: number): Promise<SwitchableProxy> {
     cut,
     mend: () => {
       away = false
+    },
+    freeze: () => {
+      isFrozen = true
+      for (const [one, other] of ways) one.unpipe(other).pause()
+    },
+    thaw: () => {
+      isFrozen = false
+      for (const [one, other] of ways) one.pipe(other)
     },
     [Symbol.asyncDispose]: async () => {
       cut()

@@ -56,7 +56,8 @@ export function showDatabase(
     states[phase] === 'Succeeded' || states[phase] === 'Canceled' || phase === 'failed'
   const cancels = orders.cancel.includes(name) && !isEnded && phase !== 'cleaning-up'
   const cuts = phase === 'replicating' && orders.cutover.includes(name)
-  const message = number === undefined ? one.message : `${number}: ${one.message}`
+  const words = [one.message, one.warning].filter((text) => text).join(' ')
+  const message = number === undefined ? words : `${number}: ${words}`
   return {
     databaseName: name,
     migrationState: cancels ? 'Canceling' : cuts ? 'InProgress' : states[phase],

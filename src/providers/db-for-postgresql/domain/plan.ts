@@ -125,6 +125,7 @@ export function specOf(
   const { cancel } = ordersFor(model.asked, databases)
   const { fence, verify, tablesAtOnce, databasesAtOnce, sourcesFromTargets } = settings
   const { authoritiesAtTarget } = settings
+  const { storageSizeGB } = ends.targetServer.model
   const { host, port } = ends.source
   const seenAs = sourcesFromTargets?.get(`${host}:${port}`.toLowerCase())
   return {
@@ -142,5 +143,6 @@ export function specOf(
     analyze: true,
     tablesAtOnce,
     databasesAtOnce,
+    ...(storageSizeGB === undefined ? {} : { targetStorageBytes: storageSizeGB * 2 ** 30 }),
   }
 }

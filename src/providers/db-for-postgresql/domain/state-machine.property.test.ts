@@ -84,6 +84,7 @@ function observedDatabase(name: string, at: DatabasePhase): ObservedDatabase {
     startedAt: 1,
     endedAt: undefined,
     message: '',
+    warning: '',
     number: undefined,
     counters: {
       fullLoadQueuedTables: 0,
