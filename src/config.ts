@@ -46,7 +46,7 @@ import { arrangeTypes, type TypesConfig, typesSettings } from './config/types.ts
 
 type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug'
 
-/** The settings, checked and put in order. */
+/** The settings, validated and grouped. */
 export interface Config
   extends KeyConfig,
     ControlConfig,
@@ -57,32 +57,32 @@ export interface Config
     OutboundConfig,
     TypesConfig,
     MigrationsConfig {
-  /** Absolute. */
+  /** An absolute path. */
   readonly home: string
   readonly host: string
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   readonly port: number
-  /** `undefined`: SQLite in the home. Holds a password; never print it. */
+  /** `undefined`: SQLite in the home. It may contain a password; never print it. */
   readonly store: string | undefined
-  /** Connections to a PostgreSQL store that this process holds at the most. */
+  /** The largest number of connections to a PostgreSQL store from this process. */
   readonly storeConnections: number
   /** Without a trailing slash. `undefined`: the address listened on. */
   readonly publicUrl: string | undefined
   readonly words: VendorWords
   readonly scopes: 'implicit' | 'declared'
-  /** The folders of storage accounts that are folders, and of SQL servers that are DuckDB files, absolute. */
+  /** The folders of storage accounts, and of SQL servers that are DuckDB files; absolute paths. */
   readonly shareRoot: string
   readonly shareDatabases: string
-  /** Of the business application’s answer to a stale tag. */
+  /** The business application's status for a stale tag. */
   readonly businessConflictStatus: 412 | 409
   readonly logLevel: LogLevel
   readonly throttle: ThrottleConfig
   readonly limits: Limits
-  /** Worth telling an operator at start, but no reason to refuse: variables that mean nothing here. */
+  /** Warnings for the operator at start, such as variables without meaning. */
   readonly warnings: readonly string[]
 }
 
-/** All that is wrong with the settings, at once. */
+/** All faults of the settings at once. */
 export class ConfigError extends Error {
   readonly problems: readonly ConfigProblem[]
   constructor(problems: readonly ConfigProblem[]) {
@@ -100,7 +100,7 @@ interface ConfigProblem {
   readonly message: string
 }
 
-/** A setting as documentation, for `--help` and the reference. */
+/** The documentation of a setting, for `--help` and the reference. */
 export interface SettingDescription {
   /** Its key in `armature.config.json`. */
   readonly name: string
@@ -110,7 +110,7 @@ export interface SettingDescription {
   /** As text; empty when there is none. */
   readonly default: string
   readonly description: string
-  /** Its value may hold a password: never print it. */
+  /** The value may hold a password: never print it. */
   readonly secret: boolean
 }
 
@@ -208,7 +208,7 @@ type Named = {
   [K in keyof typeof settings]: Exclude<ReturnType<(typeof settings)[K]['parse']>, Wrong>
 }
 
-/** `bodyBytesMax` is the key `limitBodyBytesMax`, so that all keys are in one flat list. */
+/** `bodyBytesMax` has the key `limitBodyBytesMax`, so that all keys are in one flat list. */
 const limitSettings: ReadonlyMap<string, Setting<number>> = new Map(
   Object.entries(limitNotes).map(([key, [value, note]]) => [
     `limit${key.charAt(0).toUpperCase()}${key.slice(1)}`,
@@ -245,15 +245,15 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export interface ConfigSources {
   /** Default: the process's. */
   readonly environment?: Environment
-  /** Where relative paths begin and the file is looked for. Default: the working directory. */
+  /** Where relative paths start and the file is searched. Default: the working directory. */
   readonly directory?: string
-  /** Above all others: what was given on the command line, by setting name. */
+  /** Values from the command line, by setting name. They override all others. */
   readonly overrides?: Readonly<Record<string, string | undefined>>
-  /** Instead of `armature.config.json`: the same names, for a program that starts a server. */
+  /** Replaces `armature.config.json`, with the same names, for a program that starts a server. */
   readonly settings?: Readonly<Record<string, unknown>>
 }
 
-/** Reads and checks everything. Throws `ConfigError` with all problems there are. */
+/** Reads and validates everything. Throws `ConfigError` with all problems. */
 export function readConfig(sources: ConfigSources = {}): Config {
   const environment = sources.environment ?? process.env
   const directory = sources.directory ?? process.cwd()
@@ -345,7 +345,7 @@ function arrange(
   }
 }
 
-/** The places a value may come from, the first one first. */
+/** The sources of a value, the first one first. */
 interface Given {
   readonly overrides: Readonly<Record<string, string | undefined>>
   readonly environment: Environment
@@ -360,7 +360,7 @@ function pick(
   const variable = environmentName(name)
   if (overrides[name] !== undefined)
     return [`--${variable.slice(9).toLowerCase().replaceAll('_', '-')}`, overrides[name]]
-  // An empty variable counts as not set: that is what `VAR= command` and container tools mean by it.
+  // An empty variable counts as not set, as in `VAR= command` and in container tools.
   if (environment[variable]) return [variable, environment[variable]]
   if (file.has(name)) return [`${configFileName}: ${name}`, file.get(name)]
   return [variable, setting.default]
@@ -384,7 +384,7 @@ function readConfigFile(
   try {
     content = readFileSync(path, 'utf8')
   } catch (error) {
-    // The file is optional unless it was asked for by name.
+    // The file is optional unless it was named explicitly.
     const absent = error instanceof Error && 'code' in error && error.code === 'ENOENT'
     if (!absent || named)
       problems.push({ setting: path, message: `cannot be read: ${reasonOf(error)}` })
@@ -419,7 +419,7 @@ function knownSettings(
   return new Map(Object.entries(given).filter(([, value]) => value !== undefined))
 }
 
-/** Variables that are not settings: where the file is, and what the tests of this repository read. */
+/** Variables that are not settings: the path of the file, and variables of this repository's tests. */
 const otherVariables = /^ARMATURE_(CONFIG|TEST_\w+|BENCH_\w+)$/
 
 function findWarnings(environment: Environment): string[] {
@@ -440,7 +440,7 @@ export function readVariable(name: string, from: Environment = process.env): str
   return from[name]
 }
 
-/** What the terminal's user asked of colours (https://no-color.org): `undefined` leaves it to the terminal. */
+/** What the terminal's user wants about colours (https://no-color.org); `undefined` lets the terminal decide. */
 export function readColourWish(environment: Environment = process.env): boolean | undefined {
   if (environment['NO_COLOR']) return false
   return environment['FORCE_COLOR'] ? environment['FORCE_COLOR'] !== '0' : undefined

@@ -1,6 +1,6 @@
 /**
- * The composition root: opens the areas one after the other, listens, and closes them in the opposite order. The only
- * place besides tests where real time and chance come in.
+ * The composition root: opens the areas one after the other, listens, and closes them in the opposite order.
+ * Besides tests, it is the only place that creates real time and randomness.
  */
 
 import { startBlockSummaries } from '#activity/blocks.ts'
@@ -33,34 +33,34 @@ export interface Started extends AsyncDisposable {
   readonly subscriptionId: string
   readonly principalId: string
   readonly signInUrl: string
-  /** What clients of https have to trust; undefined where there is none. */
+  /** The certificate authority that clients of https must trust; undefined when there is none. */
   readonly authorityFile: string | undefined
   readonly firstStart: boolean
   readonly home: string
-  /** The container engine that was taken. */
+  /** The chosen container engine. */
   readonly containers: string
   readonly store: string
   readonly startedInMilliseconds: number
-  /** Logs an error that nobody handled, with its stack, and counts it for `/metrics`. */
+  /** Logs an unhandled error with its stack, and counts it for `/metrics`. */
   noteUnhandled(kind: 'rejection' | 'exception', error: unknown): void
   close(): Promise<void>
 }
 
-/** For whoever has the installation inside its own process. */
+/** For a caller that has the installation in its own process. */
 interface Opened extends Started {
   readonly inside: {
     readonly clock: MovedClock | undefined
     readonly states: States
     readonly faults: Faults | undefined
     now(): number
-    /** As if the principal had signed in. */
+    /** A token as if the principal had signed in. */
     issueToken(principalId: string): Promise<{ readonly token: string }>
   }
 }
 
-/** What an installation takes from whoever starts it. */
+/** What the caller of `start` may provide. */
 interface Given {
-  /** Where ids come from, for each of those that make some. */
+  /** The source of ids for each part that creates some. */
   readonly idsFor: (maker: 'installation' | 'directory') => Ids
   /** The pair of its first signing key. */
   readonly firstPair: typeof makeSigningPair
@@ -94,14 +94,14 @@ function sourcesOf({ clock }: Config, { idsFor, firstPair }: Given): Sources {
 /** Starts an installation. Throws `StoreUnavailable` and `Error`s whose messages are for the operator. */
 export async function start(config: Config, given: Partial<Given> = {}): Promise<Opened> {
   const sources = { idsFor: () => randomIds, firstPair: makeSigningPair, ...given }
-  // Closed from its end by a start that fails and by a stop: nothing is taken away from what still works with it.
+  // Closed from its end when a start fails and at a stop: nothing is closed before what uses it.
   await using opened = new AsyncDisposableStack()
   const base = await openFoundation(config, sourcesOf(config, sources), opened)
-  // Asked for at the first token, when the plane exists.
+  // Read at the first token, when the plane exists.
   const accounts = openAccounts(base, opened, (key) => federatedIn(served.plane.reader, key))
   const { ownerId, firstStart } = await findOwner(base, accounts.identity)
   const engines = await openEngines(base, opened)
-  // Who signs in is asked of the store itself: whoever lets it fail must be able to end that.
+  // Sign-ins read the store itself: whoever makes it fail must be able to end that.
   const serving = base.faults === undefined ? base : faulty(base, base.faults)
   const { directory } = accounts.identity
   const served = openInstallationPlane(serving, { directory, ownerId }, engines, opened)
@@ -166,7 +166,10 @@ export async function start(config: Config, given: Partial<Given> = {}): Promise
   }
 }
 
-/** What a reset brings back. The first token makes the key that signs: it belongs to the state, or a reset ends all tokens. */
+/**
+ * Saves the state that a reset restores. A first token is issued before, because it creates the signing key:
+ * without the key in the state, a reset would end all tokens.
+ */
 async function keepInitialState(
   states: States,
   identity: Identity,
@@ -176,7 +179,7 @@ async function keepInitialState(
   await states.save(initialState)
 }
 
-/** The addresses it is reached by. A stop lets running requests end first. */
+/** Listens, and returns the addresses. A stop lets running requests end first. */
 async function listen(
   { config, listensAt }: Foundation,
   server: HttpServer,
@@ -191,7 +194,7 @@ async function listen(
   return addresses
 }
 
-/** What goes on without requests. */
+/** Starts the work that goes on without requests. */
 function startBackground(
   { store, rotation, config, log, clock, timers }: Foundation,
   plane: RunningPlane,

@@ -1,4 +1,4 @@
-/** One answer of the server, read to its end within a bound. Says what came; judges nothing. */
+/** One answer of the server, read completely within a bound. It is not judged here. */
 
 import { isJsonObject } from '#kernel/patch.ts'
 
@@ -9,14 +9,14 @@ export interface Answer {
   readonly body: unknown
   /** The body as it came. */
   readonly text: string
-  /** A file, in place of the text. */
+  /** A file, instead of the text. */
   readonly bytes?: Uint8Array
-  /** What was asked, for following a long-running operation. */
+  /** The method of the request, for following a long-running operation. */
   readonly method: string
   readonly url: string
 }
 
-/** The answer is larger than the caller wants to hold. */
+/** The answer is larger than the caller allows. */
 export class AnswerTooLarge extends Error {
   constructor(bytesMax: number) {
     super(`the answer is larger than ${bytesMax} bytes`)
@@ -69,7 +69,7 @@ function parseBody(text: string, headers: Headers): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // A server that says JSON and sends something else: the caller sees what it sent.
+    // The server announced JSON and sent something else; the caller sees what it sent.
     return text
   }
 }
@@ -81,8 +81,8 @@ export function textOf(value: unknown, key: string): string | undefined {
 }
 
 /**
- * How long the server asks to wait, in milliseconds; `undefined` when it does not say. Takes seconds, a date,
- * and the two forms in milliseconds that clients of this family know (client facts 1).
+ * The time the server asks to wait, in milliseconds; `undefined` when it names none. Reads seconds, a date, and the
+ * two forms in milliseconds that clients of this family know (client facts 1).
  */
 export function readRetryAfter(headers: Headers, now: number): number | undefined {
   for (const name of ['retry-after-ms', 'x-ms-retry-after-ms']) {

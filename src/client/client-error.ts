@@ -1,6 +1,6 @@
 /**
- * What goes wrong at the far end, as the caller should see it: a refusal with its code, or no answer at all.
- * Reads every error body that the server's families can have; invents no advice.
+ * Errors as the caller should see them: a refusal with its code, or no answer at all. It reads every error body
+ * that this family of servers has.
  */
 
 import type { ErrorDetail } from '#kernel/error.ts'
@@ -17,13 +17,13 @@ interface Fields {
   readonly answer: Answer
 }
 
-/** The server refused, or what it was asked to do failed. */
+/** The server refused the request, or the operation it started failed. */
 export class ClientError extends Error {
   readonly code: string
   readonly status: number
   readonly target: string | undefined
   readonly details: readonly ErrorDetail[]
-  /** What the operator needs to find the request in the log. */
+  /** The id by which the operator finds the request in the log. */
   readonly correlationId: string | undefined
   readonly answer: Answer
 
@@ -39,7 +39,7 @@ export class ClientError extends Error {
   }
 }
 
-/** No usable answer came: nobody listens, the connection broke, or it took too long. */
+/** There was no usable answer: no server, a broken connection, or a timeout. */
 export class ConnectionFailure extends Error {
   readonly url: string
   constructor(url: string, reason: string, options?: ErrorOptions) {
@@ -49,7 +49,7 @@ export class ConnectionFailure extends Error {
   }
 }
 
-/** The answer asks for something a careful client does not do: send its token to another server. */
+/** The answer asks to send the token to another server, which this client refuses. */
 export class UntrustedLink extends Error {
   constructor(link: string, url: string) {
     super(
@@ -60,15 +60,15 @@ export class UntrustedLink extends Error {
 }
 
 /**
- * The error of an answer that is no success. Families: `{error: {code, …}}` (resource management and data
- * share), the flat `{code, message, details}` of health, and `{error, error_description}` of OAuth.
+ * The error in an answer that is no success. It has one of three forms: `{error: {code, …}}` (resource management
+ * and data share), the flat `{code, message, details}` of health, and `{error, error_description}` of OAuth.
  */
 export function readError(answer: Answer): ClientError {
   const inner = isJsonObject(answer.body) ? answer.body['error'] : undefined
   return errorFrom(isJsonObject(inner) ? inner : answer.body, answer)
 }
 
-/** The same from a bare error object, as operations carry it. */
+/** The same from a bare error object, as operations hold it. */
 export function errorFrom(error: unknown, answer: Answer): ClientError {
   const code = textOf(error, 'code') ?? textOf(error, 'error') ?? `Http${answer.status}`
   const message =
@@ -92,7 +92,7 @@ function plainMessage(answer: Answer): string {
   return `${answer.method} ${new URL(answer.url).pathname} was answered with ${answer.status}${text === '' ? '' : `: ${text}`}`
 }
 
-/** A list in two families, one text in the flat one. */
+/** Two forms have a list, the flat one has a text. */
 function readDetails(details: unknown): readonly ErrorDetail[] {
   if (typeof details === 'string' && details !== '') return [{ code: '', message: details }]
   if (!Array.isArray(details)) return []

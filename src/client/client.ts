@@ -1,6 +1,6 @@
 /**
- * The one road to the server for portal, command line, and end-to-end tests: a request with a token in, an
- * answer or a typed error out. Retries only what the server asks to have repeated.
+ * The client that portal, command line and end-to-end tests use: it sends a request with a token and returns an
+ * answer or throws a typed error. It repeats only what the server asks to have repeated.
  */
 
 import { type Answer, AnswerTooLarge, readAnswer, readRetryAfter } from './answer.ts'
@@ -12,26 +12,26 @@ import { type WaitOptions, waitForOperation } from './wait-for-operation.ts'
 export type Fetch = typeof globalThis.fetch
 
 export interface ClientOptions {
-  /** Where the installation is; a path prefix is kept. */
+  /** The address of the installation; a path prefix is kept. */
   readonly url: string
-  /** Called once for each attempt; caching is the giver's affair. `undefined` sends none. */
+  /** Called once for each attempt. The caller caches the token. `undefined` sends no token. */
   readonly token?: () => Promise<string>
   readonly fetch?: Fetch
   readonly timing?: Timing
-  /** Other addresses of the same installation, to which links in answers may lead. */
+  /** Further addresses of the same installation; links in answers may lead to them. */
   readonly alsoAt?: readonly string[]
-  /** Repetitions of a request answered with 429 or 503 and a time to wait. */
+  /** How often a request answered with 429 or 503 and a time to wait is repeated. */
   readonly retriesMax?: number
-  /** The longest such time that is waited for; a longer one is the caller's to decide about. */
+  /** The longest time the client waits; after a longer one the caller decides. */
   readonly retryWaitSecondsMax?: number
   readonly timeoutSeconds?: number
   readonly answerBytesMax?: number
-  /** How long-running operations are followed where a call says nothing else. */
+  /** How long-running operations are followed where a call does not say. */
   readonly wait?: WaitOptions
 }
 
 export interface RequestOptions {
-  /** Added to whatever query the path has; `undefined` values are left out. */
+  /** Added to the query of the path; `undefined` values are left out. */
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   /** An object is sent as JSON; text is sent as it is. */
   readonly body?: object | string
@@ -42,17 +42,17 @@ export interface RequestOptions {
 export interface Client {
   readonly url: string
   readonly timing: Timing
-  /** Any answer, refusals too. Throws `ConnectionFailure` when there is none. */
+  /** Returns any answer, refusals included. Throws `ConnectionFailure` when there is none. */
   send(method: string, path: string, options?: RequestOptions): Promise<Answer>
-  /** A successful answer (2xx, or 304). Throws `ClientError` otherwise. */
+  /** Returns a successful answer (2xx, or 304). Throws `ClientError` otherwise. */
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>
-  /** The pages of a list, following each `nextLink` as it was given. */
+  /** The pages of a list. Each `nextLink` is followed exactly as given. */
   pages(path: string, options?: RequestOptions): AsyncGenerator<Page>
   /** The items of a list, page after page. */
   items(path: string, options?: RequestOptions): AsyncGenerator<unknown>
-  /** All items of a list that is known to be of a size to hold. */
+  /** All items of a list that fits into memory. */
   list(path: string, options?: RequestOptions): Promise<unknown[]>
-  /** Follows a long-running operation to its end; an answer that started none comes back as it is. */
+  /** Follows a long-running operation to its end. An answer that started none is returned as it is. */
   waitForOperation(answer: Answer, options?: WaitOptions): Promise<Answer>
 }
 
@@ -98,13 +98,13 @@ export function createClient(given: ClientOptions): Client {
         method,
         headers,
         signal,
-        // A redirect is an answer like any other: following it could carry the token elsewhere.
+        // A redirect is an ordinary answer: following it could carry the token elsewhere.
         redirect: 'manual',
         ...(body === undefined ? {} : { body }),
       })
       return await readAnswer(response, method, target, options.answerBytesMax)
     } catch (error) {
-      // The adapter to fetch: its many ways of having no answer become one.
+      // Turns the many failures of `fetch` into one.
       if (request.signal?.aborted) throw error
       throw new ConnectionFailure(new URL(target).origin, failureReason(error, timeout, options), {
         cause: error,
@@ -138,7 +138,7 @@ export function createClient(given: ClientOptions): Client {
   return client
 }
 
-/** A path is appended to the installation's address; a whole URL must lead to the same installation. */
+/** Appends a path to the installation's address. A whole URL must lead to the same installation. */
 function resolvePath(path: string, url: string, origins: ReadonlySet<string>): string {
   if (path.startsWith('/')) return url + path.replaceAll('#', '%23')
   const link = URL.parse(path)

@@ -1,4 +1,4 @@
-/** `armature-plane/client`: a typed client of an installation, for whoever has `fetch`. */
+/** `armature-plane/client`: a typed client of an installation, for every runtime that has `fetch`. */
 
 export type { Answer } from './answer.ts'
 export { AnswerTooLarge } from './answer.ts'

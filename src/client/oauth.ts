@@ -1,6 +1,6 @@
 /**
- * Tokens from the installation's own OAuth server: for an application that has a secret, and for a person at
- * another screen. Holds no token; what comes back is the caller's to keep.
+ * Gets tokens from the installation's OAuth server: for an application that has a secret, and for a person at
+ * another screen. The caller stores the token.
  */
 
 import { isJsonObject } from '#kernel/patch.ts'
@@ -10,7 +10,7 @@ import { ClientError } from './client-error.ts'
 import { systemTiming, type Timing } from './timing.ts'
 
 interface TokenEndpoint {
-  /** The installation. */
+  /** The address of the installation. */
   readonly url: string
   readonly fetch?: Fetch
   readonly timing?: Timing
@@ -60,20 +60,20 @@ interface DeviceCodeOptions {
   readonly clientId: string
   readonly resource?: string | undefined
   readonly scope?: string
-  /** Called once: where the person goes, and what they enter there. */
+  /** Called once with the page the person opens and the code to enter there. */
   readonly tell: (prompt: DevicePrompt) => void
   readonly signal?: AbortSignal
 }
 
 export interface DevicePrompt {
   readonly verificationUrl: string
-  /** With the code in it, where the server offers that. */
+  /** The page with the code filled in, if the server offers one. */
   readonly completeUrl: string | undefined
   readonly userCode: string
   readonly expiresInSeconds: number
 }
 
-/** Waits until the person has signed in (RFC 8628). Throws `ClientError` when they refuse or are too late. */
+/** Waits until the person has signed in (RFC 8628). Throws `ClientError` when they refuse or take too long. */
 export async function deviceCodeToken(options: TokenEndpoint & DeviceCodeOptions): Promise<Token> {
   const timing = options.timing ?? systemTiming
   const started = await post(options, deviceCodePath, {
@@ -101,7 +101,7 @@ export async function deviceCodeToken(options: TokenEndpoint & DeviceCodeOptions
         resource: options.resource,
       })
     } catch (error) {
-      // The protocol says "not yet" by an error code.
+      // The protocol uses an error code to say "not yet".
       if (!(error instanceof ClientError)) throw error
       if (error.code === 'slow_down') waitSeconds += 5
       else if (error.code !== 'authorization_pending') throw error
@@ -144,7 +144,7 @@ function required(body: unknown, key: string): string {
   return value
 }
 
-/** A number, or the text of one: some servers of this family send `expires_in` as text. */
+/** Some servers of this family send `expires_in` as text. */
 function numberOf(body: unknown, key: string): number | undefined {
   const value = isJsonObject(body) ? body[key] : undefined
   const number = typeof value === 'string' && value !== '' ? Number(value) : value

@@ -1,4 +1,4 @@
-/** Lists, page by page: follows `nextLink` exactly as given, and stops when there is none. */
+/** Reads lists page by page: follows `nextLink` exactly as given, and stops when there is none. */
 
 import { isJsonObject } from '#kernel/patch.ts'
 import { textOf } from './answer.ts'
@@ -6,11 +6,11 @@ import type { Client, RequestOptions } from './client.ts'
 
 export interface Page {
   readonly value: readonly unknown[]
-  /** The whole body, for what a list carries besides its items. */
+  /** The whole body, for what a list holds besides its items. */
   readonly body: unknown
 }
 
-/** A server whose links go round in circles is noticed here, not by the memory of the caller. */
+/** The bound ends a list whose links go in circles before memory is full. */
 const pagesMax = 100_000
 
 export async function* walkPages(
@@ -26,7 +26,7 @@ export async function* walkPages(
     if (!Array.isArray(value)) throw new TypeError(`GET ${next} was answered with no list`)
     yield { value, body: answer.body }
     next = textOf(answer.body, 'nextLink') || undefined
-    // The link carries the query already.
+    // The link contains the query already.
     asked = { ...options, query: {} }
   }
 }

@@ -1,4 +1,4 @@
-/** A look into a resource as it was answered. What is not there is empty; nothing is refused. */
+/** Reads properties of a resource in an answer. A missing one is empty; nothing throws. */
 
 import { isJsonObject } from '#kernel/patch.ts'
 import { textOf } from './answer.ts'

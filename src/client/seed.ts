@@ -1,6 +1,6 @@
 /**
- * What is there before a test or a demonstration begins: principals, groups, resources, rights and whatever else requests
- * make, from plain data or a file. Everything is made by the public API, as its owner would make it.
+ * The data a test or a demonstration starts with: principals, groups, resources, role assignments and other
+ * requests, from plain data or a file. Everything is created by the public API, as the owner.
  */
 
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
@@ -8,14 +8,14 @@ import { textOf } from './answer.ts'
 import type { Client } from './client.ts'
 
 export interface Seed {
-  /** Users and applications by their names; `id` of each is given by `tokenOf`. */
+  /** Users and applications by name. `tokenOf` takes the name. */
   readonly principals?: readonly SeedPrincipal[]
-  /** Groups by their names, with the names of their members. */
+  /** Groups by name, with the names of their members. */
   readonly groups?: readonly { readonly name: string; readonly members?: readonly string[] }[]
-  /** In their order. `{subscription}` and `{principal:name}` in texts are filled in. */
+  /** Created in this order. `{subscription}` and `{principal:name}` in texts are replaced. */
   readonly resources?: readonly SeedResource[]
   readonly roleAssignments?: readonly SeedAssignment[]
-  /** Charges that are imported. */
+  /** Charges to import. */
   readonly transactions?: readonly SeedRequest[]
   readonly healthEvents?: readonly SeedRequest[]
   readonly companies?: readonly SeedRequest[]
@@ -28,7 +28,7 @@ interface SeedPrincipal {
 }
 
 interface SeedResource {
-  /** With its api-version: `/subscriptions/{subscription}/resourceGroups/web?api-version=2021-04-01`. */
+  /** The path with its api-version: `/subscriptions/{subscription}/resourceGroups/web?api-version=2021-04-01`. */
   readonly path: string
   readonly body: object
 }
@@ -36,7 +36,7 @@ interface SeedResource {
 interface SeedAssignment {
   /** The name of a principal or group of the seed. */
   readonly principal: string
-  /** The name of a role: `Reader`. */
+  /** The name of a role, such as `Reader`. */
   readonly role: string
   /** Default: the first subscription. */
   readonly scope?: string
@@ -58,7 +58,10 @@ const lists: readonly (keyof Seed)[] = [
   'companies',
 ]
 
-/** Plain data as a seed; throws for a list that is none. What stands in the lists is judged by the requests it becomes. */
+/**
+ * Reads plain data as a seed, and throws when it is not one. The requests it becomes judge the content of its
+ * lists.
+ */
 export function readSeed(data: unknown, place: string): Seed {
   const unknown = Object.keys(Object(data)).find((name) => !lists.some((list) => list === name))
   if (unknown !== undefined) {
@@ -67,7 +70,10 @@ export function readSeed(data: unknown, place: string): Seed {
   return Object(data) as Seed
 }
 
-/** The object ids of the principals and groups, by name. Throws `ClientError` with the refusal of what is wrong. */
+/**
+ * Returns the object ids of the principals and groups, by name. Throws `ClientError` with the refusal of what is
+ * wrong.
+ */
 export async function applySeed(
   client: Client,
   seed: Seed,

@@ -1,4 +1,7 @@
-/** The client's clock and pause, as a parameter, so that tests need not wait. No other file here asks the time. */
+/**
+ * The client's clock and sleep, as a parameter, so that tests need not wait. No other file of the client reads the
+ * time.
+ */
 
 export interface Timing {
   /** Milliseconds since 1970. */

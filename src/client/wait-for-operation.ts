@@ -10,16 +10,16 @@ import { errorFrom } from './client-error.ts'
 
 export interface WaitOptions {
   readonly deadlineSeconds?: number
-  /** Between two looks, where the server names no pace. */
+  /** Seconds between two requests when the server names no time. */
   readonly pollSeconds?: number
-  /** The first look comes this soon, each further one twice as late, until the server's pace is reached. */
+  /** The wait before the first request. Each further wait is twice as long, up to the server's time. */
   readonly firstPollSeconds?: number
   readonly signal?: AbortSignal
-  /** Called with each state seen, for those who watch. */
+  /** Called with each state that was read. */
   readonly onState?: (state: string) => void
 }
 
-/** The operation goes on, but the caller's patience has ended. */
+/** The deadline passed; the operation goes on. */
 export class OperationDeadline extends Error {
   readonly state: string
   constructor(url: string, state: string, deadlineSeconds: number) {
@@ -34,7 +34,7 @@ type Road =
   | { readonly kind: 'location'; readonly url: string }
   | { readonly kind: 'resource'; readonly url: string }
 
-/** What one look showed. */
+/** The result of one request. */
 type Look =
   | { readonly kind: 'running'; readonly state: string; readonly road: Road }
   | { readonly kind: 'done'; readonly answer: Answer }
@@ -89,7 +89,7 @@ function findRoad(answer: Answer): Road | undefined {
   return follows ? { kind: 'resource', url: answer.url } : undefined
 }
 
-/** `Vendor-AsyncOperation`, whatever the installation's brand word is. */
+/** `Vendor-AsyncOperation`, with whatever brand word the installation has. */
 function statusAddress(headers: Headers): string | undefined {
   const plain = headers.get('operation-location')
   if (plain !== null) return plain
@@ -112,7 +112,7 @@ function judge(road: Road, answer: Answer): Look {
   throw errorFrom(error ?? { code: state, message: `The operation ended as ${state}.` }, answer)
 }
 
-/** A look may name a new address for the next one. */
+/** Each answer may name a new address for the next request. */
 function moved(road: Road, answer: Answer): Road {
   if (road.kind === 'resource') return road
   const location = answer.headers.get('location')
@@ -124,7 +124,7 @@ function moved(road: Road, answer: Answer): Road {
   }
 }
 
-/** What the call would have answered, had it been quick. */
+/** What the call would have returned if it had completed at once. */
 async function finish(
   client: Pick<Client, 'request'>,
   road: Road,

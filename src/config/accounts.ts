@@ -1,4 +1,4 @@
-/** Settings of who may sign in, with what, and for how long; and how long it is kept who did what. */
+/** Settings of accounts and sign-ins, and of how long the audit trail is kept. */
 
 import type { ExternalIssuer } from '#kernel/external-issuer.ts'
 import { claimNames, parseIssuers } from './issuers.ts'
@@ -6,12 +6,12 @@ import { whole } from './setting.ts'
 
 export interface AccountsConfig {
   readonly issuers: readonly ExternalIssuer[]
-  /** Hours after which a sign-in ends: however much it is used, and without use. */
+  /** Hours after which a sign-in ends although it is used, and hours without use after which it ends. */
   readonly sessionHours: number
   readonly sessionIdleHours: number
-  /** Characters of a password at least. */
+  /** The shortest password, in characters. */
   readonly passwordLength: number
-  /** Days that records of the audit trail are kept. */
+  /** The number of days for which records of the audit trail are kept. */
   readonly activityDays: number
 }
 

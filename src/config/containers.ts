@@ -1,4 +1,4 @@
-/** What runs container groups, and what a group may ask for. */
+/** Settings of the container engine, and of what a container group may use. */
 
 import { resolve } from 'node:path'
 import { choice, flag, text, type Wrong } from './setting.ts'
@@ -9,20 +9,20 @@ const registryPattern = /^[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?(?:\/[a-z0-9][a-
 
 export interface ContainersConfig {
   readonly containers: 'auto' | 'docker' | 'kubernetes' | 'simulated'
-  /** A kubeconfig as JSON; inside a cluster none is needed. */
+  /** A kubeconfig as JSON. A server inside a cluster needs none. */
   readonly kubeconfig: string | undefined
   readonly kubernetesNamespace: string | undefined
-  /** Asked alone when given; the usual sockets otherwise. */
+  /** The only engine that is tried when given; otherwise the usual sockets are tried. */
   readonly dockerHost: string | undefined
-  /** Where a user's own services have their sockets, by the system's own variable. */
+  /** The folder of the user's own services and their sockets, from the system's own variable. */
   readonly runtimeFolder: string | undefined
-  /** May groups ask for privileged containers? */
+  /** Whether groups may use privileged containers. */
   readonly containersPrivileged: boolean
-  /** A network of the engine that groups join; undefined: its usual one. */
+  /** The engine's network that groups join; undefined: its default one. */
   readonly containersNetwork: string | undefined
-  /** Registries whose images groups may run, or folders of them; empty: any. */
+  /** The registries, or folders of them, whose images groups may run; empty: any. */
   readonly containersRegistries: readonly string[]
-  /** The folder of file shares that groups may mount, absolute. */
+  /** The folder of file shares that groups may mount; an absolute path. */
   readonly containersShares: string | undefined
 }
 
@@ -80,7 +80,7 @@ export const containersSettings = {
   }),
 } as const
 
-/** The variables of other programs that say where an engine is. */
+/** Variables of other programs that name an engine. */
 export type ContainerVariables = Pick<ContainersConfig, 'dockerHost' | 'runtimeFolder'>
 
 type Named = {

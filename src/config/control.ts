@@ -1,9 +1,11 @@
-/** Settings of what an owner may do to the installation itself: move its clock, keep and bring back its state, break it. */
+/**
+ * Settings of what the owner may do to the installation: move its clock, save and restore its state, inject faults.
+ */
 
 import { choice } from './setting.ts'
 
 export interface ControlConfig {
-  /** Who may ask the operations below `/_armature/`, besides being the owner: nobody, this machine, or any address. */
+  /** From where the owner may call the operations below `/_armature/`: nowhere, this machine, or any address. */
   readonly control: 'off' | 'local' | 'anywhere'
   /** `manual`: the clock can be moved. */
   readonly clock: 'system' | 'manual'

@@ -1,23 +1,23 @@
-/** Settings of the HTTP edge: what stands in front of the server, and who may read its metrics. */
+/** Settings of the HTTP edge: trusted proxies, and who may read the metrics. */
 
 import { isLoopback } from '#outbound/address.ts'
 import { networkList } from './networks.ts'
 import { choice, flag, text } from './setting.ts'
 
 export interface EdgeConfig {
-  /** Addresses and networks of proxies whose `X-Forwarded-For` and `Forwarded` are believed. */
+  /** Addresses and networks of proxies whose `X-Forwarded-For` and `Forwarded` are trusted. */
   readonly trustedProxies: readonly string[]
   /** The header that these proxies write. */
   readonly proxyHeader: ProxyHeader
   readonly metrics: MetricsPlace
-  /** A line of the log for each request, at level `info`. */
+  /** Logs a line for each request, at level `info`. */
   readonly logRequests: boolean
 }
 
 const proxyHeaders = ['either', 'x-forwarded-for', 'forwarded'] as const
 type ProxyHeader = (typeof proxyHeaders)[number]
 
-/** Where `/metrics` is: beside everything else, on a listener of its own, or nowhere. */
+/** Where `/metrics` is served: with everything else, on its own listener, or nowhere. */
 type MetricsPlace = 'public' | 'nowhere' | { readonly host: string; readonly port: number }
 
 const addressForm = /^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+):(\d{1,5})$/

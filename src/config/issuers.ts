@@ -1,6 +1,5 @@
 /**
- * The setting that names external identity issuers: its shape and the check of it. Whether an issuer
- * answers is found out by identity, not here.
+ * The setting of external identity issuers: its shape and validation. Identity finds out whether an issuer answers.
  */
 
 import type { ExternalIssuer } from '#kernel/external-issuer.ts'
@@ -11,14 +10,14 @@ import { reasonOf, Wrong } from './setting.ts'
 const issuerKeys = ['issuer', 'jwksUri', 'audiences', 'claims', 'tenantId']
 export const claimNames = ['oid', 'tenant', 'name', 'groups']
 
-/** The list, or all that is wrong with it, each fault with its place. */
+/** The list, or all its faults, each with its path. */
 export function parseIssuers(raw: unknown): readonly ExternalIssuer[] | Wrong {
   let list = raw
   if (typeof raw === 'string') {
     try {
       list = JSON.parse(raw)
     } catch (error) {
-      // `JSON.parse` has no other way to say so.
+      // `JSON.parse` reports bad text only by throwing.
       return new Wrong(`is not JSON: ${reasonOf(error)}`)
     }
   }
@@ -27,7 +26,7 @@ export function parseIssuers(raw: unknown): readonly ExternalIssuer[] | Wrong {
     findFaults(item).map(([path, message]) => `[${index}]${path}: ${message}`),
   )
   if (faults.length > 0) return new Wrong(faults.join('; '))
-  // No fault was found in any item, so each has the shape, claims perhaps aside.
+  // No item had a fault, so each has the shape; only claims may be missing.
   return (list as ExternalIssuer[]).map((item) => ({
     ...item,
     claims: { ...item.claims, oid: item.claims?.oid ?? 'oid' },
@@ -70,7 +69,7 @@ function isFilledText(value: unknown): boolean {
   return typeof value === 'string' && value !== ''
 }
 
-/** The rule by which identity fetches keys: nobody on the way may swap them. */
+/** Identity fetches keys only from such addresses: nobody in between may replace them. */
 function isSecureUrl(value: unknown): boolean {
   const url = typeof value === 'string' ? URL.parse(value) : null
   if (url === null) return false

@@ -1,4 +1,4 @@
-/** Where the installation's key comes from, if not from the home folder. */
+/** Settings of where the installation's key comes from, if not from the home folder. */
 
 import { resolve } from 'node:path'
 import { text } from './setting.ts'
@@ -12,11 +12,11 @@ function isKey(value: string): boolean {
 export interface KeyConfig {
   /** 32 bytes in base64. `undefined`: the key in the home. Never print it. */
   readonly key: string | undefined
-  /** Holds the key. */
+  /** The file that holds the key. */
   readonly keyFile: string | undefined
-  /** Prints the key. */
+  /** The command that prints the key. */
   readonly keyCommand: string | undefined
-  /** The key that a rotation goes to, from the same kinds of places. */
+  /** The next key of a rotation, from the same kinds of sources. */
   readonly nextKey: {
     readonly key: string | undefined
     readonly keyFile: string | undefined

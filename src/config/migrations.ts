@@ -1,23 +1,26 @@
-/** Settings of database migrations: what the contract has no field for, so the operator says it. */
+/** Settings of database migrations: values for which the contract has no field. */
 
 import { join, resolve } from 'node:path'
 import { choice, type Setting, text, Wrong, whole } from './setting.ts'
 
 export interface MigrationsConfig {
   readonly migrations: {
-    /** Absolute; a folder for each migration under way. */
+    /** An absolute path, with a folder for each running migration. */
     readonly folder: string
-    /** Where `pg_dump` and `pg_restore` are; the usual places are searched when undefined. */
+    /** The folder of `pg_dump` and `pg_restore`; the usual places are searched when undefined. */
     readonly client: string | undefined
     readonly fence: 'none' | 'cutover' | 'stay'
     readonly verify: 'none' | 'counts' | 'checksums'
     readonly tablesAtOnce: number
     readonly databasesAtOnce: number
-    /** By `host:port` as we reach a source: where target servers reach it, where that differs. */
+    /** Where target servers reach a source, by the `host:port` this server uses, if it differs. */
     readonly sourcesFromTargets: ReadonlyMap<string, HostAndPort>
-    /** By the name of a server: where it is, for servers that are put without an address. `*` is every other. */
+    /** The address of servers that are created without one, by server name. `*` is every other server. */
     readonly serverAddresses: ReadonlyMap<string, HostAndPort>
-    /** The file at target servers with the authorities they trust sources by; theirs by default when undefined. */
+    /**
+     * The file on target servers with the certificate authorities they trust for sources; their default when
+     * undefined.
+     */
     readonly authoritiesAtTarget: string | undefined
   }
 }
@@ -30,7 +33,7 @@ interface HostAndPort {
 const pairsMax = 100
 const place = '([A-Za-z0-9._-]{1,255}):(\\d{1,5})'
 
-/** `key=host:port`, several with commas between them. `key` is a pattern, and `keyForm` says it in words. */
+/** `key=host:port`, several separated by commas. `key` is a pattern, and `keyForm` describes it. */
 function addresses(
   key: string,
   keyForm: string,

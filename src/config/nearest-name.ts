@@ -1,6 +1,6 @@
-/** The known name that a mistyped one was most likely meant to be. Pure; never guesses wildly. */
+/** Finds the known name that a mistyped one most likely means. Pure. */
 
-/** `undefined` when nothing is near: more than a third of the letters would have to change. */
+/** `undefined` when none is near: more than a third of the letters would have to change. */
 export function nearestName(typed: string, known: readonly string[]): string | undefined {
   const wanted = typed.toLowerCase()
   let best: string | undefined
@@ -15,7 +15,7 @@ export function nearestName(typed: string, known: readonly string[]): string | u
   return best
 }
 
-/** Insertions, removals, replacements and swaps of neighbours that lead from `a` to `b`. */
+/** The number of insertions, removals, replacements and swaps of neighbours that turn `a` into `b`. */
 export function editDistance(a: string, b: string): number {
   const columns = b.length + 1
   const cells = new Array<number>((a.length + 1) * columns).fill(0)

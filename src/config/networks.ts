@@ -3,7 +3,7 @@
 import { isIP } from 'node:net'
 import { type Setting, textList } from './setting.ts'
 
-/** `10.0.0.0/8`, `192.0.2.7`, `2001:db8::/32`, with commas between them. */
+/** `10.0.0.0/8`, `192.0.2.7`, `2001:db8::/32`, separated by commas. */
 export function networkList(description: string): Setting<readonly string[]> {
   return textList('addresses or networks (`10.0.0.0/8`), with commas between them', isNetwork, {
     description,

@@ -1,4 +1,4 @@
-/** Settings of what the installation itself may ask over the network, and where it may send browsers. */
+/** Settings of what the installation may connect to, and where it may redirect browsers. */
 
 import { isLoopback } from '#outbound/address.ts'
 import type { OutboundSettings } from '#outbound/policy.ts'
@@ -11,7 +11,7 @@ export interface OutboundConfig {
   readonly consentRedirects: readonly string[]
 }
 
-/** Addresses, each standing for everything below it. */
+/** Addresses; each stands for everything below it. */
 function addresses(description: string): Setting<readonly string[]> {
   return textList(
     'http or https addresses that end with a slash, with commas between them',
@@ -20,7 +20,7 @@ function addresses(description: string): Setting<readonly string[]> {
   )
 }
 
-/** With its slash it cannot be the beginning of another host's name or of another folder's. */
+/** The trailing slash keeps it from being a prefix of another host's or folder's name. */
 function isAddress(value: string): boolean {
   if (!isUrl(value, ['http:', 'https:'])) return false
   const url = URL.parse(value)
@@ -53,7 +53,7 @@ export const outboundSettings = {
   ),
 } as const
 
-/** What a setting that is no more is replaced by. */
+/** The replacement of each removed setting. */
 export const outboundReplaced: Readonly<Record<string, string>> = Object.fromEntries(
   ['templateLinksPrivate', 'consentPrivate'].map((name) => [
     name,
@@ -76,7 +76,7 @@ export function arrangeOutbound(read: Read): OutboundSettings {
   return { mode, allow: read.outboundAllow, deny: read.outboundDeny }
 }
 
-/** By others than this machine's own users: directly, or through a proxy in front of it. */
+/** Whether others than this machine's own users reach the server: directly, or through a proxy. */
 function isReached({ host, publicUrl, trustedProxies }: Read): boolean {
   const publicHost = URL.parse(publicUrl)?.hostname
   if (!isLoopback(host) || trustedProxies.length > 0) return true

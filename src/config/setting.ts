@@ -1,19 +1,19 @@
 /**
- * The kinds of settings: what a value looks like and how it is read. Pure; knows no setting by name and
- * reads nothing itself.
+ * The kinds of settings: what a value looks like and how it is parsed. Pure; it knows no setting by name and reads
+ * nothing.
  */
 
 export interface Setting<T> {
   readonly expected: string
-  /** Written as in the environment; parsed like any value, so the default cannot break its own rule. */
+  /** Written as in the environment and parsed like any value, so the default cannot break its own rule. */
   readonly default: string
   readonly description: string
   readonly secret?: true
-  /** From the environment it is given text, from the file any JSON value. */
+  /** The environment gives text, the file any JSON value. */
   parse(raw: unknown): T | Wrong
 }
 
-/** The value is not as expected; the message says more than `expected` does, where there is more to say. */
+/** The value is not valid. The message adds to `expected` where it can. */
 export class Wrong {
   readonly message: string | undefined
   constructor(message?: string) {
@@ -70,7 +70,7 @@ export function isUrl(value: unknown, protocols: readonly string[]): boolean {
   return url !== null && protocols.includes(url.protocol) && url.hostname !== ''
 }
 
-/** An address that paths are added to. */
+/** An address that paths are appended to. */
 export function isPublicUrl(value: string): boolean {
   const url = URL.parse(value)
   return (
@@ -88,7 +88,7 @@ export function reasonOf(error: unknown): string {
 
 const listMax = 100
 
-/** A list of texts, in the environment with commas between them. `bad` says what is wrong with the first that is. */
+/** A list of texts, separated by commas in the environment. `bad` returns the fault of a text. */
 export function textList(
   expected: string,
   test: (value: string) => boolean,
@@ -104,7 +104,7 @@ export function textList(
       const given = list.filter((one) => one !== '')
       const wrong = given.find((one) => typeof one !== 'string' || !test(one))
       if (wrong !== undefined) return new Wrong(`${JSON.stringify(wrong)} ${bad}`)
-      // Each was just found to be text.
+      // The check above found each to be text.
       return given as readonly string[]
     },
   }

@@ -1,4 +1,4 @@
-/** Settings of throttling: how much a caller may ask for. */
+/** Settings of throttling: how much a caller may request. */
 
 import { flag, type Setting, whole } from './setting.ts'
 
@@ -9,18 +9,18 @@ interface Bucket {
 }
 
 export interface ThrottleConfig {
-  /** False: nothing is counted, for installations that leave it to something in front of them. */
+  /** False: nothing is counted, for installations behind something that throttles. */
   readonly enabled: boolean
-  /** The local owner is refused too, instead of only counted. */
+  /** Whether the local owner is refused too, instead of only counted. */
   readonly owner: boolean
   readonly reads: Bucket
   readonly writes: Bucket
   readonly deletes: Bucket
-  /** Of one address at the sign-in's addresses. */
+  /** The bucket of one address at the sign-in addresses. */
   readonly anonymous: Bucket
-  /** All principals of a subscription together get this many times the above. */
+  /** All principals of a subscription together get this many times a principal's bucket. */
   readonly subscriptionFactor: number
-  /** Requests of one principal that run at once. */
+  /** The number of one principal's requests that run at once. */
   readonly atOnce: number
 }
 

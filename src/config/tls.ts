@@ -1,4 +1,4 @@
-/** Settings of the https listener: where its certificate comes from, and for which names it is. */
+/** Settings of the https listener: the source of its certificate, and the certificate's names. */
 
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
@@ -8,9 +8,9 @@ export interface TlsConfig {
   /** `undefined`: no https. */
   readonly tls: TlsSource | undefined
   readonly tlsPort: number
-  /** Names and addresses the server is reached by, besides those that it knows itself. */
+  /** Names and addresses of the server, besides those it finds out itself. */
   readonly tlsNames: readonly string[]
-  /** Origins of pages whose scripts may ask. `*` is any. */
+  /** Origins of pages whose scripts may call the server. `*` is any. */
   readonly corsOrigins: readonly string[]
 }
 
@@ -19,7 +19,7 @@ type TlsSource = 'auto' | { readonly certificate: string; readonly key: string }
 const hostName =
   /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?)*$/i
 
-/** A host name or an address, as a certificate may have it. */
+/** A host name or an address that a certificate may contain. */
 export function isServerName(name: string): boolean {
   return !name.includes('%') && (isIP(name) !== 0 || hostName.test(name))
 }
@@ -82,7 +82,7 @@ export function arrangeTls(named: Named, directory: string): TlsConfig {
   }
 }
 
-/** What is wrong between the settings; each alone is as expected. */
+/** Finds what is wrong between the settings; each alone is valid. */
 export function findTlsProblem(values: ReadonlyMap<string, unknown>): string | undefined {
   const hasFiles = values.get('tlsCertificate') !== '' && values.get('tlsKey') !== ''
   return values.get('tls') === 'files' && !hasFiles

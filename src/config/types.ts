@@ -1,12 +1,12 @@
-/** Which types and which api-versions are taken. */
+/** Settings of which types and api-versions are accepted. */
 
 import { resolve } from 'node:path'
 import { choice, text } from './setting.ts'
 
 export interface TypesConfig {
-  /** Whether a version that is not listed is refused or served in the nearest shape. */
+  /** Whether an unlisted version is refused or served in the nearest shape. */
   readonly apiVersions: 'known' | 'nearest'
-  /** Undefined: resources of types that nobody serves are refused. `schemas` is absolute. */
+  /** Undefined: resources of unknown types are refused. `schemas` is an absolute path. */
   readonly generic: { readonly schemas: string | undefined } | undefined
 }
 
@@ -44,7 +44,7 @@ export function arrangeTypes(named: Named, directory: string): TypesConfig {
   }
 }
 
-/** Whoever sets the vendor words runs published clients, and those send versions of their own. */
+/** An installation with vendor words serves published clients, which send versions of their own. */
 function versionRuleOf(
   given: 'auto' | 'known' | 'nearest',
   vendorNamespace: string,

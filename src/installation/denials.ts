@@ -1,7 +1,7 @@
 /**
- * Requests that were refused for want of a permission, kept for a while so that the reason can be looked up.
- * Bounded by making: a refusal has one of a fixed number of places, by its correlation id, and a later one
- * takes the place of an earlier one. What happens too fast to be written is not kept; nobody waits for it.
+ * Keeps refusals for a missing permission for a while, so that the reason can be looked up. Their number is
+ * bounded: each refusal goes to one of a fixed number of places, chosen by its correlation id, and replaces the one
+ * before it. Refusals that come too fast to be written are dropped; nobody waits for them.
  */
 
 import type { Clock, Log } from '#kernel/ports.ts'
@@ -13,14 +13,14 @@ interface Denial {
   readonly principalId: string
   readonly action: string
   readonly scope: string
-  /** What the body asked for, by attribute, where a condition was about it. */
+  /** The attributes of the body that a condition asked about. */
   readonly request?: Readonly<Record<string, unknown>>
 }
 
 export interface Denials extends AsyncDisposable {
-  /** Keeps it in the background; never throws, and never holds up the refusal. */
+  /** Stores the refusal in the background. It never throws and never delays the answer. */
   note(denial: Omit<Denial, 'at'>): void
-  /** The latest refusal with that correlation id, while it is kept. Any replica answers. */
+  /** The latest refusal with that correlation id, as long as it is kept. Every replica answers. */
   find(correlationId: string): Promise<Denial | undefined>
 }
 
@@ -43,10 +43,10 @@ export const denialMigration: Migration = {
   postgres: tables,
 }
 
-/** Refusals kept, and written at once by one process. */
+/** The number of refusals that are kept, and that one process writes at once. */
 const places = 4096
 const writesAtOnceMax = 4
-/** Characters of what a body asked for; more is left out. */
+/** The longest stored part of a body, in characters. The rest is left out. */
 const requestLengthMax = 8192
 
 export function openDenials(sql: Sql, clock: Clock, log: Log): Denials {
@@ -78,7 +78,7 @@ export function openDenials(sql: Sql, clock: Clock, log: Log): Denials {
       if (writing.size >= writesAtOnceMax) return
       const work = write({ at: clock.now(), ...denial })
         .catch((error: unknown) => {
-          // The refusal stands without it; only its explanation is lost.
+          // The refusal stands; only its explanation is lost.
           log.warn({ err: error }, 'a refusal could not be kept')
         })
         .finally(() => writing.delete(work))
@@ -97,7 +97,7 @@ export function openDenials(sql: Sql, clock: Clock, log: Log): Denials {
         principalId: String(row['principal_id']),
         action: String(row['action']),
         scope: String(row['scope']),
-        // Written by JSON.stringify of a record, and by nothing else.
+        // Only JSON.stringify of a record writes this.
         ...(row['request'] === null
           ? {}
           : { request: JSON.parse(String(row['request'])) as Record<string, unknown> }),
@@ -109,7 +109,7 @@ export function openDenials(sql: Sql, clock: Clock, log: Log): Denials {
   }
 }
 
-/** FNV-1a: spreads ids over the places, and is the same in every process. */
+/** FNV-1a: spreads ids over the places and is the same in every process. */
 function placeOf(correlationId: string): number {
   let hash = 0x811c9dc5
   for (let at = 0; at < correlationId.length; at++) {

@@ -1,6 +1,6 @@
 /**
- * Brings texts that were sealed before they named their key into the form of today, once, before the first version that
- * knows that form serves. Where such texts stand is a closed list: nothing new is ever sealed so.
+ * Converts texts that were sealed before a sealed text named its key. It runs once, before the first version that
+ * knows the new form serves. The list of places is closed: nothing new is sealed in the old form.
  */
 
 import type { SealPurpose } from '#kernel/seal-purposes.ts'
@@ -62,10 +62,10 @@ function wrap(key: SealingKey, purpose: SealPurpose, text: string): string {
 
 function changeDocument(text: string, key: SealingKey, purpose: SealPurpose): string {
   let found = false
-  // Written by the plane, and always an object.
+  // The plane writes this, and it is always an object.
   const { tags } = JSON.parse(text) as { readonly tags?: unknown }
   const document = JSON.parse(text, (name: string, value: unknown) => {
-    // The secret parts of a container group are a map from places to sealed texts.
+    // The secret parts of a container group map places to sealed texts.
     if (purpose === 'containers' && name === 'secrets' && isTextMap(value)) {
       found = true
       return Object.fromEntries(

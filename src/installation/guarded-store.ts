@@ -1,14 +1,14 @@
 /**
- * The store as the rest of the process gets it: before a transaction begins, the process knows which key seals; and what a
- * transaction writes is sealed with that one, however long ago the text was made. Changes nothing else.
+ * The store as the rest of the process gets it. Before a transaction begins, the process knows which key seals.
+ * Everything a transaction writes is sealed with that key, however old the text is.
  */
 
 import type { Sql, SqlTx, SqlValue, Store, Tx } from '#stores/store.ts'
 
 export interface WriteGuard {
-  /** Waits where this process may not know which key seals. Throws `StoreUnavailable` where it cannot. */
+  /** Waits while this process may not know which key seals. Throws `StoreUnavailable` when it cannot find out. */
   ready(): Promise<void> | undefined
-  /** Must what is written be looked through? */
+  /** Whether written values must be searched for sealed text. */
   readonly reseals: boolean
   reseal(text: string): string
 }
@@ -41,7 +41,7 @@ export function guardStore(store: Store, guard: WriteGuard): Store {
     keyOfUnique: (unique) => store.keyOfUnique(unique),
     operation: (id) => store.operation(id),
     runningOperation: (key) => store.runningOperation(key),
-    // The text of a state was sealed when it was saved, with the key that still seals.
+    // The texts of a state were sealed when it was saved, with the key that still seals.
     replace: (work) => store.replace(work),
     feed: (name) => store.feed(name),
     claimDue: (owner, now, leaseSeconds, limit) => store.claimDue(owner, now, leaseSeconds, limit),

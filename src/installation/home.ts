@@ -1,6 +1,6 @@
 /**
- * The home folder as the server writes it: the installation's key, the owner's first credentials, and where
- * the process runs. Everything in it is for this user alone (0600); the command line only reads it.
+ * The home folder as the server writes it: the installation's key, the owner's first credentials, and the address
+ * of the running process. Only the user may read it (0600). The command line never writes to it.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -25,13 +25,13 @@ export interface OwnerCredentials {
 }
 
 export interface RunningNote {
-  /** What clients use. */
+  /** The address clients use. */
   readonly url: string
-  /** By which this machine reaches it. */
+  /** The address by which this machine reaches the server. */
   readonly localUrl: string
   readonly httpUrl: string
   readonly httpsUrl?: string
-  /** What clients of https have to trust. */
+  /** The certificate authority that clients of https must trust. */
   readonly authorityFile?: string
   readonly pid: number
   readonly tenantId: string
@@ -42,19 +42,19 @@ export interface RunningNote {
 
 export interface ServerHome {
   readonly folder: string
-  /** Where the embedded store lives. */
+  /** The file of the embedded store. */
   readonly databasePath: string
-  /** 32 bytes; undefined when this home has none yet. */
+  /** 32 bytes; undefined when this home has no key yet. */
   key(): Uint8Array | undefined
-  /** Makes and keeps a key. */
+  /** Creates and stores a key. */
   createKey(): Uint8Array
-  /** The key that a rotation goes to; undefined when this home has none. */
+  /** The next key during a rotation; undefined when this home has none. */
   nextKey(): Uint8Array | undefined
-  /** Makes and keeps the key of a rotation. */
+  /** Creates and stores the next key. */
   createNextKey(): Uint8Array
-  /** The next key becomes the key; the old one stays beside it, under that name. */
+  /** Makes the next key the current one. The old key stays beside it under the given id. */
   takeNextKey(oldId: string): void
-  /** Lets whoever may read the home have tokens of the owner; made at first use. */
+  /** The secret by which whoever may read the home gets tokens of the owner. Created on first use. */
   localTokenSecret(): string
   writeOwner(credentials: OwnerCredentials): void
   hasOwner(): boolean
@@ -80,7 +80,7 @@ export function openServerHome(folder: string): ServerHome {
     nextKey: () => readKey(nextPath),
     createNextKey: () => createKey(nextPath),
     takeNextKey(oldId) {
-      // Linked first: at no moment is the home without a key, and a start that finds both takes the right one.
+      // The link comes first: the home always has a key, and a start that finds both takes the right one.
       rmSync(`${keyPath}.old-${oldId}`, { force: true })
       if (existsSync(keyPath)) linkSync(keyPath, `${keyPath}.old-${oldId}`)
       renameSync(nextPath, keyPath)
@@ -112,7 +112,7 @@ function createKey(path: string): Uint8Array {
   return key
 }
 
-/** A key as it is written: base64 of 32 bytes. */
+/** Reads a stored key: base64 of 32 bytes. */
 export function decodeKey(text: string): Uint8Array | undefined {
   const key = Buffer.from(text.trim(), 'base64')
   return key.length === keyBytes ? key : undefined

@@ -1,6 +1,6 @@
 /**
- * Which key an installation has, and the one it is rotated to: found where the operator put them, made in the home where
- * nobody did. Never says what a key is.
+ * Finds the key of an installation and the next key of a rotation: where the operator put them, or in the home. It
+ * never prints a key.
  */
 
 import { refuse } from '#kernel/error.ts'
@@ -14,7 +14,7 @@ export interface GivenKeys extends KeySources {
   readonly nextKey: KeySources
 }
 
-/** A new store gets a new key; a store that has an installation needs the key of that one. */
+/** A new store gets a new key. A store that has an installation needs that installation's key. */
 export async function installationKey(
   given: GivenKeys,
   home: ServerHome,
@@ -30,13 +30,16 @@ export async function installationKey(
   return new SealingKey(home.createKey())
 }
 
-/** The key that a rotation goes to, where it is given already. */
+/** The next key of a rotation, if one is given already. */
 export function nextKey(given: GivenKeys, home: ServerHome): SealingKey | undefined {
   const key = outsideKey(given.nextKey, 'ARMATURE_KEY_NEXT') ?? home.nextKey()
   return key === undefined ? undefined : new SealingKey(key)
 }
 
-/** As `nextKey`; made in the home where the key of today is there, too. Throws refusals for the operator. */
+/**
+ * Like `nextKey`, but creates the key in the home when the current key is there too. Its refusals are for the
+ * operator.
+ */
 export function requireNextKey(
   given: GivenKeys,
   home: ServerHome,

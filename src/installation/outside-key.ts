@@ -1,6 +1,6 @@
 /**
- * The installation's key where it does not lie in the home beside the database: given as it is, in a file, or printed by a
- * command (of a key service, for example). Keeps nothing and never says what the key is.
+ * Reads the installation's key from outside the home: a value, a file, or the output of a command (of a key
+ * service, for example). It stores nothing and never prints the key.
  */
 
 import { execFileSync } from 'node:child_process'
@@ -17,8 +17,8 @@ const commandMilliseconds = 30_000
 const outputBytesMax = 4096
 
 /**
- * Undefined where no source is named. Throws where one is and gives no key: the one in the home would be another. `setting`
- * is what the names of the sources begin with: `ARMATURE_KEY_NEXT` for the key that a rotation goes to.
+ * Undefined when no source is named. Throws when a source is named and gives no key: the key in the home would be a
+ * different one. `setting` is the prefix of the sources' names: `ARMATURE_KEY_NEXT` for the next key of a rotation.
  */
 export function outsideKey(
   { key, keyFile, keyCommand }: KeySources,
@@ -46,7 +46,7 @@ export function outsideKey(
   return found
 }
 
-/** By a shell, as the operator would type it; its complaints go to the server's own error output. */
+/** Runs in a shell, as the operator would type it. Its error output goes to the server's. */
 function outputOf(command: string): string {
   return execFileSync('/bin/sh', ['-c', command], {
     encoding: 'utf8',

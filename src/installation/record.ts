@@ -1,6 +1,6 @@
 /**
- * What an installation is, kept in its store so that every replica is the same one: its tenant, its first
- * subscription, its owner, and a proof of its key. Replicas on one PostgreSQL share the key by setting.
+ * The identity of an installation, stored so that every replica has the same one: its tenant, its first
+ * subscription, its owner, and a proof of its key. Replicas on one PostgreSQL get the key by setting.
  */
 
 import type { Ids } from '#kernel/ports.ts'
@@ -13,9 +13,9 @@ export interface InstallationRecord {
   readonly subscriptionId: string
   /** The name of the owner's role assignment at the root. */
   readonly ownerAssignmentId: string
-  /** Do the sealed texts of this store name their key? */
+  /** Whether the sealed texts of this store name their key. */
   readonly namesKeys: boolean
-  /** What rows of sign-in are found by, where it was kept. */
+  /** The key of the hashes by which rows of sign-in are found, sealed; undefined until it is stored. */
   readonly sealedIndexKey: string | undefined
 }
 
@@ -27,7 +27,7 @@ export const installationMigrations: readonly Migration[] = [
   rotationMigration,
 ]
 
-/** The record, made by whichever replica comes first. The key of that one is the installation's. */
+/** The record. The first replica creates it, and its key becomes the installation's. */
 export async function openRecord(
   sql: Sql,
   ids: Ids,
@@ -42,7 +42,7 @@ export async function openRecord(
       ['subscriptionId', ids.uuid()],
       ['ownerAssignmentId', ids.uuid()],
       ['keyProof', keyProof],
-      // Texts sealed by an installation of before do not name their key yet (`earlier-seals.ts`).
+      // Texts sealed by an earlier version do not name their key yet (`earlier-seals.ts`).
       ...(made === 1 ? [[sealedForm, 'named'] as const] : []),
     ] as const) {
       await tx.run(
@@ -70,7 +70,7 @@ export async function markNamesKeys(sql: Sql): Promise<void> {
   await keep(sql, sealedForm, 'named')
 }
 
-/** Keeps it unless another replica was first; the one that is kept. */
+/** Stores the key unless another replica was first. Returns the stored one. */
 export async function keepIndexKey(sql: Sql, sealed: string): Promise<string> {
   await keep(sql, indexKey, sealed)
   const [row] = await sql.all('select value from installation where name = ?', indexKey)
@@ -87,7 +87,7 @@ async function keep(sql: Sql, name: string, value: string): Promise<void> {
   )
 }
 
-/** Was the first start brought to its end: owner, their right to everything, first subscription? */
+/** Whether the first start completed: owner, role assignment and first subscription exist. */
 export async function isSeeded(sql: Sql): Promise<boolean> {
   return (await sql.all("select name from installation where name = 'furnished'")).length > 0
 }
@@ -100,7 +100,7 @@ export async function markSeeded(sql: Sql): Promise<void> {
   )
 }
 
-/** Does the store hold an installation already? Then its key must be given, not made up. */
+/** Whether the store holds an installation already. Its key must then be given, not created. */
 export async function hasRecord(sql: Sql): Promise<boolean> {
   return (await sql.all('select name from installation limit 1')).length > 0
 }

@@ -1,6 +1,6 @@
 /**
- * What a process knows of the installation's key: reads from the store which key seals and whether a rotation is under
- * way, holds the keys that follow from it, and joins a rotation that begins.
+ * What a process knows of the installation's key. It reads from the store which key seals and whether a rotation is
+ * running, holds the keys that follow from it, and takes part in a rotation.
  */
 
 import type { Clock, Ids, Log } from '#kernel/ports.ts'
@@ -9,10 +9,10 @@ import type { SealingKey } from '#sealing/sealing-key.ts'
 import { type Store, StoreUnavailable } from '#stores/store.ts'
 import { join, type RotationRow, readKeyState } from './rotation-record.ts'
 
-/** How often a key that is missing is looked for. */
+/** How often a missing key is looked for. */
 const askMilliseconds = 10_000
 
-/** For one process on one file nothing has to be waited for. */
+/** A single process on a file does not have to wait for others. */
 const defaultWaits: Readonly<Record<Store['dialect'], RotationWaits>> = {
   sqlite: { pollMilliseconds: 0, knownMilliseconds: 0, waitMilliseconds: 0, silentMilliseconds: 0 },
   postgres: {
@@ -26,44 +26,47 @@ const defaultWaits: Readonly<Record<Store['dialect'], RotationWaits>> = {
 export interface RotationWaits {
   /** How often the state is read. */
   readonly pollMilliseconds: number
-  /** How old it may be where a transaction begins. */
+  /** How old the known state may be when a transaction begins. */
   readonly knownMilliseconds: number
-  /** After a change, until every process that begins a transaction knows of it. */
+  /** The time after a change until every process that begins a transaction knows of it. */
   readonly waitMilliseconds: number
-  /** After which another process takes the work over. */
+  /** The silence after which another process takes over the work. */
   readonly silentMilliseconds: number
 }
 
 export interface RotationOptions {
-  /** Not the guarded one. */
+  /** The store itself, not the guarded one. */
   readonly store: Store
   readonly keyring: Keyring
   /** The keys this process was started with. */
   readonly keys: readonly SealingKey[]
-  /** The next key, where it is given now: asked when a rotation begins or is heard of. */
+  /** The next key, if it is given now. Asked when a rotation begins or is noticed. */
   readonly nextKey: () => SealingKey | undefined
-  /** The rotation to that key has ended: the next start must find it. */
+  /** Called when the rotation to that key has ended: the next start must find the key. */
   readonly onRotated: (to: SealingKey) => void
-  /** For the operator: which process this is. */
+  /** Describes this process for the operator. */
   readonly place: string
   readonly clock: Clock
-  /** Milliseconds that nobody moves. */
+  /** Milliseconds of a clock that nobody moves. */
   readonly ticks: () => number
   readonly ids: Ids
   readonly log: Log
-  /** Those of the store’s dialect when left out. */
+  /** The waits of the store's dialect when left out. */
   readonly waits?: RotationWaits
 }
 
 export interface RotationFollower {
-  /** Of this process. */
+  /** The id of this process. */
   readonly processId: string
   readonly wait: RotationWaits
-  /** The rotation as last seen, and since when its row looks like that. */
+  /** The rotation as last read, and since when its row has been the same. */
   readonly seen: { readonly row: RotationRow; readonly at: number } | undefined
-  /** Throws `StoreUnavailable` where this process lacks a key. */
+  /** Throws `StoreUnavailable` when this process lacks a key. */
   refresh(): Promise<void>
-  /** Was the state read just now? By both clocks: one stands still while a machine sleeps, the other may be set back. */
+  /**
+   * Whether the state was read recently, by both clocks: one stands still while a machine sleeps, the other may be
+   * set back.
+   */
   isKnown(): boolean
   hold(key: SealingKey): void
 }
@@ -73,13 +76,13 @@ export function followRotation(options: RotationOptions): RotationFollower {
   const wait = options.waits ?? defaultWaits[store.dialect]
   const processId = options.ids.uuid()
   const held = new Map(options.keys.map((key) => [key.proof, key]))
-  /** The key of the next start. */
+  /** The key that the next start uses. */
   let lasting = options.keys[0]?.proof
   let replaced: SealingKey | undefined
   let asked: number | undefined
   let known: { at: number; clock: number } | undefined
   let refreshing: Promise<void> | undefined
-  /** What was joined, by the proof of its new key and whether it was held. */
+  /** The rotation this process takes part in: the proof of its new key, and whether the key was there. */
   let joined: string | undefined
   let seen: { row: RotationRow; at: number } | undefined
 
@@ -120,13 +123,13 @@ export function followRotation(options: RotationOptions): RotationFollower {
     known = at
   }
 
-  /** No rotation is under way. */
+  /** Called when no rotation is running. */
   function settle(proof: string): void {
     seen = undefined
     joined = undefined
     const old = keyring.current.proof === proof ? replaced : keyring.current
     const key = need(proof)
-    // What this process has in memory may be sealed with the old key, and may still be written.
+    // Text in memory may be sealed with the old key and may still be written.
     keyring.hold(key, old === undefined ? {} : { replaces: [old] })
     replaced = old
     if (key.proof === lasting) return

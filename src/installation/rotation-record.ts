@@ -1,6 +1,6 @@
 /**
- * A rotation of the installation's key as the store keeps it: one row while it is under way, and who has the new key. Every
- * process reads the same, so each knows which key seals. Holds no key.
+ * A rotation of the installation's key as the store holds it: one row while it runs, and a row for each process
+ * that has the new key. Every process reads the same rows, so each knows which key seals. They hold no key.
  */
 
 import type { Migration, Sql, SqlRow, SqlTx, SqlValue } from '#stores/store.ts'
@@ -13,7 +13,7 @@ import type { Position } from './walk.ts'
 type RotationPhase = 'gathering' | 'switching' | 'resealing'
 
 export interface RotationProgress {
-  /** How often the store has been walked from the beginning. The rotation ends after a walk that found nothing. */
+  /** How often the whole store has been walked. The rotation ends after a walk that found nothing. */
   readonly walks: number
   readonly position: Position | null
   readonly rows: number
@@ -22,22 +22,22 @@ export interface RotationProgress {
 }
 
 export interface RotationRow {
-  /** Proofs of the two keys (`SealingKey.proof`). */
+  /** The proofs of the two keys (`SealingKey.proof`). */
   readonly from: string
   readonly to: string
   readonly phase: RotationPhase
-  /** The process that works on it, and a number that moves while it does. */
+  /** The process that does the work, and a number that changes while it does. */
   readonly owner: string
   readonly beat: number
   readonly startedAt: number
   readonly progress: RotationProgress
-  /** Transactions of PostgreSQL that may not have known of the new key, as JSON. */
+  /** The PostgreSQL transactions that may not know of the new key, as JSON. */
   readonly fence: string | undefined
 }
 
 export interface RotationMember {
   readonly process: string
-  /** For the operator: the machine and the process there. */
+  /** The machine and the process, for the operator. */
   readonly place: string
   readonly holds: boolean
 }
@@ -76,7 +76,7 @@ export const noProgress: RotationProgress = {
   resealedInWalk: 0,
 }
 
-/** The proof of the installation's key, and the rotation under way, as of one moment. */
+/** The proof of the installation's key and the running rotation, read at one moment. */
 export async function readKeyState(
   sql: Pick<Sql, 'all'>,
 ): Promise<{ readonly proof: string | undefined; readonly rotation: RotationRow | undefined }> {
@@ -96,7 +96,7 @@ function toRotation(row: SqlRow): RotationRow {
   return {
     from: String(row['from_proof']),
     to: String(row['to_proof']),
-    // Written below and by nothing else, as is the progress.
+    // Only the code below writes this and the progress.
     phase: String(row['phase']) as RotationPhase,
     owner: String(row['owner']),
     beat: Number(row['beat']),
@@ -106,7 +106,7 @@ function toRotation(row: SqlRow): RotationRow {
   }
 }
 
-/** False when one is under way. */
+/** Returns false when a rotation is running. */
 export async function insertRotation(
   sql: Sql,
   row: Pick<RotationRow, 'from' | 'to' | 'owner' | 'startedAt'>,
@@ -153,7 +153,7 @@ export async function membersOf(sql: Pick<Sql, 'all'>): Promise<readonly Rotatio
   }))
 }
 
-/** Takes the work over from a process that is silent; false when another was faster, or it is not silent. */
+/** Takes over the work of a silent process. Returns false when another was faster or the process is not silent. */
 export async function takeOver(sql: Sql, seen: RotationRow, owner: string): Promise<boolean> {
   return sql.transact(async (tx) => {
     const taken = await tx.run(
@@ -166,10 +166,10 @@ export async function takeOver(sql: Sql, seen: RotationRow, owner: string): Prom
   })
 }
 
-/** Ends the work of a process whose place was taken by another. */
+/** Stops the work of a process that was replaced. */
 export class NotTheOwner extends Error {}
 
-/** Changes the row of a rotation that is ours, in a transaction. */
+/** Changes the row of a rotation that this process owns, in a transaction. */
 export async function change(
   tx: SqlTx,
   owner: string,
@@ -205,7 +205,7 @@ export interface LastRotation {
   readonly resealed: number
 }
 
-/** From here on the old key opens nothing. */
+/** After this the old key opens nothing. */
 export async function finish(
   tx: SqlTx,
   owner: string,
@@ -221,11 +221,11 @@ export async function finish(
 export interface RefusedRotation {
   readonly toKeyId: string
   readonly at: string
-  /** Processes without the new key. */
+  /** The processes without the new key. */
   readonly without: readonly string[]
 }
 
-/** Nothing was changed: the old key goes on. */
+/** Ends the rotation. Nothing was changed, and the old key stays. */
 export async function refuse(tx: SqlTx, owner: string, refused: RefusedRotation): Promise<void> {
   await change(tx, owner, {})
   await setNote(tx, 'keyRotationRefused', JSON.stringify(refused))
@@ -256,7 +256,7 @@ export async function notesOf(sql: Pick<Sql, 'all'>): Promise<{
   const values = new Map(rows.map((row) => [String(row['name']), String(row['value'])]))
   const [last, refused] = [values.get('keyRotated'), values.get('keyRotationRefused')]
   return {
-    // Written above and by nothing else.
+    // Only the code above writes this.
     last: last === undefined ? undefined : (JSON.parse(last) as LastRotation),
     refused: refused === undefined ? undefined : (JSON.parse(refused) as RefusedRotation),
   }

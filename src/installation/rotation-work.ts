@@ -1,4 +1,4 @@
-/** The work of a rotation, done by its owner: gather the processes, switch, reseal every row, finish. */
+/** The work of a rotation, done by its owner: ask the processes for the key, switch, reseal every row, finish. */
 
 import type { RotationFollower, RotationOptions } from './rotation-follower.ts'
 import {
@@ -16,13 +16,13 @@ import {
 import { type TextPlace, textPlaces } from './text-places.ts'
 import { walkStep } from './walk.ts'
 
-/** Transactions of others under way in this database, by the names PostgreSQL gives them. */
+/** The transactions of others that are running in this database, by the names PostgreSQL gives them. */
 const othersUnderWay = `select l.virtualtransaction as name from pg_locks l
   join pg_stat_activity a on a.pid = l.pid
   where l.locktype = 'virtualxid' and a.datname = current_database() and a.pid <> pg_backend_pid()
     and coalesce(a.backend_type, 'client backend') = 'client backend'`
 
-/** One piece of work at each call; answers how long to wait for the next. */
+/** Each call does one piece of work and returns how long to wait for the next. */
 export function rotationWork(
   { store, keyring, clock, ticks, log }: RotationOptions,
   follower: RotationFollower,
@@ -43,7 +43,7 @@ export function rotationWork(
       await refresh()
       return 0
     }
-    // Since when this process knows of the phase, and whoever else lives does too after the wait.
+    // When this process learned of the phase. After the wait every other live process knows of it too.
     if (leading?.phase !== row.phase) leading = { phase: row.phase, since: ticks() }
     const hasWaited = ticks() - leading.since >= wait.waitMilliseconds
     if (row.phase !== 'resealing' && !hasWaited) {
@@ -83,7 +83,7 @@ export function rotationWork(
     })
   }
 
-  /** Have all transactions ended that may have begun without knowing? */
+  /** Whether all transactions have ended that may have begun without knowing the new key. */
   async function isFenced({ fence }: RotationRow): Promise<boolean> {
     if (store.dialect === 'sqlite' || fence === undefined || fence === '[]') return true
     // Written above.

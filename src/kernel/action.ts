@@ -3,7 +3,7 @@
  * regard to case; a star stands for any run of characters, slashes included (facts 2.6).
  */
 
-/** A pattern made ready to be asked many times. */
+/** A compiled pattern, which is matched many times. */
 export type ActionMatcher = (actionLowerCase: string) => boolean
 
 export function compileActionPattern(pattern: string): ActionMatcher {
@@ -28,7 +28,10 @@ export function compileActionPattern(pattern: string): ActionMatcher {
   }
 }
 
-/** One role's rule: `actions` minus `notActions` (never a deny: another role may give it back). */
+/**
+ * Compiles one rule of a role: `actions` minus `notActions`. The latter is never a deny: another role may grant the
+ * action.
+ */
 export function compilePermission(
   actions: readonly string[],
   notActions: readonly string[],

@@ -2,7 +2,7 @@
 
 export const apiVersionPattern = /^\d{4}-\d{2}-\d{2}(?:-(?:preview|alpha|beta|rc|privatepreview))?$/
 
-/** The form of a version, and a day that there is: `2019-13-45` is none. */
+/** Checks the form of a version and that its day exists: `2019-13-45` is not valid. */
 export function isApiVersion(version: string): boolean {
   if (!apiVersionPattern.test(version)) return false
   const day = version.slice(0, 10)
@@ -11,8 +11,8 @@ export function isApiVersion(version: string): boolean {
 }
 
 /**
- * The one of `dates` (newest first) that was in force on the day of a version: the newest that is not younger. For a
- * version older than all of them, the oldest.
+ * Returns the one of `dates` (newest first) that was in force on the day of a version: the newest that is not
+ * younger. A version older than all of them gets the oldest.
  */
 export function nearestApiVersion(dates: readonly string[], version: string): string | undefined {
   const day = version.slice(0, 10)

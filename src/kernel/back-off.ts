@@ -1,4 +1,4 @@
-/** How long to wait before a failed attempt is repeated. */
+/** Computes the wait before a failed attempt is repeated. */
 
 interface BackOff {
   /** The wait before the first repetition, in any unit of time. */
@@ -6,7 +6,7 @@ interface BackOff {
   readonly most: number
 }
 
-/** Doubles with each attempt; attempts are counted from 0. */
+/** The wait doubles with each attempt; attempts are counted from 0. */
 export function backOff({ first, most }: BackOff, attempt: number): number {
   return Math.min(most, first * 2 ** attempt)
 }

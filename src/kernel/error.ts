@@ -1,14 +1,14 @@
 /**
- * Refusals: what the caller did that cannot be served. Every code stands in a catalogue (the common one
- * below, or a provider's own made with `defineErrors`), with its status, the text the caller reads, and
- * who can mend it. Failures of the world and faults of ours are not refusals.
+ * Refusals of requests. Every code is in a catalogue (the common one below, or a provider's own made with
+ * `defineErrors`) with its status, its message, and advice on who can fix it. Failures of other systems and bugs of
+ * ours are not refusals.
  */
 
 export interface ErrorEntry {
   readonly status: number
   /** Shown to the caller; `{name}` is filled from the parameters. */
   readonly message: string
-  /** How to fix it, and who can; printed in the reference, never sent. */
+  /** How to fix it, and who can. Printed in the reference, never sent. */
   readonly advice: string
 }
 
@@ -17,7 +17,7 @@ export interface ErrorExtra {
   readonly target?: string
   readonly details?: readonly ErrorDetail[]
   readonly additionalInfo?: readonly { readonly type: string; readonly info: object }[]
-  /** Headers the answer must carry (`Retry-After`, `Allow`, `WWW-Authenticate`). */
+  /** Headers of the answer (`Retry-After`, `Allow`, `WWW-Authenticate`). */
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -27,7 +27,7 @@ export interface ErrorDetail {
   readonly target?: string
 }
 
-/** A refusal on its way to the caller. Thrown; turned into a body in `http/failure.ts` alone. */
+/** A refusal, thrown by any code. Only `http/failure.ts` turns it into a body. */
 export class ApiError extends Error {
   readonly code: string
   readonly status: number
@@ -46,7 +46,7 @@ export type Params = Readonly<Record<string, string | number>>
 export type Refuse = (params?: Params, extra?: ErrorExtra) => ApiError
 export type Refusals<T> = { readonly [K in keyof T]: Refuse }
 
-/** A catalogue made usable: `refuse.ResourceNotFound({ id })` is an `ApiError` ready to throw. */
+/** Makes a function for each code of a catalogue: `throw refuse.ResourceNotFound({ id })`. */
 export function defineErrors<const T extends Readonly<Record<string, ErrorEntry>>>(
   entries: T,
 ): { readonly entries: T; readonly refuse: Refusals<T> } {
@@ -57,7 +57,7 @@ export function defineErrors<const T extends Readonly<Record<string, ErrorEntry>
         new ApiError(code, entry.status, fill(entry.message, params), extra),
     ]),
   )
-  // The keys are those of `entries`, which is what the type says.
+  // The keys are those of `entries`, as the type says.
   return { entries, refuse: refuse as Refusals<T> }
 }
 
@@ -67,20 +67,20 @@ function fill(template: string, params: Params): string {
   )
 }
 
-/** What is wrong with one property. Rules and schemas return all they find. */
+/** A fault of one property. Rules and schemas return all faults they find. */
 export interface Problem {
-  /** Path of the property as the caller wrote it: `properties.containers[0].name`. */
+  /** The path of the property as the caller wrote it: `properties.containers[0].name`. */
   readonly path: string
   /** What was expected. */
   readonly message: string
-  /** A code of its own where the type has one; `InvalidRequestContent` otherwise. */
+  /** The type's own code; `InvalidRequestContent` when left out. */
   readonly code?: string
 }
 
 /** The three body families of the contract's section on errors. */
 export type ErrorFamily = 'resource-manager' | 'health' | 'data-share'
 
-/** The codes any request may meet (facts 9.7). Providers add theirs in their own folder. */
+/** The codes that any request may get (facts 9.7). Providers add theirs in their own folder. */
 export const commonErrors = defineErrors({
   MissingApiVersionParameter: {
     status: 400,
@@ -352,7 +352,10 @@ export const commonErrors = defineErrors({
 
 export const refuse: typeof commonErrors.refuse = commonErrors.refuse
 
-/** All problems of a body as one refusal. One problem speaks for itself; several come as details. */
+/**
+ * Turns all problems of a body into one refusal. A single problem is the refusal itself; several become its
+ * details.
+ */
 export function refuseProblems(problems: readonly Problem[]): ApiError {
   const first = problems[0]
   if (first === undefined) throw new Error('refuseProblems needs at least one problem')

@@ -1,7 +1,7 @@
-/** Entity tags and the precondition table of facts 9.3. Pure: tags in, verdict out. */
+/** Entity tags and the precondition table of facts 9.3. Pure. */
 
 export interface Preconditions {
-  /** The header's value, or `undefined` when it was not sent. */
+  /** The header's value; `undefined` when it was not sent. */
   readonly ifMatch?: string | undefined
   readonly ifNoneMatch?: string | undefined
 }
@@ -13,12 +13,12 @@ type Verdict =
 
 const go: Verdict = { kind: 'go' }
 
-/** The tag as sent: strong, quoted. */
+/** The tag as it is sent: strong, quoted. */
 export function formatEtag(etag: string): string {
   return `"${etag}"`
 }
 
-/** Does a header (a list of tags, weak or strong, or `*`) name this tag? Absent resources match nothing. */
+/** Whether a header (a list of tags, weak or strong, or `*`) names this tag. An absent resource matches nothing. */
 export function matchesEtag(header: string, etag: string | undefined): boolean {
   if (etag === undefined) return false
   for (const part of header.split(',')) {
@@ -32,9 +32,8 @@ export function matchesEtag(header: string, etag: string | undefined): boolean {
 }
 
 /**
- * What the preconditions allow, given the current tag (`undefined`: nothing there).
- * PATCH and GET of an absent resource are 404 before any precondition, DELETE of one 204: callers see to
- * those first, as the table has it.
+ * Decides what the preconditions allow, given the current tag (`undefined`: no such resource). A PATCH or GET of an
+ * absent resource is 404 before any precondition, and a DELETE of one is 204; callers handle both first.
  */
 export function checkPreconditions(
   method: 'GET' | 'PUT' | 'PATCH' | 'DELETE' | 'POST',

@@ -1,19 +1,19 @@
-/** An identity provider beside our own whose tokens are taken, as the setting names it and identity trusts it. */
+/** An external identity provider whose tokens are accepted, as the setting describes it. */
 
 export interface ExternalIssuer {
-  /** As the `iss` claim says it, exactly. */
+  /** The exact `iss` claim of its tokens. */
   readonly issuer: string
-  /** Where its keys are; found by discovery below the issuer when left out. */
+  /** The address of its keys; found by discovery below the issuer when left out. */
   readonly jwksUri?: string
-  /** A token must be for one of these. */
+  /** A token must name one of these. */
   readonly audiences: readonly string[]
-  /** Names of claims. `oid` must be in every token; one that is no UUID is made into one. */
+  /** Names of claims. Every token must have `oid`; a value that is no UUID is converted into one. */
   readonly claims: {
     readonly oid: string
     readonly tenant?: string
     readonly name?: string
     readonly groups?: string
   }
-  /** What the tenant claim must be; the installation's own tenant when left out. */
+  /** The required tenant claim; the installation's own tenant when left out. */
   readonly tenantId?: string
 }

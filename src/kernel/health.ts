@@ -1,24 +1,24 @@
 /**
- * The health port: something the installation depends on is out of order, or is well again. Whoever notices tells
- * it; whoever tells users implements it. It knows no event.
+ * The health port: reports that something the installation depends on fails, or works again. Parts that notice a
+ * failure call it; the part that informs users implements it. It knows no events.
  */
 
 export interface HealthSignal {
-  /** What is out of order: `containers/engine`. The same key is the same trouble until it is cleared. */
+  /** What fails, such as `containers/engine`. The same key means the same failure until it is cleared. */
   readonly key: string
-  /** As users know it: `Container Instances`. */
+  /** The service's name as users know it: `Container Instances`. */
   readonly service: string
   readonly title: string
-  /** What is known of the reason. Never a secret. */
+  /** The known reason, without any secret. */
   readonly summary: string
   readonly level: 'Critical' | 'Error' | 'Warning'
-  /** The resources it is about; left out, it is about all of the service. */
+  /** The affected resources; when left out, the whole service is affected. */
   readonly resourceIds?: readonly string[]
 }
 
 export interface HealthSignals {
-  /** Durable when it resolves. Idempotent while it lasts. */
+  /** Reports a failure. It is stored when the promise resolves. Repeated calls have no further effect. */
   raise(signal: HealthSignal): Promise<void>
-  /** Does nothing where nothing was raised. */
+  /** Reports the end of a failure. Does nothing when none was reported. */
   clear(key: string, summary: string): Promise<void>
 }

@@ -1,19 +1,22 @@
 /**
- * How deep a JSON text is nested and how many members it has, counted before it is parsed: a parser makes an object for
- * each, and a small text may hold millions. Tolerates text that is no JSON; knows no values.
+ * Counts the depth and the members of a JSON text before it is parsed: a parser makes an object for each, and a
+ * small text may hold millions. It accepts text that is no JSON and reads no values.
  */
 
 import type { Limits } from './limits.ts'
 
 export interface JsonSizeLimits {
   readonly depthMax: number
-  /** Objects, lists, and what stands in them, all together. */
+  /** Objects, lists, and their members, all together. */
   readonly membersMax: number
-  /** Members of one object: beyond some thousands an engine makes a table of them, which is slow to walk. */
+  /**
+   * Members of one object. Beyond some thousands the JavaScript engine makes a table of them, which is slow to
+   * walk.
+   */
   readonly propertiesMax: number
 }
 
-/** Of the bodies of requests. */
+/** The limits for bodies of requests. */
 export function jsonSizeLimitsOf(limits: Limits): JsonSizeLimits {
   return {
     depthMax: limits.bodyDepthMax,
@@ -23,7 +26,7 @@ export function jsonSizeLimitsOf(limits: Limits): JsonSizeLimits {
 }
 
 interface JsonExcess {
-  /** The byte where the limit is passed. */
+  /** The byte at which the limit is passed. */
   readonly at: number
   readonly limit: keyof JsonSizeLimits
 }
@@ -32,17 +35,21 @@ const quote = 0x22
 const comma = 0x2c
 const backslash = 0x5c
 
-/** Bytes of a string that are looked at one by one: most strings end there, and a search would cost more. */
+/**
+ * The bytes of a string that are checked one by one. Most strings end within them, and a search would cost more.
+ */
 const nearLength = 32
 
-/** Undefined where the text keeps all limits. In UTF-8 none of the signs looked for is part of another. */
+/**
+ * Undefined when the text is within all limits. The bytes searched for never occur inside another UTF-8 character.
+ */
 export function jsonExcess(
   text: Uint8Array,
   { depthMax, membersMax, propertiesMax }: JsonSizeLimits,
 ): JsonExcess | undefined {
   let depth = 0
   let members = 0
-  /** Commas of what is open, outermost first; of lists they are not counted. */
+  /** The number of commas in each open object, outermost first; lists are not counted. */
   const open: number[] = []
   for (let at = 0; at < text.length; at++) {
     const code = text[at]
@@ -66,11 +73,11 @@ export function jsonExcess(
   return undefined
 }
 
-/** The quote that ends the string begun at `open`, or -1. */
+/** The position of the quote that ends the string begun at `open`, or -1. */
 function closingQuote(text: Uint8Array, open: number): number {
   const near = Math.min(text.length, open + 1 + nearLength)
   for (let at = open + 1; at < text.length; at++) {
-    // A long string is passed over as a whole, where its first quote is not an escaped one.
+    // A long string is skipped as a whole if its first quote is not escaped.
     if (at === near) {
       const next = text.indexOf(quote, at)
       if (next < 0 || text[next - 1] !== backslash) return next

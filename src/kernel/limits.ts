@@ -1,6 +1,5 @@
 /**
- * Every bound of the server in one table. Printed into `docs/reference/limits.md`; those a user may set are
- * read from the settings over these defaults.
+ * All limits of the server, printed into `docs/reference/limits.md`. Settings override those that a user may set.
  */
 
 export interface Limits {
@@ -96,6 +95,6 @@ export const limitNotes: Readonly<Record<keyof Limits, readonly [value: number, 
 }
 
 export const defaultLimits: Limits = Object.freeze(
-  // The keys of the two are the same by the type of `limitNotes`.
+  // The type of `limitNotes` ensures that both have the same keys.
   Object.fromEntries(Object.entries(limitNotes).map(([key, [value]]) => [key, value])),
 ) as unknown as Limits

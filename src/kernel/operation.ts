@@ -1,11 +1,11 @@
-/** A long-running operation: what is stored of it and how it is shown (facts 9.4). */
+/** A long-running operation: its stored form and its wire form (facts 9.4). */
 
 import type { ErrorDetail } from './error.ts'
 import type { Principal } from './principal.ts'
 
 export type OperationStatus = 'Running' | 'Succeeded' | 'Failed' | 'Canceled'
 
-/** Why it ended badly; `details` where there are several reasons. */
+/** Why the operation failed; `details` when there are several reasons. */
 interface OperationError {
   readonly code: string
   readonly message: string
@@ -15,24 +15,24 @@ interface OperationError {
 /** The stored document of an operation. */
 export interface Operation {
   readonly id: string
-  /** The resource as shown, and the type the operation's own path is below. */
+  /** The resource as shown, and the type that the operation's own path is below. */
   readonly resourceId: string
   readonly kind: 'create' | 'update' | 'delete' | 'action'
-  /** The api-version of the request that began it; its result is shown in that version. */
+  /** The api-version of the request that started it. The result is shown in that version. */
   readonly version: string
   readonly status: OperationStatus
   readonly startTime: string
   readonly endTime?: string
-  /** Past this moment a step that still fails ends the operation. */
+  /** After this moment a step that fails ends the operation. */
   readonly deadline: number
   readonly error?: OperationError
-  /** Who may read it besides those who may read the resource. */
+  /** Who may read it besides the readers of the resource. */
   readonly principalId: string
   readonly correlationId: string
-  /** What the audit trail calls the request that began it, and who made that. Earlier versions wrote neither. */
+  /** The action and the caller for the audit trail. Earlier versions stored neither. */
   readonly action?: string
   readonly caller?: Pick<Principal, 'displayName' | 'type' | 'clientId'>
-  /** The status of the answer had it been synchronous: 200, 201, 204. */
+  /** The status that a synchronous answer would have had: 200, 201, 204. */
   readonly resultStatus: number
 }
 
@@ -42,12 +42,12 @@ export function isTerminalStatus(status: OperationStatus): boolean {
 
 const terminalStates = new Set(['Succeeded', 'Failed', 'Canceled'])
 
-/** Is a `provisioningState` one that nothing is working on? */
+/** Whether nothing is working on a resource in this `provisioningState`. */
 export function isTerminalState(state: string): boolean {
   return terminalStates.has(state)
 }
 
-/** What `Vendor-AsyncOperation` answers. */
+/** The body of the address in `Vendor-AsyncOperation`. */
 export function operationToWire(operation: Operation, path: string): object {
   return {
     id: path,

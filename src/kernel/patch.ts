@@ -1,13 +1,13 @@
-/** JSON merge patch (RFC 7396), on plain data that came out of a JSON parser. */
+/** JSON merge patch (RFC 7396) on parsed JSON. */
 
-/** A JSON object: string keys, nothing inherited counts. */
+/** A JSON object: string keys; inherited properties do not count. */
 export type JsonObject = { readonly [key: string]: unknown }
 
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** `target` with `patch` merged in; neither is changed. */
+/** Returns `target` with `patch` merged in. Neither is changed. */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isJsonObject(patch)) return patch
   const merged = new Map<string, unknown>(isJsonObject(target) ? Object.entries(target) : [])
@@ -19,7 +19,7 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
   return Object.fromEntries(merged)
 }
 
-/** Are two JSON values the same? Order of properties does not matter, a missing one is not `null`. */
+/** Whether two JSON values are equal. The order of properties does not matter; a missing property is not `null`. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (Array.isArray(a)) {

@@ -1,38 +1,42 @@
 /**
- * What the pure parts need of the world, as parameters: time, chance, the log. The only
- * implementations of the first two for production stand in `main.ts`, so that tests can move time.
+ * What pure code needs from its environment, as parameters: time, randomness, the log. The production
+ * implementations of the first two are only created in `main.ts`, so that tests can control time.
  */
 
-/** Now, in milliseconds since 1970 UTC. May be moved by an operator or a test; never read twice for one fact. */
+/**
+ * The current time, in milliseconds since 1970 UTC. An operator or a test may change it. Never read it twice for
+ * one fact.
+ */
 export interface Clock {
   now(): number
 }
 
 /**
- * Waits for time to pass. Those of an installation go by its `Clock`, which may be moved; deadlines of sockets and of other
- * programs are the machine's. A callback that begins work gives back its promise, so that a move of the clock can wait for it.
+ * Timers. Those of an installation follow its `Clock`, which may be moved; deadlines of sockets and of other
+ * programs follow the machine's. A callback that starts work returns its promise, so that a move of the clock can
+ * wait for it.
  */
 export interface Timers {
   after(milliseconds: number, callback: () => unknown): { cancel(): void }
 }
 
-/** Fresh identifiers. */
+/** New identifiers. */
 export interface Ids {
   /** A random (version 4) UUID in lower case. */
   uuid(): string
-  /** `bytes` of randomness, base64url without a hyphen in front: for secrets, never derived from the clock. */
+  /** `bytes` of randomness, base64url without a leading hyphen. For secrets; never derived from the clock. */
   secret(bytes: number): string
 }
 
-/** Encrypts what must not be readable at rest, with a key of the installation. */
+/** Encrypts stored secrets with a key of the installation. */
 export interface Seal {
-  /** Encrypted and authenticated. `context` (a kind and an id) must be given again to open it. */
+  /** Encrypts and authenticates. Opening needs the same `context` (a kind and an id). */
   seal(text: string, context: string): string
-  /** The text, or `undefined` when it was sealed with another key or context, or was changed. */
+  /** The text; `undefined` when it was sealed with another key or context, or was changed. */
   open(sealed: string, context: string): string | undefined
 }
 
-/** A structured log. Never given a secret or a token; pino in production. */
+/** A structured log (pino in production). It never gets a secret or a token. */
 export interface Log {
   debug(fields: object, message: string): void
   info(fields: object, message: string): void

@@ -1,29 +1,29 @@
-/** Who acts: the outcome of authentication, and what the directory can tell about anyone. */
+/** The caller: the result of authentication, and what the directory knows about principals. */
 
 /** Contract, role assignment: `principalType`. */
 export type PrincipalType = 'User' | 'Group' | 'ServicePrincipal' | 'ForeignGroup' | 'Device'
 
-/** The caller of a request, as far as the token and the directory vouch for it. */
+/** The caller of a request, as far as the token and the directory confirm it. */
 export interface Principal {
-  /** Object id, a UUID in lower case; what role assignments name. */
+  /** The object id that role assignments name: a UUID in lower case. */
   readonly id: string
   readonly type: 'User' | 'ServicePrincipal'
   readonly tenantId: string
-  /** For people: a sign-in name or client id. Shown in refusals and `systemData`, never trusted. */
+  /** A sign-in name or client id for people to read. Shown in refusals and `systemData`, never trusted. */
   readonly displayName: string
   /** The application the token was issued to. */
   readonly clientId: string
-  /** Groups vouched for by an external issuer; groups of our own directory are looked up instead. */
+  /** The groups an external issuer asserts. Groups of our own directory are looked up instead. */
   readonly groups: readonly string[]
-  /** Of a principal that an external issuer vouches for: that issuer. Absent for principals of our own directory. */
+  /** The external issuer of the principal. Absent for principals of our own directory. */
   readonly issuer?: string
-  /** Of a principal of our own directory: the generation of its tokens. A revocation moves it. */
+  /** The generation of the tokens of a principal of our own directory. A revocation changes it. */
   readonly generation?: number
 }
 
 /**
- * Who is kept as the writer of a reference. `before` stays while it is the same principal with the same groups and
- * tokens, so that writing the same again changes nothing.
+ * The principal recorded as the writer of a reference. `before` stays when it is the same principal with the same
+ * groups and tokens, so that writing the same value again changes nothing.
  */
 export function writerOf(caller: Principal, before: Principal | undefined): Principal {
   const same =
@@ -35,36 +35,42 @@ export function writerOf(caller: Principal, before: Principal | undefined): Prin
   return same ? before : caller
 }
 
-/** By name (`{set}_{attribute}`), compared without regard to case; one value or a set of one kind. */
+/** By name (`{set}_{attribute}`), compared without regard to case. A value, or a set of values of one type. */
 export type PrincipalAttributes = Readonly<
   Record<string, string | number | boolean | readonly string[] | readonly number[]>
 >
 
-/** What the rest of the tree may ask of the directory. Implemented by `identity`. */
+/** What the rest of the tree may ask the directory. `identity` implements it. */
 export interface Directory {
-  /** The principal of that object id, or `undefined` when the directory has none. */
+  /** The principal with that object id; `undefined` when the directory has none. */
   find(
     id: string,
   ): Promise<{ readonly type: PrincipalType; readonly displayName: string } | undefined>
-  /** Every group the principal is in, transitively; cycles are harmless. Fresh: a change counts at once. */
+  /**
+   * Every group the principal is in, directly or through other groups; cycles are harmless. Always current: a
+   * change counts at once.
+   */
   groupsOf(id: string): Promise<readonly string[]>
-  /** Custom attributes, for conditions on who asks. As fresh as `groupsOf`; none for an unknown id. */
+  /** Custom attributes for conditions. As current as `groupsOf`; none for an unknown id. */
   attributesOf?(id: string): Promise<PrincipalAttributes>
 }
 
-/** A service principal that stands for a resource: known by the resource it belongs to, one for each. */
+/** The service principal of a resource. Each resource has at most one. */
 export interface WorkloadIdentity {
   readonly principalId: string
   readonly clientId: string
   readonly displayName: string
 }
 
-/** Where resources get their identities. Every call may be repeated; the last one counts. Implemented by `identity`. */
+/**
+ * Creates and removes the identities of resources. Every call may be repeated; the last one counts. `identity`
+ * implements it.
+ */
 export interface WorkloadIdentities {
-  /** The principal that the directory has for the resource. */
+  /** The id of the resource's principal. */
   of(resourceKey: string): Promise<string | undefined>
-  /** The directory has it from now on; what the resource had before under another id is gone. */
+  /** Creates the identity. An identity the resource had under another id is removed. */
   give(resourceKey: string, identity: WorkloadIdentity): Promise<void>
-  /** With all its credentials. Nothing happens where the resource has none. */
+  /** Removes the identity with all its credentials. Does nothing when there is none. */
   take(resourceKey: string): Promise<void>
 }

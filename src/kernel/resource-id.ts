@@ -14,11 +14,11 @@ interface Segment {
   /** The namespace as written (`Vendor.Authorization`), or `undefined` for the implied first link. */
   readonly namespace: string | undefined
   readonly types: readonly string[]
-  /** As many as `types`, or one fewer in a collection path. */
+  /** As many as `types`; one fewer in a collection path. */
   readonly names: readonly string[]
 }
 
-/** A whole resource, the root scope included (an empty chain). A value; never changed. */
+/** A whole resource, or the root scope (an empty chain). It is immutable. */
 export interface ResourceId {
   readonly segments: readonly Segment[]
   /** The path as shown, names and types in the case given. The root is `/`. */
@@ -29,7 +29,7 @@ export interface ResourceId {
 
 export type ParsedPath =
   | { readonly kind: 'resource'; readonly id: ResourceId }
-  /** An odd path: a collection, or an action on `parent`; only the registry can tell which. */
+  /** A path without a last name: a collection, or an action on `parent`. Only the registry can tell which. */
   | {
       readonly kind: 'collection'
       readonly parent: ResourceId
@@ -42,7 +42,7 @@ export type ParsedPath =
 
 export const rootId: ResourceId = Object.freeze({ segments: [], text: '/', key: '/' })
 
-/** The implied first types, with the spelling that is stored and shown. */
+/** The implied first types, in the spelling that is stored and shown. */
 const canonicalWords = new Map([
   ['subscriptions', 'subscriptions'],
   ['resourcegroups', 'resourceGroups'],
@@ -51,14 +51,20 @@ const canonicalWords = new Map([
 
 const segmentsMax = 64
 const nameMax = 260
-/** Of UTF-8: an index of PostgreSQL holds entries of some 2,700 bytes, and keys are indexed. */
+/** Bytes of UTF-8. An index entry of PostgreSQL holds about 2,700 bytes, and keys are indexed. */
 const idBytesMax = 2000
 
-/** Controls, and what no name may hold (facts 9.2, less the colon: billing accounts have it in their names). */
+/**
+ * Control characters, and characters that no name may hold (facts 9.2). The colon is allowed: names of billing
+ * accounts contain it.
+ */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
 const forbiddenInName = /[<>%&\\?/\u0000-\u001f\u007f]/
 
-/** Of most paths every character is one that stands for itself and that names may hold: looked at once, not by segment. */
+/**
+ * Most paths consist of characters that need no decoding and that names may hold. Such a path is checked as a
+ * whole, not by segment.
+ */
 const plainPath = /^[\w./~()-]*$/
 
 function malformed(reason: string): ParsedPath {
@@ -69,7 +75,7 @@ function utf8Length(text: string): number {
   let bytes = text.length
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    // Halves of a surrogate pair are two units of four bytes together.
+    // The two halves of a surrogate pair are four bytes together.
     if (code > 0x7f) bytes += code > 0x7ff && (code < 0xd800 || code > 0xdfff) ? 2 : 1
   }
   return bytes
@@ -116,18 +122,24 @@ export function parsePath(path: string): ParsedPath {
   return parseParts(parts)
 }
 
-/** To published and generated clients a scope is one variable, whose slashes they encode: `/%2Fsubscriptions%2F…/providers/…`. */
+/**
+ * Published and generated clients treat a scope as one variable and encode its slashes:
+ * `/%2Fsubscriptions%2F…/providers/…`.
+ */
 function withoutEncodedScope(path: string): string {
   const [, first = '', rest = ''] = /^\/([^/]*%2F[^/]*)(\/providers\/.*)$/i.exec(path) ?? []
   const scope = first === '' ? undefined : decode(first)
   if (scope === undefined) return path
-  // Encoded once more, so that nothing is decoded twice.
+  // The parts are encoded again, so that nothing is decoded twice.
   const parts = scope.replace(/^\//, '').split('/')
   const encoded = parts.map((part) => `/${encodeURIComponent(part)}`).join('')
   return encoded === '/' ? rest : encoded + rest
 }
 
-/** Published clients have a place for a parent behind the namespace, and leave it empty: `providers/{namespace}//{type}`. */
+/**
+ * Published clients have a parameter for a parent after the namespace, and leave it empty:
+ * `providers/{namespace}//{type}`.
+ */
 function isEmptyParent(raw: readonly string[], at: number): boolean {
   if (at >= raw.length - 1 || at < 2 || raw[at - 1] === '') return false
   return raw[at - 2]?.toLowerCase() === 'providers'
@@ -152,7 +164,7 @@ function parseParts(parts: readonly string[]): ParsedPath {
       const after = parts[index + 2]
       const bare = segments.length === 0 && namespace === undefined
       if (after === undefined || (bare && parts.length === index + 3 && isRegistration(after))) {
-        // `…/providers/{namespace}` names the provider itself, and may carry one registration verb.
+        // `…/providers/{namespace}` names the provider itself, and one registration action may follow.
         if (!bare) return malformed('a type must follow the namespace')
         types.push('providers')
         names.push(next)
@@ -192,7 +204,7 @@ function joinable(text: string): string {
   return text === '/' ? '' : text
 }
 
-/** Builds an id of its segments. */
+/** Builds an id from its segments. */
 export function fromSegments(segments: readonly Segment[]): ResourceId {
   if (segments.length === 0) return rootId
   let text = ''
@@ -205,13 +217,13 @@ export function fromSegments(segments: readonly Segment[]): ResourceId {
   return { segments, text, key: text.toLowerCase() }
 }
 
-/** Parses an id that must name a resource; anything else is `undefined`. */
+/** Parses an id that must name a resource; `undefined` for anything else. */
 export function parseResourceId(text: string): ResourceId | undefined {
   const parsed = parsePath(text)
   return parsed.kind === 'resource' ? parsed.id : undefined
 }
 
-/** The id one level up: the enclosing resource for a nested type, the scope for anything else. */
+/** The id one level up: the parent of a nested type, the scope of anything else. */
 export function parentOf(id: ResourceId): ResourceId {
   const last = id.segments.at(-1)
   if (last === undefined) return rootId
@@ -223,7 +235,7 @@ export function parentOf(id: ResourceId): ResourceId {
   ])
 }
 
-/** The scope an id hangs on: all but its last `providers` segment. */
+/** The scope of an id: all but its last `providers` segment. */
 export function scopeOf(id: ResourceId): ResourceId {
   const last = id.segments.at(-1)
   if (last === undefined || last.namespace === undefined) return parentOf(id)
@@ -256,14 +268,14 @@ export function nameOf(id: ResourceId): string {
   return id.segments.at(-1)?.names.at(-1) ?? ''
 }
 
-/** The subscription an id lies in, as written. */
+/** The subscription of an id, as written. */
 export function subscriptionOf(id: ResourceId): string | undefined {
   const first = id.segments[0]
   if (first === undefined || first.namespace !== undefined) return undefined
   return first.types[0] === 'subscriptions' ? first.names[0] : undefined
 }
 
-/** The resource group an id lies in, as written. */
+/** The resource group of an id, as written. */
 export function resourceGroupOf(id: ResourceId): string | undefined {
   const first = id.segments[0]
   if (first === undefined || first.namespace !== undefined) return undefined
@@ -285,8 +297,8 @@ export function resourceGroupIdOf(subscription: string, group: string): Resource
 }
 
 /**
- * Every scope an id lies in, from the root down to the id itself: the ways a permission may reach it.
- * Keys, since only identity matters here.
+ * The keys of all scopes that contain an id, from the root down to the id itself. A permission at any of them
+ * applies.
  */
 export function scopeKeys(id: ResourceId): readonly string[] {
   const keys = ['/']
@@ -301,7 +313,7 @@ export function scopeKeys(id: ResourceId): readonly string[] {
   return keys
 }
 
-/** Does `key` lie at or below `scopeKey`? */
+/** Whether `key` is at or below `scopeKey`. */
 export function isWithin(key: string, scopeKey: string): boolean {
   if (scopeKey === '/') return true
   return (

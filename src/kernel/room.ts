@@ -1,6 +1,7 @@
 /**
- * How much of something there is at once, of one owner and in sum: bytes of large bodies of a principal, repositories
- * fetched for a resource group. What finds no room waits until others have left; nothing is refused.
+ * Bounds how much of something exists at once, per owner and in total: bytes of a principal's large bodies, or
+ * repositories fetched for a resource group. Work that finds no room waits until other work ends; nothing is
+ * refused.
  */
 
 interface RoomSizes {
@@ -9,9 +10,9 @@ interface RoomSizes {
 }
 
 export interface Room {
-  /** Resolves with what gives the room back, when there is room for so much. */
+  /** Resolves when there is room for the amount, with a function that frees it. */
   enter(ownerId: string, amount: number): (() => void) | Promise<() => void>
-  /** How many wait, and how much has room. */
+  /** How many wait, and how much is taken. */
   state(): { readonly waiting: number; readonly taken: number }
 }
 
@@ -21,7 +22,7 @@ interface Waiting {
   admit(leave: () => void): void
 }
 
-/** The work once there is room for one; the room is given back at its end. */
+/** Runs the work when there is room for one, and frees the room at its end. */
 export async function inRoom<T>(
   room: Room,
   ownerId: string,
@@ -60,7 +61,7 @@ export function createRoom({ perOwnerMax, sumMax }: RoomSizes): Room {
     }
   }
 
-  /** In the order they came, past those whose owner has no room. */
+  /** Admits in order of arrival, but skips owners that have no room left. */
   function admitNext(): void {
     for (const one of queue) {
       if (sum >= sumMax) return
@@ -72,7 +73,7 @@ export function createRoom({ perOwnerMax, sumMax }: RoomSizes): Room {
 
   return {
     enter(ownerId, given) {
-      // One that is larger than all of the room has it alone.
+      // An amount larger than the limit takes all of the room.
       const amount = Math.min(given, perOwnerMax, sumMax)
       if (fits(ownerId, amount)) return take(ownerId, amount)
       return new Promise((admit) => queue.add({ ownerId, amount, admit }))

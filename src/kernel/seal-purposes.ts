@@ -1,18 +1,18 @@
 /**
- * What is sealed with the installation's key. Each purpose has a key of its own, derived from it. A new purpose is a line
- * here; `tests/law/sealing.test.ts` then asks for a value of it that survives a rotation.
+ * The purposes for which the installation's key seals. Each purpose has its own derived key. After a line is added
+ * here, `tests/law/sealing.test.ts` asks for a value of that purpose that survives a rotation.
  */
 
 export const sealPurposes = {
   /** Private parts of signing keys, sessions, codes and refresh tokens; the cookie of a known browser. */
   identity: 'stored',
-  /** The key of the keyed hashes that rows of sign-in are found by. */
+  /** The key of the hashes by which rows of sign-in are found. */
   index: 'stored',
   /** Values of vault secrets. */
   secrets: 'stored',
   /** Secret parts of container groups, and revisions of their profiles. */
   containers: 'stored',
-  /** Parameters of deployments that are under way. */
+  /** Parameters of running deployments. */
   deployments: 'stored',
   /** Secrets and tokens of authorizations; links of consent, which the browser holds. */
   authorizations: 'stored',
@@ -22,9 +22,9 @@ export const sealPurposes = {
   sql: 'stored',
   /** Passwords of PostgreSQL servers and of their migrations. */
   postgres: 'stored',
-  /** What the invented keys of generic resources are made of. */
+  /** The seed of invented keys of generic resources. */
   generic: 'stored',
-  /** Links to downloads of invoices: held by clients alone. */
+  /** Links to downloads of invoices. Only clients hold them. */
   'billing-downloads': 'given-out',
 } as const satisfies Readonly<Record<string, 'stored' | 'given-out'>>
 
@@ -34,5 +34,5 @@ export function isSealPurpose(text: string): text is SealPurpose {
   return Object.hasOwn(sealPurposes, text)
 }
 
-/** What is signed or named with keys derived from the installation's key, and held by clients alone. */
+/** The purposes for which derived keys sign or name things that only clients hold. */
 export type SigningPurpose = 'continuation tokens' | 'cookies'

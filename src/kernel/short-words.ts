@@ -1,4 +1,4 @@
-/** The beginning of what somebody else said, on one line. Cut first: cleaning takes time for each character. */
+/** Shortens foreign text to one line. It is cut first, because cleaning takes time for each character. */
 export function shortWords(text: string, charactersMax: number): string {
   return text
     .slice(0, 2 * charactersMax)

@@ -1,4 +1,4 @@
-/** `systemData` of the contract's shared shapes, and how it moves: only when something a user may set moved. */
+/** `systemData` of the contract's shared shapes. It changes only when something a user may set has changed. */
 
 import type { Principal } from './principal.ts'
 
@@ -11,7 +11,7 @@ export interface SystemData {
   readonly lastModifiedByType: 'User' | 'Application' | 'ManagedIdentity' | 'Key'
 }
 
-/** `createdBy` holds the object id: names change, ids do not. */
+/** `createdBy` holds the object id, because names change and ids do not. */
 export function stampSystemData(
   previous: SystemData | undefined,
   principal: Pick<Principal, 'id' | 'type'>,

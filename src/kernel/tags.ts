@@ -1,13 +1,13 @@
-/** Tags and their rules (facts 9.2): names compare without case, values with. */
+/** Tags and their rules (facts 9.2). Names are compared without regard to case, values with it. */
 
 import type { Problem } from './error.ts'
 import type { Limits } from './limits.ts'
 import { isJsonObject } from './patch.ts'
 
-/** Names that begin with `hidden-` are the tools' own, and hold ids. */
+/** Tools use names that begin with `hidden-`, and put ids into them. */
 const forbidden = /^(?!hidden-).*[<>%&\\?/]/is
 
-/** Every fault of a `tags` value, each with its path. */
+/** Every fault of a `tags` value, with its path. */
 export function tagProblems(
   tags: unknown,
   limits: Pick<Limits, 'tagsMax' | 'tagNameMax' | 'tagValueMax'>,

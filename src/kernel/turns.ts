@@ -1,12 +1,12 @@
 /**
- * Work in slices takes turns: of all that wait, one goes on in each turn of the event loop, in the order they asked. Fifty
- * requests that each pause would otherwise all go on in the same turn, and hold it up together.
+ * Lets sliced work take turns: one waiter continues in each turn of the event loop, in order of arrival. Without
+ * this, fifty requests that each pause would all continue in the same turn and block it together.
  */
 
 /** Resolves when it is the caller's turn. */
 type NextTurn = () => Promise<void>
 
-/** `schedule` runs what it is given in the next turn of the loop. */
+/** `schedule` runs its argument in the next turn of the loop. */
 export function createTurns(schedule: (run: () => void) => unknown): NextTurn {
   const waiting = new Set<() => void>()
   function run(): void {

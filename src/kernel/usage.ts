@@ -1,28 +1,28 @@
 /**
- * The usage port: what ran, from when to when, and how much of what it held. Whoever makes things run tells it;
- * whoever charges for them implements it. It knows no price.
+ * The usage port: what ran, from when to when, and what it reserved. Engines report runs; billing implements the
+ * port. It knows no prices.
  */
 
-/** One uninterrupted run of one thing. The same `key` is the same run, told as often as one likes. */
+/** One uninterrupted run. The same `key` means the same run and may be reported any number of times. */
 export interface UsageRun {
-  /** Unique among all runs there ever were. */
+  /** Unique among all runs ever. */
   readonly key: string
   /** The resource as shown: `/subscriptions/…/containerGroups/web`. */
   readonly resourceId: string
-  /** Milliseconds. */
+  /** Milliseconds since 1970. */
   readonly startedAt: number
-  /** Left out while it runs. Once told it stays. */
+  /** Left out while it runs. Once reported it does not change. */
   readonly endedAt?: number
-  /** The last moment it was seen running; not before `startedAt`. */
+  /** The last moment at which it was seen running; not before `startedAt`. */
   readonly seenAt: number
-  /** What was held for the length of the run, by meter: `containerGroups/cpu` → 0.5. */
+  /** What was reserved during the run, by meter: `containerGroups/cpu` → 0.5. */
   readonly held: Readonly<Record<string, number>>
 }
 
 export interface UsageMeter {
   /**
-   * Durable when it resolves. Idempotent: of what is told of one key, the earliest end and the latest sight count.
-   * Fails only as the store does.
+   * Stores runs; they are durable when the promise resolves. Repeating a call changes nothing: for each key the
+   * earliest end and the latest `seenAt` count. Fails only when the store fails.
    */
   note(runs: readonly UsageRun[]): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** The form of a UUID, in either case. Who or what one names is asked elsewhere. */
+/** The form of a UUID, in either case. */
 
 export const uuidPattern: RegExp = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
@@ -6,7 +6,7 @@ export function isUuid(text: string): boolean {
   return uuidPattern.test(text)
 }
 
-/** The first 32 hexadecimal digits with the hyphens of a UUID between them. */
+/** Formats the first 32 hexadecimal digits as a UUID. */
 export function hyphenate(hex: string): string {
   return hex.slice(0, 32).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }

@@ -1,13 +1,12 @@
 /**
- * The vendor words: the two words the contract writes as `Vendor` where a product's own
- * name stood. Declarations in the tree carry no vendor word at all (`Authorization/roleAssignments`);
- * it is put in front once, at start, by `qualify`.
+ * The vendor words: two words that replace the product name which the contract writes as `Vendor`. Declarations in
+ * the tree contain no vendor word (`Authorization/roleAssignments`); `qualify` adds it once, at start.
  */
 
 export interface VendorWords {
-  /** Before a dot, and inside camelCase fields of products: `Vendor.Billing`, `enableVendorSupport`. */
+  /** Used before a dot, and inside camelCase fields of products: `Vendor.Billing`, `enableVendorSupport`. */
   readonly namespace: string
-  /** `Vendor-AsyncOperation`, `VendorFreeCredit`, `vendorCreditApplied`. */
+  /** Used as in `Vendor-AsyncOperation`, `VendorFreeCredit`, `vendorCreditApplied`. */
   readonly brand: string
 }
 
@@ -15,22 +14,25 @@ export const contractWords: VendorWords = { namespace: 'Vendor', brand: 'Vendor'
 
 const word = /^[A-Z][A-Za-z0-9]{0,30}$/
 
-/** Is `text` fit to be a vendor word? */
+/** Whether `text` may be a vendor word. */
 export function isVendorWord(text: string): boolean {
   return word.test(text)
 }
 
-/** `Authorization/roleAssignments` → `Vendor.Authorization/roleAssignments`; patterns that begin with `*` stay. */
+/**
+ * `Authorization/roleAssignments` → `Vendor.Authorization/roleAssignments`. A pattern that begins with `*` does not
+ * change.
+ */
 export function qualify(words: VendorWords, name: string): string {
   return name.startsWith('*') ? name : `${words.namespace}.${name}`
 }
 
-/** The name of a header that carries the brand word: `AsyncOperation` → `Vendor-AsyncOperation`. */
+/** The name of a header with the brand word: `AsyncOperation` → `Vendor-AsyncOperation`. */
 export function brandHeader(words: VendorWords, name: string): string {
   return `${words.brand}-${name}`
 }
 
-/** A camelCase field that begins with the brand word: `CreditApplied` → `vendorCreditApplied`. */
+/** A camelCase field with the brand word first: `CreditApplied` → `vendorCreditApplied`. */
 export function brandField(words: VendorWords, rest: string): string {
   return `${words.brand.charAt(0).toLowerCase()}${words.brand.slice(1)}${rest}`
 }

@@ -1,4 +1,4 @@
-/** Who may sign in, and the record of who did: identity over the installation's store, keys and address. */
+/** Opens identity over the installation's store, keys and address, and records sign-ins. */
 
 import { type ActivityQueue, openActivityQueue } from '#activity/queue.ts'
 import { addressGroupOf, originOf } from '#http/client-address.ts'

@@ -1,4 +1,4 @@
-/** By which addresses the server is reached, which of them it names itself by, and the certificate for them. */
+/** The addresses of the server, the one it calls itself, and the certificate for them. */
 
 import { hostname, networkInterfaces } from 'node:os'
 import type { Clock, Log } from '#kernel/ports.ts'
@@ -8,13 +8,13 @@ import { trustAuthority } from '#tls/trust.ts'
 import { isServerName } from '../config/tls.ts'
 import type { Config } from '../config.ts'
 
-/** Each without a slash at its end. */
+/** None ends in a slash. */
 export interface Addresses {
-  /** What the installation calls itself. */
+  /** The address the installation calls itself. */
   readonly url: string
   readonly httpUrl: string
   readonly httpsUrl?: string
-  /** By which this machine reaches it, without a certificate. */
+  /** The address by which this machine reaches it, without a certificate. */
   readonly localUrl: string
 }
 
@@ -38,14 +38,14 @@ export function addressesOf(
   return { url: publicUrl ?? httpsUrl, httpUrl, httpsUrl, localUrl }
 }
 
-/** The name of https: what the certificate is for before all else. */
+/** The main name of the certificate. */
 function titleOf({ host, tlsNames }: Listening): string {
   if (tlsNames[0] !== undefined) return tlsNames[0].toLowerCase()
   if (everywhere.includes(host)) return ownName() ?? 'localhost'
   return isLoopback(host) ? 'localhost' : host
 }
 
-/** Those of the machine's networks, the addresses of IPv4 first. */
+/** The addresses of the machine's networks, IPv4 first. */
 function ownAddresses(): readonly string[] {
   const outward = Object.values(networkInterfaces())
     .flatMap((each) => each ?? [])
@@ -63,7 +63,7 @@ function bracketed(host: string): string {
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host
 }
 
-/** Undefined where https is off. Throws where files were named that cannot be used. */
+/** Undefined when https is off. Throws when configured files cannot be used. */
 export async function openCertificates({
   config,
   clock,
@@ -92,7 +92,7 @@ export async function openCertificates({
     clock,
     log,
   })
-  // The installation asks itself, too: the consent of its own sign-in.
+  // The installation also sends requests to itself: the consent of its own sign-in.
   trustAuthority(certificates.authorityFile)
   return certificates
 }

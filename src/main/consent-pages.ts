@@ -1,6 +1,6 @@
 /**
- * The pages of a consent: what stands between a login link and the identity provider's own pages. It only shows what
- * the flow says and carries the browser on.
+ * The pages of a consent, between a login link and the identity provider's own pages. They show what the flow says
+ * and redirect the browser.
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -52,7 +52,7 @@ async function serve(options: ConsentPagesOptions, request: IncomingMessage): Pr
     if (link.length > 8192) return stopPage('This link is not valid.', 400)
     if (request.method === 'GET') return pageOf(options, await flow.open(link), url.pathname)
     if (request.method === 'POST') {
-      // A form of another site must not carry anybody on.
+      // A form on another site must not start a redirect.
       const origin = request.headers.origin
       if (origin !== undefined && origin !== 'null' && origin !== ownOrigin(options)) {
         return stopPage('This form was not sent from the page of this installation.', 403)
@@ -91,7 +91,7 @@ function pageOf(options: ConsentPagesOptions, step: Step, action: string): Page 
   }
 }
 
-/** The anti-phishing page: who asks, for what, where the sign-in is, and where the browser goes in the end. */
+/** The anti-phishing page: who asks, for what, where the sign-in is, and where the browser goes afterwards. */
 function askPage(question: Question, action: string): Page {
   return renderPage({
     title: 'Before you sign in',
@@ -134,7 +134,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of request) {
-    // Without an encoding a request gives buffers.
+    // A request without an encoding yields buffers.
     const buffer = chunk as Buffer
     bytes += buffer.length
     if (bytes > bodyBytesMax) return ''

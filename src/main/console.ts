@@ -1,6 +1,6 @@
 /**
- * Serves the built console: its page at every address below `/console`, its hashed files from `assets`. It holds no rights
- * and knows nobody: the page asks the public API with the token of whoever signs in.
+ * Serves the built console: its page at every address below `/console`, and its hashed files from `assets`. It
+ * holds no rights: the page uses the public API with the token of the signed-in person.
  */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -14,10 +14,12 @@ export const consolePrefix = '/console'
 
 const folder = join(import.meta.dirname, '..', '..', 'console', 'dist')
 const assetsPrefix = `${consolePrefix}/assets/`
-/** Files of a build that are served. */
+/** The number of files of a build that are served. */
 const filesMax = 500
 
-/** An empty style element, which the design system then fills rule by rule; no other inline style counts. */
+/**
+ * The hash of an empty style element, which the design system fills rule by rule. No other inline style is allowed.
+ */
 const emptyStyle = "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='"
 const policy = [
   "default-src 'none'",
@@ -41,7 +43,7 @@ interface Answer {
   readonly body: string | Buffer
 }
 
-/** Is there a console to lead to? */
+/** Whether there is a built console. */
 export function hasConsole(): boolean {
   return existsSync(join(folder, 'index.html'))
 }
@@ -51,7 +53,7 @@ interface Built {
   readonly files: ReadonlyMap<string, File>
 }
 
-/** The whole build, read at once: another build while it is served changes nothing until the next start. */
+/** The whole build is read at once. A new build changes nothing until the next start. */
 function readBuilt(): Built | undefined {
   if (!hasConsole()) return undefined
   const assets = join(folder, 'assets')
@@ -66,7 +68,7 @@ function readBuilt(): Built | undefined {
 export function consolePages(
   words: VendorWords,
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  // At the first request: a start does not wait for what nobody may ask for.
+  // The build is read at the first request, so that a start does not wait for it.
   let read: { readonly built: Built | undefined } | undefined
   return (request, response) => {
     read ??= { built: readBuilt() }
@@ -96,7 +98,7 @@ function asset(path: string, file: File | undefined, headers: IncomingMessage['h
     headers: {
       ...securityHeaders,
       'Content-Type': typeOf(path),
-      // The name says the content.
+      // The name contains a hash of the content.
       'Cache-Control': 'public, max-age=31536000, immutable',
       Vary: 'Accept-Encoding',
       ...(brotli ? { 'Content-Encoding': 'br' } : {}),
@@ -111,10 +113,10 @@ function typeOf(path: string): string {
   return path.endsWith('.svg') ? 'image/svg+xml' : 'application/octet-stream'
 }
 
-/** The one page. Its `base` leads back to `/console/` from any depth, so it works behind any prefix. */
+/** The page. Its `base` leads back to `/console/` from any depth, so it works behind any prefix. */
 function pageAt(path: string, page: string | undefined, words: VendorWords): Answer {
   if (page === undefined) return notBuilt()
-  // Relative, since a proxy may have taken a prefix away.
+  // A relative redirect, since a proxy may have removed a prefix.
   if (path === consolePrefix) {
     return { status: 302, headers: { ...securityHeaders, Location: 'console/' }, body: '' }
   }

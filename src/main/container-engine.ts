@@ -1,6 +1,6 @@
 /**
- * Chooses the engine of containers: the one asked for, or with `auto` a Docker Engine API that answers, else the
- * simulated one. Drivers are loaded only where they serve. Says which it took and why.
+ * Chooses the container engine: the configured one, or with `auto` a Docker Engine API that answers, else the
+ * simulated one. A driver is loaded only when it is used. The result says which engine was chosen and why.
  */
 
 import { availableParallelism } from 'node:os'
@@ -12,13 +12,13 @@ import type { Config } from '../config.ts'
 
 export interface ChosenEngine {
   readonly engine: ContainerEngine
-  /** For people, at start: what it is and what was passed over. */
+  /** Printed at start: the engine, and what was passed over. */
   readonly title: string
-  /** Cores of the engine's machine, where that is this one. */
+  /** The cores of the engine's machine, if it is this one. */
   readonly cpusMax: number | undefined
 }
 
-/** Throws an `Error` for the operator when the engine asked for is not there. */
+/** Throws an `Error` for the operator when the configured engine is not there. */
 export async function chooseContainerEngine(
   config: Config,
   installation: string,

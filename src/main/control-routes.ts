@@ -1,6 +1,7 @@
 /**
- * The operations on the installation itself, below `/_armature/`: who may ask them, what is recorded of them, and what
- * each does. There are none unless the setting is on; then they answer the owner alone, and by default this machine alone.
+ * The operations on the installation itself, below `/_armature/`: who may call them, what is recorded, and what
+ * each does. They exist only when the setting is on. Then only the owner may call them, by default only from this
+ * machine.
  */
 
 import { type Static, type TSchema, Type } from 'typebox'
@@ -16,7 +17,7 @@ import { type MovedClock, rateMax } from '../control/moved-clock.ts'
 import type { SavedState } from '../control/snapshots.ts'
 import { initialState, type States } from '../control/states.ts'
 
-/** Actions of the owner that no role gives. */
+/** Actions that only the owner has and no role gives. */
 export const controlNamespace = 'Control/'
 
 interface ControlOptions {
@@ -33,7 +34,7 @@ interface ControlRoute extends Omit<DirectoryRoute, 'action' | 'status' | 'run'>
   run(body: unknown, params: Readonly<Record<string, string>>): Promise<object> | object
 }
 
-/** Nothing where control is off: their paths are then like any other that leads nowhere. */
+/** Empty when control is off: the paths are then unknown like any other. */
 export function controlRoutes(options: ControlOptions): readonly DirectoryRoute[] {
   const { config, movedClock, states, faults, activity } = options
   if (faults === undefined) return []
@@ -66,14 +67,14 @@ function isLocal({ from }: Initiator): boolean {
   return /^(?:::ffff:)?127\.|^::1$/.test(from?.address ?? '')
 }
 
-/** A route whose body is of the schema's type. */
+/** Defines a route whose body has the schema's type. */
 function define<T extends TSchema>(
   route: Omit<ControlRoute, 'run' | 'body'> & {
     readonly body: T
     run(body: Static<T>, params: Readonly<Record<string, string>>): Promise<object> | object
   },
 ): ControlRoute {
-  // The edge checks the body by this schema before it is given to `run`.
+  // The edge validates the body by this schema before it calls `run`.
   return route as unknown as ControlRoute
 }
 
@@ -115,7 +116,7 @@ function clockRoutes(clock: MovedClock | undefined): readonly ControlRoute[] {
       body: ClockUpdate,
       async run({ at, rate }) {
         const moment = at === undefined ? undefined : Date.parse(at)
-        // Beyond these years moments have another form.
+        // Moments outside these years have another text form.
         if (moment !== undefined && !(moment >= 0 && moment < Date.UTC(9000, 0))) {
           throw refuse.InvalidRequestContent(
             { reason: `'at' must be a moment such as 2030-01-31T12:00:00Z` },

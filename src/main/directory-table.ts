@@ -1,4 +1,4 @@
-/** The routes of the directory as the edge mounts them; what they write leaves its records. */
+/** The routes of the directory as the edge mounts them. Their writes are recorded. */
 
 import { targetOf } from '#activity/record.ts'
 import { newRequestActivity, withRequestActivity } from '#activity/request-activity.ts'
@@ -17,7 +17,7 @@ export function directoryTable(
   }: {
     readonly identity: Identity
     readonly keys: readonly MountedRoute[]
-    /** They leave their records themselves, or change nothing. */
+    /** These routes write their records themselves, or change nothing. */
     readonly unrecorded: readonly MountedRoute[]
   },
   words: VendorWords,
@@ -42,7 +42,7 @@ export function directoryTable(
         }),
     }),
   )
-  // What a route writes leaves its record in the directory's own transactions.
+  // A route's write is recorded in the directory's own transactions.
   const recorded = [...routes, rotate, ...keys].map(
     (route): MountedRoute => ({
       ...route,

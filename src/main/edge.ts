@@ -1,4 +1,7 @@
-/** The HTTP server over what it serves: the plane, the sign-in, the directory, the business application, the pages. */
+/**
+ * Builds the HTTP server from its parts: the plane, the sign-in, the directory, the business application, the
+ * pages.
+ */
 
 import { recordedSql } from '#activity/recorded-sql.ts'
 import { openTail } from '#activity/tail.ts'
@@ -38,7 +41,7 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
   const { config, home, store, keyring, rotation, addressOf, clock, ids, ticks, log } = base
   const { identity, activity, plane, streams, permissions } = served
   const { words } = config
-  /** Nothing here is about a resource, so a condition on one cannot hold. */
+  /** These actions are about no resource, so a condition on a resource cannot hold. */
   const allowsAtRoot = async (principal: Principal, action: string): Promise<boolean> =>
     allowsWithoutAttributes(
       served.authorizer,
@@ -110,7 +113,8 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
         if (principal.id === served.ownerId) return
         throw notAllowed(principal, action)
       }
-      // Whoever changes members, passwords or secrets can act as others: that is as strong as giving roles.
+      // Whoever changes members, passwords or secrets can act as others. That needs the same right as assigning
+      // roles.
       const needs = action.endsWith('/read') ? [action] : [action, assigning]
       const granted = await Promise.all(needs.map((need) => allowsAtRoot(principal, need)))
       if (granted.every((one) => one)) return
@@ -152,7 +156,7 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
   })
 }
 
-/** Paths that are no resource's are read by whoever reads everything. */
+/** Paths that belong to no resource may be read by whoever may read everything. */
 function typeOf({ segments }: ResourceId, namespace: string): string {
   const last = segments.at(-1)
   return [last?.namespace ?? `${namespace}.Resources`, ...(last?.types ?? ['tenants'])].join('/')

@@ -1,4 +1,4 @@
-/** The engines of an installation, as its settings choose them. */
+/** Makes the engines of an installation from its settings. */
 
 import { workerEngine } from '#engines/copy/worker/worker-engine.ts'
 import type { Copying, Migrating } from '#providers/index.ts'

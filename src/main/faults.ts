@@ -1,4 +1,4 @@
-/** Lets requests and the store fail by the rules of `control/faults.ts`. Loaded, and in the way, only where control is on. */
+/** Makes requests and the store fail by the rules of `control/faults.ts`. It is loaded only when control is on. */
 
 import type { Exchange } from '#http/exchange.ts'
 import { ApiError, refuse } from '#kernel/error.ts'
@@ -7,14 +7,14 @@ import { type Sql, type Store, StoreUnavailable } from '#stores/store.ts'
 import type { Faults, RequestFault } from '../control/faults.ts'
 import type { Foundation } from './foundation.ts'
 
-/** A caller may ask for a fault of its own request alone: `x-armature-fault: status=429; retry-after=2; latency=100; cut`. */
+/** A caller may ask for a fault of one request: `x-armature-fault: status=429; retry-after=2; latency=100; cut`. */
 const faultHeader = 'x-armature-fault'
 const latencyMax = 300_000
 
-/** What the edge asks of each request once its caller and its type are known. */
+/** Called for each request once its caller and type are known. */
 export function faultDoor(faults: Faults, timers: Timers) {
   return (exchange: Exchange): void | Promise<void> => {
-    // Whoever lets things fail must be able to end it.
+    // Whoever adds fault rules must be able to remove them.
     if (exchange.path.startsWith('/_armature/')) return undefined
     const own = exchange.request.headers[faultHeader]
     const fault =
@@ -65,7 +65,7 @@ function refusalOf(status: number, { code, retryAfter }: RequestFault): ApiError
   })
 }
 
-/** Half of what is written first goes out, and then nothing. */
+/** Sends half of the first write and then cuts the connection. */
 function cutBody({ response }: Exchange): void {
   const end = response.end.bind(response)
   response.end = ((chunk?: unknown, encoding?: unknown) => {
@@ -102,7 +102,7 @@ function readFault(header: string): RequestFault | undefined {
   return fault
 }
 
-/** The same with a store that fails. */
+/** The same foundation with a store that fails. */
 export function faulty(base: Foundation, faults: Faults): Foundation {
   return { ...base, store: faultyStore(base.store, faults, base.machineTimers) }
 }

@@ -1,4 +1,4 @@
-/** What the first start of an installation makes: its owner, the owner's role assignment, a subscription. */
+/** What the first start of an installation creates: its owner, the owner's role assignment, a subscription. */
 
 import type { Identity } from '#identity/identity.ts'
 import type { Ids } from '#kernel/ports.ts'
@@ -24,8 +24,8 @@ export async function findOwner(
 }
 
 /**
- * The owner of a first start. Of several replicas that start at once, one makes it. When that start was cut off, the
- * next one makes it good, with new credentials where the first were lost.
+ * Creates the owner at the first start. Of several replicas that start at once, one creates it. If that start was
+ * cut off, the next one completes it, with new credentials when the first were lost.
  */
 async function makeOwner({ home, store, timers }: Foundation, identity: Identity): Promise<string> {
   const owner = await identity.ensureOwner({ displayName: 'Owner' })
@@ -43,7 +43,7 @@ async function makeOwner({ home, store, timers }: Foundation, identity: Identity
   return owner.principalId
 }
 
-/** Writes the first subscription and the owner's role assignment, as any client would write them. */
+/** Writes the first subscription and the owner's role assignment like any client's write. */
 export async function seedInstallation(deps: {
   readonly plane: RunningPlane
   readonly record: InstallationRecord
@@ -69,7 +69,7 @@ export async function seedInstallation(deps: {
       isOwnBody: true,
       preconditions: {},
       correlationId: ids.uuid(),
-      // The installation itself writes: there is no caller whose rights could be asked for.
+      // The installation itself writes; there is no caller whose rights could be checked.
       pending: undefined,
     })
   }

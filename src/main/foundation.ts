@@ -1,4 +1,4 @@
-/** What every part of an installation stands on: its home, log, store, keys, and the way out. */
+/** What every part of an installation needs: its home, log, store, keys, and outbound policy. */
 
 import { createAddressOf, createProxyTest } from '#http/client-address.ts'
 import { createPublicUrlOf, type PublicUrlOf } from '#http/public-url.ts'
@@ -17,41 +17,41 @@ import { openCertificates } from './addresses.ts'
 import { type Keys, openKeys } from './keys.ts'
 import { areaMigrations } from './migrations.ts'
 
-/** Real time and chance. */
+/** The sources of time and randomness. */
 export interface Sources {
   readonly clock: Clock
   readonly ids: Ids
-  /** Of principals: apart, so that work in the background takes none of them. */
+  /** Ids of principals. They have their own sequence, so that background work takes none of them. */
   readonly directoryIds: Ids
   readonly timers: Timers
-  /** The pair of an installation's first signing key. */
+  /** Makes the pair of an installation's first signing key. */
   readonly firstPair: typeof makeSigningPair
-  /** The machine's clock, by which programs outside and the libraries inside go. */
+  /** The machine's clock, for programs outside and libraries inside. */
   readonly machineClock: Clock
   readonly machineTimers: Timers
-  /** The installation's clock where it can be moved. */
+  /** The installation's clock, if it can be moved. */
   readonly movedClock: MovedClock | undefined
-  /** Milliseconds that only ever grow. */
+  /** Milliseconds that never go back. */
   readonly ticks: () => number
 }
 
 export interface Foundation extends Sources, Omit<Keys, typeof Symbol.asyncDispose> {
   readonly config: Config
   readonly home: ServerHome
-  /** What fails on purpose; undefined where nobody may ask for that. */
+  /** The fault rules; undefined when control is off. */
   readonly faults: Faults | undefined
   readonly log: Log
   readonly store: Store
   readonly outbound: Outbound
-  /** The address of whoever sent a request, behind the proxies that are trusted. */
+  /** The address of the sender of a request, behind trusted proxies. */
   readonly addressOf: ReturnType<typeof createAddressOf>
-  /** Is this the address of a trusted proxy? */
+  /** Whether this is the address of a trusted proxy. */
   readonly isProxy: ReturnType<typeof createProxyTest>
-  /** The address by which a caller came. */
+  /** The address the caller used. */
   readonly publicUrlOf: PublicUrlOf
-  /** Of https; undefined where that is off. */
+  /** The certificates of https; undefined when it is off. */
   readonly certificates: Certificates | undefined
-  /** What the installation calls itself. May be known only once the port is; '' until then. */
+  /** The address the installation calls itself; '' until the port is known. */
   readonly publicUrl: () => string
   readonly listensAt: (url: string) => void
 }
@@ -106,10 +106,10 @@ export async function openFoundation(
   }
 }
 
-/** The store that ends with the process. */
+/** The setting of a store that ends with the process. */
 export const inMemory = 'memory'
 
-/** The drivers are loaded only where they serve: PostgreSQL's is no part of an embedded start. */
+/** A driver is loaded only when it is used: an embedded start does not load PostgreSQL's. */
 async function openStore(config: Config, home: ServerHome, clock: Clock): Promise<Store> {
   const options = {
     migrations: areaMigrations,

@@ -1,4 +1,4 @@
-/** Reads the operator's folder of schemas at start. Knows nothing of what they say. */
+/** Reads the operator's folder of schemas at start. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ export function readSchemaFiles(folder: string | undefined): readonly SchemaFile
   return files
 }
 
-/** Throws `SchemaFileError` for a type whose schema is none. */
+/** Throws `SchemaFileError` for a type whose schema is not valid. */
 function requireUsable(files: readonly SchemaFile[]): void {
   const schemas = readSchemas(files)
   for (const { type, versions } of schemas.types.values()) {

@@ -1,4 +1,7 @@
-/** The plane of an installation: its providers over their engines, the authorizer, and what follows their rights. */
+/**
+ * Builds the plane of an installation: its providers over their engines, the authorizer, and what ends when rights
+ * end.
+ */
 
 import { recordedSql } from '#activity/recorded-sql.ts'
 import { gitRepositories } from '#engines/repositories/git-repositories.ts'
@@ -49,7 +52,7 @@ export function openInstallationPlane(
       feed: feeds.rights,
       directoryFeed: feeds.directory,
       directory,
-      // Asked for at the first question, when the plane exists.
+      // Read at the first call, when the plane exists.
       reader: { get: (id) => plane.reader.get(id), list: (query) => plane.reader.list(query) },
       placed: placedScopes(config.words, base.record.tenantId),
     }),
@@ -115,7 +118,7 @@ function providerContext(
   }
 }
 
-/** The authorizer and the denials, for those who ask why. */
+/** The authorizer and the refusals, for callers who ask for the reason of a decision. */
 function inspectionOf(
   authorizer: Authorizer,
   denials: Denials,

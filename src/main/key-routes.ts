@@ -1,4 +1,4 @@
-/** The routes of the installation's key: what it is called, how a rotation goes on, and to begin one. */
+/** The routes of the installation's key: show it, begin a rotation, show its progress. */
 
 import type { DirectoryRoute } from '#http/directory.ts'
 import { refuse } from '#kernel/error.ts'
@@ -13,7 +13,7 @@ export function keyRoutes(options: {
   readonly home: ServerHome
   readonly keyring: Keyring
   readonly rotation: Rotation
-  /** Leaves the record of the act. */
+  /** Writes the record of the action. */
   readonly sql: Sql
 }): readonly DirectoryRoute[] {
   const { config, home, keyring, rotation, sql } = options

@@ -1,4 +1,4 @@
-/** Finds the installation's key, holds it to what the store knows, and opens what is derived from it. */
+/** Finds the installation's key, compares it with the store's proof, and opens what is derived from it. */
 
 import { randomBytes } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -22,7 +22,7 @@ export interface Keys extends AsyncDisposable {
   readonly keyring: Keyring
   readonly rotation: Rotation
   readonly record: InstallationRecord
-  /** Rows of sign-in are found by hashes with it. It outlasts rotations. */
+  /** The key of the hashes by which rows of sign-in are found. It stays the same through rotations. */
   readonly indexKey: Uint8Array
 }
 
@@ -89,7 +89,7 @@ async function openIndexKey(
     record.sealedIndexKey ??
     (await keepIndexKey(
       store.sql,
-      // Before it was kept it was derived from the key.
+      // Before it was stored, it was derived from the installation's key.
       seal.seal(
         Buffer.from(
           record.namesKeys ? randomBytes(32) : given.deriveEarlier('identity', 'index'),

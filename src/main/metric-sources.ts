@@ -1,4 +1,7 @@
-/** What `/metrics` prints besides requests: background work, the store, the checks of readiness, unhandled errors. */
+/**
+ * The parts of `/metrics` that are not about requests: background work, the store, readiness checks, unhandled
+ * errors.
+ */
 
 import type { MetricSource } from '#http/metrics.ts'
 import type { Check } from '#http/open-endpoints.ts'

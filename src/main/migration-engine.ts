@@ -1,4 +1,4 @@
-/** The engine of database migrations, loaded at its first use: its driver is no part of a start. */
+/** The engine of database migrations, loaded on first use so that a start does not load its driver. */
 
 import type { DatabaseEngine } from '#engines/databases/engine.ts'
 import type { Clock } from '#kernel/ports.ts'

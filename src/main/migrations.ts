@@ -1,4 +1,4 @@
-/** The tables of every area that owns some, in the order in which a store makes them. */
+/** The tables of every area, in the order in which a store creates them. */
 
 import { businessMigrations } from '#business/migrations.ts'
 import { identityMigrations } from '#identity/migrations.ts'

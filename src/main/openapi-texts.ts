@@ -1,6 +1,6 @@
 /**
- * The OpenAPI documents as they are sent, found by their path below `/openapi/`. Anyone may ask for them without a token,
- * so they are made once, and each is written as text once: an answer costs no more than its bytes.
+ * The OpenAPI documents as they are sent, by their path below `/openapi/`. Anyone may read them without a token, so
+ * each is made once and kept as text: an answer costs no more than its bytes.
  */
 
 import { compareApiVersions, isApiVersion, nearestApiVersion } from '#kernel/api-version.ts'
@@ -18,13 +18,14 @@ interface Documents {
   readonly routes: readonly RouteDescription[]
   /** The list of all addresses. */
   readonly index: string
-  /** By version, by the namespace in lower case. */
+  /** By version, then by the namespace in lower case. */
   readonly byNamespace: ReadonlyMap<string, ReadonlyMap<string, Entry>>
 }
 
 /**
- * The empty path is the list of the documents; `{namespace}/{version}.json` is one of them, or the nearest to that
- * version. Each is made when it is asked for first, since most never are, and all together are 10 MB of text.
+ * The empty path is the list of the documents. `{namespace}/{version}.json` is one of them, or the one nearest to
+ * that version. Each is made on its first request, since most are never requested and all together are 10 MB of
+ * text.
  */
 export function openApiTexts(
   plane: Pick<Plane, 'describe'>,

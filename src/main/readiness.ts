@@ -1,7 +1,8 @@
 /**
- * What `/readyz` looks at. Ready means that writes are kept, so a small one is made and flushed; and the container
- * engine answers, which is reported but does not make the process unready: requests are accepted and carried out later, and
- * every replica shares that engine. Anyone may ask, so answers are shared and say nothing of paths and hosts.
+ * The checks of `/readyz`. Ready means that writes are stored, so a small row is written and flushed. The state of
+ * the container engine is reported but does not make the process unready: requests are accepted and carried out
+ * later, and every replica shares that engine. Anyone may ask, so answers are shared and contain no paths and
+ * hosts.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -13,15 +14,15 @@ interface ReadinessDependencies {
   readonly sql: Sql
   readonly engine: { describe(): Promise<unknown> }
   readonly log: Log
-  /** Milliseconds that only ever grow. */
+  /** Milliseconds that never go back. */
   ticks(): number
 }
 
-/** How long an answer is shared by all who ask. */
+/** How long one answer is shared by all callers. */
 const sharedMilliseconds = 2_000
-/** Afterwards the check counts as failed; what it waits for goes on. */
+/** The check counts as failed after this time; its work continues. */
 const answerMilliseconds = 4_000
-/** Random, so that it takes its room: a page of the store is really written, not found unchanged. */
+/** Random bytes, so that a page of the store is really written, not found unchanged. */
 const probeBytes = 4_096
 
 export function openReadiness(deps: ReadinessDependencies): () => Promise<readonly Check[]> {
@@ -39,7 +40,7 @@ export function openReadiness(deps: ReadinessDependencies): () => Promise<readon
   return () => Promise.all([store(), engine()])
 }
 
-/** Written and flushed like every other write. One row, whoever writes it. */
+/** Written and flushed like every other write. All processes use the same row. */
 function writeProbe(sql: Sql): Promise<unknown> {
   return sql.transact((tx) =>
     tx.run(
@@ -52,13 +53,13 @@ function writeProbe(sql: Sql): Promise<unknown> {
 
 interface Probe {
   readonly name: string
-  /** What anyone may read when it failed; the log has the rest. */
+  /** The reason that anyone may read. The log has the details. */
   readonly failed: string
   readonly required?: false
   run(): Promise<unknown>
 }
 
-/** At most one run at a time, and one answer for everybody who asks within a short while. */
+/** Runs at most once at a time, and shares one answer among all callers within a short while. */
 function sharedCheck({ ticks, log }: ReadinessDependencies, probe: Probe): () => Promise<Check> {
   let answered: { readonly at: number; readonly check: Check } | undefined
   let running: Promise<Check> | undefined
@@ -70,7 +71,7 @@ function sharedCheck({ ticks, log }: ReadinessDependencies, probe: Probe): () =>
     const check = await probe.run().then(
       (): Check => ({ name, ok: true, ...optional }),
       (error: unknown) => {
-        // Told once, not at every look of a balancer.
+        // Logged once, not at every request of a load balancer.
         if (answered?.check.ok !== false) log.warn({ err: error, check: name }, 'not ready')
         return bad
       },

@@ -1,6 +1,6 @@
 /**
- * Sign-ins as records of the audit trail. The name somebody typed who could not sign in is kept only where an account
- * has it: in that field people also type their passwords.
+ * Writes sign-ins as records of the audit trail. The name in a failed sign-in is recorded only when an account has
+ * it: people also type their passwords into that field.
  */
 
 import type { ActivityQueue } from '#activity/queue.ts'
@@ -62,7 +62,7 @@ export function openSignInActivity(options: SignInActivityOptions): SignInActivi
         ...(error === undefined ? {} : { code: error }),
         facts: { grant, outcome },
       },
-      // A signed-in caller is bounded by its own allowance; a stranger could fill the store.
+      // A signed-in caller is bounded by its own quota; a stranger could fill the store.
       isGood ? undefined : origin.address,
     )
   }

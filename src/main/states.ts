@@ -1,4 +1,7 @@
-/** The saved states of an installation: where they are, what they must have in common with it, and who is told. */
+/**
+ * Opens the saved states of an installation: where they are stored, what they must have in common with it, and
+ * which caches are emptied.
+ */
 
 import { join } from 'node:path'
 import { refuse } from '#kernel/error.ts'
@@ -23,7 +26,7 @@ export function openInstallationStates(base: Foundation, plane: RunningPlane): S
     owner: (reads) => ownerIn(reads, record),
     reconciledTypes: () =>
       plane.registry.types.filter(({ reconcile }) => reconcile !== undefined).map(({ key }) => key),
-    // A key that was made after the state was saved is in no entry of it.
+    // A signing key that was made after the state was saved has no feed entry in it.
     follows: [['directory', 'signing-keys']],
     now,
     clock: movedClock,
@@ -31,7 +34,10 @@ export function openInstallationStates(base: Foundation, plane: RunningPlane): S
   })
 }
 
-/** What a state must have in common with the installation. While a rotation is under way, what is stored has two keys. */
+/**
+ * What a state must have in common with the installation. During a rotation the store holds texts sealed with two
+ * keys.
+ */
 export async function ownerIn(
   reads: Pick<Sql, 'all'>,
   { tenantId, subscriptionId }: Pick<InstallationRecord, 'tenantId' | 'subscriptionId'>,

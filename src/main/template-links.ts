@@ -1,6 +1,6 @@
 /**
- * Fetches linked templates for deployments: only below the addresses that the operator listed, without redirects, and
- * by the outbound policy. It knows nothing of what the text says.
+ * Fetches linked templates for deployments: only below the addresses that the operator listed, without redirects,
+ * and by the outbound policy. It does not read their content.
  */
 
 import { NotReached, noAnswer, type Outbound } from '#outbound/outbound.ts'
@@ -9,7 +9,7 @@ import type { LinkedText, TemplateLinks } from '#providers/resources/provider.ts
 
 interface TemplateLinkOptions {
   readonly outbound: Outbound
-  /** Addresses that end with a slash. */
+  /** The addresses end with a slash. */
   readonly allowed: readonly string[]
   readonly timeoutSeconds?: number
 }
@@ -41,7 +41,7 @@ function isBelow(url: URL, allowed: URL): boolean {
   return url.origin === allowed.origin && url.pathname.startsWith(allowed.pathname)
 }
 
-/** Throws nothing: whatever goes wrong is a reason. */
+/** Never throws: every failure becomes a reason. */
 async function fetched(url: URL, options: TemplateLinkOptions): Promise<LinkedText> {
   const signal = AbortSignal.timeout((options.timeoutSeconds ?? 10) * 1000)
   try {

@@ -1,6 +1,6 @@
 /**
- * Asks the token endpoints of identity providers for authorizations: without redirects, a bounded answer, and by the
- * outbound policy. The installation's own identity server is always reached.
+ * Requests tokens from identity providers for authorizations: without redirects, with a bounded answer, and by the
+ * outbound policy. The installation's own identity server is always allowed.
  */
 
 import { isJsonObject } from '#kernel/patch.ts'
@@ -34,7 +34,7 @@ function failed(error: string, message: string, transient: boolean): TokenAnswer
   return { ok: false, error, message, transient }
 }
 
-/** Throws nothing: whatever goes wrong is an answer. */
+/** Never throws: every failure becomes an answer. */
 async function sent(
   outbound: Outbound,
   url: URL,
@@ -65,13 +65,13 @@ function read(status: number, text: string): TokenAnswer {
   const error = answer?.['error']
   if (status === 200 && answer !== undefined && error === undefined) return { ok: true, answer }
   if (typeof error === 'string' && errorPattern.test(error)) {
-    // Texts of strangers are cut short, and never hold what was sent.
+    // Text of strangers is shortened, and never includes what was sent.
     const told = answer?.['error_description']
     const description = typeof told === 'string' ? `: ${told.slice(0, 300)}` : ''
     const transient = ['temporarily_unavailable', 'server_error'].includes(error)
     return failed(error, `it refused (${error})${description}`, transient)
   }
-  // What answers is no token endpoint. Its answer is not shown: it may be a secret page of an inner network.
+  // The address is no token endpoint. Its answer is not shown: it may be a secret page of an inner network.
   return failed('IdentityProviderUnavailable', noAnswer, true)
 }
 
@@ -80,7 +80,7 @@ function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
     const value: unknown = JSON.parse(text)
     return isJsonObject(value) ? value : undefined
   } catch {
-    // JSON.parse has no other way to say no.
+    // JSON.parse reports bad text only by throwing.
     return undefined
   }
 }

@@ -1,13 +1,16 @@
-/** Which network an IP address belongs to, and one spelling for each host. Pure: nothing is resolved here. */
+/**
+ * Decides which network zone an IP address belongs to, and the canonical spelling of hosts. Pure: it resolves
+ * nothing.
+ */
 
 import { BlockList, isIP } from 'node:net'
 
 type Zone = 'public' | 'loopback' | 'link-local' | 'private' | 'metadata' | 'reserved'
 
-/** The registry of special IPv4 addresses (RFC 6890 and later). What is not in it is public. */
+/** The registry of special IPv4 addresses (RFC 6890 and later). Addresses outside it are public. */
 const specialV4: readonly (readonly [Zone, network: string, prefix: number])[] = [
   ['loopback', '127.0.0.0', 8],
-  // Linux connects to this machine for it.
+  // Linux connects to this machine for this address.
   ['loopback', '0.0.0.0', 8],
   ['metadata', '169.254.169.254', 32],
   ['metadata', '168.63.129.16', 32],
@@ -40,7 +43,7 @@ const specialV6: readonly (readonly [Zone, network: string, prefix: number])[] =
   ['reserved', '3fff::', 20],
 ]
 
-/** All of IPv6 that is given out as public. */
+/** The part of IPv6 that is assigned as public. */
 const globalV6 = networkOf('2000::', 3, 'ipv6')
 const lists = (table: typeof specialV4, family: 'ipv4' | 'ipv6') =>
   table.map(([zone, network, prefix]) => [zone, networkOf(network, prefix, family)] as const)
@@ -53,7 +56,7 @@ function networkOf(network: string, prefix: number, family: 'ipv4' | 'ipv6'): Bl
   return list
 }
 
-/** The zone of an address as a resolver writes it. Whatever is no address is `reserved`. */
+/** The zone of an address as a resolver writes it. Text that is no address is `reserved`. */
 export function zoneOf(address: string): Zone {
   const plain = plainAddress(address)
   if (isIP(plain) === 4) {
@@ -65,8 +68,8 @@ export function zoneOf(address: string): Zone {
 }
 
 /**
- * The IPv4 address inside an IPv6 one that leads to it (mapped, or through the well-known NAT64 prefix); any other
- * address as it is, without a zone index.
+ * The IPv4 address inside an IPv6 address that leads to it (mapped, or by the well-known NAT64 prefix). Any other
+ * address stays as it is, without a zone index.
  */
 export function plainAddress(address: string): string {
   const bare = address.replace(/%.*$/, '')
@@ -80,7 +83,7 @@ export function plainAddress(address: string): string {
 
 /** The eight groups of an IPv6 address, in hex without leading zeros. */
 function groupsOf(address: string): readonly string[] {
-  // The parser of URLs writes every address in one form, with `::` at most once.
+  // The URL parser writes every address in one form, with `::` at most once.
   const text = URL.parse(`http://[${address}]/`)?.hostname.slice(1, -1) ?? '::'
   const [left = '', right] = text.split('::')
   const before = left === '' ? [] : left.split(':')
@@ -92,8 +95,9 @@ function groupsOf(address: string): readonly string[] {
 const hostCharacters = /^[^\s/\\?#@%<>^|[\]]+$/
 
 /**
- * One spelling for a host: lower case, IDNs as `xn--`, every spelling of an IPv4 address (octal, hexadecimal, one
- * number) as four decimal numbers, IPv6 without brackets, no trailing dot. Undefined for what is no host.
+ * The canonical spelling of a host: lower case, IDNs as `xn--`, every spelling of an IPv4 address (octal,
+ * hexadecimal, one number) as four decimal numbers, IPv6 without brackets, no trailing dot. Undefined for text that
+ * is no host.
  */
 export function canonicalHost(host: string): string | undefined {
   const isBracketed = host.startsWith('[') && host.endsWith(']')
@@ -109,7 +113,7 @@ export function canonicalHost(host: string): string | undefined {
   return name === undefined || name === '' || name.endsWith('.') ? undefined : name
 }
 
-/** Names that lead to this machine, or to the metadata service of the machine's cloud, wherever they are asked. */
+/** The zone of names that always lead to this machine or to the metadata service of its cloud. */
 export function zoneOfName(name: string): Zone | undefined {
   if (name === 'localhost' || name.endsWith('.localhost')) return 'loopback'
   return metadataNames.has(name) ? 'metadata' : undefined
@@ -124,11 +128,11 @@ const metadataNames: ReadonlySet<string> = new Set([
   'instance-data.ec2.internal',
 ])
 
-/** Is it an address of this machine alone? A name counts when it is `localhost`. */
+/** Whether it is an address of this machine only. The only name that counts is `localhost`. */
 export function isLoopback(host: string): boolean {
   const name = canonicalHost(host)
   if (name === undefined) return false
   const zone = isIP(name) === 0 ? zoneOfName(name) : zoneOf(name)
-  // To listen on `0.0.0.0` or `::` is to listen everywhere.
+  // Listening on `0.0.0.0` or `::` means listening on all addresses.
   return zone === 'loopback' && !/^(?:0\.|::$)/.test(plainAddress(name))
 }

@@ -1,4 +1,4 @@
-/** HTTP agents for clients that open their own connections (the blob service's). Each connection is routed by itself. */
+/** HTTP agents for clients that open their own connections (the blob client). The policy judges each connection. */
 
 import { Agent, type ClientRequestArgs } from 'node:http'
 import { Agent as SecureAgent } from 'node:https'
@@ -12,7 +12,7 @@ interface Agents {
 
 const known = new WeakMap<Outbound, Agents>()
 
-/** The same for every client of one way out, so that connections are used again. */
+/** All clients of one policy share an agent, so that connections are reused. */
 export function agentOf(outbound: Outbound, isSecure: boolean): Agent {
   let agents = known.get(outbound)
   if (agents === undefined) {
@@ -32,16 +32,16 @@ function routed<A extends Agent>(agent: A, scheme: string, outbound: Outbound): 
     const port = Number(options.port ?? (scheme === 'https' ? 443 : 80))
     const destination: Destination = { scheme, host: options.host ?? 'localhost', port }
     const { host, lookup } = await outbound.route(destination)
-    // The name the certificate is checked for stays as the agent set it.
+    // The agent sets the name that the certificate is checked for; it does not change.
     const socket = connect({ ...options, host, lookup })
     if (!socket) throw new Error('an agent of the platform gives a socket')
-    // For the operator's log; whoever asked is told by the socket itself.
+    // For the operator's log. The socket reports the error to the client.
     socket.once('error', (error) => void outbound.failed(destination, error))
     return socket
   }
 
   agent.createConnection = (options, callback) => {
-    // Without a callback nobody would learn of the socket.
+    // Without a callback nobody would get the socket.
     opened(options).then(
       (socket) => callback?.(null, socket),
       (error: Error) => callback?.(error, nothing),
@@ -51,5 +51,5 @@ function routed<A extends Agent>(agent: A, scheme: string, outbound: Outbound): 
   return agent
 }
 
-/** The type asks for a socket beside the error; the agent looks at the error first. */
+/** The type requires a socket beside the error; the agent looks at the error first. */
 const nothing = undefined as unknown as Duplex

@@ -1,7 +1,7 @@
 /**
- * A forward proxy on loopback for one run of a program that opens connections by itself (git). Whatever the program
- * asks for, redirects included, is routed by the policy, and the program resolves no name. TLS passes through
- * untouched, so the program checks certificates as ever. Only who knows the run's secret is served.
+ * A forward proxy on loopback for one run of a program that opens connections by itself (git). The policy judges
+ * everything the program connects to, redirects included, and the program resolves no names. TLS passes through
+ * unchanged, so the program checks certificates itself. A client must know the run's secret.
  */
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
@@ -17,7 +17,7 @@ import type { Duplex } from 'node:stream'
 import { type Destination, destinationOf, type Outbound, socketOf } from './outbound.ts'
 
 interface ForwardProxy extends AsyncDisposable {
-  /** With the secret in it: keep it from command lines. */
+  /** The URL contains the secret: keep it off command lines. */
   readonly url: string
 }
 
@@ -52,7 +52,7 @@ export async function openForwardProxy(outbound: Outbound): Promise<ForwardProxy
     server.once('error', reject)
     server.listen(0, '127.0.0.1', resolve)
   })
-  // A server that listens on a port has an address of this shape.
+  // The address of a server that listens on a port has this shape.
   const { port } = server.address() as AddressInfo
   return {
     url: `http://armature:${secret}@127.0.0.1:${port}`,
@@ -64,7 +64,7 @@ export async function openForwardProxy(outbound: Outbound): Promise<ForwardProxy
   }
 }
 
-/** A socket that is connected. Rejects when the way is not allowed, or leads nowhere in time. */
+/** A connected socket. Rejects when the destination is not allowed, or does not answer in time. */
 async function connected(outbound: Outbound, destination: Destination): Promise<Socket> {
   const socket = socketOf(await outbound.route(destination))
   try {
@@ -105,12 +105,12 @@ async function tunnel(outbound: Outbound, authority: string, caller: Caller): Pr
     remote.write(head)
     socket.pipe(remote).pipe(socket)
   } catch {
-    // The operator was told; the program learns that there is no way.
+    // The operator's log has the reason; the program only learns that it cannot connect.
     socket.end(`HTTP/1.1 ${unreachable} Bad Gateway\r\n\r\n`)
   }
 }
 
-/** Headers of one connection, which are not handed on (RFC 9110, 7.6.1). */
+/** Headers of one connection, which are not forwarded (RFC 9110, 7.6.1). */
 const ofConnection: ReadonlySet<string> = new Set(
   'connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer upgrade'.split(
     ' ',

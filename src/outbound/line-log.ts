@@ -1,4 +1,4 @@
-/** The log of a process of ours beside the server: JSON lines on its standard error. */
+/** The log of our child processes: JSON lines on standard error. */
 
 import type { Log } from '#kernel/ports.ts'
 

@@ -14,41 +14,44 @@ import { createPolicy, type OutboundSettings } from './policy.ts'
 export type Resolve = (name: string) => Promise<readonly string[]>
 
 export interface Destination {
-  /** `https`, `http`, `postgresql`: what rules name. */
+  /** `https`, `http`, `postgresql`: the schemes that rules name. */
   readonly scheme: string
   /** A name or an address, as a caller wrote it. */
   readonly host: string
   readonly port: number
 }
 
-/** A way that is allowed. */
+/** An allowed destination. */
 export interface Route {
-  /** Canonical. What a certificate is checked against. */
+  /** In canonical spelling. Certificates are checked against it. */
   readonly host: string
   readonly port: number
-  /** At least one; judged. */
+  /** At least one; all judged by the policy. */
   readonly addresses: readonly string[]
-  /** For sockets that are given the host's name: answers the judged addresses, whatever it is asked. */
+  /** For sockets that are given the host's name: it returns the judged addresses, whatever name it gets. */
   readonly lookup: LookupFunction
 }
 
 export interface Outbound {
-  /** For processes of ours, which open their own. */
+  /** For child processes, which open their own connections. */
   readonly settings: OutboundSettings
   /** Throws `NotReached`. */
   route(destination: Destination): Promise<Route>
-  /** The same policy with more that is allowed: addresses that the operator named elsewhere. What is denied stays so. */
+  /**
+   * The same policy with more destinations allowed: addresses that the operator named elsewhere. Denied ones stay
+   * denied.
+   */
   allowing(urls: readonly URL[]): Outbound
-  /** Tells the operator what went wrong on an allowed way; the error to throw instead. */
+  /** Logs a failure of an allowed connection for the operator, and returns the error to throw instead. */
   failed(destination: Destination, cause: unknown): NotReached
 }
 
-/** One sentence for every way to get no answer, so that it tells nobody which ports are open. */
+/** One sentence for every failure to connect, so that it does not reveal which ports are open. */
 export const noAnswer = 'it gives no answer, or must not be asked from here'
 
 /**
- * Nothing was reached. The message is fit for a caller. `isRuledOut`: the policy refused what the caller wrote, before
- * anything was resolved or asked; another try ends the same.
+ * The destination was not reached. The message may be shown to a caller. `isRuledOut`: the policy refused what the
+ * caller wrote before anything was resolved or contacted, so a retry has the same result.
  */
 export class NotReached extends Error {
   readonly isRuledOut: boolean
@@ -111,7 +114,7 @@ export function openOutbound({ settings, log, resolve = resolveAll }: OutboundOp
       if (addresses.length === 0) throw refused(destination, 'the name has no address', false)
       for (const address of addresses) {
         const reason = policy.judgeAddress(target, address)
-        // A name that leads inside looks like one that leads nowhere.
+        // A name that leads to an inner network looks like one that leads nowhere.
         if (reason !== undefined) throw refused(destination, reason, false)
       }
       return { host, port, addresses, lookup: lookupOf(addresses) }
@@ -133,17 +136,20 @@ function lookupOf(addresses: readonly string[]): LookupFunction {
   }
 }
 
-/** Destinations whose last reason is remembered. */
+/** The number of destinations whose last reason is remembered. */
 const remembered = 1000
 
-/** A destination that fails again for the same reason is no news: servers that are away are asked every few seconds. */
+/**
+ * Logs a failure of a destination only when its reason changes: servers that are away are contacted every few
+ * seconds.
+ */
 function warnOnce(log: Log) {
   const last = new Map<string, string>()
   return ({ scheme, host, port }: Destination, cause: string, message: string): void => {
     const reason = cause.slice(0, 500)
     const key = `${scheme}://${host.slice(0, 255)}:${port}`
     if (last.get(key) === reason) return
-    // The oldest goes first; one that changes its reason comes anew.
+    // The oldest entry is removed first; a changed reason moves an entry to the end.
     last.delete(key)
     last.set(key, reason)
     if (last.size > remembered) last.delete(last.keys().next().value ?? key)
@@ -151,11 +157,11 @@ function warnOnce(log: Log) {
   }
 }
 
-/** A socket that goes this way, whatever host and port its user asks it to connect to. */
+/** A socket that connects to this route, whatever host and port its user names. */
 export function socketOf({ host, port, lookup }: Route): Socket {
   const socket = new Socket()
   const connect = socket.connect.bind(socket)
-  // Drivers are given the socket and call `connect` themselves, with the name.
+  // Drivers get the socket and call `connect` themselves, with the name.
   socket.connect = () => connect({ host, port, lookup })
   return socket
 }
@@ -166,7 +172,7 @@ function ruleFor(url: URL): string {
   return `${scheme}://${url.hostname.replace(/\.$/, '')}:${port}`
 }
 
-/** Of a URL whose scheme has a usual port. */
+/** The destination of a URL whose scheme has a default port. */
 export function destinationOf(url: URL): Destination {
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
   return { scheme: url.protocol.slice(0, -1), host: url.hostname, port }

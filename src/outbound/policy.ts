@@ -1,4 +1,4 @@
-/** Decides what may be connected to. Pure: it is given every address and resolves none. */
+/** Decides what may be connected to. Pure: it gets addresses and resolves none. */
 
 import { isIP } from 'node:net'
 import { zoneOf, zoneOfName } from './address.ts'
@@ -11,7 +11,7 @@ import {
   type Target,
 } from './rules.ts'
 
-/** Plain data, so that processes of ours can be given it. */
+/** Plain data, so that child processes can get it. */
 export interface OutboundSettings {
   /**
    * `open`: everything. `guarded`: nothing but the public network, and what is allowed. `listed`: nothing but what is
@@ -24,13 +24,13 @@ export interface OutboundSettings {
 
 export const openSettings: OutboundSettings = { mode: 'open', allow: [], deny: [] }
 
-/** Undefined when it is allowed, else why not, for the operator. */
+/** Undefined when allowed; otherwise the reason, for the operator. */
 type Reason = string | undefined
 
 interface Policy {
-  /** What is known before a name is resolved. An address is judged in full. */
+  /** Judges what is known before a name is resolved. An address is judged completely. */
   judgeText(target: Target): Reason
-  /** For one address that the target's host has. */
+  /** Judges one address of the target's host. */
   judgeAddress(target: Target, address: string): Reason
 }
 
@@ -59,7 +59,7 @@ export function createPolicy(settings: OutboundSettings): Policy {
     if (mode === 'open' || allow.some(fits)) return undefined
     const zone = zoneOf(address)
     if (zone !== 'public') return `${address} is a ${zone} address, and no rule allows it by name`
-    // `*` is everybody out there: whatever lies inside is named, or its network is.
+    // `*` covers public addresses only. An inner host or its network must be named.
     const anybody = allow.some((one) => fitsScheme(one, target) && one.host.kind === 'any')
     return mode === 'guarded' || anybody ? undefined : 'no rule allows it'
   }

@@ -1,4 +1,4 @@
-/** HTTP requests to addresses that users named: one answer is read, bounded, and redirects are left to the caller. */
+/** HTTP requests to addresses that users named. One bounded answer is read, and the caller handles redirects. */
 
 import { type IncomingMessage, request as requestPlain } from 'node:http'
 import { request as requestSecure } from 'node:https'
@@ -7,12 +7,12 @@ import { destinationOf, type Outbound } from './outbound.ts'
 interface OutboundRequest {
   readonly url: URL
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent by POST; without one it is a GET. */
+  /** A request with a body is a POST, one without a GET. */
   readonly body?: string
   readonly signal: AbortSignal
 }
 
-/** The answer has more bytes than were asked for. */
+/** The answer has more bytes than allowed. */
 export class TooLarge extends Error {}
 
 /** Rejects with `NotReached`. */
@@ -25,7 +25,7 @@ export async function answerOf(
   const send = url.protocol === 'https:' ? requestSecure : requestPlain
   const options = {
     method: body === undefined ? 'GET' : 'POST',
-    // No agent: a connection that another request has opened is never taken over.
+    // No agent: a connection of another request is never reused.
     agent: false,
     headers: { accept: 'application/json', 'accept-encoding': 'identity', ...headers },
     signal,
@@ -35,7 +35,7 @@ export async function answerOf(
     return await new Promise((resolve, reject) => {
       const call = send(url, options, resolve)
       call.once('error', reject)
-      // Nobody asked for another protocol; without this the request would never end.
+      // Nobody asked for another protocol. Without this handler the request would never end.
       call.once('upgrade', (_, socket) => {
         socket.destroy()
         reject(new Error('it answered with another protocol'))
@@ -47,12 +47,12 @@ export async function answerOf(
   }
 }
 
-/** Rejects with `TooLarge`, or with what the connection says when it breaks. */
+/** Rejects with `TooLarge`, or with the error of a broken connection. */
 export async function textOf(answer: IncomingMessage, bytesMax: number): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of answer) {
-    // Without an encoding a response gives buffers.
+    // A response without an encoding yields buffers.
     const buffer = chunk as Buffer
     bytes += buffer.length
     if (bytes > bytesMax) {

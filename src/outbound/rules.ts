@@ -7,7 +7,7 @@ import { BlockList, isIP } from 'node:net'
 import { canonicalHost, plainAddress } from './address.ts'
 
 export interface Rule {
-  /** As it was written. */
+  /** The rule as it was written. */
   readonly text: string
   readonly scheme: string | undefined
   readonly host: RuleHost
@@ -16,7 +16,7 @@ export interface Rule {
 
 type RuleHost =
   | { readonly kind: 'any' }
-  /** `below`: every name that ends with it, and not the name itself. */
+  /** `below`: every name that ends with it, but not the name itself. */
   | { readonly kind: 'name'; readonly name: string; readonly below: boolean }
   | { readonly kind: 'network'; readonly list: BlockList; readonly family: 'ipv4' | 'ipv6' }
 
@@ -26,7 +26,7 @@ export const ruleForm =
 const pattern =
   /^(?:([a-z][a-z0-9+.-]*):\/\/)?(\[[0-9a-fA-F:.]+\](?:\/\d{1,3})?|[^:[\]]+|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*\/\d{1,3})(?::(\d{1,5})(?:-(\d{1,5}))?)?$/
 
-/** Undefined for what is no rule. */
+/** Undefined for text that is no rule. */
 export function parseRule(text: string): Rule | undefined {
   const [, scheme, written = '', from, to = from] = pattern.exec(text.trim()) ?? []
   const host = parseHost(written)
@@ -59,12 +59,12 @@ function parseHost(written: string): RuleHost | undefined {
 export interface Target {
   /** `https`, `http`, `postgresql`. */
   readonly scheme: string
-  /** In its canonical spelling. */
+  /** In canonical spelling. */
   readonly host: string
   readonly port: number
 }
 
-/** Do scheme and port of the rule fit? Says nothing of the host. */
+/** Whether scheme and port match the rule. The host is not compared. */
 export function fitsScheme(rule: Rule, { scheme, port }: Target): boolean {
   if (rule.scheme !== undefined && rule.scheme !== scheme) return false
   return rule.ports === undefined || (port >= rule.ports.from && port <= rule.ports.to)
@@ -77,7 +77,7 @@ export function matchesName({ host }: Rule, name: string): boolean {
 
 export function matchesAddress({ host }: Rule, address: string): boolean {
   if (host.kind !== 'network') return false
-  // An IPv4 address means the same however it is wrapped; a rule may name the wrapped form too.
+  // An IPv4 address is the same however it is wrapped; a rule may also name the wrapped form.
   return [address.replace(/%.*$/, ''), plainAddress(address)].some(
     (one) => isIP(one) === (host.family === 'ipv4' ? 4 : 6) && host.list.check(one, host.family),
   )

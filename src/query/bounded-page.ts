@@ -1,29 +1,32 @@
 /**
- * A page of what a filter lets through, of a bounded number of rows: when the budget is used up the page comes back
- * short, with a cursor that goes on behind the last row looked at.
+ * Reads a page of filtered rows within a budget. When the budget is used up, the page comes back short with a
+ * cursor that continues after the last row read.
  */
 
 import type { Cursor, Stretch } from './keyset-page.ts'
 
 interface Page<T> {
   readonly items: readonly T[]
-  /** Undefined when nothing is behind the page. */
+  /** Undefined when nothing follows the page. */
   readonly next: Cursor | undefined
 }
 
 interface PageRequest<R, T> {
   readonly after: Cursor | undefined
   readonly pageSize: number
-  /** Rows that are read for one page, at the most. */
+  /** The largest number of rows read for one page. */
   readonly rowsMax: number
-  /** How often the store is asked, at the most, where rows do not tell how much it looked at. */
+  /** The largest number of reads, where rows do not tell how many rows the store looked at. */
   readonly readsMax?: number
-  /** Rows to read at once when so many items are missing; a filter may leave out most of them. */
+  /** The number of rows to read at once when so many items are missing; a filter may drop most of them. */
   rowsAtOnce(missing: number): number
-  /** At most `limit` rows behind the cursor; fewer, with an `end`, when it looked at as many as it may. */
+  /**
+   * Reads at most `limit` rows after the cursor. It may return fewer, with an `end`, when it has looked at as many
+   * as allowed.
+   */
   read(after: Cursor | undefined, limit: number): Promise<Stretch<R>>
   cursorOf(row: R): Cursor
-  /** What each row shows, undefined where the filter leaves it out. */
+  /** The item of each row; undefined where the filter drops it. */
   show(rows: readonly R[]): readonly (T | undefined)[] | Promise<readonly (T | undefined)[]>
 }
 
@@ -38,7 +41,7 @@ export async function boundedPage<R, T>(request: PageRequest<R, T>): Promise<Pag
     let previous: R | undefined
     for (const [at, row] of rows.entries()) {
       const item = shown[at]
-      // One more than the page has: something is behind it.
+      // One more item than the page holds: something follows.
       if (item !== undefined && items.length === pageSize) {
         return { items, next: previous === undefined ? cursor : cursorOf(previous) }
       }

@@ -1,7 +1,6 @@
 /**
- * Pages that go on behind a row: an order names its keys, a cursor holds the keys of the last row seen, and a page
- * costs the page however far into the list it is. Keys are never null, and the last one tells rows apart that are
- * alike in all others.
+ * Keyset pages. An order names its keys, a cursor holds the keys of the last row, and a page costs the same however
+ * far into the list it is. Keys are never null, and the last key is unique among rows that are equal in all others.
  */
 
 import type { RawBuilder, SqlBool, Sql as SqlTag } from 'kysely'
@@ -9,7 +8,7 @@ import type { SqlRow } from '#stores/store.ts'
 import type { Condition } from './predicate.ts'
 import { type Composer, type Reader, readAll } from './statement.ts'
 
-/** `text` is SQL out of our sources, as the index has it. */
+/** `text` is SQL from our own sources, exactly as in the index. */
 export interface OrderKey {
   readonly type: 'text' | 'whole'
   readonly text: string
@@ -23,21 +22,21 @@ export interface KeysetRange {
   readonly table: string
   readonly where: readonly Condition[]
   readonly order: readonly OrderKey[]
-  /** What is selected; all columns where left out. */
+  /** The selected columns; all when left out. */
   readonly columns?: readonly string[]
-  /** A row has few columns: a window of them is read whole, and no more of it than the page needs otherwise. */
+  /** Rows have few columns, so a window of them is read whole. Otherwise only the rows of the page are. */
   readonly isNarrow?: boolean
-  /** The one key counts the rows of the range from 1, without a gap. */
+  /** The single key numbers the rows of the range from 1, without gaps. */
   readonly isDense?: boolean
 }
 
 export interface Stretch<R = SqlRow> {
   readonly rows: readonly R[]
-  /** Where it goes on; undefined when nothing is behind it. */
+  /** The cursor to continue from; undefined when nothing follows. */
   readonly end: Cursor | undefined
 }
 
-/** The first `limit` rows behind a cursor. */
+/** The first `limit` rows after a cursor. */
 export async function readRange(
   composer: Composer,
   reader: Reader,
@@ -50,8 +49,8 @@ export async function readRange(
 }
 
 /**
- * The first `limit` rows that meet a condition, among `window` rows behind a cursor: what few rows meet costs the
- * window, not the list. The keys of the order have one direction.
+ * The first `limit` rows that meet a condition, among `window` rows after a cursor. A condition that few rows meet
+ * costs the window, not the whole list. All keys of the order have the same direction.
  */
 export async function readWindow(
   composer: Composer,
@@ -75,7 +74,7 @@ export async function readWindow(
     { ...range, where: [...within, condition] },
     { limit },
   )
-  // As many as were asked for: there may be more in the window.
+  // As many as requested: the window may hold more.
   return { rows, end: rows.length === limit ? lastCursor(range.order, rows) : edge }
 }
 
@@ -90,7 +89,7 @@ function narrowWindow(
     where ${condition} order by ${sorted} limit ${limit}`
 }
 
-/** Rows after a cursor, so many at the most. */
+/** At most so many rows after a cursor. */
 export interface PageBounds {
   readonly after?: Cursor | undefined
   readonly limit: number
@@ -101,7 +100,7 @@ interface Window extends PageBounds {
   readonly window: number
 }
 
-/** The last row of the window; undefined when fewer are left. */
+/** The last row of the window; undefined when fewer rows are left. */
 async function edgeOf(
   composer: Composer,
   reader: Reader,
@@ -119,7 +118,7 @@ async function edgeOf(
   return row && cursorOf(order, row)
 }
 
-/** `sortedBy` where rows come in an order that is not the one their cursors have. */
+/** `sortedBy` is the order of the result, where it differs from the order of the cursors. */
 export async function readRows(
   composer: Composer,
   reader: Reader,
@@ -145,7 +144,7 @@ function orderBy(sql: SqlTag, order: readonly OrderKey[]): RawBuilder<unknown> {
   return sql.raw(order.map(({ text, direction }) => `${text} ${direction}`).join(', '))
 }
 
-/** Keys that are columns come with the row where it is selected whole. */
+/** A key that is a column needs no extra selection when the whole row is selected. */
 function keysOf(
   sql: SqlTag,
   order: readonly OrderKey[],
@@ -185,7 +184,7 @@ function behindCursor(
   return after === undefined ? where : [...where, behind(sql, order, after)]
 }
 
-/** Rows behind a cursor. */
+/** The condition for rows after a cursor. */
 export function behind(sql: SqlTag, order: readonly OrderKey[], cursor: Cursor): Condition {
   const asRow = comparedAsRow(sql, order, cursor, { asc: '>', desc: '<' })
   if (asRow !== undefined) return asRow
@@ -194,19 +193,19 @@ export function behind(sql: SqlTag, order: readonly OrderKey[], cursor: Cursor):
     return sql`(${sql.join([...alike, comparedKey(sql, key.text, signOf(key), cursor[at])], sql` and `)})`
   })
   const [first] = order
-  // The first bound says nothing new: it is where the index is entered.
+  // The first bound is redundant, but the database uses it to enter the index.
   const bound = first && comparedKey(sql, first.text, `${signOf(first)}=`, cursor[0])
   return sql<SqlBool>`${bound ?? sql`1 = 1`} and (${sql.join(alternatives, sql` or `)})`
 }
 
-/** Rows up to a cursor, and its own. */
+/** The condition for rows up to a cursor, its own row included. */
 function upTo(sql: SqlTag, order: readonly OrderKey[], cursor: Cursor): Condition {
   const condition = comparedAsRow(sql, order, cursor, { asc: '<=', desc: '>=' })
   if (condition === undefined) throw new Error('the keys of a window have one direction')
   return condition
 }
 
-/** One comparison of rows, where an index is entered at once; undefined where directions are mixed. */
+/** A row comparison, with which the database enters an index directly; undefined for mixed directions. */
 function comparedAsRow(
   sql: SqlTag,
   order: readonly OrderKey[],

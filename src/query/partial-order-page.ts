@@ -1,7 +1,7 @@
 /**
- * A page in an order of several keys of which each has an index and no pair has one: rows alike in the first key
- * stand together, and the other keys order them. Small groups are sorted; large ones are read along the index of the
- * next key.
+ * A page in an order of several keys, each with its own index but no common one. Rows that are equal in the first
+ * key form a group, and the other keys order it. Small groups are sorted; large ones are read along the index of
+ * the next key.
  */
 
 import type { Sql, SqlRow } from '#stores/store.ts'
@@ -20,10 +20,10 @@ import {
 import type { Condition } from './predicate.ts'
 import { type Composer, type Reader, readAll } from './statement.ts'
 
-/** From so many rows on, reading along an index and passing over other groups costs less than sorting. */
+/** For larger groups, reading along an index and skipping other groups costs less than sorting. */
 const sortedMax = 2000
 
-/** The last key tells rows apart. */
+/** The last key is unique. */
 export async function readPartialOrder(
   composer: Composer,
   reader: Reader,
@@ -54,7 +54,7 @@ export async function readPartialOrder(
     }
     const left = most - found.length
     if (left === 0) return found
-    // The first key alone tells quickly which groups are on the page; only the last may be longer than it.
+    // The first key alone quickly tells which groups are on the page. Only the last group may exceed it.
     const ending = await lastHead(first, rest, past, left)
     if (ending === undefined) {
       found.push(...(await rows(order.map(withoutIndex), past, left)))
@@ -68,7 +68,7 @@ export async function readPartialOrder(
     return found
   }
 
-  /** Rows of one value of the first key, by the others. */
+  /** The rows with one value of the first key, ordered by the other keys. */
   async function group(
     {
       first,
@@ -101,7 +101,7 @@ export async function readPartialOrder(
     return counted.length > sortedMax
   }
 
-  /** The value of the first key in the last of so many rows; undefined when there are fewer. */
+  /** The first key's value in the last of so many rows; undefined when there are fewer. */
   async function lastHead(
     first: OrderKey,
     rest: readonly OrderKey[],
@@ -132,7 +132,7 @@ export async function readPartialOrder(
   }
 }
 
-/** The same value in a form that no index has. */
+/** The same value in a form that no index matches. */
 function withoutIndex(key: OrderKey): OrderKey {
   return { ...key, text: key.type === 'whole' ? `(${key.text} + 0)` : `(${key.text} || '')` }
 }
@@ -144,8 +144,9 @@ function lastOf(order: readonly OrderKey[]): OrderKey {
 }
 
 /**
- * PostgreSQL knows nothing yet of rows that have just been written, and would sort all of them where an index is in
- * order. What is to be sorted all the same looks so dear to it then that it would compile the statement.
+ * Tells PostgreSQL to use indexes. It has no statistics of rows that were just written and would sort all of them
+ * although an index is in order. Statements that must sort then look so expensive that it would compile them, so
+ * that is turned off too.
  */
 export function alongIndexes<T>(sql: Sql, work: (reader: Reader) => Promise<T>): Promise<T> {
   if (sql.dialect === 'sqlite') return work(sql)

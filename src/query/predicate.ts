@@ -1,7 +1,7 @@
 /**
- * A filter in its two forms: a function of an item, which decides, and a condition on columns that every row meets
- * which the function holds for. The condition may let too much through, never too little: what the store finds is
- * asked again. A test of each area holds one against the other.
+ * Turns a filter into a function of an item, which decides, and a condition on columns, which every matching row
+ * meets. The condition may accept too many rows, never too few; the function is applied to what the store finds. A
+ * test of each area compares the two.
  */
 
 import type { Expression, SqlBool, Sql as SqlTag } from 'kysely'
@@ -13,25 +13,25 @@ import type { FilterProblem } from '#kernel/filter/problem.ts'
 import { lenientProfile } from '#kernel/filter/profile.ts'
 import { valueAs } from '#kernel/filter/values.ts'
 
-/** What the store holds of a field. `text` is SQL out of our sources: a column, or an expression over some. */
+/** How the store holds a field. `text` is SQL from our own sources: a column or an expression. */
 type FilterColumn =
-  /** Text of ASCII that is never null, compared without case. */
+  /** ASCII text that is never null, compared without regard to case. */
   | { readonly kind: 'word'; readonly text: string }
-  /** Text in lower case. Only equality is asked: to a reader it is withheld from, `ne` holds. */
+  /** Text in lower case. Only equality is pushed down: for a reader who may not see the field, `ne` holds. */
   | { readonly kind: 'folded'; readonly text: string }
-  /** Values in lower case as `|a|b|`; `fold` makes one of what a filter says. Only equality is asked. */
+  /** Values in lower case as `|a|b|`; `fold` converts a literal. Only equality is pushed down. */
   | { readonly kind: 'list'; readonly text: string; fold(value: string): string }
-  /** Whole numbers; with a `scale`, that many of them are one of the filter's. */
+  /** Whole numbers. With a `scale`, the column holds the filter's number times the scale. */
   | { readonly kind: 'whole' | 'moment'; readonly text: string; readonly scale?: number }
   | { readonly kind: 'real'; readonly text: string }
-  /** Only whether there is any is asked. */
+  /** Only the presence of a value is pushed down. */
   | { readonly kind: 'presence'; readonly text: string }
 
 export type FilterColumns = Readonly<Record<string, FilterColumn>>
 
 export type Condition = Expression<SqlBool>
 
-/** A condition that is yet to be written; undefined where the columns tell nothing. */
+/** Writes the condition later; undefined where the columns say nothing. */
 export type ConditionWriter = (sql: SqlTag) => Condition | undefined
 
 export interface Predicate<T> {
@@ -77,7 +77,7 @@ const swapped: Readonly<Record<CompareOperator, CompareOperator>> = {
   le: 'ge',
 }
 
-/** What of a filter the store can ask; undefined where that is nothing. */
+/** The part of a filter that the store can evaluate; undefined when there is none. */
 function pushdown(sql: SqlTag, node: FilterNode, columnOf: ColumnFinder): Condition | undefined {
   switch (node.kind) {
     case 'in': {
@@ -97,7 +97,7 @@ function pushdown(sql: SqlTag, node: FilterNode, columnOf: ColumnFinder): Condit
     case 'unary': {
       const { operator, operand } = node
       if (operator !== 'not' || operand.kind !== 'binary') return undefined
-      // `not` turns only these two into each other for null as well.
+      // `not` turns only `eq` and `ne` into each other for null as well.
       if (operand.operator !== 'eq' && operand.operator !== 'ne') return undefined
       const opposite = operand.operator === 'eq' ? 'ne' : 'eq'
       return pushdown(sql, { ...operand, operator: opposite }, columnOf)
@@ -123,7 +123,7 @@ function isComparison(operator: string): operator is CompareOperator {
   return Object.hasOwn(swapped, operator)
 }
 
-/** All that are known; undefined where none is. */
+/** The conjunction of the known conditions; undefined when none is known. */
 export function allOf(
   sql: SqlTag,
   conditions: readonly (Condition | undefined)[],
@@ -133,7 +133,7 @@ export function allOf(
   return sql<SqlBool>`(${sql.join(known, sql` and `)})`
 }
 
-/** Undefined unless all are known. */
+/** The disjunction; undefined unless all are known. */
 function anyOf(sql: SqlTag, conditions: readonly (Condition | undefined)[]): Condition | undefined {
   const known = conditions.filter((one) => one !== undefined)
   if (known.length < conditions.length) return undefined
@@ -161,7 +161,7 @@ function compared(
     if (word === undefined) return undefined
     return sql<SqlBool>`lower(${cell}) ${sql.raw(signs[operator])} ${word}`
   }
-  // `ne` holds for what is null, which the store would leave out.
+  // `ne` holds for null, which the store would leave out.
   if (operator === 'ne') return undefined
   const value = numberOf(column, literal)
   if (value === undefined) return undefined
@@ -177,7 +177,7 @@ function compared(
 
 const signs = { eq: '=', ne: '<>', gt: '>', ge: '>=', lt: '<', le: '<=' } as const
 
-/** Past every number and moment there is, and still whole to both stores. */
+/** Larger than every number and moment in a column, and still exact in both stores. */
 const wholeMax = Number.MAX_SAFE_INTEGER
 
 function oneOf(
@@ -185,14 +185,14 @@ function oneOf(
   column: Extract<FilterColumn, { readonly kind: 'folded' | 'list' }>,
   { literal }: LiteralNode,
 ): Condition | undefined {
-  // No text in a store holds NUL.
+  // No stored text contains NUL.
   if (literal.type !== 'string' || literal.value.includes('\0')) return undefined
   const cell = sql.raw(column.text)
   if (column.kind === 'folded') return sql<SqlBool>`${cell} = ${literal.value.toLowerCase()}`
   return like(sql, column, `%|${escaped(column.fold(literal.value))}|%`)
 }
 
-/** Of ASCII alone: other letters are folded in another way by each store. */
+/** Only ASCII: each store folds other letters differently. */
 function wordOf({ literal }: LiteralNode): string | undefined {
   const text =
     literal.type === 'string' || literal.type === 'enum'
@@ -210,7 +210,7 @@ function numberOf(column: FilterColumn, { literal }: LiteralNode): number | unde
   return scale === 1 ? value : nearWhole(value * scale)
 }
 
-/** 12.34 × 10,000 is a hair beside 123,400. */
+/** 12.34 × 10,000 differs from 123,400 by a rounding error. */
 export function nearWhole(value: number): number {
   const whole = Math.round(value)
   return Math.abs(value - whole) < 1e-6 * Math.max(1, Math.abs(value) / 1e6) ? whole : value

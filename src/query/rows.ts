@@ -1,4 +1,4 @@
-/** Rows of typed tables by statements that are the same for every call of one place, which the store prepares once. */
+/** Reads and writes rows of typed tables with constant statements, which the store prepares once. */
 
 import type { SqlTx, SqlValue } from '#stores/store.ts'
 import type { Reader } from './statement.ts'
@@ -6,7 +6,7 @@ import type { Cells, Columns, Table } from './table.ts'
 
 type Named = Pick<Table, 'name'>
 
-/** All rows; `rest` is what stands behind the name of the table: `where …`. */
+/** All rows. `rest` follows the name of the table: `where …`. */
 export async function allRows<C extends Columns>(
   reader: Reader,
   { name, selected }: Table<C>,
@@ -14,7 +14,7 @@ export async function allRows<C extends Columns>(
   ...values: readonly SqlValue[]
 ): Promise<readonly Cells<C>[]> {
   const rows = await reader.all(`select ${selected} from ${name} ${rest}`, ...values)
-  // The columns that were selected are those of the table, which has them as the migrations made them.
+  // The selected columns are those of the table, as the migrations made them.
   return rows as readonly Cells<C>[]
 }
 
@@ -28,7 +28,7 @@ export async function firstRow<C extends Columns>(
   return row
 }
 
-/** The row with these cells; `ending` is what the statement ends with. */
+/** The row with these cells. `ending` is appended to the statement. */
 export function findRow<C extends Columns>(
   reader: Reader,
   table: Table<C>,
@@ -48,14 +48,14 @@ export async function insertRow<C extends Columns>(
   await tx.run(insertText({ name }, Object.keys(cells), 1), ...values)
 }
 
-/** Takes the values of so many rows. */
+/** An insert statement for so many rows. */
 export function insertText({ name }: Named, columns: readonly string[], rows: number): string {
   const marks = `(${columns.map(() => '?').join(', ')})`
   const values = Array.from({ length: rows }, () => marks).join(', ')
   return `insert into ${name} (${columns.join(', ')}) values ${values}`
 }
 
-/** Sets cells of the rows with others; how many there were. */
+/** Sets cells of the rows that have other cells, and returns the number of rows. */
 export function updateRows<C extends Columns>(
   tx: SqlTx,
   { name }: Table<C>,

@@ -1,6 +1,6 @@
 /**
- * Statements composed at run time: Kysely writes them, the store's relational port runs them. What is the same for
- * every call is written out where it is used, and prepared once.
+ * Statements composed at run time: Kysely writes them, and the store's relational port runs them. Constant
+ * statements are written as text where they are used, and prepared once.
  */
 
 import type { Kysely, RawBuilder, Sql as SqlTag } from 'kysely'
@@ -16,7 +16,7 @@ export type Reader = Pick<SqlTx, 'all'>
 
 let loading: Promise<Composer> | undefined
 
-/** Loaded by the first statement: the builder is three hundred modules, a quarter of the server's start. */
+/** Kysely is loaded with the first statement: it has three hundred modules, a quarter of the server's start. */
 export function composer(): Promise<Composer> {
   loading ??= load()
   return loading
@@ -25,7 +25,7 @@ export function composer(): Promise<Composer> {
 async function load(): Promise<Composer> {
   const { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } =
     await import('kysely')
-  // The port numbers `?` for PostgreSQL; what is composed is of the subset both stores read.
+  // The port numbers `?` for PostgreSQL. Composed statements use the SQL subset of both stores.
   const db = new Kysely<unknown>({
     dialect: {
       createAdapter: () => new SqliteAdapter(),
@@ -43,6 +43,6 @@ export function readAll(
   statement: RawBuilder<unknown>,
 ): Promise<readonly SqlRow[]> {
   const { sql, parameters } = statement.compile(db)
-  // Every parameter came in as a value of the port.
+  // Every parameter was passed in as a value of the port.
   return reader.all(sql, ...(parameters as readonly SqlValue[]))
 }

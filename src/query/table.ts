@@ -1,25 +1,25 @@
 /**
- * Tables as types: each column is declared once, and from it come its declaration in either store, the types of a row
- * and the reader of one. Migrations are written from it too; what is released of them is frozen by its hash.
+ * Typed tables. Each column is declared once; its SQL declaration in both stores, its row type and its decoder come
+ * from that. Migrations are written from the declarations too, and a hash freezes the released ones.
  */
 
 import type { SqlRow, SqlValue } from '#stores/store.ts'
 
 export type Dialect = 'sqlite' | 'postgres'
 
-/** `T` is what a row holds. */
+/** `T` is the type of the value in a row. */
 export interface Column<T> {
   readonly type: 'text' | 'bigint' | 'double precision'
   readonly isNullable: boolean
-  /** Compared byte by byte on PostgreSQL whatever the database's language; SQLite always does so. */
+  /** PostgreSQL compares it byte by byte whatever the database's language; SQLite always does. */
   readonly isBytewise: boolean
   readonly isUnique: boolean
-  /** `not null` is left out, which a primary key says by itself. */
+  /** Leaves out `not null`, which a primary key implies. */
   readonly isTacit: boolean
   readonly default: string | number | undefined
-  /** The migration that adds it to a table that is there; 0 where it comes with the table. */
+  /** The migration that adds the column to an existing table; 0 when it was created with the table. */
   readonly since: number
-  /** A cell that is not null, where a row holds it in another form. */
+  /** Decodes a cell that is not null, where the row has another type. */
   readonly read: ((cell: SqlValue) => T) | undefined
 }
 
@@ -49,7 +49,7 @@ function column<T>(
   }
 }
 
-/** Text; a union of words where the area writes no others. */
+/** Text, or a union of words when the area writes no others. */
 export const text = <T extends string = string>(options: ColumnOptions = {}): Column<T> =>
   column('text', undefined, options)
 
@@ -60,11 +60,11 @@ export const whole = (options: ColumnOptions = {}): Column<number> =>
 export const real = (options: ColumnOptions = {}): Column<number> =>
   column('double precision', undefined, options)
 
-/** A sum that may be past what a number holds; selected as text. */
+/** A sum that may exceed a JavaScript number; selected as text. */
 export const wide = (options: ColumnOptions = {}): Column<bigint> =>
   column('bigint', (cell) => BigInt(String(cell)), options)
 
-/** 0 or 1 at rest. */
+/** Stored as 0 or 1. */
 export const flag = (options: ColumnOptions = {}): Column<boolean> =>
   column('bigint', (cell) => cell === 1, options)
 
@@ -76,9 +76,9 @@ export function nullable<T>(one: Column<T>): Column<T | null> {
   return { ...one, isNullable: true }
 }
 
-/** Columns of one kind. */
+/** Several columns of one kind. */
 export function each<T, N extends string>(one: Column<T>, ...names: readonly N[]) {
-  // Each name has the column, and nothing else is there.
+  // Every name gets the column, and there are no other names.
   return Object.fromEntries(names.map((name) => [name, one])) as Record<N, Column<T>>
 }
 
@@ -88,9 +88,9 @@ export interface Table<C extends Columns = Columns> {
   readonly name: string
   readonly columns: C
   readonly primaryKey: readonly string[]
-  /** What a statement selects to read whole rows. */
+  /** The select list for whole rows. */
   readonly selected: string
-  /** Cells selected by the names of the columns, all of them; what was selected besides is passed over. */
+  /** Decodes selected cells by their column names. All columns must be there; further cells are ignored. */
   readonly row: (cells: SqlRow) => Row<C>
 }
 
@@ -100,17 +100,17 @@ type Row<C extends Columns> = {
   readonly [K in keyof C as Camel<K>]: C[K] extends Column<infer T> ? T : never
 }
 
-/** What a cell holds at rest. */
+/** The stored type of a cell. */
 type Cell<T> = T extends SqlValue ? T : T extends boolean ? number : SqlValue
 
-/** A row as it is at rest, by the names of the columns. */
+/** A stored row, by column names. */
 export type Cells<C extends Columns = Columns> = {
   readonly [K in keyof C]: C[K] extends Column<infer T> ? Cell<T> : never
 }
 
 export type CellsOf<T extends Pick<Table, 'columns'>> = Cells<T['columns']>
 
-/** A row of a table: `started_at` is `startedAt`. */
+/** A decoded row: `started_at` becomes `startedAt`. */
 export type RowOf<T extends { readonly row: (cells: SqlRow) => unknown }> = ReturnType<T['row']>
 
 export function defineTable<C extends Columns>(
@@ -131,7 +131,7 @@ export function defineTable<C extends Columns>(
   }
 }
 
-/** The table as far as these columns go, which is what is read of it. */
+/** The table restricted to these columns, for statements that read only them. */
 export function selecting<C extends Columns, K extends keyof C & string>(
   { name, columns, primaryKey }: Table<C>,
   ...names: readonly K[]
@@ -141,20 +141,20 @@ export function selecting<C extends Columns, K extends keyof C & string>(
   return { ...defineTable(name, own, []), primaryKey, selected: names.join(', ') }
 }
 
-/** What a new row holds where nothing else is said. */
+/** The default cells of a new row. */
 export function emptyCells<C extends Columns>({ columns }: Pick<Table<C>, 'columns'>): Cells<C> {
   const entries = Object.entries(columns)
   const cells = entries.map(([name, { type, isNullable, default: initial }]) => [
     name,
     initial ?? (isNullable ? null : type === 'text' ? '' : 0),
   ])
-  // Every column has a cell, of its own type.
+  // Every column has a cell of its own type.
   return Object.fromEntries(cells) as Cells<C>
 }
 
 /**
- * Makes the function that reads a row, with each member written out: built in a loop, a row of twenty columns takes
- * ten times as long, which is most of what a page of a list costs.
+ * Generates the decoder with each member written out. A loop over the columns takes ten times as long for a row of
+ * twenty, which is most of the cost of a list page.
  */
 function decoder<C extends Columns>(name: string, columns: C): (cells: SqlRow) => Row<C> {
   const missing = (column: string): never => {
@@ -162,7 +162,7 @@ function decoder<C extends Columns>(name: string, columns: C): (cells: SqlRow) =
   }
   const entries = Object.entries(columns)
   const members = entries.map(([column, { isNullable, read }]) => {
-    // What becomes code is a name out of a declaration, and nothing else.
+    // Only names from declarations become code.
     if (!/^[a-z][a-z0-9_]*$/.test(column)) throw new Error(`${column} is no name of a column`)
     const member = memberName(column)
     const cell = `cells.${column}`
@@ -171,18 +171,18 @@ function decoder<C extends Columns>(name: string, columns: C): (cells: SqlRow) =
     return `${member}: ${isNullable ? `${cell} === null ? null : ${present}` : present}`
   })
   const make = new Function('columns', 'missing', `return (cells) => ({ ${members.join(', ')} })`)
-  // Each column is read into the member that `Row` gives it.
+  // Each column is decoded into the member that `Row` gives it.
   return make(columns, missing) as (cells: SqlRow) => Row<C>
 }
 
-/** What a row calls a column: `started_at` is `startedAt`. */
+/** The member of a column: `started_at` becomes `startedAt`. */
 export function memberName(column: string): string {
   return column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 }
 
 type Declared = Pick<Table, 'name' | 'columns' | 'primaryKey'>
 
-/** What makes the table; `upTo`: as it was at that migration, without what was added after. */
+/** The statement that creates the table. With `upTo` it is the table of that migration, without later columns. */
 export function createTable(
   { name, columns, primaryKey }: Declared,
   dialect: Dialect,
@@ -201,7 +201,7 @@ export function createTable(
   return `create table ${name} (\n  ${all.join(',\n  ')}\n)`
 }
 
-/** What adds the columns of this migration to a table that is there. */
+/** The statements that add this migration's columns to an existing table. */
 export function addColumns(
   { name, columns }: Declared,
   dialect: Dialect,

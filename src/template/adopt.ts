@@ -1,4 +1,6 @@
-/** Takes a value from outside into objects without a prototype, and refuses what is too deep or too large. */
+/**
+ * Copies a value from outside into objects without a prototype, and refuses a value that is too deep or too large.
+ */
 
 import { objectOf } from './fields.ts'
 import { jsonLimits } from './json.ts'
@@ -8,7 +10,7 @@ type Adopted =
   | { readonly ok: true; readonly value: Json }
   | { readonly ok: false; readonly message: string }
 
-/** The value came out of a JSON parser, so it has no cycles; what no JSON has becomes null. */
+/** The value came from a JSON parser, so it has no cycles. Anything JSON does not have becomes null. */
 export function adopt(value: unknown): Adopted {
   const state = { characters: 0, isTooDeep: false }
   const made = take(value, 0, state)

@@ -1,4 +1,7 @@
-/** Binds arguments to parameters and makes cells of parameters and variables. Every misfit is told, no value is. */
+/**
+ * Binds arguments to parameters, and makes lazy values of parameters and variables. Every mismatch is reported,
+ * without any value.
+ */
 
 import { checkValue } from './check-value.ts'
 import type { ParameterSection, VariableSection } from './document.ts'
@@ -10,7 +13,7 @@ import { childPath } from './template-path.ts'
 import { TemplateScope } from './template-scope.ts'
 import { resolved, shownTypes } from './types.ts'
 
-/** By names in lower case. Arguments that nothing declares, and those given twice, become problems. */
+/** By names in lower case. An argument without a parameter, or one given twice, is a problem. */
 export function bindParameters(
   expansion: Expansion,
   given: Readonly<Record<string, ParameterArgument>>,
@@ -119,7 +122,7 @@ function nameOf(name: { readonly kind: string; readonly value?: unknown }): unkn
   return name.kind === 'static' ? name.value : ''
 }
 
-/** The bound parameters as they may be shown: without values that are secure, or made of secure ones. */
+/** The bound parameters in the form to be shown: without values that are secure or made of secure ones. */
 export function shownParameters(expansion: Expansion): Plan['parameters'] {
   const { document, parameters } = expansion
   const shown = [...document.parameters].map(([lower, { name, schema }]) => {

@@ -1,4 +1,4 @@
-/** Looks for names in expressions that are declared nowhere, and for calls that cannot be, before anything is evaluated. */
+/** Finds undeclared names and impossible calls in expressions before anything is evaluated. */
 import type { Expression } from './expression.ts'
 import { checkCall } from './functions/check-call.ts'
 import type { Problems } from './problems.ts'
@@ -8,7 +8,7 @@ import type { TemplatePath } from './template-path.ts'
 export interface DeclaredNames {
   readonly parameters: ReadonlySet<string>
   readonly variables: ReadonlySet<string>
-  /** `namespace.name`. */
+  /** By `namespace.name`. */
   readonly functions: ReadonlySet<string>
 }
 

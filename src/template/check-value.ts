@@ -1,4 +1,4 @@
-/** Whether a value fits its type. Every way in which it does not is reported; no message ever holds a value. */
+/** Checks whether a value matches its type. Every mismatch is reported; no message contains a value. */
 import { isArray, isObject, kindOf } from './fields.ts'
 import { hasLargeInteger, isInteger } from './functions/values.ts'
 import type { Json } from './plan.ts'
@@ -12,7 +12,7 @@ import {
   type TypeName,
 } from './types.ts'
 
-/** Takes one way in which a value does not fit, with the path inside the value. */
+/** Receives one mismatch, with the path inside the value. */
 type ReportMismatch = (path: string, message: string) => void
 
 interface Check {
@@ -64,7 +64,7 @@ function isOfType(value: Json, type: TypeName | undefined): boolean {
   return true
 }
 
-/** Of an array every element may be one of the allowed values. */
+/** For an array, every element must be one of the allowed values. */
 function isAllowed(value: Json, { texts }: Allowed): boolean {
   const has = (one: Json): boolean => !hasLargeInteger(one) && texts.has(JSON.stringify(one))
   return has(value) || (isArray(value) && value.every(has))
@@ -120,7 +120,7 @@ function checkMembers(
     const chosen = typeof kind === 'string' ? mapping.get(kind) : undefined
     const variant = chosen === undefined ? undefined : resolved(chosen, definitions)
     if (variant !== undefined) {
-      // A variant that chooses once more could choose itself for ever.
+      // The variant's own discriminator is dropped: it could choose itself for ever.
       const { discriminator: _again, ...rest } = variant
       checkAt(rest, value, check, path)
       return

@@ -1,6 +1,6 @@
 /**
- * Makes values of a template ready to be evaluated often: every string is read once, and what has no
- * expression in it is kept as it stands. It evaluates nothing.
+ * Compiles values of a template for repeated evaluation: every string is parsed once, and a value without
+ * expressions stays as it is. It evaluates nothing.
  */
 import { type Expression, ExpressionError, parseTemplateString } from './expression.ts'
 import { isArray, isObject, objectOf } from './fields.ts'
@@ -15,7 +15,7 @@ export interface CompiledExpression {
 }
 
 export interface CompiledCopy {
-  /** The property it makes, and the name of its loop. */
+  /** The property that the loop makes, which is also the loop's name. */
   readonly name: Compiled
   readonly count: Compiled
   readonly input: Compiled
@@ -30,7 +30,7 @@ export interface CompiledMember {
 
 export type Compiled =
   | { readonly kind: 'static'; readonly value: Json }
-  /** It could not be read, and that has been told. */
+  /** It could not be parsed, and the problem was reported. */
   | { readonly kind: 'broken' }
   | CompiledExpression
   | { readonly kind: 'array'; readonly items: readonly Compiled[] }
@@ -42,11 +42,11 @@ export type Compiled =
 
 export interface CompileDependencies {
   readonly problems: Problems
-  /** Looks an expression over before anything is evaluated: names that are declared nowhere. */
+  /** Checks an expression for undeclared names before anything is evaluated. */
   check(expression: Expression, path: TemplatePath | undefined): void
 }
 
-/** Is `copy` in an object a loop, or a property like any other? */
+/** Whether `copy` in an object is a loop or an ordinary property. */
 type Loops = 'loops' | 'data'
 
 export function compile(
@@ -142,7 +142,7 @@ function isCopy(value: Json): value is readonly JsonObject[] {
   return isArray(value) && value.length > 0 && value.every((one) => isObject(one) && 'count' in one)
 }
 
-/** One element of a `copy` of properties or variables: name, count and input. */
+/** An element of a `copy` of properties or variables: name, count and input. */
 export function compileCopy(
   copy: JsonObject,
   path: TemplatePath,

@@ -1,4 +1,7 @@
-/** What every node waits for: what it names, what contains it, what its expressions ask, and earlier batches. */
+/**
+ * Finds the dependencies of every node: what it names, what contains it, what its expressions read, and earlier
+ * batches.
+ */
 import type { ResourceSection } from './document.ts'
 import { ValueEvaluation } from './evaluate-value.ts'
 import type { Expansion } from './expansion.ts'
@@ -9,10 +12,10 @@ import type { Json, Need } from './plan.ts'
 import type { Known } from './resource-index.ts'
 import { childPath, type TemplatePath } from './template-path.ts'
 
-/** Rounds in which waits that nobody asked for are taken back because of circles. */
+/** The number of rounds in which implied dependencies are removed to break cycles. */
 const roundsMax = 10
 
-/** By the keys of nodes. */
+/** By node keys. */
 type Waits = ReadonlyMap<string, ReadonlySet<string>>
 
 /**
@@ -57,7 +60,7 @@ function together(requested: Waits, extra: Waits): Waits {
   )
 }
 
-/** What stands in `dependsOn`. */
+/** The dependencies in `dependsOn`. */
 function namedBy(expansion: Expansion, { section, scope }: Instance): readonly Known[] {
   const { dependsOn } = section
   if (dependsOn === undefined) return []
@@ -90,7 +93,7 @@ function named(expansion: Expansion, name: Json, path: TemplatePath): readonly K
   return []
 }
 
-/** The nearest node that a resource lies in: it cannot be there before that one. */
+/** The nearest node that contains the resource, which must exist first. */
 function containerOf(id: string, nodes: ReadonlyMap<string, Instance>): string | undefined {
   const lower = id.toLowerCase()
   for (let at = lower.lastIndexOf('/'); at > 0; at = lower.lastIndexOf('/', at - 1)) {
@@ -100,7 +103,7 @@ function containerOf(id: string, nodes: ReadonlyMap<string, Instance>): string |
   return undefined
 }
 
-/** Of serial loops: for each node those of the batch before its own. */
+/** For serial loops: each node's dependencies on the batch before its own. */
 function batchesBefore(all: readonly Instance[]): ReadonlyMap<string, readonly Instance[]> {
   const loops = new Map<ResourceSection, Map<number, Instance[]>>()
   for (const instance of all) {
@@ -115,7 +118,7 @@ function batchesBefore(all: readonly Instance[]): ReadonlyMap<string, readonly I
   }
   const before = new Map<string, readonly Instance[]>()
   for (const batches of loops.values()) {
-    // A batch whose conditions are all false is not among them, so the one before it is waited for.
+    // A batch whose conditions are all false is missing here, so the one before it is used.
     let last: readonly Instance[] = []
     for (const batch of batches.values()) {
       for (const { nodeKey } of batch) if (nodeKey !== undefined) before.set(nodeKey, last)

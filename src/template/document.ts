@@ -1,4 +1,4 @@
-/** A template as it was read: its sections with every string compiled. Data only; nothing here is evaluated. */
+/** A parsed template: its sections with every string compiled. It is data; nothing here evaluates. */
 import type { Compiled, CompiledCopy, CompiledMember } from './compile.ts'
 import type { Json } from './plan.ts'
 import type { Locate } from './problems.ts'
@@ -11,11 +11,11 @@ export const templateLimits = {
   variables: 256,
   resources: 800,
   outputs: 64,
-  /** Of one loop. */
+  /** Iterations of one loop. */
   copies: 800,
-  /** Of everything that is to be sent, as JSON. */
+  /** Characters of all bodies together, as JSON. */
   characters: 4 * 1024 * 1024,
-  /** Templates within templates. */
+  /** Levels of nested templates. */
   nesting: 8,
 } as const
 
@@ -24,7 +24,7 @@ export interface ParameterSection {
   readonly schema: Schema
   readonly secure: boolean
   readonly defaultValue: Compiled | undefined
-  /** The default is an expression, and its text is one of the allowed values: then so is what it comes to. */
+  /** The default is an expression whose text is one of the allowed values, so its result is allowed too. */
   readonly allowsDefault: boolean
   readonly path: TemplatePath
 }
@@ -46,20 +46,20 @@ export interface FunctionSection {
   readonly name: string
   readonly parameters: readonly { readonly name: string; readonly schema: Schema }[]
   readonly output: { readonly schema: Schema; readonly value: Compiled }
-  /** Steps of work that a call costs before anything is evaluated: its types are gone through each time. */
+  /** The steps a call costs before anything is evaluated: its types are checked each time. */
   readonly weight: number
   readonly path: TemplatePath
 }
 
 /** A deployment inside the template. */
 export interface NestedSection {
-  /** In the inner scope the template is data; in the outer one the parent evaluates it. */
+  /** In the inner scope the template is data; in the outer scope the parent evaluates it. */
   readonly isInner: boolean
   readonly template: { readonly raw: Json; readonly compiled: Compiled } | undefined
   readonly parameters: Compiled | undefined
 }
 
-/** Where a deployment goes, or what exists already is, when that is not the place that is deployed to. */
+/** The scope of a nested deployment or an existing resource, where it is not the scope of the whole deployment. */
 interface TargetScope {
   readonly subscriptionId: Compiled | undefined
   readonly resourceGroup: Compiled | undefined
@@ -74,15 +74,18 @@ export interface ResourceCopy {
 }
 
 export interface ResourceSection {
-  /** What it would become cannot be told; why has been. */
+  /** It could not be read, and the problem was reported. */
   readonly isBroken: boolean
   readonly path: TemplatePath
   readonly symbolicName: string | undefined
-  /** It stands in this one's `resources`. */
+  /** The resource whose `resources` contains this one. */
   readonly parent: ResourceSection | undefined
-  /** Whole, also of a resource inside another. */
+  /** The full type, also of a resource inside another one. */
   readonly type: string
-  /** How the type of a resource inside another was written: without the other's, with it, or it is of no child. */
+  /**
+   * How the type of a resource inside another one was written: without the parent's type, with it, or as an
+   * unrelated type.
+   */
   readonly written: 'short' | 'whole' | 'foreign'
   /** Absent: the profile of the template says it. */
   readonly apiVersion: Compiled | undefined
@@ -92,11 +95,11 @@ export interface ResourceSection {
   readonly dependsOn: { readonly value: Compiled; readonly path: TemplatePath } | undefined
   readonly copy: ResourceCopy | undefined
   readonly existing: boolean
-  /** It is left alone where it is there already. */
+  /** The resource is not changed if it exists. */
   readonly onlyNew: boolean
   readonly nested: NestedSection | undefined
   readonly elsewhere: TargetScope
-  /** What is sent: every other member. Known before anything runs, or (the second) perhaps only then. */
+  /** The members that are sent. The first can be evaluated before anything runs, the second perhaps only later. */
   readonly early: readonly CompiledMember[]
   readonly late: readonly CompiledMember[]
 }
@@ -112,8 +115,8 @@ export interface OutputSection {
   readonly path: TemplatePath
 }
 
-/** Maps go by names in lower case. */
-/** What the template says of itself, and has to hold. */
+/** Keys of the maps are names in lower case. */
+/** A statement of the template that must hold. */
 interface AssertSection {
   readonly name: string
   readonly condition: Compiled
@@ -128,18 +131,18 @@ export interface TemplateDocument {
   readonly parameters: ReadonlyMap<string, ParameterSection>
   readonly variables: ReadonlyMap<string, VariableSection>
   readonly functions: ReadonlyMap<string, FunctionSection>
-  /** Nested ones after their parents. */
+  /** Nested resources come after their parents. */
   readonly resources: readonly ResourceSection[]
   readonly outputs: readonly OutputSection[]
   readonly asserts: readonly AssertSection[]
 }
 
-/** What `parseTemplate` hands out, with what `expand` needs of it. */
+/** The result of `parseTemplate`, with what `expand` needs. */
 export interface ReadTemplate extends ParsedTemplate {
   readonly document: TemplateDocument
-  /** It has problems: expanding it can only find more of them. */
+  /** The template has problems. Expanding it can only find more of them. */
   readonly isPartial: boolean
-  /** The schema could be read. */
+  /** Whether the schema could be read. */
   readonly isScopeKnown: boolean
 }
 

@@ -1,10 +1,10 @@
-/** The answer of `environment()`: the places of one installation, all of them below its own address. */
+/** The answer of `environment()`: the endpoints of one installation, all below its own address. */
 import { objectOf } from './fields.ts'
 import type { JsonObject } from './plan.ts'
 
 interface Installation {
   readonly name: string
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string
   readonly tenantId: string
 }
@@ -22,7 +22,10 @@ const endpoints = [
   'vmImageAliasDoc',
 ] as const
 
-/** Templates put names of accounts and vaults before them; those with a dot at the beginning bring it along. */
+/**
+ * Templates prefix these with names of accounts and vaults. Where a suffix begins with a dot, the template adds
+ * none.
+ */
 const suffixes: Readonly<Record<string, string>> = {
   acrLoginServer: '.registry.',
   azureDatalakeAnalyticsCatalogAndJob: 'analytics.',

@@ -1,6 +1,6 @@
 /**
- * Evaluates a value of a template: every expression in it, the loops of its properties, and which of its parts
- * hold secure values. One failure does not stop the rest, so that all of them are told at once.
+ * Evaluates a value of a template: every expression in it, the loops of its properties, and which of its parts hold
+ * secure values. After a failure it continues, so that all failures are reported at once.
  */
 
 import type { Compiled, CompiledCopy, CompiledExpression } from './compile.ts'
@@ -16,21 +16,21 @@ import type { TemplatePath } from './template-path.ts'
 import type { TemplateScope } from './template-scope.ts'
 import { tryEvaluate } from './try-evaluate.ts'
 
-/** `all`: also what may turn out not to be needed. For the order of the graph. */
+/** `all` includes needs that may turn out unnecessary. It is used for the order of the graph. */
 export type NeedsWanted = 'none' | 'certain' | 'all'
 
 export interface Wanted {
   readonly problems: Problems
   readonly budget: Budget
   readonly needs: NeedsWanted
-  /** Other expressions read it: integers that JSON would not hold exactly may be in it. */
+  /** Other expressions read the value, so it may contain integers that JSON cannot hold exactly. */
   readonly isIntermediate?: true
 }
 
-/** What leaves for JSON holds what JSON holds. */
+/** A value that becomes JSON may hold only what JSON holds. */
 const tooLarge = `an integer beyond ±${Number.MAX_SAFE_INTEGER} is exact in expressions, but not in JSON: give its text, by string()`
 
-/** Where something is in the value. Names that a path cannot hold end it: what is below counts as secure whole. */
+/** The position inside the value. A name that a path cannot hold ends it: everything below counts as secure. */
 interface Spot {
   readonly path: string
   readonly isCut: boolean
@@ -48,11 +48,11 @@ function below({ path, isCut }: Spot, name: string | number): Spot {
 }
 
 export class ValueEvaluation {
-  /** A secure value went into it. */
+  /** A secure value was used. */
   isSecure = false
-  /** Something has to be fetched first. */
+  /** An answer must be fetched first. */
   isWaiting = false
-  /** It has no value; why is among the problems. */
+  /** There is no value; the problem was reported. */
   isFailed = false
   readonly securePaths = new Set<string>()
   readonly needs = new Map<string, Need>()
@@ -62,13 +62,13 @@ export class ValueEvaluation {
     this.#wanted = wanted
   }
 
-  /** The value; null where it failed or waits. `name` is where it stands in what is made. */
+  /** The value; null when it failed or must wait. `name` is the position in the result. */
   of(compiled: Compiled, scope: TemplateScope, name = ''): Json {
     return this.#of(compiled, scope, { path: name, isCut: false })
   }
 
   #of(compiled: Compiled, scope: TemplateScope, spot: Spot): Json {
-    // It has been told that it is too much.
+    // The exhausted budget has been reported.
     if (this.#wanted.budget.isSpent) {
       this.isFailed = true
       return null
@@ -142,13 +142,13 @@ export class ValueEvaluation {
     return made
   }
 
-  /** A turn counts as something made, so that loops within loops come to an end even when they fail. */
+  /** An iteration counts as output, so that nested loops end even when they fail. */
   #mayGoOn(path: TemplatePath): boolean {
     this.#spend(null, path)
     return !this.#wanted.budget.isSpent
   }
 
-  /** How often a loop runs; 0 when that is a problem. It may ask nothing of running resources. */
+  /** The number of iterations; 0 when the count is wrong. The count may not read running resources. */
   count(compiled: Compiled, scope: TemplateScope, path: TemplatePath): number {
     const before = this.isFailed
     const early = scope.with({ late: 'in the count of a loop' })
@@ -173,7 +173,7 @@ export class ValueEvaluation {
     }
     for (const [key, need] of done.notes.needs) this.needs.set(key, need)
     if (done.kind === 'value') {
-      // What is too large or too deep is not handed on: others would have to follow it.
+      // A value that is too large or too deep is dropped, because further code would have to walk it.
       if (!this.#spend(done.value, path)) return null
       if (this.#wanted.isIntermediate === true || !hasLargeInteger(done.value)) return done.value
       this.fail(path, tooLarge)
@@ -184,7 +184,7 @@ export class ValueEvaluation {
       this.#wanted.budget.spendOnFailure()
       const { error } = done
       if (error instanceof ReportedError) return null
-      // The message could quote what it failed on.
+      // The message could quote the value on which it failed.
       const message = done.notes.isSecure ? secureFailure : error.message
       this.#wanted.problems.add(path, message, error.at)
       return null
@@ -197,7 +197,7 @@ export class ValueEvaluation {
     return null
   }
 
-  /** Whether there was enough left for it. */
+  /** Whether the budget was sufficient. */
   #spend(value: Json, path: TemplatePath | undefined): boolean {
     const problem = this.#wanted.budget.spend(value)
     if (problem === 'enough') return true
@@ -206,7 +206,7 @@ export class ValueEvaluation {
     return false
   }
 
-  /** What was noticed elsewhere, in a part of this value. */
+  /** Merges the notes of the evaluation of a part of this value. */
   absorb(other: ValueEvaluation): void {
     this.isFailed ||= other.isFailed
     this.isWaiting ||= other.isWaiting

@@ -1,6 +1,6 @@
 /**
- * Evaluates one expression in a scope. It knows how nodes become values and functions find their arguments;
- * what a function means is in `functions/`, what a name means is the scope's. It does a bounded amount of work.
+ * Evaluates one expression in a scope. It knows how nodes become values and how functions get their arguments.
+ * `functions/` knows what a function does, and the scope what a name means. The work is bounded.
  */
 
 import { EvaluationQuota } from './evaluation-quota.ts'
@@ -22,11 +22,11 @@ export function evaluate(expression: Expression, scope: Scope): Json {
   try {
     return evaluation.value(expression, undefined)
   } catch (error) {
-    // Values, lambdas and functions inside each other can exceed the stack together, each within its own bound.
+    // Values, lambdas and functions can exceed the stack together, although each is bounded.
     if (error instanceof RangeError && error.message.includes('call stack')) {
       throw new EvaluationError('this is nested too deeply', evaluation.at)
     }
-    // Functions and scopes do not know where in the text they are called. Other classes have meanings of their own.
+    // Functions and scopes do not know their position in the text. Subclasses have other meanings.
     if (error instanceof EvaluationError && error.constructor === EvaluationError) {
       const { message, at = evaluation.at } = error
       const isLong = message.length > messageMax
@@ -36,10 +36,10 @@ export function evaluate(expression: Expression, scope: Scope): Json {
   }
 }
 
-/** Messages quote what they refuse, however long that is. */
+/** Messages quote what they refuse, whatever its length. */
 const messageMax = 1_000
 
-/** The variables of the lambdas around, the innermost first. */
+/** The variables of the enclosing lambdas, the innermost first. */
 interface Variables {
   /** In lower case. */
   readonly names: readonly string[]
@@ -52,7 +52,7 @@ type CallNode = Extract<Expression, { kind: 'call' }>
 class Evaluation {
   readonly scope: Scope
   readonly quota: EvaluationQuota
-  /** Where in the text the function stands that is at work. */
+  /** The position in the text of the function that is being evaluated. */
   at = 0
 
   constructor(scope: Scope, quota: EvaluationQuota) {
@@ -60,7 +60,7 @@ class Evaluation {
     this.quota = quota
   }
 
-  /** `isHolder`: something in the value is asked for next. */
+  /** `isHolder`: a member of the value is read next. */
   value(node: Expression, variables: Variables | undefined, isHolder = false): Json {
     this.quota.spend(1)
     switch (node.kind) {
@@ -71,7 +71,7 @@ class Evaluation {
         return exactInteger(node.value, 'the integer')
       case 'member': {
         const of = this.value(node.of, variables, true)
-        // What follows is only asked for when there is something to look it up in.
+        // The rest is evaluated only when there is something to read it from.
         if (node.safe && of === null) return null
         const index = this.value(node.index, variables)
         this.at = node.at
@@ -94,7 +94,7 @@ class Evaluation {
     const values = node.arguments.map((argument) => this.value(argument, variables))
     this.at = node.at
     for (const value of values) {
-      // Reading a long text costs time even when what is made of it is short.
+      // Reading a long text takes time even when the result is short.
       if (typeof value === 'string' && value.length >= 64) this.quota.spend(value.length >>> 4)
     }
     const made = found.apply(values, new NodeCall(this, node.name))
@@ -122,7 +122,7 @@ class Evaluation {
     return found.call(values)
   }
 
-  /** Own members only: names of prototypes are names like any other. */
+  /** Own members only: names of prototypes are ordinary names. */
   #member(of: Json, index: Json, safe: boolean, isHolder: boolean): Json {
     if (!isObject(of) && !isArray(of)) throw new EvaluationError(`${kindOf(of)} has no properties`)
     const name = typeof index === 'bigint' ? Number(index) : index

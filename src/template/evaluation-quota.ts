@@ -1,19 +1,19 @@
 /**
- * How much an evaluation may do and produce, so that a small template cannot take the time or the memory of
- * the server. It measures steps and characters, never the clock: the same template always ends the same way.
+ * Bounds what an evaluation may do and produce, so that a small template cannot use up the server's time or memory.
+ * It counts steps and characters, never time: the same template always has the same result.
  */
 import { EvaluationError } from './scope.ts'
 
 const evaluationLimits = {
   /** Nodes evaluated, elements visited and compared. */
   steps: 5_000_000,
-  /** Characters produced altogether, also by values that are thrown away. An element counts as eight. */
+  /** Characters produced in total, dropped values included. An element counts as eight. */
   produced: 64 * 1024 * 1024,
-  /** Characters of one text; of one array an eighth as many elements. */
+  /** Characters of one text; an array may have an eighth as many elements. */
   value: 4 * 1024 * 1024,
 } as const
 
-/** A budget that is spent from several places. Who finds it empty throws `EvaluationError`. */
+/** A budget that several places spend. A call that exceeds it throws `EvaluationError`. */
 export class EvaluationQuota {
   #steps: number
   #produced: number
@@ -23,7 +23,7 @@ export class EvaluationQuota {
     this.#produced = limits.produced ?? evaluationLimits.produced
   }
 
-  /** Before that many nodes, elements or the like are visited. */
+  /** Call before visiting that many nodes or elements. */
   spend(steps: number): void {
     this.#steps -= steps
     if (this.#steps < 0) {
@@ -31,7 +31,7 @@ export class EvaluationQuota {
     }
   }
 
-  /** Before a text of so many characters is made. */
+  /** Call before making a text of that many characters. */
   produce(size: number): void {
     if (size > evaluationLimits.value) {
       throw new EvaluationError(
@@ -45,7 +45,7 @@ export class EvaluationQuota {
     this.spend(size >>> 4)
   }
 
-  /** Before an array of so many elements, or an object of so many properties, is made. */
+  /** Call before making an array of that many elements, or an object of that many properties. */
   produceElements(count: number): void {
     if (count * 8 > evaluationLimits.value) {
       throw new EvaluationError(

@@ -1,4 +1,6 @@
-/** From a read template and its arguments to a plan. It fetches nothing: what must be fetched, the plan says. */
+/**
+ * Turns a parsed template and its arguments into a plan. It fetches nothing; the plan says what must be fetched.
+ */
 import { bindParameters, bindVariables, shownParameters } from './bind.ts'
 import { checkValue } from './check-value.ts'
 import { dependenciesOf } from './dependencies.ts'
@@ -42,7 +44,7 @@ export function expandTemplate(
     const message = `the template is for the scope ${template.scope}, and deployed to ${scope}`
     problems.add({ parent: undefined, key: '$schema' }, message)
   }
-  // In the order they are declared, so that new ids are the same ones each time.
+  // In order of declaration, so that new ids are the same each time.
   for (const value of expansion.parameters.values()) value.find()
   const nodes = distinct(nameInstances(expansion), problems)
   const made = new Map(
@@ -118,7 +120,7 @@ function begin(
   return expansion
 }
 
-/** The moment and new ids are for default values: what they give is the same wherever the parameter is used. */
+/** The time and new ids are for default values only, whose result is the same wherever the parameter is used. */
 function withoutChance(context: ExpansionContext): ExpansionContext {
   const refuse = (name: string): never => {
     throw new EvaluationError(`${name}() is for default values of parameters`)
@@ -157,7 +159,7 @@ function deploymentOf(
   ])
 }
 
-/** By key. What exists may be declared several times, and be deployed besides; it is one node then. */
+/** By key. An existing resource may be declared several times and also be deployed; it is one node then. */
 function distinct(
   instances: readonly Instance[],
   problems: Problems,
@@ -213,7 +215,7 @@ function nodeOf(
   }
 }
 
-/** Old templates write extensions as `Namespace/type/providers/kind`; the id says what it is. */
+/** Old templates write extensions as `Namespace/type/providers/kind`; the id has the real type. */
 function typeOf({ id, type }: Instance): string {
   if (!type.toLowerCase().includes('/providers/')) return type
   const tail = id.slice(id.toLowerCase().lastIndexOf('/providers/') + '/providers/'.length)
@@ -225,7 +227,7 @@ function unanswered(needs: ReadonlyMap<string, Need>, runtime: Runtime): readonl
   return [...needs.values()].filter((need) => runtime.answer(need.key) === undefined)
 }
 
-/** A variable first read at run time reports its problems to the list of the whole expansion. */
+/** The problems of a variable that is first read at run time go to the list of the whole expansion. */
 function refusalOf(own: Problems, expansion: Expansion): TemplateRefusal {
   return new TemplateRefusal(own.isEmpty ? expansion.problems.list : own.list)
 }
@@ -255,7 +257,7 @@ function outputOf(expansion: Expansion, section: OutputSection): readonly PlanOu
     isInvented = false
     const late = scope.with({ late: runtime, quota, valuesBudget: ownBudget })
     const read = outputValue(section, late, run)
-    // What is invented goes by its name alone, and only here it is known what it should be.
+    // An invented value is made from its name alone; only here is its declared type known.
     const value = isInvented ? inventedOf(type, read) : read
     if (!run.isFailed && !run.isWaiting) {
       checkValue(schema, value, definitions, (inner, message) => {
@@ -287,7 +289,7 @@ function outputOf(expansion: Expansion, section: OutputSection): readonly PlanOu
   ]
 }
 
-/** A context that tells when a value is invented. Its clock and its chance stay what they are. */
+/** A context that reports when a value is invented. Clock and ids stay the same. */
 function noting(context: ExpansionContext, note: () => void): ExpansionContext {
   if (context.invented === undefined) return context
   const invented: ExpansionContext['invented'] = (...place) => {
@@ -297,7 +299,7 @@ function noting(context: ExpansionContext, note: () => void): ExpansionContext {
   return Object.create(context, { invented: { value: invented } })
 }
 
-/** A value of the type, where the one that there is has another. */
+/** A value of the declared type, where the invented one has another. */
 function inventedOf(type: string, value: Json): Json {
   const has = isArray(value) ? 'array' : value === null ? 'null' : typeof value
   switch (type.toLowerCase()) {

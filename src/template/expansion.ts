@@ -1,4 +1,4 @@
-/** What all parts of one expansion share: the document, where it is deployed, the problems found, the budget. */
+/** What all parts of one expansion share: the document, the scope, the problems, the budget. */
 import { type TemplateDocument, templateLimits } from './document.ts'
 import type { EvaluationQuota } from './evaluation-quota.ts'
 import { jsonLimits } from './json.ts'
@@ -7,9 +7,9 @@ import type { Problems } from './problems.ts'
 import type { ResourceIndex } from './resource-index.ts'
 import { EvaluationError } from './scope.ts'
 
-/** Collected while an expression is evaluated. */
+/** Notes of one evaluation. */
 export interface EvaluationNotes {
-  /** A secure value was handed out. */
+  /** A secure value was returned. */
   isSecure: boolean
   readonly needs: Map<string, Need>
 }
@@ -19,25 +19,25 @@ interface ComputedValue {
   readonly secure: boolean
 }
 
-/** A parameter or a variable: evaluated when first asked for. */
+/** A parameter or a variable, evaluated when it is first read. */
 export interface LazyValue {
   /** Throws `EvaluationError` when it has no value. */
   read(): ComputedValue
-  /** Undefined when it has no value; why is among the problems. */
+  /** Undefined when it has no value; the problem was reported. */
   find(): ComputedValue | undefined
 }
 
 export interface Expansion {
   readonly document: TemplateDocument
   readonly languageVersion: '1.0' | '2.0'
-  /** Without a clock and chance: those are for default values of parameters. */
+  /** Without clock and new ids: those are for default values of parameters. */
   readonly context: ExpansionContext
   readonly defaultsContext: ExpansionContext
   readonly problems: Problems
-  /** Of what is to be sent, and of the values that it is made of. */
+  /** The budget of the bodies and the values they are made of. */
   readonly budget: Budget
   readonly valuesBudget: Budget
-  /** What all evaluations may cost together, until the plan is made. */
+  /** The budget of all evaluations until the plan is made. */
   readonly quota: EvaluationQuota
   /** By names in lower case. */
   readonly parameters: ReadonlyMap<string, LazyValue>
@@ -46,10 +46,10 @@ export interface Expansion {
   readonly deployment: JsonObject
   /** Empty until the resources have names. */
   resources: ResourceIndex
-  /** Not everything that is declared could be read or named, so what is not found need not be a problem. */
+  /** Not everything that is declared could be read or named, so a missing name need not be a problem. */
   isPartial: boolean
   notes: EvaluationNotes
-  /** Names of the values that are being computed, the outermost first. Used to find cycles. */
+  /** The names of the values that are being computed, the outermost first. Used to find cycles. */
   readonly evaluating: string[]
 }
 
@@ -79,8 +79,7 @@ export class Budget {
   }
 
   /**
-   * What fails makes nothing, but costs time, and with thousands of failures there is no plan to be made: it counts
-   * as much as a page of text, so that loops of failures end soon.
+   * A failure produces nothing but takes time, so it counts as much as a page of text. Loops of failures end soon.
    */
   spendOnFailure(): void {
     this.#characters -= failureCharacters
@@ -147,8 +146,8 @@ export function lazyValue(
 }
 
 /**
- * Characters of the value as JSON, about; no further than `most`, whatever hangs together inside. Infinite when it
- * is nested too deeply.
+ * The approximate number of characters of the value as JSON; counting stops at `most`. Infinite when the value is
+ * nested too deeply.
  */
 export function sizeOf(value: Json, most: number, depth = 0): number {
   if (typeof value === 'string') return value.length + 3

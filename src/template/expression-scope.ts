@@ -1,6 +1,6 @@
 /**
- * A place for expressions that stand alone, outside of any template: a context, and if wanted parameters,
- * variables and the turn of a loop. It knows no resources, so whatever asks for a running one is refused.
+ * A scope for expressions outside of any template: a context, and optionally parameters, variables and a loop
+ * index. It has no resources, so expressions that read a running one are refused.
  */
 
 import { EvaluationQuota } from './evaluation-quota.ts'
@@ -13,7 +13,7 @@ interface ExpressionEnvironment {
   readonly context: ExpansionContext
   readonly parameters?: JsonObject
   readonly variables?: JsonObject
-  /** What `copyIndex()` answers, whatever the loop is called. Absent: there is no loop. */
+  /** The answer of `copyIndex()`, whatever the loop's name. Absent: there is no loop. */
   readonly copyIndex?: number
 }
 

@@ -1,9 +1,9 @@
 /**
- * Reads the text of one expression into nodes, with the place of each. It knows no function's name or
- * meaning, and refuses texts that are too long or nested too deeply before they can cost anything.
+ * Parses the text of one expression into nodes with positions. It knows no functions, and refuses texts that are
+ * too long or nested too deeply before they cost anything.
  */
 
-/** Where a node begins, as an offset in the text given, counted from 0 in UTF-16 units. */
+/** The start of a node, as an offset in the given text, counted from 0 in UTF-16 units. */
 interface At {
   readonly at: number
 }
@@ -11,14 +11,14 @@ interface At {
 export type Expression =
   | (At & { readonly kind: 'string'; readonly value: string })
   | (At & { readonly kind: 'integer'; readonly value: bigint })
-  /** `name(…)`, or `namespace.name(…)` for a user function. Names stand as they were written. */
+  /** `name(…)`, or `namespace.name(…)` for a user function. Names as written. */
   | (At & {
       readonly kind: 'call'
       readonly namespace?: string
       readonly name: string
       readonly arguments: readonly Expression[]
     })
-  /** `.name`, `[index]`; when `safe`, an absent member gives null instead of a failure. */
+  /** `.name`, `[index]`. When `safe`, an absent member is null instead of a failure. */
   | (At & {
       readonly kind: 'member'
       readonly of: Expression
@@ -26,12 +26,12 @@ export type Expression =
       readonly safe: boolean
     })
 
-/** What a string of a template is: literal text, or an expression to evaluate. */
+/** A string of a template: literal text, or an expression. */
 export type TemplateString =
   | { readonly kind: 'literal'; readonly value: string }
   | { readonly kind: 'expression'; readonly expression: Expression }
 
-/** The text is not an expression. `at` is the offset of what was not expected. */
+/** The text is not an expression. `at` is the offset of the unexpected character. */
 export class ExpressionError extends Error {
   readonly at: number
 
@@ -44,7 +44,7 @@ export class ExpressionError extends Error {
 
 export const expressionLimits = { characters: 24_576, depth: 128 } as const
 
-/** Takes one string of a template: `[…]` is an expression, `[[…` a literal that begins with one `[`. */
+/** Parses a string of a template: `[…]` is an expression, `[[…` a literal that begins with one `[`. */
 export function parseTemplateString(text: string): TemplateString {
   if (!text.startsWith('[') || !text.endsWith(']') || text.length < 2) {
     return { kind: 'literal', value: text }
@@ -53,7 +53,7 @@ export function parseTemplateString(text: string): TemplateString {
   return { kind: 'expression', expression: read(text, 1, text.length - 1) }
 }
 
-/** Takes the inside of the brackets. Throws `ExpressionError` when it is no expression. */
+/** Parses the text inside the brackets. Throws `ExpressionError` when it is no expression. */
 export function parseExpression(text: string): Expression {
   return read(text, 0, text.length)
 }
@@ -87,7 +87,7 @@ function isDigit(code: number): boolean {
 const smallest = -(2n ** 63n)
 const largest = 2n ** 63n - 1n
 
-/** A cursor over the text; every method leaves it behind what was read. */
+/** A cursor over the text. Every method moves it behind what it read. */
 class Reader {
   readonly #text: string
   #at: number
@@ -183,7 +183,7 @@ class Reader {
     }
   }
 
-  /** Most often there is none, so it is looked for before it is matched. */
+  /** Usually there is no space, so the first character is checked before the pattern. */
   #space(): number {
     if (this.#text.charCodeAt(this.#at) <= blank) this.#match(spacePattern)
     return this.#at

@@ -1,4 +1,4 @@
-/** Looks members of the template's own syntax up, without regard to case. It is not for the author's data. */
+/** Reads members of the template's own syntax without regard to case. Not for the author's data. */
 
 import type { Json, JsonObject } from './plan.ts'
 import type { Problems } from './problems.ts'
@@ -12,7 +12,7 @@ export function isArray(value: Json | undefined): value is readonly Json[] {
   return Array.isArray(value)
 }
 
-/** What a value is called in messages. */
+/** The name of a value's kind in messages. */
 export function kindOf(value: Json): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
@@ -26,7 +26,7 @@ export interface Field {
   readonly path: TemplatePath
 }
 
-/** The member as it is spelled, else the first that differs in case only. */
+/** The member with this spelling, else the first that differs only in case. */
 export function fieldOf(
   object: JsonObject,
   path: TemplatePath | undefined,
@@ -44,7 +44,7 @@ function keyOf(object: JsonObject, name: string): string | undefined {
   return Object.keys(object).find((key) => key.toLowerCase() === lower)
 }
 
-/** Members of a section, none without its place. A section that is no object is a problem, once. */
+/** The members of a section; none when it is missing. A section that is no object is one problem. */
 export function membersOf(
   section: Field | undefined,
   what: string,
@@ -61,7 +61,7 @@ export function membersOf(
   ])
 }
 
-/** Names that differ in case only are one name to expressions, so the second is a problem. */
+/** Names that differ only in case are the same name to expressions, so the second one is a problem. */
 export function refuseTwice(
   members: readonly (readonly [name: string, field: Field])[],
   what: string,
@@ -75,7 +75,7 @@ export function refuseTwice(
   }
 }
 
-/** A whole number within bounds, or a problem. */
+/** A whole number within bounds; anything else is a problem. */
 export function countIn(
   field: Field | undefined,
   least: number,
@@ -91,7 +91,7 @@ export function countIn(
   return undefined
 }
 
-/** An object without a prototype of these members. */
+/** An object of these members, without a prototype. */
 export function objectOf(entries: Iterable<readonly [string, Json]>): JsonObject {
   const made: Record<string, Json> = Object.create(null)
   for (const [name, value] of entries) made[name] = value

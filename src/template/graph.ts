@@ -1,20 +1,20 @@
-/** The order of the nodes: every one after those it depends on. It knows keys only. */
+/** Orders nodes so that each comes after its dependencies. It knows only keys. */
 
 interface Ordered {
-  /** Those in circles come in no particular place. */
+  /** Nodes in cycles come in no particular order. */
   readonly keys: readonly string[]
-  /** Each as the keys on the way round, the first one again at the end. */
+  /** Each cycle as the keys along it, the first one repeated at the end. */
   readonly circles: readonly (readonly string[])[]
 }
 
-/** Keys keep the order given wherever the graph leaves it open. */
+/** Where the graph leaves it open, keys keep the given order. */
 export function inOrder(dependencies: ReadonlyMap<string, ReadonlySet<string>>): Ordered {
   const keys: string[] = []
   const circles: string[][] = []
   const state = new Map<string, 'open' | 'done'>()
   for (const root of dependencies.keys()) {
     if (state.has(root)) continue
-    // A chain can be as long as there are resources, so the way is a list and not the stack.
+    // A chain can be as long as the list of resources, so the path is a list instead of recursion.
     const way = [{ key: root, rest: restOf(dependencies, root) }]
     state.set(root, 'open')
     for (let top = way.at(-1); top !== undefined; top = way.at(-1)) {

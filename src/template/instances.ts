@@ -1,4 +1,6 @@
-/** Names the resources of a template: one instance for each turn of a loop, with its id, before anything is sent. */
+/**
+ * Names the resources of a template before anything is sent: one instance with its id for each iteration of a loop.
+ */
 import { parsePath } from '#kernel/resource-id.ts'
 import { profileVersion } from './api-profile.ts'
 import type { Compiled } from './compile.ts'
@@ -10,17 +12,17 @@ import { type Known, ResourceIndex } from './resource-index.ts'
 import type { TemplatePath } from './template-path.ts'
 import { type Loop, TemplateScope } from './template-scope.ts'
 
-/** One resource that the template declares. Without a `nodeKey` when its condition is false. */
+/** A resource that the template declares. It has no `nodeKey` when its condition is false. */
 export interface Instance extends Known {
   readonly section: ResourceSection
-  /** Where its expressions stand: in the loop it was made by. */
+  /** The scope of its expressions, inside the loop that made it. */
   readonly scope: TemplateScope
   readonly loop: { readonly name: string; readonly index: number } | undefined
-  /** What its id hangs on: `{base}/providers/…`. */
+  /** The start of its id: `{base}/providers/…`. */
   readonly base: string
 }
 
-/** Only what could be named; the rest is among the problems. */
+/** Only the instances that could be named; the others are among the problems. */
 export function nameInstances(expansion: Expansion): readonly Instance[] {
   const made = new Map<ResourceSection, readonly Instance[]>()
   const names: FoundNames = { loopNames: [], broken: [] }
@@ -68,11 +70,14 @@ export function nameInstances(expansion: Expansion): readonly Instance[] {
 
 interface FoundNames {
   readonly loopNames: string[]
-  /** Of resources that could not be read. */
+  /** The names of resources that could not be read. */
   readonly broken: string[]
 }
 
-/** Others may refer to a resource that cannot be read. Where its name is unknown too, no reference is called wrong. */
+/**
+ * Other resources may refer to one that could not be read. Where its name is unknown too, no reference is called
+ * wrong.
+ */
 function noteBroken(
   expansion: Expansion,
   { name, symbolicName }: ResourceSection,
@@ -124,7 +129,7 @@ function nameOne(
   const { path, type } = section
   const isPresent = conditionOf(expansion, section.condition, scope, path)
   if (isPresent === undefined) return undefined
-  // What is not deployed may have a name that makes no sense.
+  // A resource that is not deployed may have an invalid name.
   const problems = isPresent ? expansion.problems : new Problems(pathsOnly)
   const place = { scope, path, problems }
   const own = textOf(section.name, "'name'", place)
@@ -159,7 +164,7 @@ function nameInside({ type, written }: ResourceSection, parent: Instance, own: s
   return isWhole || written === 'foreign' ? own : `${parent.name}/${own}`
 }
 
-/** Undefined when that is a problem. */
+/** Undefined when the condition has a problem. */
 export function conditionOf(
   { problems, valuesBudget: budget }: Expansion,
   condition: Compiled | undefined,
@@ -175,7 +180,7 @@ export function conditionOf(
   return undefined
 }
 
-/** Where an expression stands, and who hears what is wrong with it. */
+/** The scope of an expression, and where its problems are reported. */
 interface Place {
   readonly scope: TemplateScope
   readonly path: TemplatePath
@@ -195,7 +200,7 @@ function textOf(
   return undefined
 }
 
-/** What the id hangs on, without a slash at its end; the tenant is the empty text. */
+/** The start of the id, without a trailing slash; the tenant's is the empty text. */
 function baseOf(
   expansion: Expansion,
   section: ResourceSection,
@@ -211,7 +216,7 @@ function baseOf(
   return elsewhere(expansion, section, place, here)
 }
 
-/** Where a nested deployment goes. An empty text is as if it were not given: templates write it for "here". */
+/** The scope of a nested deployment. An empty text counts as absent: templates write it to mean the same scope. */
 function elsewhere(
   expansion: Expansion,
   { elsewhere: { subscriptionId, resourceGroup } }: ResourceSection,
@@ -241,7 +246,7 @@ function elsewhere(
   return `/subscriptions/${subscription}/resourceGroups/${group}`
 }
 
-/** The scope that is deployed to. */
+/** The scope of the deployment. */
 function placeOfContext({ context }: Expansion): string {
   const { resourceGroup, subscription, managementGroup } = context
   const scopes = { resourceGroup, subscription, managementGroup, tenant: undefined }
@@ -278,7 +283,7 @@ function idOf(base: string, type: string, name: string): string | { readonly mes
   return `${base}/providers/${namespace}/${types.map((word, at) => `${word}/${names[at]}`).join('/')}`
 }
 
-/** Groups are also called by the form that subscriptionResourceId() gives. */
+/** Groups are also named in the form that subscriptionResourceId() returns. */
 function otherIdsOf({ base, type, name }: Instance): readonly string[] {
   return isGroup(base, type) ? [`${base}/providers/${type}/${name}`] : []
 }

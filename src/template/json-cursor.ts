@@ -1,6 +1,6 @@
 /**
- * What every reader of JSON text walks with: a place in the text, spaces and comments, escapes. What a value is
- * and what becomes of a fault its readers say.
+ * The base of all readers of JSON text: a position in the text, spaces and comments, escapes. The readers decide
+ * what a value is and how a fault is handled.
  */
 
 const spacePattern = /[ \t\r\n\ufeff]*/y
@@ -26,10 +26,10 @@ export abstract class JsonCursor {
     this.text = text
   }
 
-  /** The first thing that is no JSON; nothing is read behind it. */
+  /** Called at the first fault; nothing after it is read. */
   protected abstract stop(message: string): null
 
-  /** Over spaces and comments. */
+  /** Skips spaces and comments. */
   protected space(): void {
     for (;;) {
       this.match(spacePattern)
@@ -52,7 +52,7 @@ export abstract class JsonCursor {
     return true
   }
 
-  /** What a sticky pattern finds here, or nothing. */
+  /** What a sticky pattern matches here, or an empty text. */
   protected match(pattern: RegExp): string {
     pattern.lastIndex = this.at
     const found = pattern.exec(this.text)?.[0] ?? ''
@@ -60,7 +60,7 @@ export abstract class JsonCursor {
     return found
   }
 
-  /** What is written behind a backslash; `undefined` where JSON knows no such escape. */
+  /** The character of an escape; `undefined` when JSON has no such escape. */
   protected escape(): string | undefined {
     const letter = this.text[this.at]
     if (letter === undefined) return undefined

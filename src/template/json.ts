@@ -1,6 +1,6 @@
 /**
- * Reads JSON text and remembers where everything stands. Comments and a comma behind the last member are taken; a name
- * given twice in one object, and texts too large or nested too deeply, are refused. It makes objects without a prototype.
+ * Parses JSON text with the position of every value. Comments and trailing commas are accepted. A name given twice
+ * in one object, and text that is too large or nested too deeply, are refused. Objects have no prototype.
  */
 import { JsonCursor, numberPattern } from './json-cursor.ts'
 import type { Json } from './plan.ts'
@@ -14,17 +14,17 @@ interface LineColumn {
 }
 
 interface JsonFault extends LineColumn {
-  /** From the root down. */
+  /** Keys from the root down. */
   readonly keys: readonly (string | number)[]
   readonly message: string
 }
 
-/** A text that was read: its value and the places in it. */
+/** A parsed text: its value and the positions in it. */
 interface ReadText {
   readonly value: Json
   /**
-   * Where the value at the end of these keys stands, or else the last of its ancestors that is there. `within`
-   * counts the characters of a string's value.
+   * The position of the value at these keys, or of its nearest existing ancestor. `within` counts the characters of
+   * a string's value.
    */
   locate(keys: readonly (string | number)[], within?: number): LineColumn
 }
@@ -63,10 +63,10 @@ export function readJson(text: string): ReadJson {
   }
 }
 
-/** Of the members of every object and array. */
+/** The positions of the members of every object and array. */
 type Offsets = Map<object | null, Map<string | number, readonly [at: number, value: Json]>>
 
-/** Places are asked for only when something is wrong, so only then is the text read once more for them. */
+/** Positions are needed only for a problem, so only then is the text parsed again for them. */
 function offsetsOf(text: string): Offsets {
   const offsets: Offsets = new Map()
   new JsonReader(text, offsets).read()
@@ -111,7 +111,7 @@ function lineStarts(text: string): readonly number[] {
   return starts
 }
 
-/** Every resource has a place, so they are found by halving. */
+/** Every resource has a position, so lines are found by binary search. */
 function inLines(starts: readonly number[], at: number): LineColumn {
   let low = 0
   let high = starts.length
@@ -133,7 +133,7 @@ const faultsMax = 50
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what a string may not hold is what it looks for.
 const plainPattern = /[^"\\\u0000-\u001f]*/y
 const wordPattern = /[A-Za-z]+/y
-/** The first thing that is no JSON stops it; a name given twice with different values does not. */
+/** Stops at the first fault. A name given twice with different values is no fault here. */
 class JsonReader extends JsonCursor {
   readonly faults: Fault[] = []
   readonly #offsets: Offsets | undefined
@@ -241,7 +241,7 @@ class JsonReader extends JsonCursor {
     return members
   }
 
-  /** Line breaks and tabs may stand in strings as they are: long expressions are written so. */
+  /** Strings may contain line breaks and tabs: long expressions are written that way. */
   #string(): string {
     const start = this.at
     this.at += 1

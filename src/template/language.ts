@@ -1,4 +1,4 @@
-/** The deployment template language as its users see it: read a template, read its arguments, expand both to a plan. */
+/** The template language as its users see it: parse a template, parse its arguments, expand both to a plan. */
 import { isReadTemplate } from './document.ts'
 import { expandTemplate } from './expand.ts'
 import { parseParameters } from './read-arguments.ts'
@@ -10,7 +10,7 @@ export const templateLanguage: TemplateLanguage = {
   parseParameters,
   expand(template, parameters, context) {
     if (isReadTemplate(template)) return expandTemplate(template, parameters, context)
-    // It was read by something else: read once more from what it was given.
+    // Another copy of the library parsed it, so it is parsed again from its source.
     const read = parseTemplate(template.source)
     return read.ok ? expandTemplate(read.value, parameters, context) : read
   },

@@ -1,10 +1,10 @@
-/** What a template says for nothing, or shows by mistake: no problem of the language, and worth a look. */
+/** Finds what is unused in a template or shown by mistake. These are warnings, not problems of the language. */
 import { fieldOf, isArray, isObject, membersOf } from './fields.ts'
 import type { Json, TemplateProblem } from './plan.ts'
 import { Problems } from './problems.ts'
 import { open } from './read-template.ts'
 
-/** Empty for what is no template: reading it says why. */
+/** Empty for text that is no template; parsing it says why. */
 export function lintTemplate(template: string): readonly TemplateProblem[] {
   const opened = open(template)
   if (!opened.ok || opened.value.value === null) return []
@@ -37,7 +37,7 @@ export function lintTemplate(template: string): readonly TemplateProblem[] {
   return warnings.list
 }
 
-/** Undefined where a name is computed: then any may be meant. */
+/** Undefined when a name is computed: it could be any. */
 function namesUsed(texts: readonly string[], call: string): ReadonlySet<string> | undefined {
   const names = new Set<string>()
   for (const text of texts) {
@@ -49,7 +49,7 @@ function namesUsed(texts: readonly string[], call: string): ReadonlySet<string> 
   return names
 }
 
-/** Of expressions, at any depth. */
+/** The texts of expressions, at any depth. */
 function textsIn(value: Json): readonly string[] {
   if (typeof value === 'string') return value.startsWith('[') ? [value] : []
   if (isArray(value)) return value.flatMap(textsIn)

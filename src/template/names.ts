@@ -1,6 +1,6 @@
 /**
- * The two functions that make stable names of values, `uniqueString` and `guid`, bit-exact with the
- * published vectors. No randomness and no clock: the same values give the same name for ever.
+ * `uniqueString` and `guid`: stable names made from values, bit-exact with the published vectors. The same values
+ * always give the same name.
  */
 
 const namespace = [
@@ -8,7 +8,7 @@ const namespace = [
 ]
 const digits = 'abcdefghijklmnopqrstuvwxyz234567'
 
-/** Thirteen letters and digits that depend on all the values, joined with `-`. */
+/** Thirteen letters and digits derived from all values, joined with `-`. */
 export function uniqueString(values: readonly string[]): string {
   const [low, high] = hash64(utf8(values.join('-')))
   let rest = (BigInt(high) << 32n) | BigInt(low)
@@ -37,7 +37,7 @@ export function guid(values: readonly string[]): string {
   ].join('-')
 }
 
-/** Bytes of a text; a lone surrogate becomes U+FFFD, as everywhere on the web. */
+/** The UTF-8 bytes of a text; a lone surrogate becomes U+FFFD, as everywhere on the web. */
 export function utf8(text: string): number[] {
   const bytes: number[] = []
   for (const character of text.toWellFormed()) {

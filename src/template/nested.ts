@@ -1,6 +1,6 @@
 /**
- * The templates inside a plan, expanded as far as it can be told before anything runs: for whoever looks a template
- * over without a server. Links are not followed, and what is known of another scope is its id.
+ * Expands the templates inside a plan as far as possible without a server. Links are not followed, and of another
+ * scope only the id is known.
  */
 import {
   nameOf,
@@ -25,7 +25,7 @@ import type { Read } from './template.ts'
 export type NestedExpansion =
   | { readonly kind: 'expanded'; readonly plan: Plan; readonly context: ExpansionContext }
   | { readonly kind: 'refused'; readonly problems: readonly TemplateProblem[] }
-  /** It cannot be told before others are there, or stands elsewhere. */
+  /** It depends on other resources, or belongs to another scope. */
   | { readonly kind: 'unknown'; readonly reason: string }
 
 const nothingYet: Runtime = { answer: () => undefined }
@@ -44,7 +44,10 @@ export function expandNested(node: PlanNode, context: ExpansionContext): NestedE
   return { kind: 'expanded', plan: made.value, context: place }
 }
 
-/** `place` may follow the scope that the template is for. Reading and expanding find different problems: what could be read is expanded even so. */
+/**
+ * `place` may follow the scope that the template is for. Parsing and expanding find different problems, so a
+ * template that could be read is expanded anyway.
+ */
 export function expandAll(
   template: string | JsonObject,
   parameters: string | JsonObject,
@@ -64,7 +67,7 @@ export function expandAll(
   return { ok: false, problems: [...first.values()] }
 }
 
-/** Where a nested deployment goes, as its own expressions see it. */
+/** The scope of a nested deployment, as its own expressions see it. */
 function placeOf(
   node: PlanNode,
   location: Json | undefined,
@@ -106,7 +109,7 @@ function placeOf(
   return { ...within, scope: 'resourceGroup', resourceGroup: sameOr(resourceGroup, groupOwn) }
 }
 
-/** More is known of the place that the outer template goes to. */
+/** More is known of the scope of the outer template. */
 function sameOr(outer: JsonObject | undefined, own: JsonObject): JsonObject {
   const [one, two] = [outer?.['id'], own['id']]
   if (typeof one !== 'string' || typeof two !== 'string') return own

@@ -1,4 +1,4 @@
-/** Makes what is sent for one resource: its members evaluated, and a nested deployment's template with them. */
+/** Makes the body of one resource: its evaluated members, and the template of a nested deployment. */
 import type { ResourceSection } from './document.ts'
 import { type NeedsWanted, ValueEvaluation, type Wanted } from './evaluate-value.ts'
 import { EvaluationQuota } from './evaluation-quota.ts'
@@ -10,7 +10,7 @@ import type { Json, JsonObject, Runtime } from './plan.ts'
 import { Problems } from './problems.ts'
 import { childPath } from './template-path.ts'
 
-/** Late evaluation is done for each resource, and once more after every answer: none may take long. */
+/** Late evaluation runs for each resource and again after every answer, so each run is bounded. */
 export const lateSteps = 2_000_000
 
 export interface MadeBody {
@@ -19,7 +19,7 @@ export interface MadeBody {
   readonly problems: Problems
 }
 
-/** Before anything runs its problems are the template's, and it counts towards its size; later it has its own. */
+/** Before anything runs, its problems belong to the template and its size counts for it; later it has its own. */
 export function makeBody(
   instance: Instance,
   runtime: Runtime,
@@ -80,7 +80,7 @@ function withTemplate(
   return objectOf([...Object.entries(body), ['properties', objectOf(entries)]])
 }
 
-/** A relative link is one beside the template that was itself linked. */
+/** A relative link refers to the location of the template that was itself linked. */
 function withLink(properties: Json | undefined, base: Json | undefined): Json | undefined {
   if (!isObject(properties) || typeof base !== 'string') return properties
   const link = properties['templateLink']
@@ -91,7 +91,7 @@ function withLink(properties: Json | undefined, base: Json | undefined): Json | 
   return objectOf([...Object.entries(properties), ['templateLink', made]])
 }
 
-/** A property that is null is one that is not there. Elements of arrays stay, since the others would move. */
+/** A property that is null counts as absent. Null elements of arrays stay, since the others would move. */
 function withoutNulls(value: Json): Json {
   if (isArray(value)) {
     const made = value.map(withoutNulls)

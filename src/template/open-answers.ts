@@ -1,20 +1,20 @@
 /**
- * Answers of resources that nothing stands behind: what an expression reads of one and it does not have is invented by
- * the context, since nothing ever computes it. Remembers which values came of such answers, and nothing else.
+ * Answers of generic resources, which nothing computes. When an expression reads a property that such an answer
+ * lacks, the context invents it. This file remembers which values came from such answers.
  */
 
 import type { ExpansionContext, Json } from './plan.ts'
 
 interface Place {
-  /** Of the resource. */
+  /** The id of the resource. */
   readonly id: string
-  /** In its answer, such as `properties.dnsSettings`. */
+  /** The path in its answer, such as `properties.dnsSettings`. */
   readonly path: string
 }
 
 const places = new WeakMap<object, Place>()
 
-/** From now on what the value lacks is invented. */
+/** Marks the value: properties it lacks are invented from now on. */
 export function markOpen(value: Json, place: Place): void {
   if (typeof value !== 'object' || value === null || places.has(value)) return
   places.set(value, place)
@@ -23,7 +23,7 @@ export function markOpen(value: Json, place: Place): void {
   }
 }
 
-/** Undefined where the value is of no such answer. `isHolder`: something in it is asked for next. */
+/** Undefined when the value is not from such an answer. `isHolder`: a member of it is read next. */
 export function inventedMember(
   of: object,
   name: string | number,

@@ -1,6 +1,6 @@
 /**
- * Evaluates a nested template in the scope of its parent, which is the outer one: what the parent knows becomes
- * plain data, what only the nested deployment can know stays an expression. Secure values go in as parameters.
+ * Evaluates a nested template in its parent's (outer) scope. What the parent knows becomes plain data; what only
+ * the nested deployment can know stays an expression. Secure values become parameters.
  */
 import { compile } from './compile.ts'
 import { ValueEvaluation, type Wanted } from './evaluate-value.ts'
@@ -14,14 +14,14 @@ import type { TemplateScope } from './template-scope.ts'
 
 interface OuterTemplate {
   readonly template: JsonObject
-  /** Arguments of the parameters that secure values became. */
+  /** The arguments for the parameters that secure values became. */
   readonly parameters: JsonObject
 }
 
 export interface OuterEvaluation {
   readonly scope: TemplateScope
   readonly wanted: Wanted
-  /** What is found wrong, or must be waited for, is noted here. */
+  /** Collects problems and needs. */
   readonly whole: ValueEvaluation
 }
 
@@ -73,7 +73,7 @@ class Outer {
     return this.#withInner(value, objectOf(entries))
   }
 
-  /** A template in the inner scope, further inside, is still not this parent's to evaluate. */
+  /** A template with inner scope, further inside, is not evaluated by this parent. */
   #withInner(raw: JsonObject, made: JsonObject): JsonObject {
     const type = fieldOf(raw, undefined, 'type')?.value
     if (typeof type !== 'string' || !isDeploymentType(type)) return made
@@ -98,7 +98,7 @@ class Outer {
       this.#whole.isFailed = true
       return null
     }
-    // Literals keep their escapes: the nested deployment reads them once more.
+    // Literals keep their escapes, because the nested deployment parses them again.
     if (read.kind !== 'expression') return text
     const { expression } = read
     if (this.#isNested(expression, isInLoop)) {
@@ -135,7 +135,7 @@ class Outer {
     return isText ? call : { kind: 'member', of: call, index, safe: false, at }
   }
 
-  /** The expression with all that the parent knows put in. */
+  /** The expression with everything inserted that the parent knows. */
   #rest(expression: Expression, path: TemplatePath | undefined, isInLoop: boolean): Expression {
     if (expression.kind === 'string' || expression.kind === 'integer') return expression
     if (!this.#isNested(expression, isInLoop) && !namesLambdaVariables(expression)) {
@@ -150,7 +150,7 @@ class Outer {
     return { ...expression, arguments: rest }
   }
 
-  /** Does it ask for what only the nested deployment has: its loops, its resources? */
+  /** Whether it reads what only the nested deployment has: its loops and resources. */
   #isNested(expression: Expression, isInLoop: boolean): boolean {
     if (expression.kind === 'member') {
       return this.#isNested(expression.of, isInLoop) || this.#isNested(expression.index, isInLoop)
@@ -186,7 +186,7 @@ function namesLambdaVariables(expression: Expression): boolean {
   return expression.arguments.some(namesLambdaVariables)
 }
 
-/** Texts that would read as expressions are marked as literals. */
+/** Escapes texts that would look like expressions. */
 function escaped(value: Json): Json {
   if (typeof value === 'string') return escapedText(value)
   if (isArray(value)) return value.map(escaped)

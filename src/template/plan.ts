@@ -1,108 +1,111 @@
 /**
- * The plan of a deployment: the types between the template language and whoever carries a template out.
- * A plan says what would be written and in which order; it reads nothing and writes nothing itself.
+ * The plan of a deployment: the types between the template language and the code that deploys. A plan says what is
+ * to be written and in which order; it reads and writes nothing itself.
  */
 
-/** A JSON value. Objects have no prototype, so `__proto__` and `constructor` are names like any other. */
-/** A bigint is an integer that no number holds exactly, while it is computed with: none leaves an evaluation. */
+/** A JSON value. Objects have no prototype, so `__proto__` and `constructor` are ordinary names. */
+/** A bigint is an integer that no number holds exactly. It occurs only during evaluation and never leaves it. */
 export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject
 export interface JsonObject {
   readonly [name: string]: Json
 }
 
-/** Where in the template's text something stands. Line and column count from 1; both are 0 for an object. */
+/**
+ * A position in the template's text. Line and column count from 1; both are 0 when the template was given as an
+ * object.
+ */
 export interface Position {
   readonly line: number
   readonly column: number
-  /** `resources[0].properties.count`, as the author wrote the names. */
+  /** `resources[0].properties.count`, with the names as written. */
   readonly path: string
 }
 
-/** One reason why a template cannot be taken. All independent ones are reported at once. */
+/** One reason why a template is refused. All independent reasons are reported at once. */
 export interface TemplateProblem extends Position {
   readonly message: string
 }
 
-/** A value, and whether any secure parameter went into it: then it is sealed, and never logged or returned. */
+/** A value, and whether a secure parameter was used for it. Then it is sealed, and never logged or returned. */
 export interface Tainted {
   readonly value: Json
   readonly secure: boolean
-  /** The id of the resource, where it is an answer of one that nothing stands behind: what it lacks is invented. */
+  /** Set when the value is the answer of a generic resource: its id. Properties it lacks are invented. */
   readonly open?: string
 }
 
-/** What the expressions of a template may ask about where and by whom it is deployed. */
+/** What a template's expressions may read about the deployment: its scope, its caller, its time. */
 export interface ExpansionContext {
   readonly scope: 'resourceGroup' | 'subscription' | 'managementGroup' | 'tenant'
   readonly tenant: JsonObject
-  /** Absent at management group and tenant scope; `subscription()` is then refused. */
+  /** Absent at management group and tenant scope; `subscription()` is refused there. */
   readonly subscription?: JsonObject
-  /** Absent outside group deployments; `resourceGroup()` is then refused. */
+  /** Absent outside group deployments; `resourceGroup()` is refused there. */
   readonly resourceGroup?: JsonObject
   readonly managementGroup?: JsonObject
   readonly deploymentName: string
-  /** The template stands inside another: its `$schema` need not name the scope that it goes to. */
+  /** The template is nested: its `$schema` need not match its scope. */
   readonly isNested?: boolean
-  /** Where the deployment's own record lives; part of `deployment()` outside group scope. */
+  /** The location of the deployment's own record; part of `deployment()` outside group scope. */
   readonly location?: string
-  /** Where the template was found (`uri`, `contentVersion`), when it was linked; part of `deployment()`. */
+  /** The link of a linked template (`uri`, `contentVersion`); part of `deployment()`. */
   readonly templateLink?: JsonObject
   readonly deployer: JsonObject
-  /** The answer of `environment()`: endpoints of this installation. */
+  /** The answer of `environment()`: the endpoints of this installation. */
   readonly environment: JsonObject
-  /** The moment `utcNow()` answers: one for the whole deployment, in milliseconds since 1970 UTC. */
+  /** The answer of `utcNow()`: one moment for the whole deployment, in milliseconds since 1970 UTC. */
   readonly now: number
-  /** The answer of `newGuid()`. A deployment that goes on after a restart gives the same ones again. */
+  /** The answer of `newGuid()`. A deployment that continues after a restart returns the same ones again. */
   uuid(): string
-  /** Zones of a type in a location; empty when it has none. Called by `pickZones`. */
+  /** The zones of a type in a location; empty when it has none. Called by `pickZones`. */
   zones(namespace: string, type: string, location: string): readonly string[]
-  /** What `providers()` answers: `{namespace, resourceTypes: [{resourceType, locations, apiVersions}]}`. */
+  /** The answer of `providers()`: `{namespace, resourceTypes: [{resourceType, locations, apiVersions}]}`. */
   provider?(namespace: string, type?: string): JsonObject | undefined
-  /** What is read of a resource that nothing stands behind, and that its answer lacks. Absent: it is refused. */
+  /** Invents a property that the answer of a generic resource lacks. When absent, reading it is refused. */
   invented?(id: string, path: string): Json
-  /** What `roleDefinitions()` answers for the name of a built-in role: `{id, roleDefinitionId}`. */
+  /** The answer of `roleDefinitions()` for the name of a built-in role: `{id, roleDefinitionId}`. */
   roleDefinition?(name: string): JsonObject | undefined
 }
 
-/** Something a late expression asks of the world. `key` is the same for the same question. */
+/** An answer that a late expression needs from outside. The same question has the same `key`. */
 export type Need =
   | {
       readonly kind: 'reference'
       readonly key: string
       readonly id: string
-      /** Absent when the resource is of this plan: its node's own version is meant. */
+      /** Absent for a resource of this plan: its node's own version is used. */
       readonly apiVersion?: string
-      /** The node of this plan that must be finished first, when there is one. */
+      /** The node of this plan that must finish first, if there is one. */
       readonly node?: string
     }
   | {
       readonly kind: 'list'
       readonly key: string
       readonly id: string
-      /** `listKeys` and its like: the last segment of the POST. */
+      /** `listKeys` and the like: the last segment of the POST. */
       readonly action: string
       readonly apiVersion: string
       readonly body?: Json
       readonly node?: string
     }
 
-/** The answers to needs. Lookups only: fetching was done before. */
+/** The answers to needs. They were fetched before; this only looks them up. */
 export interface Runtime {
   /** The whole resource (or the list call's answer) for a need's key; `undefined` when not fetched. */
   answer(key: string): Tainted | undefined
 }
 
-/** What is to be sent for one node, once its needs are answered. */
+/** The body of one node, once its needs are answered. */
 export interface NodeBody {
   /** The body of the PUT, without `type`, `apiVersion`, `name`, `dependsOn`, `condition`, `copy`, `scope`. */
   readonly body: JsonObject
-  /** Paths in the body that hold secure values: seal and redact these. */
+  /** Paths in the body that hold secure values. These are sealed and redacted. */
   readonly securePaths: readonly string[]
 }
 
-/** One resource instance: a copy's instance is a node of its own. */
+/** One resource instance: each iteration of a loop is a node of its own. */
 export interface PlanNode {
-  /** Unique in the plan and the same each time the same template and parameters are expanded. */
+  /** Unique in the plan, and the same whenever the same template and parameters are expanded. */
   readonly key: string
   readonly id: string
   /** With its namespace: `Vendor.ContainerInstance/containerGroups`. */
@@ -112,16 +115,16 @@ export interface PlanNode {
   readonly symbolicName?: string
   /** The loop and the instance's index in it. */
   readonly copy?: { readonly name: string; readonly index: number }
-  /** Read, never written. */
+  /** The resource is read and never written. */
   readonly existing: boolean
-  /** Left alone where it is there already. */
+  /** The resource is not changed if it exists. */
   readonly onlyNew: boolean
-  /** A nested or linked deployment: its own plan is made when its parameters are known. */
+  /** A nested or linked deployment. Its own plan is made when its parameters are known. */
   readonly nested: boolean
-  /** Keys of the nodes that must be finished first: explicit, implicit and serial-copy ones. */
+  /** Keys of the nodes that must finish first: explicit, implicit and serial-loop dependencies. */
   readonly dependsOn: readonly string[]
   readonly position: Position
-  /** What must be fetched before `evaluate`. An answer may raise new needs: ask until it is empty. */
+  /** What must be fetched before `evaluate`. An answer may raise new needs, so repeat until it is empty. */
   needs(runtime: Runtime): readonly Need[]
   /** The body. Throws `TemplateRefusal` when an expression fails. */
   evaluate(runtime: Runtime): NodeBody
@@ -131,25 +134,25 @@ export interface PlanNode {
 export interface PlanOutput {
   readonly name: string
   readonly type: string
-  /** Of a secure type: never shown, whatever its value. */
+  /** The output has a secure type and is never shown, whatever its value. */
   readonly secure: boolean
   needs(runtime: Runtime): readonly Need[]
-  /** The value, or `undefined` when the output's condition is false. */
+  /** The value; `undefined` when the output's condition is false. */
   evaluate(runtime: Runtime): Tainted | undefined
 }
 
-/** A template and its parameters, expanded: conditions that are false left nothing behind. */
+/** An expanded template. Resources whose conditions are false are not in it. */
 export interface Plan {
-  /** In an order in which every node stands after those it depends on. */
+  /** Ordered so that every node comes after its dependencies. */
   readonly nodes: readonly PlanNode[]
   readonly outputs: readonly PlanOutput[]
-  /** The bound parameters, for the deployment's record: values of secure ones are absent. */
+  /** The bound parameters for the deployment's record, without the values of secure ones. */
   readonly parameters: Readonly<Record<string, { readonly type: string; readonly value?: Json }>>
-  /** What the bodies and the values they are made of come to as JSON, about. */
+  /** The approximate size of the bodies and the values they are made of, as JSON. */
   readonly characters: number
 }
 
-/** A template cannot be taken: every independent problem, each with its place. */
+/** A template is refused: every independent problem, each with its position. */
 export class TemplateRefusal extends Error {
   readonly problems: readonly TemplateProblem[]
 

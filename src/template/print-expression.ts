@@ -1,4 +1,4 @@
-/** Writes an expression as text that reads as the same expression. */
+/** Prints an expression as text that parses to the same expression. */
 import type { Expression } from './expression.ts'
 import { isArray } from './fields.ts'
 import type { Json } from './plan.ts'
@@ -30,7 +30,7 @@ export function expressionOf(value: Json, at: number): Expression {
   return { kind: 'call', name: 'json', arguments: [text], at }
 }
 
-/** Exact integers of 64 bits too. */
+/** Exact for integers of 64 bits too. */
 export function jsonOf(value: Json): string {
   if (typeof value === 'bigint') return String(value)
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)

@@ -1,12 +1,12 @@
-/** Collects what is wrong with a template, each with its place; the same thing is said once. It judges nothing. */
+/** Collects the problems of a template with their positions, without duplicates. */
 
 import type { Position, TemplateProblem } from './plan.ts'
 import { formatPath, type TemplatePath } from './template-path.ts'
 
-/** Tells where a place stands in the text; `within` counts the characters of a string's value. */
+/** Finds the position of a path in the text; `within` counts the characters of a string's value. */
 export type Locate = (path: TemplatePath | undefined, within?: number) => Position
 
-/** A template given as an object has no text, so paths are all there is to say. */
+/** A template given as an object has no text, so a problem only has a path. */
 export const pathsOnly: Locate = (path) => ({ line: 0, column: 0, path: formatPath(path) })
 
 const problemsMax = 100

@@ -1,4 +1,4 @@
-/** Reads parameter files and bare maps of arguments. Values in them are literal, whatever they look like. */
+/** Reads parameter files and bare maps of arguments. Their values are literal, never expressions. */
 import { type Field, fieldOf, isObject, kindOf, membersOf, refuseTwice } from './fields.ts'
 import type { JsonObject } from './plan.ts'
 import { Problems } from './problems.ts'

@@ -1,4 +1,4 @@
-/** Reads the resources of a template, those inside others too. What is wrong goes to the problems. */
+/** Reads the resources of a template, nested ones included, and collects the problems. */
 import { type CompileDependencies, type Compiled, type CompiledMember, compile } from './compile.ts'
 import type { NestedSection, ResourceCopy, ResourceSection } from './document.ts'
 import { type Field, fieldOf, isArray, isObject, kindOf, membersOf, refuseTwice } from './fields.ts'
@@ -15,7 +15,7 @@ interface ResourceDependencies extends CompileDependencies {
   readTemplate(field: Field): void
 }
 
-/** Members that are the language's, and never sent. */
+/** Members of the language, which are never sent. */
 const syntax: ReadonlySet<string> = new Set([
   'type',
   'apiversion',
@@ -35,10 +35,10 @@ const syntax: ReadonlySet<string> = new Set([
 
 const nestedType = /^[^/]*\.resources\/deployments$/i
 
-/** Children of children are declared this deep. */
+/** The nesting of child resources. */
 const childrenMax = 8
 
-/** Is it a deployment inside this one? */
+/** Whether it is a nested deployment. */
 export function isDeploymentType(type: string): boolean {
   return nestedType.test(type)
 }
@@ -56,7 +56,7 @@ export function readResources(
   return made
 }
 
-/** What a resource stands in. */
+/** What contains a resource. */
 interface Place {
   readonly parent: ResourceSection | undefined
   readonly depth: number
@@ -117,7 +117,7 @@ function readResource(
   const required = (name: string): Compiled => {
     const found = at(name)
     if (found === undefined) {
-      // A resource of an extension is told apart by other members.
+      // A resource of an extension has other members as its identity.
       if (foreign === undefined) problems.add(path, `needs '${name}'`)
     } else if (typeof found.value !== 'string' || found.value === '') {
       problems.add(found.path, 'expected a string that is not empty')
@@ -173,7 +173,7 @@ function readResource(
   if (inner !== undefined) readLevel(inner, { parent: section, depth: depth + 1 }, deps)
 }
 
-/** Is it left alone where it is there already? */
+/** Whether the resource is not changed if it exists. */
 function readOnlyNew(options: Field | undefined, problems: Problems): boolean {
   let onlyNew = false
   for (const [name, { value, path }] of membersOf(options, "'@options'", problems)) {
@@ -186,8 +186,8 @@ function readOnlyNew(options: Field | undefined, problems: Problems): boolean {
 }
 
 /**
- * The whole type. A resource inside another is commonly written without the other's type, but may repeat it, or be of
- * another namespace: then it is no child, and only stands there.
+ * The full type. A child resource is usually written without its parent's type, but may repeat it. A type of
+ * another namespace is no child; it is only declared there.
  */
 function readType(
   compiled: Compiled,
@@ -237,7 +237,7 @@ function readBody(
   return { early, late: [...late, ...nestedRest(resource, field, deps)] }
 }
 
-/** What a nested deployment has beside its template and parameters: the mode, links. */
+/** The other members of a nested deployment besides its template and parameters: the mode, links. */
 function nestedRest(
   resource: JsonObject,
   field: Field,
@@ -270,7 +270,7 @@ function readNested(
     isObject(inside?.value) ? fieldOf(inside.value, inside.path, name) : undefined
   const options = at('expressionEvaluationOptions')
   const scope = isObject(options?.value) ? fieldOf(options.value, options.path, 'scope') : undefined
-  // Language version 2.0 has no other scope, so it may be left out there: what Bicep writes for its telemetry does.
+  // Language version 2.0 has only this scope, so it may be left out there; Bicep's telemetry deployments do so.
   const isInner =
     scope === undefined
       ? deps.languageVersion === '2.0'
@@ -296,7 +296,7 @@ function readNested(
   }
 }
 
-/** A template that is there as it stands is data in the inner scope; anything else is evaluated here. */
+/** A template in the inner scope is data; any other is evaluated here. */
 function readNestedTemplate(
   { value, path }: Field,
   isInner: boolean,

@@ -1,4 +1,4 @@
-/** Reads parameters, variables, user functions and outputs of a template. What is wrong goes to the problems. */
+/** Reads parameters, variables, user functions and outputs of a template, and collects the problems. */
 
 import { type DeclaredNames, nameChecker } from './check-names.ts'
 import { type CompileDependencies, compile, compileCopy } from './compile.ts'
@@ -44,7 +44,7 @@ export function readParameters(
   )
 }
 
-/** Without a type any value fits: compilers write none for what they call `any`. */
+/** Without a type any value is accepted: compilers write none for `any`. */
 function typed(schema: Schema, field: Field, definitions: Definitions, problems: Problems): Schema {
   if (schema.type !== undefined) return schema
   if (schema.reference === undefined) return { ...schema, type: 'any' }
@@ -91,7 +91,7 @@ export function readVariables(
   return new Map(sections.map((section) => [section.name.toLowerCase(), section]))
 }
 
-/** The names that variables will have, before their values are read. */
+/** The names of variables, before their values are read. */
 export function variableNames(members: Members): ReadonlySet<string> {
   return new Set(
     members.flatMap(([name, { value }]) => {
@@ -108,7 +108,7 @@ interface FunctionField {
   readonly field: Field
 }
 
-/** Every member of every namespace, before any is read: they may name each other. */
+/** The members of every namespace, before any is read: they may refer to each other. */
 export function functionFields(
   section: Field | undefined,
   problems: Problems,
@@ -160,7 +160,7 @@ export function readFunctions(
     }
     const parameters = functionParameters(fieldOf(value, path, 'parameters'), problems)
     const names = new Set(parameters.map((one) => one.name.toLowerCase()))
-    // Inside a function there are its own parameters, and no variables.
+    // A function sees its own parameters and no variables.
     const inside = { ...declared, parameters: names, variables: new Set<string>() }
     const parts = { problems, check: nameChecker(inside, problems) }
     const schema = typed(readSchema(output, problems), output, definitions, problems)

@@ -1,4 +1,4 @@
-/** Reads a whole template and looks it over: every problem that can be seen without parameters, at once. */
+/** Parses a whole template and checks it: all problems that can be found without parameters, at once. */
 import { adopt } from './adopt.ts'
 import { readApiProfile } from './api-profile.ts'
 import { type DeclaredNames, nameChecker } from './check-names.ts'
@@ -24,7 +24,7 @@ import { readDefinitions, resolved } from './types.ts'
 
 const scopes: ReadonlyMap<string, ParsedTemplate['scope']> = new Map([
   ['deploymenttemplate.json', 'resourceGroup'],
-  // Not of templates, and yet taken by the published service: its own command line's samples say it.
+  // Not a template schema, but the published service accepts it, and samples of its command line use it.
   ['deploymentparameters.json', 'resourceGroup'],
   ['subscriptiondeploymenttemplate.json', 'subscription'],
   ['managementgroupdeploymenttemplate.json', 'managementGroup'],
@@ -76,7 +76,7 @@ export function parseTemplate(template: string | JsonObject): ParsedOrPartial {
     : { ok: true, value: made }
 }
 
-/** From text or object to values without prototypes. Also for parameter files. */
+/** Copies a text or object into values without prototypes. Also for parameter files. */
 export function open(given: string | JsonObject): Read<{
   readonly value: JsonObject | null
   readonly locate: Locate
@@ -123,7 +123,7 @@ interface ReadDocument
   readonly isScopeKnown: boolean
 }
 
-/** Extensions as they are declared now, and as they were first. */
+/** The current and the first name of the section of extensions. */
 const extensionSections = new Set(['extensions', 'imports'])
 
 /** What every template has anyway may be declared too: the resources themselves, and the language's own functions. */
@@ -242,7 +242,10 @@ function readContentVersion(
   return '1.0.0.0'
 }
 
-/** Experiments before and after 2.0 are read as 2.0; what is new in them is refused where it stands. */
+/**
+ * Experimental versions before and after 2.0 are read as 2.0; features that are new in them are refused where they
+ * occur.
+ */
 function readLanguageVersion(field: Field | undefined, problems: Problems): '1.0' | '2.0' {
   const version = field === undefined ? '1.0' : String(field.value)
   if (version === '1.0') return '1.0'

@@ -1,12 +1,12 @@
-/** Finds the resources of a template by what expressions and `dependsOn` call them. */
+/** Finds the resources of a template by the names that expressions and `dependsOn` use. */
 
-/** A resource of the template, there or not. */
+/** A resource of the template, deployed or not. */
 export interface Known {
   readonly id: string
   readonly name: string
   readonly type: string
   readonly apiVersion: string
-  /** Absent when its condition is false: it may still exist, but nothing waits for it. */
+  /** Absent when its condition is false: the resource may exist, but nothing waits for it. */
   readonly nodeKey?: string
 }
 
@@ -15,7 +15,7 @@ type Found =
   /** All resources of a loop, in order. */
   | { readonly kind: 'loop'; readonly all: readonly Known[] }
   | { readonly kind: 'several' }
-  /** It has a problem of its own, which has been told. */
+  /** It has a problem of its own, which was reported. */
   | { readonly kind: 'broken' }
 
 interface Naming {
@@ -28,10 +28,10 @@ interface Naming {
 export class ResourceIndex {
   /** By symbolic names, loops and ids, which are unique. */
   readonly #exact = new Map<string, Found>()
-  /** By names, which may be those of several; the fuller ones are asked first. */
+  /** By names, which several resources may have; the fuller ones are tried first. */
   readonly #named = [new Map<string, Found>(), new Map<string, Found>()] as const
 
-  /** `loopNames`: also of those loops that run zero times. `broken`: names of what could not be made. */
+  /** `loopNames` includes loops that run zero times. `broken`: names of resources that could not be made. */
   constructor(
     resources: readonly Naming[],
     loopNames: readonly string[],
@@ -62,7 +62,7 @@ export class ResourceIndex {
     for (const [name, all] of loops) this.#exact.set(name, { kind: 'loop', all })
   }
 
-  /** Names and ids go without regard to case. */
+  /** Names and ids are compared without regard to case. */
   find(target: string): Found | undefined {
     const lower = target.toLowerCase().replace(/(?<=.)\/$/, '')
     const [full, last] = this.#named
@@ -76,7 +76,7 @@ function fullNames({ id, name, type }: Known): ReadonlySet<string> {
   return new Set([name, `${type}/${name}`, tail])
 }
 
-/** A resource may be declared once for each of several conditions: the one that is there is meant. */
+/** A resource may be declared several times with different conditions; the one that is deployed is meant. */
 function add(
   names: Map<string, Found>,
   name: string,

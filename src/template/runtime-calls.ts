@@ -1,4 +1,4 @@
-/** Finds what an expression asks of running resources, further than evaluation gets before the first answer. */
+/** Finds what an expression will read from running resources, beyond the first call that evaluation stops at. */
 
 import { evaluate } from './evaluate.ts'
 import type { Expression } from './expression.ts'
@@ -6,14 +6,14 @@ import type { Need } from './plan.ts'
 import type { TemplateScope } from './template-scope.ts'
 import { tryEvaluate } from './try-evaluate.ts'
 
-/** Is it a function whose answer comes from a running resource? */
+/** Whether a function's answer comes from a running resource. */
 function isRuntimeCall(expression: Expression): boolean {
   if (expression.kind !== 'call' || expression.namespace !== undefined) return false
   const name = expression.name.toLowerCase()
   return name === 'reference' || name === 'references' || name.startsWith('list')
 }
 
-/** Functions that do not evaluate all of their arguments whenever they are called. */
+/** Functions that do not always evaluate all of their arguments. */
 const lazyFunctions: ReadonlySet<string> = new Set([
   'if',
   'and',
@@ -24,8 +24,8 @@ const lazyFunctions: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The needs of the calls in it. When `all`, also of those that evaluation may pass by; without it, only of those
- * it is sure to come to. Calls whose arguments cannot be known yet have none.
+ * The needs of the calls in an expression. With `all`, calls that evaluation may skip are included; without it,
+ * only certain ones. A call whose arguments are not known yet has no need.
  */
 export function collectNeeds(
   expression: Expression,
@@ -56,7 +56,7 @@ function collect(
   for (const [key, need] of done.notes.needs) needs.set(key, need)
 }
 
-/** Of an `if` whose condition is known, the branch it takes. */
+/** For an `if` whose condition is known, the branch it takes. */
 function certainArguments(
   call: Extract<Expression, { kind: 'call' }>,
   scope: TemplateScope,

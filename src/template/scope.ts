@@ -1,14 +1,14 @@
 /**
- * What an expression may ask of the place it stands in: the port between the evaluator, which knows the
- * functions, and the template, which knows parameters, variables, loops and resources. It evaluates nothing.
+ * The scope of an expression: the port between the evaluator, which knows the functions, and the template, which
+ * knows parameters, variables, loops and resources.
  */
 
 import type { EvaluationQuota } from './evaluation-quota.ts'
 import type { ExpansionContext, Json } from './plan.ts'
 
-/** One user function of a template's `functions` section, bound to its own scope. */
+/** A user function of a template's `functions` section, bound to its own scope. */
 export interface UserFunction {
-  /** Names of its parameters, in order; a call gives exactly as many arguments. */
+  /** The names of its parameters, in order. A call must have exactly as many arguments. */
   readonly parameters: readonly string[]
   /** The output's value. Throws `EvaluationError` when an argument or the output fails. */
   call(values: readonly Json[]): Json
@@ -22,8 +22,8 @@ export interface UserFunction {
 export interface Scope {
   readonly context: ExpansionContext
   /**
-   * The budget that all expressions of one expansion share, so that user functions and variables called in
-   * loops count too. Absent: each expression has one of its own.
+   * The budget shared by all expressions of one expansion, so that user functions and variables in loops count too.
+   * When absent, each expression has its own.
    */
   readonly quota?: EvaluationQuota
   /** `parameters('name')`; names without regard to case. */
@@ -45,7 +45,7 @@ export interface Scope {
   references(symbolicName: string, full: boolean): Json
   /** `resourceInfo('symbolicName')`: what is known of a resource before it exists (id, name, type, apiVersion). */
   resourceInfo(symbolicName: string): Json
-  /** `list*(target, apiVersion, body)`: `action` as it was written. Throws `Unanswered` likewise. */
+  /** `list*(target, apiVersion, body)`, with `action` as it was written. It may throw `Unanswered` too. */
   list(action: string, target: string, apiVersion: string, body: Json | undefined): Json
 }
 
@@ -60,7 +60,7 @@ export class EvaluationError extends Error {
   }
 }
 
-/** Not a failure: an answer must be fetched before the expression has a value. The scope noted which. */
+/** Not a failure: an answer must be fetched before the expression has a value. The scope noted which one. */
 export class Unanswered extends Error {
   constructor() {
     super('an answer that has to be fetched first is needed')
@@ -68,5 +68,5 @@ export class Unanswered extends Error {
   }
 }
 
-/** The one that is thrown. It carries nothing, and a stack for each question would cost more than evaluating it. */
+/** The only instance. It carries nothing, and a stack for each would cost more than the evaluation. */
 export const unanswered = new Unanswered()

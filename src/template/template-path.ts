@@ -10,7 +10,7 @@ export function childPath(parent: TemplatePath | undefined, key: string | number
   return { parent, key }
 }
 
-/** From the template down. */
+/** Keys from the template down. */
 export function keysOf(path: TemplatePath | undefined): readonly (string | number)[] {
   const keys: (string | number)[] = []
   for (let at = path; at !== undefined; at = at.parent) keys.push(at.key)
@@ -19,7 +19,7 @@ export function keysOf(path: TemplatePath | undefined): readonly (string | numbe
 
 const plainName = /^[A-Za-z_$][\w$-]*$/
 
-/** `resources[0].properties.count`; names that could be misread stand in quotes. */
+/** `resources[0].properties.count`; ambiguous names are quoted. */
 export function formatPath(path: TemplatePath | undefined): string {
   let text = ''
   for (const key of keysOf(path)) text = appendPath(text, key)

@@ -1,4 +1,4 @@
-/** Answers what expressions ask of the place they stand in: parameters, variables, loops, resources. */
+/** The scope of expressions in a template: parameters, variables, loops, resources. */
 
 import { parseResourceId } from '#kernel/resource-id.ts'
 import { profileVersion } from './api-profile.ts'
@@ -18,7 +18,7 @@ export interface Loop {
   /** In lower case. */
   readonly name: string
   readonly index: number
-  /** The one that `copyIndex()` without a name means: of a resource, or of an output. */
+  /** The loop that `copyIndex()` without a name means: the one of a resource or an output. */
   readonly isMain?: boolean
 }
 
@@ -190,7 +190,7 @@ export class TemplateScope implements Scope {
     return late
   }
 
-  /** What is not there need not be missed where not everything could be read. */
+  /** A missing name need not be a problem when not everything could be read. */
   #absent(message: string): EvaluationError {
     return this.expansion.isPartial ? new ReportedError() : new EvaluationError(message)
   }
@@ -280,7 +280,7 @@ export class TemplateScope implements Scope {
       valuesBudget: budget,
       inside: { given, depth },
     }
-    // Its problems are told where it is called: the same function may do well elsewhere.
+    // The problems are reported at the call: the same function may work with other arguments.
     const problems = new Problems(pathsOnly)
     const run = new ValueEvaluation({ problems, budget, needs: 'none', isIntermediate: true })
     const value = run.of(output.value, new TemplateScope(frame))
@@ -294,7 +294,7 @@ export class TemplateScope implements Scope {
   }
 }
 
-/** Of the flat shapes that some versions have, everything that is not the envelope. */
+/** For the flat answers of some versions: everything except the envelope. */
 function propertiesOf(whole: Json): Json {
   if (!isObject(whole)) return whole
   if (Object.hasOwn(whole, 'properties')) return whole['properties'] ?? null

@@ -1,12 +1,12 @@
 /**
- * The library's public interface as types: read a template, bind its parameters, expand it to a plan.
- * Nothing here fetches or writes; what must be known of the world comes in as `ExpansionContext`.
+ * The library's public interface as types: parse a template, bind its parameters, expand it to a plan. Nothing here
+ * fetches or writes; `ExpansionContext` holds what must be known from outside.
  */
 import type { ExpansionContext, Json, JsonObject, Plan, TemplateProblem } from './plan.ts'
 
-/** A template whose sections and expressions were read and found well formed. */
+/** A parsed and well-formed template. */
 export interface ParsedTemplate {
-  /** What the schema's file name says: where such a template may be deployed. */
+  /** The scope that the schema's file name stands for. */
   readonly scope: ExpansionContext['scope']
   readonly languageVersion: '1.0' | '2.0'
   readonly contentVersion: string
@@ -18,12 +18,12 @@ export interface ParsedTemplate {
 export interface ParameterDeclaration {
   /** In lower case, after `$ref` was followed. */
   readonly type: 'string' | 'securestring' | 'int' | 'bool' | 'object' | 'secureobject' | 'array'
-  /** Its values are sealed at rest, and never returned or logged. */
+  /** Its values are sealed in the store, and never returned or logged. */
   readonly secure: boolean
   readonly required: boolean
 }
 
-/** A parameter as a parameter file or a deployment's body gives it. Values are literal, never expressions. */
+/** An argument in a parameter file or a deployment's body. Values are literal, never expressions. */
 export type ParameterArgument =
   | { readonly value: Json }
   | {
@@ -39,23 +39,23 @@ export interface Unreadable {
   readonly problems: readonly TemplateProblem[]
 }
 
-/** Either the thing asked for, or every independent reason why not. */
+/** The result, or every independent reason why there is none. */
 export type Read<T> = { readonly ok: true; readonly value: T } | Unreadable
 
-/** `partial` is what could be read nevertheless: expanding it finds the problems that reading alone does not. */
+/** `partial` is what could be parsed. Expanding it finds problems that parsing alone does not. */
 export type ReadTemplateText =
   | { readonly ok: true; readonly value: ParsedTemplate }
   | (Unreadable & { readonly partial?: ParsedTemplate })
 
-/** The functions of the language, as the engine of deployments uses them. */
+/** The functions of the language that deployments use. */
 export interface TemplateLanguage {
-  /** A text gives lines and columns in problems; an object gives paths only. Never throws. */
+  /** Problems of a text have lines and columns; those of an object only paths. Never throws. */
   parseTemplate(template: string | JsonObject): ReadTemplateText
   /** A parameter file (with `parameters`) or the bare map of arguments. Never throws. */
   parseParameters(
     parameters: string | JsonObject,
   ): Read<Readonly<Record<string, ParameterArgument>>>
-  /** Secret references must have been fetched and handed in as values. Never throws. */
+  /** Secret references must have been replaced by their values. Never throws. */
   expand(
     template: ParsedTemplate,
     parameters: Readonly<Record<string, ParameterArgument>>,

@@ -23,7 +23,7 @@ export function tryEvaluate(
   } catch (error) {
     if (error instanceof Unanswered) return { kind: 'waiting', notes }
     if (error instanceof EvaluationError) return { kind: 'failed', error, notes }
-    // Every depth is bounded, but values, functions and expressions inside each other can exceed the stack together.
+    // Every depth is bounded, but values, functions and expressions can exceed the stack together.
     if (error instanceof RangeError && error.message.includes('call stack')) {
       return { kind: 'failed', error: new EvaluationError('this is nested too deeply'), notes }
     }

@@ -19,7 +19,7 @@ import { childPath, type TemplatePath } from './template-path.ts'
 
 export type TypeName = ParameterDeclaration['type'] | 'any'
 
-/** How a type is shown in a deployment's record. */
+/** The name of a type in a deployment's record. */
 export const shownTypes: Readonly<Record<TypeName, string>> = {
   string: 'String',
   securestring: 'SecureString',
@@ -33,7 +33,7 @@ export const shownTypes: Readonly<Record<TypeName, string>> = {
 
 export interface Schema {
   readonly type?: TypeName
-  /** A user type, or a part of one: what follows `#/definitions/`, in lower case. */
+  /** A user type, or a part of one: the text after `#/definitions/`, in lower case. */
   readonly reference?: string
   readonly nullable: boolean
   readonly allowed?: Allowed
@@ -41,11 +41,11 @@ export interface Schema {
   readonly maxValue?: number
   readonly minLength?: number
   readonly maxLength?: number
-  /** `false`: there are none beyond `prefixItems`. */
+  /** `false`: no items beyond `prefixItems`. */
   readonly items?: Schema | false
   readonly prefixItems?: readonly Schema[]
   readonly properties?: ReadonlyMap<string, Schema>
-  /** `false`: no others; a schema: others are of it. */
+  /** `false`: no other properties; a schema: the type of the others. */
   readonly additionalProperties?: Schema | false
   readonly discriminator?: {
     readonly propertyName: string
@@ -53,7 +53,7 @@ export interface Schema {
   }
 }
 
-/** The values that are allowed, made ready once: there may be many, and many values to look up. */
+/** The allowed values, prepared once: there may be many, and many values to look up. */
 export interface Allowed {
   readonly texts: ReadonlySet<string>
   /** For messages. */
@@ -205,10 +205,12 @@ function schemasOf(field: Field, problems: Problems): ReadonlyMap<string, Schema
   )
 }
 
-/** References that are followed to one type; a type that is made of itself ends here. */
+/** The number of references followed for one type. It ends a type that refers to itself. */
 const referencesMax = 64
 
-/** With user types followed: what is said beside a `$ref` adds to the type. Undefined when it leads nowhere. */
+/**
+ * The type with references followed; members beside a `$ref` are added. Undefined when a reference leads nowhere.
+ */
 export function resolved(
   schema: Schema,
   definitions: Definitions,
@@ -225,7 +227,7 @@ export function resolved(
   return made
 }
 
-/** What a reference leads to: a type, or what lies inside of one. */
+/** The target of a reference: a type, or a part of one. */
 function targetOf(
   reference: string,
   definitions: Definitions,
@@ -258,8 +260,8 @@ function memberOf(
 }
 
 /**
- * Is the value, or anything in it, secure? What holds something secure is so as a whole. Types may name themselves and
- * each other: each reference is followed once.
+ * Whether the value or any part of it is secure. A value that contains a secure part is secure as a whole. Types
+ * may refer to themselves and each other; each reference is followed once.
  */
 export function isSecure(schema: Schema, definitions: Definitions): boolean {
   const followed = new Set<string>()
@@ -290,7 +292,7 @@ function allowedOf(values: readonly Json[]): Allowed {
 
 const shownMax = 30
 
-/** Values for a message, cut to what a reader takes in. */
+/** Values for a message, shortened for the reader. */
 export function shown(values: readonly Json[]): string {
   const text = values
     .slice(0, shownMax)

@@ -1,11 +1,14 @@
-/** What `providers()` answers for a type that nobody serves, where any type is taken: every place, and a date. */
+/**
+ * The answer of `providers()` for a type that no provider serves, where generic resources are on: every location,
+ * and one version.
+ */
 
 import { isArray, isObject, objectOf } from './fields.ts'
 import type { JsonObject } from './plan.ts'
 
 const version = '2025-01-01'
 
-/** The offers of a namespace, where there are any; with the type among them, where one is asked for. */
+/** The offers of a namespace, if there are any, including the wanted type. */
 export function offerWith(
   offer: JsonObject | undefined,
   namespace: string,

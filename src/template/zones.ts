@@ -1,6 +1,9 @@
-/** The zones that `pickZones` finds: data, a line each. Everything runs in one place here; the numbers are those that templates go by. */
+/**
+ * The data of `pickZones`, one line each. Everything runs in one place here; the zones are the numbers that
+ * templates expect.
+ */
 
-/** Types that can be put into a zone, without the first word of their namespaces, in lower case. */
+/** Types that can be put into a zone, in lower case and without the first word of their namespaces. */
 const zonedTypes: ReadonlySet<string> = new Set([
   'apimanagement/service',
   'cache/redis',
@@ -26,7 +29,7 @@ const zonedTypes: ReadonlySet<string> = new Set([
 
 const threeZones: readonly string[] = ['1', '2', '3']
 
-/** Zones of locations, by their plain names; what is not among them has none. */
+/** The zones of locations, by their plain names. Other locations have none. */
 const zonesByLocation: ReadonlyMap<string, readonly string[]> = new Map([
   ['australiaeast', threeZones],
   ['brazilsouth', threeZones],
@@ -57,7 +60,7 @@ const zonesByLocation: ReadonlyMap<string, readonly string[]> = new Map([
   ['westus3', threeZones],
 ])
 
-/** Of a type in a location; empty where it has none. */
+/** The zones of a type in a location; empty when it has none. */
 export function zonesOf(namespace: string, type: string, location: string): readonly string[] {
   const short = `${namespace.slice(namespace.indexOf('.') + 1)}/${type}`.toLowerCase()
   if (!zonedTypes.has(short)) return []

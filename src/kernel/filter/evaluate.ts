@@ -48,17 +48,17 @@ type CompiledFilter<T> =
   | { readonly ok: true; readonly matches: (item: T) => boolean }
   | FilterProblem
 
-/** `fields` says what may be asked. The problem's position is that of the node at fault. */
+/** `fields` says what a filter may read. The problem's position is that of the wrong node. */
 export function compileFilter<T>(node: FilterNode, fields: FieldMap<T>): CompiledFilter<T> {
-  // Fields are only ever given items, rows and members that came out of an item of T.
+  // Fields only get items, rows and members that came from an item of type T.
   const compiler = new Compiler(fields as FieldMap<unknown>)
   const holds = compiler.condition(node)
-  // The compiler gives nothing only after it has noted a problem.
+  // The compiler returns nothing only after it has noted a problem.
   if (holds === undefined) return compiler.problem as FilterProblem
   return { ok: true, matches: (item) => holds([item]) === true }
 }
 
-/** Names shown in one message. */
+/** The number of names listed in one message. */
 const listedMax = 30
 
 class Compiler {
@@ -66,9 +66,9 @@ class Compiler {
   readonly #root: FieldMap<unknown>
   #names: Names
   #nextSlot = 1
-  /** Rows that an enclosing `and` goes through. */
+  /** Rows that an enclosing `and` iterates over. */
   #bound: readonly RowUse[] = []
-  /** Rows the condition being compiled must go through itself. */
+  /** Rows that the condition being compiled must iterate over itself. */
   #used: RowUse[] = []
 
   constructor(root: FieldMap<unknown>) {
@@ -105,7 +105,7 @@ class Compiler {
     return this.#single(node)
   }
 
-  /** Terms of one `and` chain; those about rows that belong together share a row. */
+  /** Compiles the terms of one `and` chain. Terms about the same source of related rows share a row. */
   #conjunction(node: BinaryNode): Condition | undefined {
     const terms = termsOf(node)
     let rest = terms
@@ -134,7 +134,7 @@ class Compiler {
     return every(conditions)
   }
 
-  /** The sources of rows that belong together and that more than one term is about. */
+  /** The sources of related rows that more than one term reads. */
   #sharedRows(terms: readonly FilterNode[]): readonly RowUse[] {
     const uses: RowUse[] = []
     const seen: RowUse[] = []
@@ -166,7 +166,7 @@ class Compiler {
     })
   }
 
-  /** A condition without `and`, `or`, `not`: goes through the rows it uses itself. */
+  /** A condition without `and`, `or`, `not`. It iterates over its rows itself. */
   #single(node: FilterNode): Condition | undefined {
     const outer = this.#used
     this.#used = []
@@ -176,7 +176,7 @@ class Compiler {
     if (condition === undefined) return undefined
     if (used.length === 0) return condition
     if (node.kind === 'binary' && node.operator === 'ne') {
-      // No row may be equal, where "some row differs" would hold for nearly everything.
+      // `ne` holds when no row is equal. "Some row differs" would hold for nearly everything.
       const none = used.reduce((inner, use) => throughRows(use, inner), negated(condition))
       return negated(none)
     }
@@ -207,7 +207,7 @@ class Compiler {
         `the ${operand.type} ${quoted(printFilter(node))}`,
       )
     }
-    // Checked above: what it reads is a boolean or null.
+    // The check above ensures that it reads a boolean or null.
     return operand.read as Condition
   }
 
@@ -222,7 +222,7 @@ class Compiler {
     return comparing(operator, one, other)
   }
 
-  /** Both sides of a comparison, a literal read as the other side's type. */
+  /** Compiles both sides of a comparison. A literal is read as the other side's type. */
   #pair(
     leftNode: FilterNode,
     rightNode: FilterNode,
@@ -279,7 +279,7 @@ class Compiler {
     return (slots) => values.has(ignoreCase ? folded(read(slots)) : read(slots))
   }
 
-  /** Every flag named on the right stands among those of the field, written `Red,Green`. */
+  /** Holds when every flag on the right is among the field's flags, written `Red,Green`. */
   #has(node: BinaryNode): Condition | undefined {
     const left = this.#operand(node.left)
     if (left === undefined) return undefined
@@ -401,10 +401,10 @@ class Compiler {
       return this.#refuse(node.position, `more arguments for ${node.name}`, `${operands.length}`)
     }
     const ignoreCase = operands.some((operand) => operand.ignoreCase)
-    // Searching in text that ignores case folds both; what makes new text keeps it as it is.
+    // A search that ignores case folds both texts. A function that makes new text keeps its case.
     const fold = ignoreCase && shape.result !== 'string' && operands.length > 1
     const reads = operands.map(({ read }) => (fold ? (slots: Slots) => folded(read(slots)) : read))
-    // The types of the arguments were checked against the parameters `compute` is written for.
+    // The argument types were checked against the parameters of `compute`.
     const compute = builtIn?.compute as ((...values: readonly Value[]) => Value) | undefined
     const read = (slots: Slots): Value => {
       const values: Value[] = []
@@ -448,7 +448,7 @@ class Compiler {
     })
   }
 
-  /** Where the field's item stands: the owner's slot, or that of the row gone through. */
+  /** The slot of the field's item: the owner's, or that of the current row. */
   #slotOf(field: Field<unknown>, owner: number): number {
     const source = field.rows
     if (source === undefined) return owner

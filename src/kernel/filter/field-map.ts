@@ -1,44 +1,44 @@
 /**
- * What a filter may ask about: the fields of an item by path, each with its type and how to get it. A field
- * map is data; it reads items and never changes them.
+ * The fields that a filter may read: by path, each with its type and a function that reads it. A field map is data
+ * and never changes items.
  */
 
 import type { FunctionShape, Value, ValueType } from './functions.ts'
 
 /**
- * One field. `read` gives what the item holds: text, number, boolean; for moments also a `Date`. What is
- * absent or of another type counts as null.
+ * A field. `read` returns text, a number or a boolean; for a moment it may return a `Date`. An absent value, or one
+ * of another type, counts as null.
  */
 export interface Field<T> {
   readonly type: ValueType
   read(item: T): unknown
-  /** Strings: compared and searched without regard to case. Default: case counts. */
+  /** For strings: compares and searches without regard to case. By default case counts. */
   readonly ignoreCase?: boolean
-  /** Numbers: never has a fraction, so that `div` between two such drops the fraction. */
+  /** For numbers: the value never has a fraction, so `div` of two such numbers drops the fraction. */
   readonly integer?: boolean
-  /** Enums: every value there is; a filter that names another is refused. Left out: any word. */
+  /** For enums: all values. A filter that names another one is refused. When left out, any word is allowed. */
   readonly values?: readonly string[]
-  /** Set by `fieldsOfRows` alone: `read` is then given a row, not the item. */
+  /** Set only by `fieldsOfRows`. `read` then gets a row instead of the item. */
   readonly rows?: RowSource<T>
 }
 
-/** Where the rows of an item come from. Compared by identity. */
+/** Returns the rows of an item. Sources are compared by identity. */
 export interface RowSource<T> {
   of(item: T): readonly unknown[]
   /**
-   * True: conditions joined by `and` are about one and the same row (`tagName eq 'a' and tagValue eq 'b'`).
-   * False: each condition may be met by a row of its own.
+   * True: conditions joined by `and` must hold for the same row (`tagName eq 'a' and tagValue eq 'b'`). False: each
+   * condition may hold for a different row.
    */
   readonly together: boolean
 }
 
-/** A collection for `any`, `all` and `$count`. Made by `collection`. */
+/** A collection for `any`, `all` and `$count`, made by `collection`. */
 export interface Collection<T> {
   of(item: T): readonly unknown[]
   readonly items: FieldMap<unknown>
 }
 
-/** A function of the area's own, such as `atScope()`. Not called when an argument is null. */
+/** An area's own function, such as `atScope()`. It is not called when an argument is null. */
 interface FieldFunction<T> extends FunctionShape {
   call(item: T, values: readonly Value[]): Value
 }
@@ -47,13 +47,13 @@ export interface FieldMap<T> {
   /** By path: `name`, `invoice/total`. */
   readonly fields: Readonly<Record<string, Field<T>>>
   readonly collections?: Readonly<Record<string, Collection<T>>>
-  /** The same names as given to `withFunctions`; they stand before built-in ones. */
+  /** The same names as passed to `withFunctions`. They take precedence over built-in ones. */
   readonly functions?: Readonly<Record<string, FieldFunction<T>>>
-  /** The item itself, where it is a plain value: the `t` of `tags/any(t: t eq 'a')`. */
+  /** The item itself, when it is a plain value: the `t` of `tags/any(t: t eq 'a')`. */
   readonly self?: Field<T>
   /**
-   * Field names and enum values in any case; moments and GUIDs also as quoted text, moments also in US form;
-   * GUIDs compared with strings. Goes with `lenientProfile`.
+   * Accepts field names and enum values in any case, moments and GUIDs also as quoted text, moments also in US
+   * form, and compares GUIDs with strings. Used with `lenientProfile`.
    */
   readonly lenient?: boolean
   /** A first segment that may be written or left out before every field: `properties`. */
@@ -61,8 +61,8 @@ export interface FieldMap<T> {
 }
 
 /**
- * Fields that have one value per row of an item: `service` looks into every impact of an event. A condition
- * holds when it holds for some row; `ne` alone, when no row is equal.
+ * Fields that have one value per row of an item: `service` reads every impact of an event. A condition holds when
+ * it holds for some row; only `ne` holds when no row is equal.
  */
 export function fieldsOfRows<T, R>(
   source: { of(item: T): readonly R[]; readonly together: boolean },
@@ -71,18 +71,18 @@ export function fieldsOfRows<T, R>(
   return Object.fromEntries(
     Object.entries(fields).map(([path, field]) => [
       path,
-      // With `rows` set, `read` is only ever given what `source.of` returned, which is R.
+      // With `rows` set, `read` only gets what `source.of` returned, which is R.
       { ...field, rows: source } as unknown as Field<T>,
     ]),
   )
 }
 
 export function collection<T, R>(of: (item: T) => readonly R[], items: FieldMap<R>): Collection<T> {
-  // The items' fields are only ever given what `of` returned, which is R.
+  // The fields of the items only get what `of` returned, which is R.
   return { of, items: items as FieldMap<unknown> }
 }
 
-/** The entry of that path, the map's lenience about names applied. */
+/** The entry of that path, found by the map's rules about names. */
 export function findByPath<E>(
   entries: Readonly<Record<string, E>>,
   segments: readonly string[],

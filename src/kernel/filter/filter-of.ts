@@ -1,4 +1,4 @@
-/** A filter as a client writes it, as a function of rows in memory. */
+/** Turns a filter as a client writes it into a function of rows in memory. */
 
 import { type ApiError, refuse } from '../error.ts'
 import { compileFilter } from './evaluate.ts'
@@ -6,7 +6,7 @@ import type { FieldMap } from './field-map.ts'
 import { parseFilter } from './parse.ts'
 import { lenientProfile } from './profile.ts'
 
-/** Without a filter every row matches. Throws the refusal of one that is wrong. */
+/** Without a filter every row matches. Throws a refusal for a filter that is wrong. */
 export function filterOf<T>(
   text: string | null,
   fields: FieldMap<T>,

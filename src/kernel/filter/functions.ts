@@ -1,6 +1,6 @@
 /**
- * The functions a filter may call: what they take and give, and what they compute. Nothing here takes time
- * beyond the length of its arguments; pattern matching is left out for that reason.
+ * The functions a filter may call: their parameters, results and computation. None takes longer than the length of
+ * its arguments allows, so pattern matching is left out.
  */
 
 /** The type of a value in a filter. `dateTime` covers dates too: both are moments in milliseconds. */
@@ -15,17 +15,17 @@ export type ValueType =
   | 'duration'
   | 'enum'
 
-/** A value at work: times and durations are numbers, GUIDs lower-case strings, absent is null. */
+/** A value during evaluation: times and durations are numbers, GUIDs lower-case strings, absent is null. */
 export type Value = string | number | boolean | null
 
 export interface FunctionShape {
   readonly parameters: readonly ValueType[]
-  /** How many of the last parameters may be left out; 0 unless said. */
+  /** The number of trailing parameters that may be left out; 0 by default. */
   readonly optional?: number
   readonly result: ValueType
 }
 
-/** Implemented for values that are not null; a null argument makes the result null. */
+/** Called only with values that are not null; a null argument makes the result null. */
 interface BuiltIn extends FunctionShape {
   readonly compute: (...values: readonly never[]) => Value
 }
@@ -46,7 +46,7 @@ function rounded(round: (value: number) => number): BuiltIn {
 
 const twoStrings = { parameters: ['string', 'string'], result: 'boolean' } as const
 
-/** By the name as OData spells it. `substringof` is the older form of `contains`, needle first. */
+/** By the name that OData uses. `substringof` is the older form of `contains`, with the searched text first. */
 export const builtInFunctions: Readonly<Record<string, BuiltIn>> = Object.freeze({
   contains: { ...twoStrings, compute: (text: string, part: string) => text.includes(part) },
   startswith: { ...twoStrings, compute: (text: string, part: string) => text.startsWith(part) },
@@ -92,7 +92,7 @@ export const builtInFunctions: Readonly<Record<string, BuiltIn>> = Object.freeze
     result: 'time',
     compute: (at: number) => at - Math.floor(at / dayMilliseconds) * dayMilliseconds,
   },
-  // OData rounds halves away from zero; the language rounds them up.
+  // OData rounds halves away from zero; JavaScript rounds them up.
   round: rounded((value) => Math.sign(value) * Math.round(Math.abs(value))),
   floor: rounded(Math.floor),
   ceiling: rounded(Math.ceil),

@@ -1,6 +1,6 @@
 /**
- * Cuts the text of a query option into tokens, one at a time, so that the first fault in reading order is the
- * one reported. It knows the spelling of literals and nothing of grammar; `$filter` and `$orderby` share it.
+ * Splits the text of a query option into tokens, one at a time, so that the first fault in reading order is
+ * reported. It knows the spelling of literals and no grammar; `$filter` and `$orderby` share it.
  */
 
 import { isUuid } from '../uuid.ts'
@@ -11,7 +11,7 @@ import type { FilterProfile } from './profile.ts'
 
 interface Span {
   readonly position: number
-  /** Just behind the token. */
+  /** The position after the token. */
   readonly end: number
 }
 
@@ -24,7 +24,7 @@ export type Token =
   | (Span & { readonly kind: 'end' })
   | (Span & { readonly kind: 'bad'; readonly problem: FilterProblem })
 
-// Sticky patterns: `lastIndex` is set before every use, so they hold no state between calls.
+// These patterns are sticky: `lastIndex` is set before every use, so they hold no state between calls.
 const blank = /[ \t\r\n]*/y
 const word = /[\p{L}_$@][\p{L}\p{N}_$@]*(?:\.[\p{L}_][\p{L}\p{N}_]*)*/uy
 const guid = /[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}(?![\p{L}\p{N}_-])/uy
@@ -37,10 +37,7 @@ const stringBody = /'(?:[^']|'')*'(?!')/y
 
 const punctuation = '(),/:;=*-'
 
-/**
- * Is the text fit to be read at all? NUL and lone surrogates are refused here, since no store can hold
- * them and every literal may end up in one.
- */
+/** Refuses text that no store can hold: NUL and lone surrogates. Every literal may reach a store. */
 export function checkText(text: string, profile: FilterProfile): FilterProblem | undefined {
   if (text.length > profile.limits.lengthMax) {
     return filterProblem(
@@ -60,7 +57,7 @@ export function checkText(text: string, profile: FilterProfile): FilterProblem |
   return undefined
 }
 
-/** The token at or after `from`, blanks skipped. At the end of the text it is `end`, again and again. */
+/** The token at or after `from`, blanks skipped. At the end of the text every call returns `end`. */
 export function nextToken(text: string, from: number, profile: FilterProfile): Token {
   const position = from + (match(blank, text, from)?.length ?? 0)
   if (position >= text.length) return { kind: 'end', position: text.length, end: text.length }
@@ -105,7 +102,7 @@ function bad(position: number, expected: string, found: string, hint?: string): 
   return { kind: 'bad', problem, position, end: position }
 }
 
-/** Up to the next blank, for messages. */
+/** The text up to the next blank, for messages. */
 function rest(text: string, position: number): string {
   return quoted(text.slice(position, position + 60).split(/[\s(),]/)[0] ?? '')
 }
@@ -159,7 +156,7 @@ function numberToken(text: string, position: number): Token {
   return literalToken({ type: 'number', text: digits, value: Number(digits) }, position, digits)
 }
 
-/** `duration'P1D'`, `Sales.Status'Open'`, and of the older forms `guid'…'` and `datetime'…'`. */
+/** `duration'P1D'`, `Sales.Status'Open'`, and the older forms `guid'…'` and `datetime'…'`. */
 function prefixedToken(
   text: string,
   position: number,

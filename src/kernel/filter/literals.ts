@@ -1,4 +1,4 @@
-/** Literals as operands: by their own type, or read as the type of what they are compared with. */
+/** Literals as operands: in their own type, or read as the type of the other operand. */
 
 import type { LiteralNode } from './nodes.ts'
 import { type Operand, operandOf } from './operand.ts'
@@ -7,7 +7,7 @@ import { printFilter } from './print.ts'
 import { type FilterProblem, filterProblem, quoted } from './problem.ts'
 import { plainValue, spellingOf, valueAs } from './values.ts'
 
-/** Values shown in one message. */
+/** The number of values listed in one message. */
 const listedMax = 30
 
 export function literalOperand(node: LiteralNode): Operand {

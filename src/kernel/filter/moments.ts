@@ -1,6 +1,6 @@
 /**
- * Dates, times and durations as filters write them, to milliseconds and back from nothing: no clock, no local
- * zone. Everything without a zone is UTC.
+ * Parses dates, times and durations in filters to milliseconds, without any clock or local zone. Text without a
+ * zone is UTC.
  */
 
 const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/
@@ -10,7 +10,7 @@ const zonePattern = /^([+-])(\d{2}):(\d{2})$/
 const durationPattern =
   /^([+-])?P(?:(\d{1,9})D)?(T(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,9})(?:\.(\d{1,12}))?S)?)?$/
 
-/** `2026-11-20` to its midnight UTC; `undefined` for what is no day of the calendar. */
+/** `2026-11-20` to its midnight UTC; `undefined` for a day that does not exist. */
 export function parseDate(text: string): number | undefined {
   const match = datePattern.exec(text)
   return match === null ? undefined : day(Number(match[1]), Number(match[2]), Number(match[3]))
@@ -25,7 +25,7 @@ export function parseUsDate(text: string): number | undefined {
 function day(year: number, month: number, dayOfMonth: number): number | undefined {
   const date = new Date(0)
   date.setUTCFullYear(year, month - 1, dayOfMonth)
-  // The language carries 30 February over into March; a filter must not.
+  // JavaScript turns 30 February into a day in March; a filter must refuse it.
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== dayOfMonth) return undefined
   return date.getTime()
 }
@@ -43,7 +43,7 @@ function milliseconds(fraction: string | undefined): number {
   return fraction === undefined ? 0 : Number(fraction.slice(0, 3).padEnd(3, '0'))
 }
 
-/** `2026-11-20T10:30:00Z`, also with an offset. `zone`: must one be given, or is UTC taken without? */
+/** `2026-11-20T10:30:00Z`, also with an offset. `zone` says whether a zone is required or UTC is assumed. */
 export function parseDateTime(text: string, zone: 'required' | 'optional'): number | undefined {
   const split = text.search(/[Tt]/)
   const date = split < 0 ? undefined : parseDate(text.slice(0, split))
@@ -78,7 +78,10 @@ export function parseDuration(text: string): number | undefined {
   return (sign === '-' ? -1 : 1) * (whole * 1000 + milliseconds(fraction))
 }
 
-/** What people and clients write for a moment: ISO date, ISO date-time with or without zone, US date. */
+/**
+ * Parses every form in which people and clients write a moment: ISO date, ISO date-time with or without zone, US
+ * date.
+ */
 export function parseAnyMoment(text: string): number | undefined {
   return parseDate(text) ?? parseDateTime(text, 'optional') ?? parseUsDate(text)
 }

@@ -1,18 +1,16 @@
-/**
- * Finds what a path means: a field or a collection of the item, or of the lambda variable it begins with.
- */
+/** Resolves a path: to a field or a collection of the item, or of the lambda variable it begins with. */
 
 import { type Collection, type Field, type FieldMap, findByPath } from './field-map.ts'
 import type { PathNode } from './nodes.ts'
 
-/** A variable and where its item stands; the item itself has none. */
+/** A variable and the slot of its item; the item itself has no variable. */
 interface Scope {
   readonly variable: string | undefined
   readonly map: FieldMap<unknown>
   readonly slot: number
 }
 
-/** The names that mean something at one place of a filter. A value; a lambda makes a new one. */
+/** The names that are known at one position of a filter. Immutable; a lambda makes a new one. */
 export class Names {
   readonly #root: Scope
   readonly #variables: readonly Scope[]
@@ -26,14 +24,14 @@ export class Names {
     return new Names(this.#root.map, [...this.#variables, { variable, map, slot }])
   }
 
-  /** The field and the slot its item stands in. */
+  /** The field, and the slot of the item it belongs to. */
   field(node: PathNode): { readonly field: Field<unknown>; readonly slot: number } | undefined {
     const { scope, rest } = this.#begin(node)
     const field = rest.length === 0 ? scope.map.self : findByPath(scope.map.fields, rest, scope.map)
     return field === undefined ? undefined : { field, slot: scope.slot }
   }
 
-  /** The collection and the slot its owner stands in. */
+  /** The collection, and the slot of its owner. */
   collection(
     node: PathNode,
   ): { readonly entry: Collection<unknown>; readonly slot: number } | undefined {
@@ -42,13 +40,13 @@ export class Names {
     return entry === undefined ? undefined : { entry, slot: scope.slot }
   }
 
-  /** What could have stood in the path's place, sorted, for messages. */
+  /** The names that would have been valid here, sorted, for messages. */
   known(node: PathNode, what: 'field' | 'collection'): readonly string[] {
     const { map } = this.#begin(node).scope
     return Object.keys(what === 'field' ? map.fields : (map.collections ?? {})).sort()
   }
 
-  /** The scope a path begins in, innermost variable first, and what is left of the path there. */
+  /** The scope in which a path begins, innermost variable first, and the rest of the path. */
   #begin(node: PathNode): { readonly scope: Scope; readonly rest: readonly string[] } {
     const head = node.segments[0]
     const scope = this.#variables.findLast((one) => one.variable === head)

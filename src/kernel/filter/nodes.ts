@@ -1,9 +1,9 @@
 /**
- * The tree of a filter: plain frozen values with the position each came from. It knows no fields, no types
- * and no data; what compiles it (to a predicate, to SQL) brings those.
+ * The syntax tree of a filter: frozen values with their positions. It knows no fields, no types and no data; the
+ * compilers (to a predicate, to SQL) add those.
  */
 
-/** A constant. `text` is what was written, where more than one spelling has the same value. */
+/** A constant. `text` is what was written, where several spellings have the same value. */
 export type Literal =
   | { readonly type: 'null' }
   | { readonly type: 'boolean'; readonly value: boolean }
@@ -11,9 +11,9 @@ export type Literal =
   /** `text` keeps the decimal exactly; `value` is the nearest double. */
   | { readonly type: 'number'; readonly text: string; readonly value: number }
   | { readonly type: 'guid'; readonly text: string }
-  /** `value` in milliseconds since 1970 UTC; for a date its midnight. */
+  /** `value` is in milliseconds since 1970 UTC; a date's is its midnight. */
   | { readonly type: 'date' | 'dateTime'; readonly text: string; readonly value: number }
-  /** `value` in milliseconds: since midnight for a time, the length of a duration. */
+  /** `value` is in milliseconds: since midnight for a time, the length for a duration. */
   | { readonly type: 'time' | 'duration'; readonly text: string; readonly value: number }
   /** `Sales.Status'Open'`. */
   | { readonly type: 'enum'; readonly typeName: string; readonly value: string }
@@ -24,7 +24,7 @@ export type ArithmeticOperator = 'add' | 'sub' | 'mul' | 'div' | 'divby' | 'mod'
 export type BinaryOperator = LogicOperator | CompareOperator | ArithmeticOperator | 'has'
 
 interface Placed {
-  /** Where the node begins; for a binary one, where its operator stands. */
+  /** The start of the node; of a binary node, the position of its operator. */
   readonly position: number
 }
 
@@ -35,7 +35,7 @@ export interface LiteralNode extends Placed {
 
 export interface PathNode extends Placed {
   readonly kind: 'path'
-  /** At least one. Names as written. */
+  /** At least one name, as written. */
   readonly segments: readonly string[]
 }
 
@@ -61,12 +61,12 @@ export interface InNode extends Placed {
 
 export interface CallNode extends Placed {
   readonly kind: 'call'
-  /** Spelled as the profile declares it. */
+  /** The spelling of the profile's declaration. */
   readonly name: string
   readonly arguments: readonly FilterNode[]
 }
 
-/** `path/any(v: predicate)`; `any()` alone may go without a predicate. */
+/** `path/any(v: predicate)`. Only `any()` may have no predicate. */
 export interface LambdaNode extends Placed {
   readonly kind: 'lambda'
   readonly operator: 'any' | 'all'
@@ -85,8 +85,8 @@ export type FilterNode =
   | LambdaNode
 
 /**
- * How tightly operators bind, loosest first (OData 4.01, URL conventions, operator precedence). Shared by
- * parser and printer, so that what is printed without parentheses is read back as it was.
+ * The precedence of operators, loosest first (OData 4.01, URL conventions, operator precedence). Parser and printer
+ * share it, so that printed text without parentheses is parsed back to the same tree.
  */
 export const bindingPower: Readonly<Record<BinaryOperator | 'not' | 'negate' | 'in', number>> =
   Object.freeze({
@@ -110,7 +110,7 @@ export const bindingPower: Readonly<Record<BinaryOperator | 'not' | 'negate' | '
     in: 8,
   })
 
-/** Is the word an operator between two operands? */
+/** Whether the word is a binary operator. */
 export function isInfixOperator(word: string): word is BinaryOperator | 'in' {
   return word !== 'not' && word !== 'negate' && Object.hasOwn(bindingPower, word)
 }

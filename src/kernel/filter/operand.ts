@@ -1,11 +1,11 @@
 /**
- * What the compiler makes of a part of a filter: something that can be read for an item, with its type; or a
- * condition that holds, does not, or is null.
+ * What the compiler makes of a part of a filter: an operand that can be read for an item, with its type, or a
+ * condition that is true, false or null.
  */
 
 import type { Value, ValueType } from './functions.ts'
 
-/** Slot 0 is the item; lambda variables and rows have slots of their own while they are looked at. */
+/** Slot 0 is the item. Lambda variables and rows get slots of their own while they are evaluated. */
 export type Slots = unknown[]
 export type Condition = (slots: Slots) => boolean | null
 export type Read = (slots: Slots) => Value
@@ -13,11 +13,11 @@ export type Read = (slots: Slots) => Value
 export interface Operand {
   readonly type: ValueType | 'null'
   readonly read: Read
-  /** Strings: comparing and searching fold case. */
+  /** For strings: comparison and search ignore case. */
   readonly ignoreCase: boolean
-  /** Numbers: never has a fraction. */
+  /** For numbers: the value never has a fraction. */
   readonly integer: boolean
-  /** Enums: every value there is, where that is known. */
+  /** For enums: all values, where they are known. */
   readonly values: readonly string[] | undefined
 }
 

@@ -1,10 +1,10 @@
-/** What the operators compute, null included. Types were checked before; nothing here refuses. */
+/** The computation of operators, null included. Types were checked before; nothing here refuses. */
 
 import type { ValueType } from './functions.ts'
 import type { ArithmeticOperator, CompareOperator } from './nodes.ts'
 import type { Condition, Operand, Read } from './operand.ts'
 
-/** `and`: one that is false decides, otherwise null wins over true. */
+/** `and`: a false condition decides; otherwise null wins over true. */
 export function every(conditions: readonly Condition[]): Condition {
   const [only, ...more] = conditions
   if (only !== undefined && more.length === 0) return only
@@ -36,7 +36,7 @@ export function inverted(condition: Condition): Condition {
   }
 }
 
-/** True unless the condition holds; null is no third answer here. */
+/** True unless the condition is true. Null counts as not true. */
 export function negated(condition: Condition): Condition {
   return (slots) => condition(slots) !== true
 }
@@ -48,7 +48,7 @@ export function comparing(operator: CompareOperator, left: Read, right: Read): C
   return (slots) => {
     const one = left(slots)
     const other = right(slots)
-    // Both are of the one type that was checked; the language orders each of them as we need.
+    // Both have the same checked type, and JavaScript's order is the required one for each type.
     return one === null || other === null ? false : decide(one as number, other as number)
   }
 }
@@ -72,7 +72,7 @@ export function arithmetic(
     case 'mul':
       return (left, right) => left * right
     case 'div':
-      // A division by zero has no value: the comparison around it does not hold.
+      // A division by zero has no value, so the comparison around it is false.
       return (left, right) =>
         right === 0 ? null : integer ? Math.trunc(left / right) : left / right
     case 'divby':

@@ -19,7 +19,7 @@ export interface OrderTerm {
 
 type ParsedOrderBy = { readonly ok: true; readonly terms: readonly OrderTerm[] } | FilterProblem
 
-/** `date desc, name`. Never throws on any text. */
+/** Parses `date desc, name`. It never throws. */
 export function parseOrderBy(text: string, profile: FilterProfile): ParsedOrderBy {
   const unfit = checkText(text, profile)
   if (unfit !== undefined) return unfit
@@ -71,7 +71,7 @@ type CompiledOrderBy<T> =
   | { readonly ok: true; readonly compare: (left: T, right: T) => number }
   | FilterProblem
 
-/** Null comes before every value, as OData has it. Items that tie keep the order they have (stable sort). */
+/** Null comes before every value, as OData requires. Equal items keep their order (stable sort). */
 export function compileOrderBy<T>(
   terms: readonly OrderTerm[],
   fields: FieldMap<T>,

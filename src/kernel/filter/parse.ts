@@ -1,6 +1,6 @@
 /**
- * Reads the text of a `$filter` into nodes: precedence climbing over the lexer's tokens. It checks words,
- * shape and bounds; whether a field exists and types fit is for what compiles the nodes.
+ * Parses the text of a `$filter` into nodes by precedence climbing. It checks words, form and bounds. The compilers
+ * check whether a field exists and types match.
  */
 
 import { checkText, nextToken, type Token } from './lexer.ts'
@@ -21,18 +21,18 @@ export const orderTermsMax = 10
 
 export type ParsedFilter = { readonly ok: true; readonly node: FilterNode } | FilterProblem
 
-/** Never throws on any text; time and depth are bounded by the profile's limits. */
+/** Never throws, whatever the text. The profile's limits bound time and depth. */
 export function parseFilter(text: string, profile: FilterProfile): ParsedFilter {
   const unfit = checkText(text, profile)
   if (unfit !== undefined) return unfit
   const parser = new Parser(text, profile)
   const node = parser.whole()
   if (node !== undefined) return { ok: true, node }
-  // The parser gives nothing only after it has noted a problem.
+  // The parser returns nothing only after it has noted a problem.
   return parser.problem as FilterProblem
 }
 
-/** One term of an order that may be any expression. */
+/** One term of an order; it may be any expression. */
 export interface OrderNode {
   readonly node: FilterNode
   readonly direction: 'asc' | 'desc'
@@ -40,7 +40,10 @@ export interface OrderNode {
 
 type ParsedOrder = { readonly ok: true; readonly terms: readonly OrderNode[] } | FilterProblem
 
-/** `tolower(name) desc, date`: for those who can order by what is computed. Never throws, as `parseFilter`. */
+/**
+ * Parses `tolower(name) desc, date`, for lists that can be ordered by expressions. Never throws, like
+ * `parseFilter`.
+ */
 export function parseOrder(text: string, profile: FilterProfile): ParsedOrder {
   const unfit = checkText(text, profile)
   if (unfit !== undefined) return unfit
@@ -49,7 +52,7 @@ export function parseOrder(text: string, profile: FilterProfile): ParsedOrder {
   return terms === undefined ? (parser.problem as FilterProblem) : { ok: true, terms }
 }
 
-/** How a token is named in messages. */
+/** The name of a token in messages. */
 export function describeToken(token: Token): string {
   switch (token.kind) {
     case 'end':
@@ -77,7 +80,7 @@ function describeLiteral(literal: Literal): string {
   }
 }
 
-/** The state of one reading. Every method gives `undefined` once `problem` is set, and unwinds. */
+/** The state of one parse. Once `problem` is set, every method returns `undefined`. */
 class Parser {
   problem: FilterProblem | undefined
   readonly #text: string
@@ -86,7 +89,7 @@ class Parser {
   #nodes = 0
   #depth = 0
   #lambdas = 0
-  /** Where the last token ended if it was a string: what follows at once is a quote not doubled. */
+  /** The end of the last token if it was a string: a quote that follows at once was not doubled. */
   #stringEnd = -1
 
   constructor(text: string, profile: FilterProfile) {
@@ -125,7 +128,7 @@ class Parser {
     this.#token = nextToken(this.#text, end, this.#profile)
   }
 
-  /** Notes what is wrong with the token at hand, or what the lexer says of it. */
+  /** Notes what is wrong with the current token, or the lexer's problem. */
   #refuse(expected: string, hint?: string): undefined {
     const token = this.#token
     const word = /^[^\s'(),]+/.exec(this.#text.slice(token.position, token.position + 60))
@@ -166,7 +169,7 @@ class Parser {
     return this.#token.kind === 'punctuation' && this.#token.text === text
   }
 
-  /** Takes the mark, or refuses what stands in its place. */
+  /** Consumes the token, or refuses the one that is there instead. */
   #take(text: string, expected = `"${text}"`): boolean {
     if (!this.#isMark(text)) {
       this.#refuse(expected)
@@ -224,7 +227,7 @@ class Parser {
     return this.#made({ kind: 'in', operand, list: Object.freeze(list), position })
   }
 
-  /** The literal the token at hand stands for, the words among them included. Takes nothing. */
+  /** The literal of the current token, literal words included. Consumes nothing. */
   #constant(): Literal | undefined {
     if (this.#token.kind === 'literal') return this.#token.literal
     if (this.#token.kind !== 'word') return undefined
@@ -236,7 +239,7 @@ class Parser {
       case 'null':
         return { type: 'null' }
     }
-    // These two have one spelling; as other words they are names.
+    // These two have one spelling; other spellings are names.
     if (this.#token.text === 'INF') return { type: 'number', text: 'INF', value: Infinity }
     if (this.#token.text === 'NaN') return { type: 'number', text: 'NaN', value: Number.NaN }
     return undefined
@@ -330,7 +333,8 @@ class Parser {
 
   #path(first: string, position: number): FilterNode | undefined {
     const segments = this.#names(first)
-    // With a dot for the slash a reserved word could come first, and would not be read back so.
+    // With dots instead of slashes a reserved word could come first, and the printed text would be parsed
+    // differently.
     if (segments.length > 1 && this.#isReserved(segments[0] as string)) {
       this.problem = filterProblem(position, 'a field', quoted(first))
       return undefined

@@ -1,6 +1,6 @@
 /**
- * Writes nodes as text: the shortest that reads back as the same tree under the profile that made it, with
- * parentheses only where binding demands them. Positions are not part of what is kept.
+ * Prints nodes as text: the shortest text that parses to the same tree under the same profile, with parentheses
+ * only where precedence requires them. Positions are lost.
  */
 
 import { bindingPower, type FilterNode, type Literal } from './nodes.ts'
@@ -13,7 +13,7 @@ export function printFilter(node: FilterNode): string {
       return node.segments.join('/')
     case 'unary': {
       const operand = bracketed(node.operand, powerOf(node.operand) < bindingPower.not)
-      // The blank keeps a minus apart from digits, which would make it part of a number.
+      // Without the blank, a minus before digits would become part of the number.
       return node.operator === 'not' ? `not ${operand}` : `- ${operand}`
     }
     case 'binary': {

@@ -1,14 +1,14 @@
-/** Why a filter was refused. A value, never thrown: the area that asked decides what answer it becomes. */
+/** Why a filter was refused. It is returned, never thrown; the calling area decides on the answer. */
 
 export interface FilterProblem {
   readonly ok: false
-  /** Offset into the text as given, in UTF-16 units; at most the text's length. */
+  /** Offset in the given text, in UTF-16 units; at most the text's length. */
   readonly position: number
-  /** What would have been right there: `a value`, `")"`. */
+  /** What would have been valid here: `a value`, `")"`. */
   readonly expected: string
-  /** What stands there instead, shortened. */
+  /** What is there instead, shortened. */
   readonly found: string
-  /** The whole of it in one sentence without a full stop, fit to be shown to the caller. */
+  /** One sentence without a full stop, to be shown to the caller. */
   readonly message: string
 }
 
@@ -31,13 +31,13 @@ export function filterProblem(
   }
 }
 
-/** Text out of a filter, made fit to be shown: one line, short, well-formed. */
+/** Text from a filter in a form to be shown: one line, short, well-formed. */
 export function quoted(text: string): string {
   return JSON.stringify(clip(text))
 }
 
 function clip(text: string, max = shownMax): string {
-  // A cut may split a surrogate pair; what is shown must stay well-formed.
+  // The cut may split a surrogate pair; the result must stay well-formed.
   const cut = text.length > max ? `${text.slice(0, max)}…` : text
   return cut.toWellFormed()
 }

@@ -1,6 +1,6 @@
 /**
- * Which filter language is spoken: how strictly words are read, which functions are known, and how large a
- * filter may be. Profiles are values; a provider makes its own with `withFunctions`.
+ * A dialect of the filter language: how strictly words are read, which functions exist, and how large a filter may
+ * be. Profiles are values; a provider makes its own with `withFunctions`.
  */
 
 import { builtInFunctions, type FunctionShape } from './functions.ts'
@@ -8,12 +8,12 @@ import { builtInFunctions, type FunctionShape } from './functions.ts'
 interface FilterLimits {
   /** UTF-16 units of the whole text. */
   readonly lengthMax: number
-  /** Parentheses, calls, lambdas and unary operators inside each other. */
+  /** The nesting of parentheses, calls, lambdas and unary operators. */
   readonly depthMax: number
-  /** Nodes of the tree; entries of an `in` list are counted by `listMax` alone. */
+  /** Nodes of the tree. Entries of an `in` list are counted only by `listMax`. */
   readonly nodesMax: number
   readonly listMax: number
-  /** Lambdas inside each other: each multiplies the cost by the size of a collection. */
+  /** The nesting of lambdas: each level multiplies the cost by the size of a collection. */
   readonly lambdaDepthMax: number
 }
 
@@ -26,19 +26,19 @@ const filterLimits: FilterLimits = Object.freeze({
 })
 
 export interface FilterProfile {
-  /** Operators, `true`, `false`, `null` and function names in any case. */
+  /** Accepts operators, `true`, `false`, `null` and function names in any case. */
   readonly anyCase: boolean
   /**
-   * The older spellings: `datetime'…'` and `guid'…'`, a date-time without a zone (taken as UTC), and a dot
-   * for the slash in paths (`properties.status`).
+   * Accepts the older spellings: `datetime'…'` and `guid'…'`, a date-time without a zone (read as UTC), and a dot
+   * instead of the slash in paths (`properties.status`).
    */
   readonly oldForms: boolean
-  /** By name; a call of anything else is refused. */
+  /** By name. A call of any other function is refused. */
   readonly functions: Readonly<Record<string, FunctionShape>>
   readonly limits: FilterLimits
 }
 
-/** OData 4.01 as its grammar is written, in lower case. */
+/** OData 4.01 exactly as its grammar, in lower case. */
 export const strictProfile: FilterProfile = Object.freeze({
   anyCase: false,
   oldForms: false,
@@ -46,7 +46,7 @@ export const strictProfile: FilterProfile = Object.freeze({
   limits: filterLimits,
 })
 
-/** What clients of resource managers really send (facts 7.2, 9.8). */
+/** What clients of resource managers send in practice (facts 7.2, 9.8). */
 export const lenientProfile: FilterProfile = Object.freeze({
   anyCase: true,
   oldForms: true,
@@ -54,7 +54,7 @@ export const lenientProfile: FilterProfile = Object.freeze({
   limits: filterLimits,
 })
 
-/** The profile with more functions: `withFunctions(lenientProfile, { atScope: … })`. */
+/** A copy of the profile with more functions: `withFunctions(lenientProfile, { atScope: … })`. */
 export function withFunctions(
   profile: FilterProfile,
   functions: Readonly<Record<string, FunctionShape>>,

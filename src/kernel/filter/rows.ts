@@ -1,13 +1,13 @@
 /**
- * Fields with many values in one item: which parts of a filter are about the same rows, and going through
- * them one at a time.
+ * Fields with several values per item: finds which parts of a filter are about the same rows, and iterates over
+ * them.
  */
 
 import type { RowSource } from './field-map.ts'
 import type { FilterNode, PathNode } from './nodes.ts'
 import type { Condition } from './operand.ts'
 
-/** Rows of the item in slot `owner`, one at a time in `slot`. */
+/** Iterates over the rows of the item in slot `owner`, one at a time in `slot`. */
 export interface RowUse {
   readonly source: RowSource<unknown>
   readonly owner: number
@@ -20,7 +20,7 @@ export function termsOf(node: FilterNode): readonly FilterNode[] {
   return [...termsOf(node.left), ...termsOf(node.right)]
 }
 
-/** The paths a condition reads. Lambdas are left out: they go through their own members. */
+/** The paths that a condition reads. Lambdas are left out: they iterate over their own members. */
 export function pathsOf(node: FilterNode): readonly PathNode[] {
   switch (node.kind) {
     case 'literal':

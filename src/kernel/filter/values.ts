@@ -1,6 +1,6 @@
 /**
- * Values at work: what a field holds and what a filter says, both brought to one form so that comparing is a
- * single operator. Here stand all the leniences about how a value may be spelled.
+ * Values during evaluation. Field values and literals are converted to one form, so that a comparison is a single
+ * operator. All leniency about the spelling of values is here.
  */
 
 import { isUuid } from '../uuid.ts'
@@ -8,7 +8,7 @@ import type { Value, ValueType } from './functions.ts'
 import { parseAnyMoment, parseDate, parseDateTime, parseDuration, parseTime } from './moments.ts'
 import type { Literal } from './nodes.ts'
 
-/** What an item holds, as a value of the type; null for anything that is not one. */
+/** A field's content as a value of the type; null for anything else. */
 export function heldValue(type: ValueType, held: unknown): Value {
   switch (type) {
     case 'string':
@@ -54,7 +54,7 @@ export function plainValue(literal: Literal): Value {
   }
 }
 
-/** The literal as a value of `type`, or `undefined` where it cannot be one. */
+/** The literal as a value of `type`; `undefined` when it cannot be one. */
 export function valueAs(literal: Literal, type: ValueType, lenient: boolean): Value | undefined {
   if (literal.type === 'null' || literal.type === type) return plainValue(literal)
   switch (type) {
@@ -80,7 +80,7 @@ export function valueAs(literal: Literal, type: ValueType, lenient: boolean): Va
   }
 }
 
-/** What to write for a value of the type, for messages. */
+/** How a value of the type is written, for messages. */
 export function spellingOf(type: ValueType, lenient: boolean): string {
   switch (type) {
     case 'string':

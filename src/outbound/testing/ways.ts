@@ -1,4 +1,4 @@
-/** Ways out for tests: with the real policy, real sockets, and names that resolve as the test says. */
+/** Outbound policies for tests: the real policy, real sockets, and names that resolve as the test says. */
 
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,13 +10,13 @@ export const openWay: Outbound = openOutbound({ settings: openSettings, log: sil
 
 export interface WatchedWay {
   readonly outbound: Outbound
-  /** What the operator was told. */
+  /** What was logged for the operator. */
   readonly told: string[]
-  /** Names that were asked for, in order. */
+  /** The names that were resolved, in order. */
   readonly asked: string[]
 }
 
-/** `names`: the addresses of each name, one list for each time it is asked for; the last one stays. */
+/** `names`: the addresses of each name, one list per lookup; the last list repeats. */
 export function watchedWay(
   settings: Partial<OutboundSettings>,
   names: Readonly<Record<string, readonly (readonly string[])[]>> = {},
@@ -52,7 +52,7 @@ export async function localServer(answer: RequestListener): Promise<LocalServer>
     answer(request, response)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  // A server that listens on a port has an address of this shape.
+  // The address of a server that listens on a port has this shape.
   const { port } = server.address() as AddressInfo
   return {
     port,

@@ -1,4 +1,4 @@
-/** Holds typed tables against what migrations made, in the store that they made it in. */
+/** Compares typed tables with what the migrations made, in a real store. */
 
 import assert from 'node:assert/strict'
 import type { Sql, SqlRow } from '#stores/store.ts'
@@ -6,7 +6,7 @@ import { createTable, type Table } from '../table.ts'
 
 type Declared = Pick<Table, 'name' | 'columns' | 'primaryKey'>
 
-/** Each table has the columns, and the primary key, that its declaration would make. */
+/** Each table has the columns and the primary key of its declaration. */
 export async function assertTables(sql: Sql, tables: readonly Declared[]): Promise<void> {
   for (const table of tables) {
     const anew = { ...table, name: `anew_${table.name}` }
@@ -16,7 +16,7 @@ export async function assertTables(sql: Sql, tables: readonly Declared[]): Promi
   }
 }
 
-/** By name; what a store computes itself is left out. */
+/** By name. Columns that the store computes are left out. */
 async function columnsOf(sql: Sql, table: string): Promise<readonly SqlRow[]> {
   if (sql.dialect === 'sqlite') {
     return sql.all(

@@ -1,14 +1,14 @@
-/** IP addresses and networks as numbers. Texts that are neither are not guessed at. */
+/** IP addresses and networks as numbers. Other texts are not guessed at. */
 
 export interface Network {
-  /** The first address: what is behind the prefix is zero. */
+  /** The first address: all bits after the prefix are zero. */
   readonly address: bigint
   readonly prefix: number
   /** 32 or 128. */
   readonly bits: number
 }
 
-/** Undefined when the text is no network. An address inside of it stands for the whole. */
+/** Undefined when the text is no network. Any address of a network may be given to mean the network. */
 export function readNetwork(text: string): Network | undefined {
   const [, address = '', digits = ''] = /^([0-9a-fA-F.:]{2,45})\/([0-9]{1,3})$/.exec(text) ?? []
   const prefix = Number(digits)
@@ -41,7 +41,7 @@ function readV6(text: string): bigint | undefined {
   return groups.reduce((sum, one) => (sum << 16n) | BigInt(one), 0n)
 }
 
-/** Groups of sixteen bits; the last two may be written as an address of version 4. */
+/** Groups of sixteen bits; the last two may be written as an IPv4 address. */
 function groupsOf(text: string): readonly number[] | undefined {
   if (text === '') return []
   const parts = text.split(':')
@@ -54,7 +54,7 @@ function groupsOf(text: string): readonly number[] | undefined {
   return v4 === undefined ? groups : [...groups, Number(v4 >> 16n), Number(v4 & 0xffffn)]
 }
 
-/** Version 6 in its shortest form, as RFC 5952 has it. */
+/** An IPv6 address in its shortest form (RFC 5952). */
 export function writeAddress(address: bigint, bits: number): string {
   if (bits === 32) {
     return [24n, 16n, 8n, 0n].map((shift) => String((address >> shift) & 255n)).join('.')

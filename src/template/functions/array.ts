@@ -1,4 +1,4 @@
-/** Functions of arrays, of which many take strings and objects too. They never change an argument. */
+/** Functions of arrays. Many also accept strings and objects. They never change an argument. */
 import { isArray, isObject } from '../fields.ts'
 import type { Json } from '../plan.ts'
 import { EvaluationError } from '../scope.ts'
@@ -287,7 +287,7 @@ function contains(values: readonly Json[], call: Call): Json {
   return refuseKind(values, 0, call, 'a string, an array or an object')
 }
 
-/** Of a string the UTF-16 unit, as everywhere in the language. */
+/** For a string: the UTF-16 unit, as everywhere in the language. */
 function end(value: string | readonly Json[], index: number): Json {
   if (typeof value === 'string') return value.charAt(index)
   return value[index] ?? null

@@ -1,10 +1,10 @@
-/** Base 64 of UTF-8 and back. What is not base 64 is refused; bytes that are no UTF-8 become U+FFFD. */
+/** Base 64 of UTF-8 text. Text that is not base 64 is refused; bytes that are not UTF-8 become U+FFFD. */
 
 import type { EvaluationQuota } from '../evaluation-quota.ts'
 import { EvaluationError } from '../scope.ts'
 import type { Call } from './define.ts'
 
-/** Few enough to be arguments of one call. */
+/** The number of bytes that one call can take as arguments. */
 const chunk = 8_192
 
 export function base64Of(text: string, quota: EvaluationQuota): string {
@@ -27,7 +27,7 @@ export function textOfBase64(text: string, call: Call): string {
   return utf8Text(Uint8Array.from(atob(plain), (one) => one.charCodeAt(0)))
 }
 
-/** A byte order mark at the front is no part of the text. */
+/** A byte order mark at the start is not part of the text. */
 export function utf8Text(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes)
 }

@@ -1,4 +1,4 @@
-/** All functions of the language. A function that is not listed here does not exist; the reference is made from it. */
+/** All functions of the language. The reference is generated from this list. */
 import { arrayFunctions } from './array.ts'
 import { cidrFunctions } from './cidr.ts'
 import { comparisonFunctions } from './comparison.ts'
@@ -30,12 +30,12 @@ const functions: readonly TemplateFunction[] = [
   ...uriFunctions,
 ]
 
-/** By the name as it is written in the reference, and in lower case, which is how odd spellings are found. */
+/** By the name in the reference, and in lower case for other spellings. */
 const byName: ReadonlyMap<string, TemplateFunction> = new Map(
   functions.flatMap((one) => [[one.name, one] as const, [one.name.toLowerCase(), one] as const]),
 )
 
-/** What the reference says of every function, in the order of groups and names; `list*` stands for its kind. */
+/** The reference's entries, in order of groups and names. `list*` stands for all functions of that kind. */
 export const functionCatalogue: readonly FunctionDescription[] = [...functions, listFunction].sort(
   (one, two) => compare(one.group, two.group) || compare(one.name, two.name),
 )
@@ -44,7 +44,7 @@ function compare(one: string, two: string): number {
   return one < two ? -1 : Number(one > two)
 }
 
-/** Without regard to case. Whatever begins with `list` is a POST to a resource, whose provider knows its name. */
+/** Without regard to case. A name that begins with `list` is a POST to a resource; its provider knows the name. */
 export function functionNamed(name: string): TemplateFunction | undefined {
   const found = byName.get(name)
   if (found !== undefined) return found

@@ -1,4 +1,4 @@
-/** Says what is wrong with a call before anything is evaluated: no such function, too few or too many arguments. */
+/** Finds what is wrong with a call before evaluation: an unknown function, too few or too many arguments. */
 import type { Expression } from '../expression.ts'
 import { functionNamed } from './catalogue.ts'
 import type { FunctionDescription, TemplateFunction } from './define.ts'
@@ -9,7 +9,7 @@ type CheckedCall =
   | { readonly ok: true; readonly called: TemplateFunction }
   | { readonly ok: false; readonly message: string }
 
-/** Of a call without a namespace: those with one are the template's own. */
+/** Checks a call without a namespace. Functions with a namespace are the template's own. */
 export function checkCall(node: CallNode): CheckedCall {
   const called = functionNamed(node.name)
   if (called === undefined) return { ok: false, message: `there is no function '${node.name}'` }

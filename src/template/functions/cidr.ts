@@ -82,7 +82,7 @@ function lastOf({ address, prefix, bits }: Network): bigint {
   return address + (1n << BigInt(bits - prefix)) - 1n
 }
 
-/** Networks of one or two addresses have neither an address of their own nor a broadcast. */
+/** Networks of one or two addresses have neither a network address nor a broadcast address. */
 function isTiny({ prefix, bits }: Network): boolean {
   return bits - prefix < 2
 }

@@ -1,4 +1,4 @@
-/** Functions that compare. Kinds are never converted for it. */
+/** Comparison functions. They never convert kinds. */
 import type { Json } from '../plan.ts'
 import type { Call, LazyFunction, ValueFunction } from './define.ts'
 import { areEqual, compareText, isInteger, refuseKind } from './values.ts'

@@ -1,4 +1,4 @@
-/** Functions of dates and times, all in UTC. The one clock is the moment the deployment was given. */
+/** Functions of dates and times, all in UTC. The current time is the deployment's moment. */
 import type { Json } from '../plan.ts'
 import { EvaluationError } from '../scope.ts'
 import type { Call, ValueFunction } from './define.ts'

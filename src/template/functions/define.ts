@@ -1,4 +1,4 @@
-/** What a function of the language is to the evaluator, and what its reference says of it. Knows no function. */
+/** The type of a function of the language: how the evaluator calls it, and its entry in the reference. */
 
 import type { EvaluationQuota } from '../evaluation-quota.ts'
 import type { Expression } from '../expression.ts'
@@ -20,42 +20,42 @@ type FunctionGroup =
   | 'string'
 
 export interface FunctionDescription {
-  /** As it is written in the reference; calls are matched without regard to case. */
+  /** The spelling in the reference. Calls are matched without regard to case. */
   readonly name: string
   readonly group: FunctionGroup
-  /** Its arguments by name, optional ones in brackets, for the reference. */
+  /** The names of its arguments for the reference, optional ones in brackets. */
   readonly parameters: string
   readonly least: number
-  /** Absent when there is no bound. */
+  /** Absent when there is no upper bound. */
   readonly most?: number
   /** One sentence for the reference. */
   readonly doc: string
 }
 
-/** One function written with `lambda`: called by the function that it is an argument of. */
+/** A function written with `lambda`. The function that gets it as an argument calls it. */
 export interface Lambda {
-  /** How many variables it names. */
+  /** The number of its variables. */
   readonly arity: number
-  /** Values beyond its variables are left out. */
+  /** Values beyond its variables are dropped. */
   call(...values: readonly Json[]): Json
 }
 
 /** One call, as the function sees it. */
 export interface Call {
-  /** As the author wrote it. */
+  /** The name as the author wrote it. */
   readonly name: string
   readonly scope: Scope
   readonly quota: EvaluationQuota
 }
 
-/** One call whose function decides what of its arguments is evaluated, and when. */
+/** One call whose function decides which of its arguments are evaluated, and when. */
 export interface LazyCall extends Call {
   readonly arguments: readonly Expression[]
   /** The argument's value; null when there is no such argument. */
   value(index: number): Json
-  /** The argument has to be a `lambda` with so many variables. */
+  /** The argument, which must be a `lambda` with so many variables. */
   lambda(index: number, least: number, most: number): Lambda
-  /** `lambdaVariables(name)`: what the innermost lambda around that names it was called with. */
+  /** `lambdaVariables(name)`: the value of that variable in the innermost lambda that has it. */
   variable(name: string): Json
 }
 
@@ -64,7 +64,7 @@ export interface ValueFunction extends FunctionDescription {
   readonly apply: (values: readonly Json[], call: Call) => Json
 }
 
-/** A function that takes its arguments unevaluated. */
+/** A function that gets its arguments unevaluated. */
 export interface LazyFunction extends FunctionDescription {
   readonly open: (call: LazyCall) => Json
 }

@@ -1,4 +1,4 @@
-/** Functions that ask about the deployment: its parameters, its variables, who deploys it, and where. */
+/** Functions that read the deployment: its parameters, variables, caller and scope. */
 import type { ValueFunction } from './define.ts'
 import { textAt } from './values.ts'
 

@@ -23,7 +23,7 @@ export function formatNumber(given: number | bigint, format: string): string {
   return made
 }
 
-/** In the formats that show every digit; undefined in the others, which round. */
+/** For formats that show every digit; undefined for the others, which round. */
 function exactNumber(
   value: bigint,
   letter: string,
@@ -58,7 +58,7 @@ function exactNumber(
   }
 }
 
-/** Undefined when there is no such format, or it is not one of numbers with a fraction. */
+/** Undefined when there is no such format, or it is not for numbers with a fraction. */
 function standardNumber(
   value: number,
   letter: string,
@@ -106,7 +106,7 @@ function bracketed(text: string): string {
   return `(${text})`
 }
 
-/** A result that is zero has no sign. */
+/** A result of zero has no sign. */
 function signed(
   value: number,
   format: (size: number) => string,
@@ -123,7 +123,7 @@ function fixed(size: number, digits: number): string {
   return digits === 0 ? whole : `${whole}.${'0'.repeat(digits)}`
 }
 
-/** Moves the point without the errors of multiplication. */
+/** Moves the decimal point without the errors of multiplication. */
 function shifted(size: number, places: number): number {
   const [digits = '0', exponent = '0'] = size.toExponential().split('e')
   return Number(`${digits}e${Number(exponent) + places}`)
@@ -152,7 +152,7 @@ function general(value: number, digits: number, letter: string): string {
   return `${short}${mark}${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`
 }
 
-/** One piece of a custom format: a digit's place, or text that stands as it is. */
+/** A part of a custom format: a digit's place, or literal text. */
 type Piece =
   | { readonly kind: 'digit'; readonly isZero: boolean }
   | { readonly kind: 'point' }
@@ -161,7 +161,7 @@ type Piece =
 interface Section {
   readonly pieces: readonly Piece[]
   readonly isGrouped: boolean
-  /** How often the number is multiplied by 10: `%`, `‰`, and commas at the end of the whole part. */
+  /** The powers of 10 that the number is multiplied by: `%`, `‰`, and commas at the end of the whole part. */
   readonly places: number
 }
 
@@ -213,7 +213,7 @@ function readSection(text: string): Section {
   return { pieces, isGrouped, places }
 }
 
-/** Digits behind the point. */
+/** The digits after the point. */
 function placesOf({ pieces }: Section): number {
   const point = pieces.findIndex((one) => one.kind === 'point')
   const behind = point < 0 ? [] : pieces.slice(point)
@@ -230,7 +230,7 @@ function fill(size: number, section: Section): string {
   return `${fillWhole(whole, front, isGrouped)}${fillFraction(fraction, back)}`
 }
 
-/** From the right, since the first place takes all the digits that are left. */
+/** From the right, since the first place takes all remaining digits. */
 function fillWhole(whole: string, pieces: readonly Piece[], isGrouped: boolean): string {
   const digits = whole === '0' ? '' : whole
   const firstPlace = pieces.findIndex((one) => one.kind === 'digit')
@@ -259,7 +259,7 @@ function fillWhole(whole: string, pieces: readonly Piece[], isGrouped: boolean):
   return written.reverse().join('')
 }
 
-/** The point goes when no digit is left behind it. */
+/** The point is dropped when no digit follows it. */
 function fillFraction(fraction: string, pieces: readonly Piece[]): string {
   const digits = pieces.filter((one) => one.kind === 'digit')
   const zeros = digits.findLastIndex((one) => one.kind === 'digit' && one.isZero) + 1

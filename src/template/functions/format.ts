@@ -1,6 +1,6 @@
 /**
- * Composite formatting: `{index,width:format}` in a text, with the number formats of the invariant culture.
- * Everything it makes is bounded before it is made.
+ * Composite formatting: `{index,width:format}` in a text, with the number formats of the invariant culture. The
+ * size of the result is checked before it is made.
  */
 
 import type { EvaluationQuota } from '../evaluation-quota.ts'

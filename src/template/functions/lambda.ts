@@ -1,4 +1,4 @@
-/** Functions that call a lambda for each element, and the two that stand for lambdas themselves. */
+/** Functions that call a lambda for each element, and the two functions that write lambdas. */
 import { objectOf } from '../fields.ts'
 import type { Json } from '../plan.ts'
 import { EvaluationError } from '../scope.ts'
@@ -152,7 +152,7 @@ function keyed(call: LazyCall, valueAt: number): readonly (readonly [string, Jso
   })
 }
 
-/** By merging, since it asks only what the predicate answers: does this one go before that one? */
+/** Merge sort, because the predicate answers only one question: does this element come before that one? */
 function sorted(
   values: readonly Json[],
   before: (one: Json, two: Json) => boolean,

@@ -1,4 +1,4 @@
-/** Functions of truth values. `if`, `and` and `or` evaluate from left to right, and only as far as it matters. */
+/** Logical functions. `if`, `and` and `or` evaluate from left to right, and only as far as necessary. */
 import type { LazyCall, LazyFunction, ValueFunction } from './define.ts'
 import { booleanAt, isInteger, refuseKind } from './values.ts'
 

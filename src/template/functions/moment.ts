@@ -1,11 +1,11 @@
-/** Moments as texts: reading the forms that templates hold, and writing any form. Only in UTC; there is no clock. */
+/** Reads and formats moments in the forms that templates use. Only UTC; there is no clock. */
 import { EvaluationError } from '../scope.ts'
 
 /** A moment of the years 1 to 9999. */
 interface Moment {
-  /** Since 1970. */
+  /** Seconds since 1970. */
   readonly seconds: number
-  /** Of the second: 0 to 9,999,999. */
+  /** Ticks of the second: 0 to 9,999,999. */
   readonly ticks: number
 }
 
@@ -13,7 +13,7 @@ const ticksPerSecond = 10_000_000
 const earliest = -62_135_596_800
 const latest = 253_402_300_799
 
-/** A date out of bounds is refused, since no form can hold it. */
+/** A date out of bounds is refused, since no format can hold it. */
 export function momentOf(seconds: number, ticks = 0): Moment {
   const carried = Math.floor(ticks / ticksPerSecond)
   const whole = seconds + carried
@@ -31,7 +31,7 @@ const american =
 
 export interface ReadMoment {
   readonly moment: Moment
-  /** The custom format that writes it in the form it was read in. */
+  /** The custom format that writes a moment in the form it was read in. */
   readonly format: string
 }
 
