@@ -4,6 +4,7 @@
  */
 
 import { ApiError, refuse } from '#kernel/error.ts'
+import type { Preconditions } from '#kernel/etag.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { StoreConflict } from '#stores/store.ts'
 import type { ConditionalGrant } from './access.ts'
@@ -21,6 +22,7 @@ interface CallerRequest {
   readonly path: string
   readonly version: string
   readonly body?: unknown
+  readonly preconditions?: Preconditions
 }
 
 export interface Caller {
@@ -90,8 +92,8 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
   ): Promise<{ route: LocatedRoute; input: RunInput }> {
     const { route, query } = located(request)
     const pending = await verbs.authorize(route, principal)
-    const { body } = request
-    return { route, input: { principal, query, body, preconditions: {}, correlationId, pending } }
+    const { body, preconditions = {} } = request
+    return { route, input: { principal, query, body, preconditions, correlationId, pending } }
   }
 
   return {

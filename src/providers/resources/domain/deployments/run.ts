@@ -229,10 +229,12 @@ class DeploymentRun implements Run {
     return { ...this.#sender, caller: this.#deps.caller, plan: this.#plan }
   }
 
-  #send(step: StepRecord, work: () => Promise<Outcome>): Promise<void> {
+  #send(step: StepRecord, work: () => Promise<Outcome>, isOnlyNew = false): Promise<void> {
     return this.#steps.during(step, async () => {
       const done = await attempt(work)
       if (done.kind === 'ok') this.#steps.answered(step, done.value)
+      // Another writer made it after it was looked for: it is left alone.
+      else if (isOnlyNew && done.status === 412) this.#steps.succeed(step, { status: 200 })
       else if (done.error.code === activeCode && (await this.#recordOf(step)) !== undefined) {
         // It was sent before a restart and runs: it is followed by its record.
         this.#steps.settle(step, { status: 202 })
@@ -246,34 +248,40 @@ class DeploymentRun implements Run {
       const step = this.#steps.begin({ key, id, verb: 'Read' })
       return this.#send(step, () => Promise.resolve({ status: 200 }))
     }
-    return this.#send(this.#steps.begin({ key, id, verb: 'Create' }), async () => {
-      if (await isLeftAlone(this.#asking, node)) return { status: 200 }
-      const made = await evaluateLate(this.#asking, node)
-      const body = jsonOf(made.body)
-      this.#steps.hide(body, made.securePaths)
-      const { debugLevel = '' } = this.#model
-      const run = this.#nested.get(key)
-      if (run !== undefined && isJsonObject(body)) {
-        requireIncremental(body)
-        assignNestedRun(body, { run, nesting: this.#nestingBelow() })
-      }
-      const request = { method: 'PUT', path: id, version: node.apiVersion, body } as const
-      const { awaiting, caller } = this.#deps
-      let answered: unknown
-      try {
-        const answer = await awaiting(id.toLowerCase(), this.#deploymentId.key, () =>
-          caller.call({ ...request, ...this.#sender }),
-        )
-        answered = jsonOf(answer.body)
-        if (debugLevel.includes('responseContent')) {
-          this.#steps.noteContent(node, { response: answered })
+    return this.#send(
+      this.#steps.begin({ key, id, verb: 'Create' }),
+      async () => {
+        if (await isLeftAlone(this.#asking, node)) return { status: 200 }
+        const made = await evaluateLate(this.#asking, node)
+        const body = jsonOf(made.body)
+        this.#steps.hide(body, made.securePaths)
+        const { debugLevel = '' } = this.#model
+        const run = this.#nested.get(key)
+        if (run !== undefined && isJsonObject(body)) {
+          requireIncremental(body)
+          assignNestedRun(body, { run, nesting: this.#nestingBelow() })
         }
-        return answer
-      } finally {
-        // A refused one, too.
-        if (debugLevel.includes('requestContent')) this.#noteRequest(node, body, answered)
-      }
-    })
+        const { apiVersion: version } = node
+        const preconditions = node.onlyNew ? { ifNoneMatch: '*' } : {}
+        const request = { method: 'PUT', path: id, version, body, preconditions } as const
+        const { awaiting, caller } = this.#deps
+        let answered: unknown
+        try {
+          const answer = await awaiting(id.toLowerCase(), this.#deploymentId.key, () =>
+            caller.call({ ...request, ...this.#sender }),
+          )
+          answered = jsonOf(answer.body)
+          if (debugLevel.includes('responseContent')) {
+            this.#steps.noteContent(node, { response: answered })
+          }
+          return answer
+        } finally {
+          // A refused one, too.
+          if (debugLevel.includes('requestContent')) this.#noteRequest(node, body, answered)
+        }
+      },
+      node.onlyNew,
+    )
   }
 
   /** A nested deployment is not recorded: what its template calls secure is known in there alone. */

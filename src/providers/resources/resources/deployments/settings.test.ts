@@ -503,6 +503,35 @@ test('what is only made where it is not there is left as it is', async () => {
   assert.ok(!again.changed.includes('Modify a'))
 })
 
+test('of three that only make what is not there, one makes it and the others leave it', async () => {
+  await using started = await startDeployments()
+  const options = { '@options': { onlyIfNotExists: true } }
+  const names = Array.from({ length: 12 }, (_, at) => `v${at}`)
+  const base = `${group}/providers/Vendor.Secrets/vaults/base`
+  await started.call('PUT', base, { location: 'local' }, { version: '2026-01-01' })
+  // Between the look and the PUT, what the expression names is read.
+  const where = `[reference('${base}', '2026-01-01', 'full').location]`
+  const vaultsOf = (by: string): object =>
+    body(names.map((name) => ({ ...vault, name, ...options, tags: { by, where } })))
+  const writers = ['one', 'two', 'three']
+  await Promise.all(writers.map((by) => started.call('PUT', at(by), vaultsOf(by))))
+  await started.settle()
+  const makers = new Map<string, string[]>()
+  for (const by of writers) {
+    const { value } = json(await started.call('GET', `${at(by)}/operations`))
+    for (const { properties } of value) {
+      assert.equal(properties.provisioningState, 'Succeeded')
+      const name = properties.targetResource.resourceName
+      if (properties.statusCode === 'Created') makers.set(name, [...(makers.get(name) ?? []), by])
+    }
+  }
+  for (const name of names) {
+    const path = `${group}/providers/Vendor.Secrets/vaults/${name}`
+    const { tags } = json(await started.call('GET', path, undefined, { version: '2026-01-01' }))
+    assert.deepEqual(makers.get(name), [tags.by], name)
+  }
+})
+
 test('what is only made where it is not there, and may not be read, is refused and left as it is', async () => {
   await using started = await startDeployments()
   const writer = { ...owner, id: randomUUID() }
