@@ -1,4 +1,4 @@
-/** Answers of `checkAccess` as commands read and print them. */
+/** Reads and prints answers of `checkAccess`. */
 
 import { textOf } from '#client/answer.ts'
 import type { Client } from '#client/client.ts'
@@ -9,7 +9,7 @@ import type { Column } from './output/table.ts'
 import { apiVersions, extensionPath } from './resource-path.ts'
 import { lastPart, listRoles } from './roles.ts'
 
-/** One line: an action with the assignment that allows it, or one that came near. */
+/** An action with the assignment that allows it, or with one that nearly does. */
 interface AccessLine {
   readonly action: string
   readonly decision: string
@@ -23,7 +23,7 @@ interface AccessQuestion {
   readonly scope: string
   readonly actions: readonly string[]
   readonly principalId?: string | undefined
-  /** What a body asked for, by attribute. */
+  /** The attributes of the checked body. */
   readonly request?: unknown
 }
 
@@ -55,7 +55,7 @@ export async function accessLines(
   answers: readonly unknown[],
 ): Promise<readonly AccessLine[]> {
   const roles = await listRoles(client, words, scope).catch((error: unknown) => {
-    // Whoever may not list roles still sees their ids.
+    // A caller who may not list roles still sees their ids.
     if (error instanceof Error && 'status' in error && error.status === 403) return []
     throw error
   })

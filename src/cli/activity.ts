@@ -1,4 +1,4 @@
-/** What the commands about the audit trail share: options, the question they make of them, and walking its pages. */
+/** Shared by the commands of the audit trail: options, the query they make, and reading its pages. */
 
 import { textOf } from '#client/answer.ts'
 import { walkPages } from '#client/pages.ts'
@@ -55,7 +55,7 @@ export interface ActivityValues {
   readonly until: string | undefined
 }
 
-/** Records as the server gives them, newest first, one page in memory at a time. */
+/** The records in the server's form, newest first, one page in memory at a time. */
 export async function* readRecords(
   { client, words }: Connection,
   values: ActivityValues,
@@ -91,7 +91,7 @@ const units = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
 function momentOf(text: string, now: number): string {
   const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
-  // The pattern has these four letters.
+  // The pattern allows only these four letters.
   const milliseconds =
     count === undefined ? Date.parse(text) : now - Number(count) * units[unit as keyof typeof units]
   if (Number.isNaN(milliseconds)) {

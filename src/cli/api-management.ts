@@ -1,4 +1,4 @@
-/** What the commands about API management share. */
+/** Shared by the commands of API management. */
 
 import { propertyOf } from '#client/resource.ts'
 import { consentOptions, consentVersion } from './consent.ts'

@@ -1,4 +1,4 @@
-/** The authority that clients of https have to trust, as the command line finds it: that of the server running here. */
+/** Finds the certificate authority that https clients must trust: that of the server of this home. */
 
 import { createHash, X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { LocalProblem } from './command.ts'
 import type { Home } from './home.ts'
 
-/** The file. Throws `LocalProblem` where this installation has no https. */
+/** The file. Throws `LocalProblem` when this installation has no https. */
 export function findAuthority(home: Home): string {
   const file = home.running()?.authorityFile ?? join(home.folder, 'tls', 'ca.pem')
   if (existsSync(file)) return file
@@ -21,7 +21,7 @@ export function fingerprintOf(file: string): string {
   return new X509Certificate(readFileSync(file)).fingerprint256
 }
 
-/** A name for a certificate store that says which one it is. */
+/** A name for certificate stores that identifies the installation. */
 export function storeNameOf(file: string): string {
   const hash = createHash('sha256').update(new X509Certificate(readFileSync(file)).raw)
   return `armature-${hash.digest('hex').slice(0, 8)}`

@@ -1,4 +1,4 @@
-/** What the commands about billing share: where the account and the profile are, and the one version they speak. */
+/** Shared by the commands of billing: the paths of account and profile, and their api-version. */
 
 import { textOf } from '#client/answer.ts'
 import { propertiesOf, propertyOf } from '#client/resource.ts'
@@ -66,7 +66,7 @@ export const invoiceColumns: readonly Column<unknown>[] = [
   { title: 'STATUS', of: (row) => propertyOf(row, 'status') },
 ]
 
-/** `MM-DD-YYYY`, as the lists of a profile want it. */
+/** `MM-DD-YYYY`, the form that lists of a profile require. */
 export function periodDate(milliseconds: number): string {
   const [year, month, day] = new Date(milliseconds).toISOString().slice(0, 10).split('-')
   return `${month}-${day}-${year}`

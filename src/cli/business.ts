@@ -1,4 +1,6 @@
-/** What the commands about the business application share: its company, its documents by number or id, and its version. */
+/**
+ * Shared by the commands of the business application: its company, its documents by number or id, and its version.
+ */
 
 import { textOf } from '#client/answer.ts'
 import { listOf } from '#client/resource.ts'
@@ -17,7 +19,7 @@ export const companyOption = {
   },
 } as const
 
-/** `{root}/companies({id})/{collection}`; companies themselves are in none. */
+/** `{root}/companies({id})/{collection}`; the collection of companies has no company before it. */
 export async function collectionPath(
   { client }: Connection,
   company: string | undefined,
@@ -39,7 +41,7 @@ export async function collectionPath(
   throw new LocalProblem('CompanyNotFound', `Name one company with --company. You see: ${names}.`)
 }
 
-/** One of a collection, by its id or its number. */
+/** The path of an entity, by its id or its number. */
 export async function entityPath(
   { client }: Connection,
   collection: string,

@@ -1,12 +1,12 @@
 /**
- * Which commands there are: the files below `commands/`, since the path of the file is the command. A folder
- * beside a file of its own name holds that command's parts and no commands.
+ * Finds the commands: the path of a file below `commands/` is the command. A folder with the same name as a file
+ * holds parts of that command and no commands.
  */
 
 import { readdirSync } from 'node:fs'
 import type { Command } from './command.ts'
 
-/** A word on the way to commands. */
+/** A word that leads to commands. */
 export interface Branch {
   readonly kind: 'branch'
   readonly children: ReadonlyMap<string, Branch | Leaf>
@@ -16,7 +16,7 @@ interface Leaf {
   readonly kind: 'leaf'
   /** `role assignment create` */
   readonly name: string
-  /** Loaded only when it is needed: a start should not pay for the other commands. */
+  /** Loaded only when it is needed: a start should not load the other commands. */
   load(): Promise<Command>
 }
 
@@ -47,30 +47,30 @@ function readBranch(folder: URL, words: readonly string[]): Branch {
 }
 
 async function loadCommand(url: URL): Promise<Command> {
-  // Every file below `commands/` exports its command under this name; the dispatcher's test loads them all.
+  // Every file below `commands/` exports its command under this name; a test loads them all.
   const { command } = (await import(url.href)) as { command: Command }
   return command
 }
 
-/** Every command, in the order of their names. */
+/** Every command, in order of name. */
 export function leavesOf(branch: Branch): readonly Leaf[] {
   return [...branch.children.values()].flatMap((child) =>
     child.kind === 'leaf' ? [child] : leavesOf(child),
   )
 }
 
-/** `get` is what many say for `show`. */
+/** Many people type `get` for `show`. */
 const synonyms: ReadonlyMap<string, string> = new Map([['get', 'show']])
 
 export interface Found {
   readonly node: Branch | Leaf
-  /** The words that lead to it. */
+  /** The words that lead to the node. */
   readonly path: readonly string[]
-  /** What follows. */
+  /** The remaining words. */
   readonly rest: readonly string[]
 }
 
-/** Goes down as far as the words lead. */
+/** Walks down as far as the words match. */
 export function findNode(root: Branch, words: readonly string[]): Found {
   let node: Branch | Leaf = root
   const path: string[] = []

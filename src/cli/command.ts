@@ -1,6 +1,6 @@
 /**
- * What a command says about itself, as data: its arguments, options and examples are where parsing, `--help`
- * and the tests read from. A command has no other way to see the command line.
+ * The declaration of a command: its arguments, options and examples. Parsing, `--help` and the tests read it. A
+ * command sees the command line only through it.
  */
 
 import type { Context } from './context.ts'
@@ -8,9 +8,9 @@ import type { Context } from './context.ts'
 interface ArgumentSpec {
   readonly name: string
   readonly summary: string
-  /** Default true. */
+  /** Default: true. */
   readonly required?: boolean
-  /** Takes all words that are left: the last argument of its command. */
+  /** Takes all remaining words. Only the last argument of a command may have it. */
   readonly multiple?: boolean
 }
 
@@ -18,7 +18,7 @@ export interface OptionSpec {
   readonly type: 'string' | 'boolean'
   readonly summary: string
   readonly short?: string
-  /** Placeholder in the help: `--scope <path>`. */
+  /** The placeholder in the help: `--scope <path>`. */
   readonly value?: string
   readonly required?: boolean
   /** May be given more than once. */
@@ -28,7 +28,9 @@ export interface OptionSpec {
 
 export interface Confirmation {
   readonly text: string
-  /** Where nobody can be asked: the refusal. Without one it goes on, since a script means what it says. */
+  /**
+   * The refusal where nobody can be asked. Without one the command continues, since a script means what it says.
+   */
   readonly unattended?: string
 }
 
@@ -42,7 +44,7 @@ type ValueOf<O extends OptionSpec> = O['type'] extends 'boolean'
       ? string
       : string | undefined
 
-/** What `run` is given: options by name, arguments by name. Required ones are there. */
+/** The values `run` gets: options and arguments by name. Required ones are always there. */
 export type Values<A extends readonly ArgumentSpec[], O extends OptionSpecs> = {
   readonly [K in keyof O]: ValueOf<O[K]>
 } & {
@@ -57,24 +59,27 @@ export interface Command<
   A extends readonly ArgumentSpec[] = readonly ArgumentSpec[],
   O extends OptionSpecs = OptionSpecs,
 > {
-  /** As typed: `role assignment create`. The same as the file's path below `commands/`. */
+  /** As typed: `role assignment create`. Equal to the file's path below `commands/`. */
   readonly name: string
   readonly summary: string
-  /** What a line of summary cannot hold; printed in the help. */
+  /** Longer notes for the help. */
   readonly notes?: () => string
   readonly arguments: A
   readonly options: O
   /** Whole command lines without the program's name. */
   readonly examples: readonly string[]
-  /** What is asked before it runs, where somebody is at a terminal; undefined asks nothing. Gives the command `--yes`. */
+  /**
+   * The question asked before the command runs, when somebody is at a terminal; undefined asks nothing. Adds
+   * `--yes` to the command.
+   */
   confirm?(context: Context, values: Values<A, O>): Promise<Confirmation | undefined>
-  /** The exit code. Throws `UsageError`, `LocalProblem`, and what the client throws. */
+  /** Returns the exit code. Throws `UsageError`, `LocalProblem`, and the client's errors. */
   run(context: Context, values: Values<A, O>): Promise<number>
 }
 
 /**
- * Declares a command. Its types are erased here, once: `parse` hands each command exactly the values its own
- * declaration asks for.
+ * Declares a command. Its types are erased here: `parse` gives each command exactly the values that its declaration
+ * asks for.
  */
 export function defineCommand<const A extends readonly ArgumentSpec[], const O extends OptionSpecs>(
   command: Command<A, O>,
@@ -82,7 +87,7 @@ export function defineCommand<const A extends readonly ArgumentSpec[], const O e
   return command as unknown as Command
 }
 
-/** The command line is not one this program knows. Exit code 2. */
+/** The command line is wrong. Exit code 2. */
 export class UsageError extends Error {
   constructor(message: string) {
     super(message)
@@ -90,7 +95,7 @@ export class UsageError extends Error {
   }
 }
 
-/** Something on this side is not as it must be (nothing runs, a file is missing). Exit code 1. */
+/** Something on this machine is missing or wrong (no server, no such file). Exit code 1. */
 export class LocalProblem extends Error {
   readonly code: string
   constructor(code: string, message: string, options?: ErrorOptions) {

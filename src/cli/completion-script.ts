@@ -1,11 +1,11 @@
-/** Scripts by which shells complete the words of this program, made from what the commands say about themselves. Pure. */
+/** Makes completion scripts for shells from the declarations of the commands. Pure. */
 
 export interface Completion {
-  /** The words before: `role assignment`. */
+  /** The words before the cursor: `role assignment`. */
   readonly path: string
-  /** Words and options that may follow. */
+  /** The words and options that may follow. */
   readonly words: readonly string[]
-  /** What options of it may be: `--output` → table, json, … */
+  /** The values of its options: `--output` → table, json, … */
   readonly values: Readonly<Record<string, readonly string[]>>
 }
 
@@ -13,7 +13,7 @@ export const shells = ['bash', 'zsh', 'fish'] as const
 
 type Shell = (typeof shells)[number]
 
-/** Words of a catalogue are letters, digits and dashes: none needs quotes beyond these. */
+/** Words of the catalogue are letters, digits and dashes, so these quotes suffice. */
 export function completionScript(shell: Shell, table: readonly Completion[]): string {
   if (shell === 'fish') return fishScript(table)
   const cases = table.flatMap(({ path, words, values }) => [

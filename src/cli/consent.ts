@@ -1,6 +1,6 @@
 /**
- * What the commands about consent share: paths, options, and the way of a browser done without one, for identity
- * providers whose sign-in is the form of an installation.
+ * Shared by the commands of consent: paths, options, and a consent without a browser, for identity providers that
+ * are an installation's own sign-in.
  */
 
 import { textOf } from '#client/answer.ts'
@@ -72,7 +72,7 @@ export interface Person {
 
 const pagesMax = 20
 
-/** Follows a login link to its end as that person, and answers the consent code. Throws `LocalProblem`. */
+/** Follows a login link to its end as that person, and returns the consent code. Throws `LocalProblem`. */
 export async function walkConsent(link: string, person: Person): Promise<string> {
   const cookies = new Map<string, Map<string, string>>()
   let url = new URL(link)
@@ -112,7 +112,7 @@ export async function walkConsent(link: string, person: Person): Promise<string>
   throw new LocalProblem('ConsentLost', 'The pages lead in a circle.')
 }
 
-/** The form of a page as that person fills it in; a page without one is where the way ends. */
+/** The form of a page with the person's values; undefined for a page without one, where the flow ends. */
 function filledForm(page: string, { signInName, password }: Person) {
   const action = /<form[^>]* action="([^"]*)"/.exec(page)?.[1]
   const problem = /role="alert"[^>]*>([^<]*)</.exec(page)?.[1]

@@ -1,4 +1,4 @@
-/** What the commands about container groups share: paths, options, the one version they speak. */
+/** Shared by the commands of container groups: paths, options, and their api-version. */
 
 import type { Answer } from '#client/answer.ts'
 import { textOf } from '#client/answer.ts'
@@ -18,7 +18,7 @@ export function groupPath(
   return inGroup(connection, place, 'ContainerInstance/containerGroups', name)
 }
 
-/** One of the actions of a group; answers when it is done, or at once with `--no-wait`. */
+/** Calls an action of a group. Returns when it is done, or at once with `--no-wait`. */
 export async function actOn(
   connection: Connection,
   path: string,
@@ -30,7 +30,7 @@ export async function actOn(
   return wait ? connection.client.waitForOperation(accepted) : accepted
 }
 
-/** What a person wants to know of a group at first sight; one line for each container. */
+/** The summary of a group, with one line for each container. */
 export function summaryOf(group: unknown): Record<string, unknown> {
   const properties = propertiesOf(group)
   const address = properties['ipAddress']
@@ -67,7 +67,7 @@ function eventsOf(view: unknown): readonly (readonly [string, string])[] {
   return events.map((one) => [`event ${textOf(one, 'name') ?? ''}`, textOf(one, 'message') ?? ''])
 }
 
-/** The name of the first container of a group as answered. */
+/** The name of the first container in a group's answer. */
 export function firstContainer(group: unknown): string {
   const name = textOf(listOf(propertiesOf(group), 'containers')[0], 'name')
   if (name !== undefined) return name

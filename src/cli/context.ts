@@ -1,4 +1,4 @@
-/** What every command is given: the terminal, the settings, the home, and a connection when it asks for one. */
+/** What every command gets: the terminal, the settings, the home, and a connection on request. */
 
 import { readFileSync } from 'node:fs'
 import { type Client, createClient } from '#client/client.ts'
@@ -14,9 +14,9 @@ export interface Connection {
   readonly client: Client
   readonly url: string
   readonly words: VendorWords
-  /** The installation's own facts, where it is the one running here. */
+  /** Facts about the installation, if it is the one of this home. */
   readonly running: RunningFile | undefined
-  /** The token that requests carry. */
+  /** The token of requests. */
   token(): Promise<string>
 }
 
@@ -28,22 +28,22 @@ interface ConnectionValues {
 export interface Context {
   readonly terminal: Terminal
   readonly program: ProgramFacts
-  /** The settings, below what the command line says by setting name. Throws `ConfigError`. */
+  /** The settings, overridden by the command line. Throws `ConfigError`. */
   config(overrides?: ConfigSources['overrides']): Config
   home(): Home
-  /** Finds the installation and a credential for it; asks the server nothing yet. Throws `LocalProblem`. */
+  /** Finds the installation and a credential for it, without a request. Throws `LocalProblem`. */
   connect(values: ConnectionValues): Connection
-  /** The text behind `--body`: `@file`, `-` for standard input, or itself. */
+  /** The text of `--body`: `@file`, `-` for standard input, or the argument itself. */
   readText(argument: string): Promise<string>
 }
 
 export interface ProgramFacts {
   readonly version: string
-  /** Where settings come from; the process when left out. */
+  /** The sources of settings; the process's when left out. */
   readonly sources?: ConfigSources
 }
 
-/** To the installation of a home, or the one that the values name. */
+/** Connects to the installation of a home, or to the one the values name. */
 export function connectHome(
   home: Home,
   values: Partial<ConnectionValues>,
@@ -80,7 +80,7 @@ export function createContext(terminal: Terminal, program: ProgramFacts): Contex
       try {
         return readFileSync(path, 'utf8')
       } catch (error) {
-        // The adapter to the file system.
+        // Converts errors of the file system.
         const reason = error instanceof Error ? error.message : String(error)
         throw new LocalProblem('FileUnreadable', `${path} cannot be read: ${reason}`, {
           cause: error,

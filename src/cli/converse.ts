@@ -1,6 +1,6 @@
 /**
- * Talks over a web socket as the server's streams want it: the password first, then standard input out and
- * everything that comes to standard output.
+ * Speaks the protocol of the server's streams over a web socket: the password first, then standard input out, and
+ * everything that arrives to standard output.
  */
 
 import { LocalProblem } from './command.ts'
@@ -8,14 +8,14 @@ import type { Connection } from './context.ts'
 import type { Terminal } from './terminal.ts'
 
 const prefix = '/streams/'
-/** Of one message; the server takes at most 64 KiB. */
+/** The size of one message; the server accepts at most 64 KiB. */
 const pieceBytes = 32 * 1024
 const bufferedBytesMax = 256 * 1024
 const bufferLookMilliseconds = 10
 
 /**
- * Where the stream is, seen from here: on the installation that requests go to, whatever address it calls its
- * own, so that no password goes elsewhere.
+ * The stream's address on the installation that requests go to, whatever address the installation calls its own.
+ * The password goes nowhere else.
  */
 export function streamAddress({ running, url }: Connection, webSocketUri: string): string {
   const at = webSocketUri.lastIndexOf(prefix)
@@ -24,7 +24,10 @@ export function streamAddress({ running, url }: Connection, webSocketUri: string
   return `${origin.replace(/^http/, 'ws')}${webSocketUri.slice(at)}`
 }
 
-/** The exit code at the far end; 0 where there is none. Throws `LocalProblem` when it ends otherwise. */
+/**
+ * Returns the exit code of the remote command; 0 when there is none. Throws `LocalProblem` when the stream ends
+ * otherwise.
+ */
 export async function converse(
   address: string,
   password: string,
@@ -35,10 +38,10 @@ export async function converse(
   let stop: () => void = () => {}
   const { promise, resolve } = Promise.withResolvers<{ code: number; reason: string }>()
   socket.addEventListener('close', ({ code, reason }) => resolve({ code, reason }))
-  // What is to say about an error, `close` says.
+  // The `close` event reports the error.
   socket.addEventListener('error', () => {})
   socket.addEventListener('message', ({ data }) => {
-    // The server sends bytes only, and they come as was asked for.
+    // The server sends only bytes, in the requested form.
     terminal.out(new Uint8Array(data as ArrayBuffer))
   })
   socket.addEventListener('open', () => {
@@ -55,7 +58,7 @@ export async function converse(
 
 async function send(socket: WebSocket, bytes: Uint8Array | undefined): Promise<void> {
   if (socket.readyState !== WebSocket.OPEN) return
-  // An empty message is the end of the input.
+  // An empty message ends the input.
   if (bytes === undefined) socket.send('')
   for (let at = 0; at < (bytes?.length ?? 0); at += pieceBytes) {
     socket.send(Uint8Array.from(bytes?.subarray(at, at + pieceBytes) ?? []))

@@ -1,6 +1,6 @@
 /**
- * Which installation is asked and with whose token: what the command line says, else the session of `login`,
- * else the local owner of the installation that runs here.
+ * Chooses the installation and the token: what the command line says, else the session of `login`, else the local
+ * owner of this home's installation.
  */
 
 import { clientCredentialsToken, refreshedToken } from '#client/oauth.ts'
@@ -11,7 +11,7 @@ import type { Home, OwnerFile, RunningFile, SessionFile } from './home.ts'
 interface Chosen {
   /** The installation's address, as clients know it. */
   readonly url: string
-  /** Where it is reached from here. */
+  /** The address that requests from here go to. */
   readonly reach: string
   readonly running: RunningFile | undefined
   token(): Promise<string>
@@ -52,13 +52,13 @@ export function notRunning(home: Home): LocalProblem {
   )
 }
 
-/** One token serves a whole command. */
+/** One token is used for a whole command. */
 function ownerToken(owner: OwnerFile, url: string): Promise<string> {
   const { clientId, clientSecret } = owner
   return clientCredentialsToken({ url, clientId, clientSecret }).then((token) => token.accessToken)
 }
 
-/** Renewed this long before it ends, so that it does not end on the way. */
+/** A token is renewed so long before it expires. */
 const spareMilliseconds = 60_000
 
 async function sessionToken(home: Home, session: SessionFile, url: string): Promise<string> {
@@ -81,7 +81,7 @@ async function sessionToken(home: Home, session: SessionFile, url: string): Prom
   return token.accessToken
 }
 
-/** All by which the installation of a home is reached. */
+/** All addresses of the installation of a home. */
 export function addressesOf(running: RunningFile): readonly string[] {
   const { url, localUrl, httpUrl, httpsUrl } = running
   return [url, localUrl, httpUrl, httpsUrl].flatMap((one) => one ?? [])

@@ -1,4 +1,4 @@
-/** Which options may have a default of the user's, kept in the home: `config set`. */
+/** The options that may have a user's default, stored in the home by `config set`. */
 
 import { didYouMean } from '../config/nearest-name.ts'
 import { UsageError } from './command.ts'
@@ -6,7 +6,7 @@ import { outputFormats } from './output/choose-output.ts'
 
 export const defaultNames = ['output', 'resource-group', 'subscription', 'location'] as const
 
-/** The name, if it is one and may have this value. Throws `UsageError`. */
+/** The full name, if the option exists and accepts this value. Throws `UsageError`. */
 export function readDefault(name: string, value?: string): string {
   if (!defaultNames.some((one) => one === name)) {
     throw new UsageError(

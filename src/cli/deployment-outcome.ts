@@ -1,4 +1,4 @@
-/** What a deployment came to, as it is printed: its state, its outputs, and what failed. */
+/** Prints the outcome of a deployment: its state, its outputs, and what failed. */
 
 import { textOf } from '#client/answer.ts'
 import { propertiesOf } from '#client/resource.ts'
@@ -10,7 +10,7 @@ import { printData, printRecord, printRows, red } from './output/print.ts'
 import { printable } from './output/table.ts'
 import type { Terminal } from './terminal.ts'
 
-/** The exit code says whether it succeeded. */
+/** Returns the exit code, which says whether it succeeded. */
 export function printOutcome(terminal: Terminal, watched: Watched): number {
   const { deployment, state, steps } = watched
   if (!terminal.output.isData && steps.length > 0) printRows(terminal, steps, stepColumns)
@@ -23,7 +23,7 @@ export function printOutcome(terminal: Terminal, watched: Watched): number {
   return exitFailed
 }
 
-/** At first sight: name, state, how long it took, and the outputs. */
+/** The summary: name, state, duration, and outputs. */
 export function printDeployment(terminal: Terminal, deployment: unknown): void {
   if (terminal.output.isData) {
     printData(terminal, deployment)

@@ -1,4 +1,4 @@
-/** The graph of a deployment while it is carried out: read from its record and its operations, drawn as lines. */
+/** Draws the graph of a running deployment from its record and its operations. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { textOf } from '#client/answer.ts'
@@ -16,18 +16,18 @@ import { type Column, printable } from './output/table.ts'
 import type { Terminal } from './terminal.ts'
 
 const everyMilliseconds = 400
-/** Lines drawn at once where the terminal does not say how many it has. */
+/** The number of lines, where the terminal does not tell its size. */
 const linesMax = 20
 
 type StepState = 'Waiting' | 'Running' | 'Succeeded' | 'Failed'
 
-/** One resource of the deployment, in the order it is drawn. */
+/** One resource of the deployment, in drawing order. */
 interface Step {
   readonly id: string
   readonly type: string
   readonly name: string
   readonly state: StepState
-  /** Names of those it waits for. */
+  /** The names of its dependencies. */
   readonly after: readonly string[]
   readonly duration: string
   readonly error?: { readonly code: string; readonly message: string }
@@ -50,7 +50,7 @@ export interface Watched {
   readonly steps: readonly Step[]
 }
 
-/** Follows a deployment until it ends, drawing it where somebody looks. */
+/** Follows a deployment until it ends, and draws it on a terminal. */
 export async function watchDeployment(
   terminal: Terminal,
   connection: Connection,
@@ -86,7 +86,7 @@ async function look(connection: Connection, path: string, operations: string): P
   return { deployment, state, steps: stepsOf(listOf(properties, 'dependencies'), done) }
 }
 
-/** Those under way or done as their operations tell, then those that still wait for others. */
+/** Resources that run or are done, according to the operations, then those that wait. */
 function stepsOf(
   dependencies: readonly unknown[],
   operations: readonly unknown[],
@@ -134,7 +134,7 @@ function keyOf(resource: unknown): string {
   return (textOf(resource, 'id') ?? '').toLowerCase()
 }
 
-/** `PT1.5S` as `1.5 s`. */
+/** `PT1.5S` becomes `1.5 s`. */
 function secondsOf(duration: string | undefined): string {
   const seconds = /^PT([\d.]+)S$/.exec(duration ?? '')?.[1]
   return seconds === undefined ? '' : `${seconds} s`
@@ -142,10 +142,10 @@ function secondsOf(duration: string | undefined): string {
 
 const order: readonly StepState[] = ['Failed', 'Running', 'Waiting', 'Succeeded']
 
-/** Redraws in place; what does not fit is told as a count. Answers how many lines there are now. */
+/** Redraws in place, and counts what does not fit. Returns the number of lines. */
 function draw(terminal: Terminal, { state, steps }: Watched, drawn: number): number {
   const fits = Math.max(1, (terminal.size()?.rows ?? linesMax) - 3)
-  // Where not all fit, those matter most that failed or are under way.
+  // When not all fit, failed and running ones come first.
   const chosen =
     steps.length <= fits
       ? steps
@@ -157,7 +157,7 @@ function draw(terminal: Terminal, { state, steps }: Watched, drawn: number): num
   const head = `${state}: ${counts.join(', ') || 'nothing begun yet'}`
   const lines = [head, ...chosen.map((step) => stepLine(terminal, step))]
   const up = drawn === 0 ? '' : `\u001b[${drawn}A`
-  // Fewer lines than before leave none of the old ones behind.
+  // Clears the old lines when there are fewer new ones.
   terminal.error(`${up}\u001b[0J${lines.map((line) => `${line}\n`).join('')}`)
   return lines.length
 }

@@ -1,4 +1,4 @@
-/** What the commands about deployments share: paths, options, the version they speak, and the body they send. */
+/** Shared by the commands of deployments: paths, options, their api-version, and the body. */
 
 import { readFileSync } from 'node:fs'
 import { templateLanguage } from '#template/language.ts'
@@ -82,7 +82,7 @@ export async function deploymentPath(
   return name === undefined ? list : `${list}/${encodeURIComponent(name)}`
 }
 
-/** Where the operations of a deployment are listed: a path without `providers` (template facts 5). */
+/** The list of a deployment's operations: a path without `providers` (template facts 5). */
 export async function operationsPath(
   connection: Connection,
   place: DeploymentPlace,
@@ -103,8 +103,8 @@ async function scopeOf(connection: Connection, place: DeploymentPlace): Promise<
 }
 
 /**
- * The body of a deployment, of its files. What is wrong with them is printed with its line and column, all at
- * once, before anything is sent. Throws `LocalProblem` and `UsageError`.
+ * Makes the body of a deployment from its files. All problems are printed at once with line and column, before
+ * anything is sent. Throws `LocalProblem` and `UsageError`.
  */
 export function deploymentBody(terminal: Terminal, values: TemplateValues): DeploymentBody {
   const file = values['template-file']
@@ -132,13 +132,13 @@ function fileArguments(
   return accepted(terminal, file, templateLanguage.parseParameters(readFile(file)))
 }
 
-/** The declared type says what the text stands for: `3` is a number only for an `int`. */
+/** The declared type decides how the text is read: `3` is a number only for an `int`. */
 function inlineArgument(
   argument: string,
   template: ParsedTemplate,
 ): Readonly<Record<string, ParameterArgument>> {
   const equals = argument.indexOf('=')
-  // The value may be a secret, so it is not repeated.
+  // The value may be a secret, so the message does not repeat it.
   if (equals < 1) throw new UsageError('`--parameters` is of the form `name=value` or `@file`')
   const name = argument.slice(0, equals)
   const text = argument.slice(equals + 1)
@@ -156,10 +156,10 @@ function inlineArgument(
 
 function jsonValue(name: string, kind: string, text: string): JsonObject[string] {
   try {
-    // It came out of a JSON parser.
+    // The value came from a JSON parser.
     return JSON.parse(text) as JsonObject[string]
   } catch {
-    // JSON.parse has no other way to say no.
+    // JSON.parse reports bad text only by throwing.
     throw new UsageError(`\`${name}\` is of type ${kind}: its value is written as JSON`)
   }
 }
@@ -168,7 +168,7 @@ function readFile(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    // The adapter to the file system.
+    // Converts errors of the file system.
     const reason = error instanceof Error ? error.message : String(error)
     throw new LocalProblem('FileUnreadable', `${path} cannot be read: ${reason}`, { cause: error })
   }

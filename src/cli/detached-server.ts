@@ -1,4 +1,6 @@
-/** `serve --detach`: the same command line in a process of its own, whose output goes to a file of the home. */
+/**
+ * `serve --detach`: runs the same command line in a process of its own, whose output goes to a file of the home.
+ */
 
 import { spawn } from 'node:child_process'
 import { mkdirSync, openSync } from 'node:fs'

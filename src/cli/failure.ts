@@ -1,4 +1,4 @@
-/** Whatever a command throws → lines on standard error and an exit code. */
+/** Turns an error of a command into lines on standard error and an exit code. */
 
 import { ClientError, ConnectionFailure, UntrustedLink } from '#client/client-error.ts'
 import { OperationDeadline } from '#client/wait-for-operation.ts'
@@ -11,7 +11,7 @@ import type { Terminal } from './terminal.ts'
 export const exitFailed = 1
 const exitUsage = 2
 
-/** `usage` is the line shown below a misuse. */
+/** `usage` is the line printed below a usage error. */
 export function reportFailure(terminal: Terminal, error: unknown, usage: string): number {
   if (error instanceof UsageError) {
     terminal.error(`${red(terminal, error.message)}\n${usage}\n`)
@@ -26,7 +26,7 @@ export function reportFailure(terminal: Terminal, error: unknown, usage: string)
     return exitFailed
   }
   const code = codeOf(error)
-  // Not one of the known ways to fail: the stack is what a developer needs.
+  // An unknown error is a bug: the developer needs the stack.
   if (code === undefined) throw error
   const message = error instanceof Error ? error.message : String(error)
   terminal.error(`${red(terminal, code)}: ${printable(message)}\n`)

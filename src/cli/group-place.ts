@@ -1,4 +1,4 @@
-/** A place in a resource group, as commands are told it: the options, and paths below it. */
+/** The options of commands that work in a resource group, and paths below it. */
 
 import type { Confirmation } from './command.ts'
 import type { Connection, Context } from './context.ts'
@@ -22,8 +22,8 @@ export interface GroupPlace {
 }
 
 /**
- * What is asked before something is made in a group that is not there: the installation would make the group, and a name
- * that is mistyped is not meant. Whoever may not see the group is not asked.
+ * The question asked before something is created in a group that does not exist: the server would create the group,
+ * and a mistyped name is not intended. A caller who may not see the group is not asked.
  */
 export async function missingGroup(
   context: Context,
@@ -45,7 +45,7 @@ export async function missingGroup(
   }
 }
 
-/** `…/resourceGroups/{g}/providers/{type}[/{name}]`, the type without the vendor word. */
+/** `…/resourceGroups/{g}/providers/{type}[/{name}]`; the type has no vendor word. */
 export async function inGroup(
   connection: Connection,
   place: GroupPlace,

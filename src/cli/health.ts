@@ -1,4 +1,4 @@
-/** What the commands about service health share: paths, options, the version they speak, and the bodies they send. */
+/** Shared by the commands of service health: paths, options, their api-version, and bodies. */
 
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -21,7 +21,7 @@ export const healthOptions = {
   },
 } as const
 
-/** What can be said of an event when it is published and changed later. */
+/** The options of an event when it is published and when it is updated. */
 export const eventOptions = {
   summary: { type: 'string', value: 'text', summary: 'What happened' },
   level: {
@@ -101,7 +101,7 @@ export async function takeStep(
   return (await connection.client.request('POST', path, { query: healthVersion, body })).body
 }
 
-/** `Secrets=West US,East US` as an impact. Throws `UsageError`. */
+/** Parses `Secrets=West US,East US` as an impact. Throws `UsageError`. */
 function impactOf(texts: readonly string[], subscriptions: readonly string[]): object[] {
   return texts.map((text) => {
     const [service = '', regions = 'Global'] = text.split('=')
@@ -122,7 +122,7 @@ interface EventValues {
   readonly file: string | undefined
 }
 
-/** The properties of an event: those of the file, with what the options say over them. */
+/** The properties of an event: those of the file, overridden by the options. */
 export function eventProperties(values: EventValues, touches: readonly string[]): object {
   const given = values.file === undefined ? {} : readYaml(values.file)
   if (!isJsonObject(given)) {
@@ -137,16 +137,16 @@ export function eventProperties(values: EventValues, touches: readonly string[])
   }
 }
 
-/** Loaded when a file is read: other commands do not wait for it. */
+/** Loaded when a file is read, so that other commands do not wait for it. */
 const load = createRequire(import.meta.url)
 
-/** A YAML or JSON file. Throws `LocalProblem` with the line where it is neither. */
+/** Reads a YAML or JSON file. Throws `LocalProblem` with the line of the error. */
 export function readYaml(path: string): unknown {
   const { parse, YAMLParseError } = load('yaml') as typeof import('yaml')
   try {
     return parse(readFileSync(path, 'utf8'), { maxAliasCount: 100 })
   } catch (error) {
-    // The adapter to the file system and the YAML reader.
+    // Converts errors of the file system and the YAML parser.
     const code = error instanceof YAMLParseError ? 'InvalidFile' : 'FileUnreadable'
     const reason = error instanceof Error ? error.message : String(error)
     throw new LocalProblem(code, `${path} cannot be read: ${reason}`, { cause: error })
@@ -163,7 +163,7 @@ export const eventColumns: readonly Column<unknown>[] = [
   { title: 'TITLE', of: (row) => propertyOf(row, 'title') },
 ]
 
-/** At first sight; `--json` shows all of it. */
+/** The summary; `--json` shows everything. */
 export function summaryOf(event: unknown): Record<string, unknown> {
   const properties = propertiesOf(event)
   const names = [

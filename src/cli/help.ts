@@ -1,4 +1,4 @@
-/** The texts of `--help`, made from what the commands say about themselves. Pure. */
+/** Makes the texts of `--help` from the declarations of the commands. Pure. */
 
 import { type Branch, leavesOf } from './catalogue.ts'
 import type { Command, OptionSpec } from './command.ts'
@@ -8,7 +8,7 @@ import { allOptions } from './parse.ts'
 
 const program = 'armature'
 
-/** The whole program, or one noun. Loads the summaries of what it lists. */
+/** The help of the whole program, or of one noun. Loads the summaries it lists. */
 export async function branchHelp(branch: Branch, path: readonly string[]): Promise<string> {
   const lines: (readonly [string, string])[] = []
   for (const [word, child] of branch.children) {
@@ -60,7 +60,7 @@ export function commandHelp(command: Command): string {
   ])
 }
 
-/** What to type: required things first, then that there are options. */
+/** The usage line: required parts first, then `[options]`. */
 export function usageLine(command: Command): string {
   const required = Object.entries(command.options).filter(([, spec]) => spec.required)
   return [

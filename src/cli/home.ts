@@ -1,6 +1,6 @@
 /**
- * The files of the home folder that the command line reads: where the installation runs, who its owner is,
- * and the session of `login`, which is the only one it writes.
+ * The files of the home folder that the command line reads: the address of the server, the owner's credentials, and
+ * the session of `login`. It writes only the last one.
  */
 
 import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
@@ -8,15 +8,15 @@ import { basename, dirname, join } from 'node:path'
 import { replaceFile } from '#files/replace-file.ts'
 import { LocalProblem } from './command.ts'
 
-/** Written by the server while it runs. */
+/** The server writes this while it runs. */
 export interface RunningFile {
   /** The address clients use. */
   readonly url: string
-  /** By which this machine reaches it. */
+  /** The address by which this machine reaches the server. */
   readonly localUrl?: string
   readonly httpUrl?: string
   readonly httpsUrl?: string
-  /** What clients of https have to trust. */
+  /** The certificate authority that https clients must trust. */
   readonly authorityFile?: string
   readonly pid: number
   readonly tenantId: string
@@ -25,7 +25,7 @@ export interface RunningFile {
   readonly words?: { readonly namespace: string; readonly brand: string }
 }
 
-/** Written by the first start. */
+/** The first start writes this. */
 export interface OwnerFile {
   readonly principalId: string
   readonly clientId: string
@@ -34,7 +34,7 @@ export interface OwnerFile {
   readonly password: string
 }
 
-/** Written by `login`. */
+/** `login` writes this. */
 export interface SessionFile {
   readonly url: string
   readonly clientId: string
@@ -46,28 +46,29 @@ export interface SessionFile {
 
 export interface Home {
   readonly folder: string
-  /** The embedded store; not there where the store is PostgreSQL. */
+  /** The embedded store; missing when the store is PostgreSQL. */
   readonly databaseFile: string
-  /** The installation's key; not there where the key is given from outside. */
+  /** The installation's key; missing when the key comes from outside. */
   readonly keyFile: string
   running(): RunningFile | undefined
   owner(): OwnerFile | undefined
   session(): SessionFile | undefined
-  /** Lets whoever has it act as the owner. */
+  /** The secret of the local owner's token endpoint. */
   localTokenSecret(): string | undefined
-  /** What `config set` keeps: values of options that are not given. */
+  /** The values of `config set`, for options that are not given. */
   defaults(): Readonly<Record<string, string>>
   writeDefaults(values: Readonly<Record<string, string>>): void
   writeSession(session: SessionFile): void
   removeSession(): boolean
 }
 
-/** What a start makes where no other home is set. */
+/** The folder a start creates when no other home is set. */
 const usualName = '.armature'
 
 /**
- * The home that a command asks. Where the usual one is not there, it is the nearest above: a command in a subfolder means the
- * installation of its project. One that somebody else owns is not taken, since commands believe what stands in it.
+ * Finds the home of a command. If the default one does not exist, it is the nearest one above: a command in a
+ * subfolder means the installation of its project. A home of another user is not used, since commands trust its
+ * content.
  */
 export function nearestHome(folder: string): string {
   if (basename(folder) !== usualName || isOwnFolder(folder)) return folder
@@ -119,21 +120,21 @@ function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    // The adapter to the file system: absent is an answer, anything else is the user's to mend.
+    // Converts errors of the file system: a missing file is undefined, anything else is for the user to fix.
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     const reason = error instanceof Error ? error.message : String(error)
     throw new LocalProblem('HomeUnreadable', `${path} cannot be read: ${reason}`, { cause: error })
   }
 }
 
-/** The file as a `T`, having checked that the members named are texts. */
+/** Reads a file as a `T` after checking that the named members are texts. */
 function readTexts<T>(path: string, members: readonly (keyof T & string)[]): T | undefined {
   const text = readText(path)
   if (text === undefined) return undefined
   const value = parseObject(text)
   const whole = members.every((member) => typeof value?.[member] === 'string')
   if (!whole) throw new LocalProblem('HomeDamaged', `${path} is not what Armature writes there.`)
-  // The members that matter are there; the rest only serves display.
+  // The important members are there; the others are only displayed.
   return value as T
 }
 
@@ -141,7 +142,7 @@ function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     return Object(JSON.parse(text)) as Record<string, unknown> // `Object` makes one of anything
   } catch {
-    // Not JSON is one more way of being damaged.
+    // A file that is not JSON counts as damaged.
     return undefined
   }
 }

@@ -1,4 +1,4 @@
-/** What the server says of the installation's key and its rotation, read as far as the command line shows it. */
+/** Reads the server's status of the installation's key and its rotation. */
 
 import { textOf } from '#client/answer.ts'
 import { isJsonObject } from '#kernel/patch.ts'
@@ -11,7 +11,7 @@ const phases: Readonly<Record<string, string>> = {
   resealing: 'sealing what is stored anew',
 }
 
-/** The rotation under way, for a person. Undefined where none is. */
+/** Describes the running rotation for a person; undefined when there is none. */
 export function rotationLine(status: unknown): string | undefined {
   const rotation = isJsonObject(status) ? status['rotation'] : undefined
   if (!isJsonObject(rotation)) return undefined
@@ -23,7 +23,7 @@ export function rotationLine(status: unknown): string | undefined {
   return `${line}: walk ${rotation['walk']}${at}, ${rotation['rows']} rows read, ${rotation['resealed']} texts sealed anew`
 }
 
-/** Replicas without the new key, where the rotation to `keyId` was refused for them. */
+/** The replicas without the new key, if the rotation to `keyId` was refused because of them. */
 export function refusedFor(status: unknown, keyId: string | undefined): string | undefined {
   const refused = isJsonObject(status) ? status['refused'] : undefined
   if (!isJsonObject(refused) || keyId === undefined || textOf(refused, 'toKeyId') !== keyId) {

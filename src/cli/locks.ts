@@ -1,4 +1,4 @@
-/** What the commands about locks share. */
+/** Shared by the commands of locks. */
 
 import { propertyOf } from '#client/resource.ts'
 import type { Connection } from './context.ts'

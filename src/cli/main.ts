@@ -1,4 +1,4 @@
-/** The dispatcher: words → command → exit code. Knows how commands are found and nothing of what they do. */
+/** The dispatcher: words → command → exit code. It knows how to find commands, not what they do. */
 
 import { didYouMean } from '../config/nearest-name.ts'
 import { type Branch, type Found, findNode, readCatalogue } from './catalogue.ts'
@@ -10,7 +10,7 @@ import { chooseOutput } from './output/choose-output.ts'
 import { parse } from './parse.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Runs one command line; what it throws is a fault of ours. */
+/** Runs one command line. An error it throws is a bug. */
 export async function main(
   words: readonly string[],
   terminal: Terminal,
@@ -34,20 +34,20 @@ export async function main(
       terminal.out(commandHelp(command))
       return 0
     }
-    // `parse` made the values by this very command's declaration; see `defineCommand`.
+    // `parse` made the values by this command's declaration; see `defineCommand`.
     const values = parsed.values as never
     const output = await chooseOutput(values)
     const context = createContext({ ...terminal, output }, program)
     await confirm(command, context, values)
     return await command.run(context, values)
   } catch (error) {
-    // The program's edge: what a command throws is told here and nowhere else.
+    // Errors of a command are reported only here.
     const usage = `Usage: ${usageLine(command)}\nHelp:  armature ${command.name} --help`
     return reportFailure(terminal, error, usage)
   }
 }
 
-/** Asks what the command wants to have asked. Throws `LocalProblem` where the answer is no. */
+/** Asks the command's question. Throws `LocalProblem` when the answer is no. */
 async function confirm(
   command: Command,
   context: Context,
@@ -77,7 +77,7 @@ async function showHelp(
   return 0
 }
 
-/** The words lead to no command: what they were meant to be, or the help of those there are. */
+/** The words lead to no command: prints what was probably meant, or the help. */
 async function atBranch(
   branch: Branch,
   { path, rest }: Found,

@@ -1,11 +1,11 @@
-/** What a new migration is asked for with: options of `migration create` and `migration validate`, and their body. */
+/** The options of `migration create` and `migration validate`, and the body they make. */
 
 import { UsageError } from './command.ts'
 import type { Connection, Context } from './context.ts'
 import { namesIn, serverPath, sslModes, type TargetPlace, targetOptions } from './migrations.ts'
 import { passwordForms, readPassword } from './password.ts'
 
-/** What both commands take. */
+/** The options of both commands. */
 export const endsOptions = {
   ...targetOptions,
   source: {
@@ -84,7 +84,7 @@ interface EndsValues extends TargetPlace {
   readonly roles: boolean
 }
 
-/** Asks for passwords that are not given. Throws `UsageError` before it does. */
+/** Asks for missing passwords. Throws `UsageError` before it asks. */
 export async function endsProperties(
   context: Context,
   connection: Connection,
@@ -134,7 +134,7 @@ async function sourceProperties(connection: Connection, values: EndsValues): Pro
   throw new UsageError('give `--source`, with or without `--source-type`, or `--source-server`')
 }
 
-/** Options of `migration create`, by the tags that they become. */
+/** Options of `migration create`, by the tag each becomes. */
 export const settingsOptions = {
   verify: {
     type: 'string',
@@ -152,7 +152,7 @@ export const settingsOptions = {
   'databases-at-once': { type: 'string', value: 'number', summary: 'Databases, 1 to 16' },
 } as const
 
-/** The contract has no properties for these; the server refuses what is out of bounds. */
+/** The contract has no properties for these. The server refuses values out of bounds. */
 export function settingsTags(
   values: {
     readonly [name in keyof typeof settingsOptions]: string | undefined

@@ -1,6 +1,6 @@
 /**
- * What a migration waits for, and what whoever watches it may answer: keys, questions, and the properties of the
- * PATCH that says it (facts 8.4). Pure.
+ * What a migration waits for, and the answers a watching person may give: keys, questions, and the properties of
+ * the PATCH (facts 8.4). Pure.
  */
 
 import {
@@ -15,19 +15,19 @@ interface Choice {
   /** One character. */
   readonly key: string
   readonly text: string
-  /** What it comes to: at once, after a line has been typed, or by leaving. */
+  /** What the key does: answer at once, ask for a line, or leave. */
   readonly leads:
     | { readonly kind: 'patch'; readonly properties: object }
     | {
         readonly kind: 'ask'
         readonly question: string
-        /** Properties, or what is wrong with the line. */
+        /** The properties of the PATCH, or what is wrong with the line. */
         read(line: string): object | string
       }
     | { readonly kind: 'leave' }
 }
 
-/** Why nothing goes on without somebody; undefined while something does. */
+/** Why the migration waits for a person; undefined while it continues. */
 export function waitReason(status: MigrationStatus): string | undefined {
   if (status.state !== 'WaitingForUserAction') return undefined
   if (status.answered.includes(status.subState)) return undefined
@@ -42,7 +42,7 @@ export function waitReason(status: MigrationStatus): string | undefined {
       return 'waits for the names of the databases to migrate'
     case 'WaitingForDataMigrationScheduling':
       return 'waits for its time: start it, or say when'
-    // It goes on by itself.
+    // It continues by itself.
     case 'WaitingForDataMigrationWindow':
       return undefined
     default:
@@ -50,7 +50,7 @@ export function waitReason(status: MigrationStatus): string | undefined {
   }
 }
 
-/** Also while other databases are still being copied: one that is ready can be cut over. */
+/** One database can be cut over while others are still being copied. */
 export function choicesFor(status: MigrationStatus): readonly Choice[] {
   if (hasEnded(status)) return []
   const answers = answersTo(status)
@@ -110,7 +110,7 @@ function answersTo(status: MigrationStatus): readonly Choice[] {
 function cutovers(ready: readonly string[], areAll: boolean): readonly Choice[] {
   const properties = {
     triggerCutover: 'True',
-    // Alone the flag is about all databases, of which some may not be ready.
+    // The flag alone concerns all databases, of which some may not be ready.
     ...(areAll ? {} : { dbsToTriggerCutoverOn: ready }),
   }
   const all: Choice = {
@@ -128,7 +128,7 @@ function cutovers(ready: readonly string[], areAll: boolean): readonly Choice[] 
   return ready.length === 1 ? [all] : [all, some]
 }
 
-/** A list of names, of these where they are known. */
+/** Parses a list of names, which must be among the known ones. */
 function names(
   key: string,
   text: string,
@@ -157,7 +157,7 @@ function readTime(line: string): object | string {
   return line === '' ? 'no time was typed' : { migrationWindowStartTimeInUtc: line }
 }
 
-/** Those that the migration says something of, while it waits. */
+/** The databases with a message while the migration waits. */
 function withMessage({ databases }: MigrationStatus): readonly string[] {
   return databases.filter(({ message }) => message !== '').map(({ name }) => name)
 }
@@ -166,11 +166,11 @@ function firstMessage({ databases }: MigrationStatus): string {
   return databases.find(({ message }) => message !== '')?.message ?? ''
 }
 
-/** Where the talk with whoever watches is. */
+/** The state of the dialogue with the watching person. */
 interface Talk {
-  /** The question that is being answered, and the line so far. */
+  /** The question that is being answered, and the line typed so far. */
   readonly asked: { readonly key: string; readonly typed: string } | undefined
-  /** What was wrong with the last answer. */
+  /** The fault of the last answer. */
   readonly complaint: string
 }
 
@@ -180,7 +180,7 @@ export type Said =
   | { readonly kind: 'patch'; readonly properties: object }
   | { readonly kind: 'leave' }
 
-/** Takes one key. What was chosen before, and is not offered any more, is forgotten. */
+/** Handles one key. A selection that is no longer offered is dropped. */
 export function hear(
   talk: Talk,
   character: string,

@@ -1,15 +1,15 @@
-/** A migration as it is told on standard output: for people its state, findings and databases, else the answer. */
+/** Prints a migration to standard output: state, findings and databases for people, otherwise the answer. */
 
 import { databaseColumns, type Finding, findingColumns, statusOf } from './migrations.ts'
 import { printData, printRecord, printRows } from './output/print.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Migration ended, and not well. */
+/** The exit code of a migration that ended without success. */
 export const exitEndedBadly = 1
-/** Somebody has to say how it goes on. */
+/** The exit code of a migration that waits for a decision. */
 export const exitWaits = 3
 
-/** Findings are told to those who ask for them, and to those whose migration ended by them. */
+/** Findings are printed on request, and when the migration ended because of them. */
 export function printMigration(
   terminal: Terminal,
   migration: unknown,

@@ -1,4 +1,4 @@
-/** Lines about a migration under way: a bar for each database and each table that is being copied. Pure. */
+/** Draws a running migration: a bar for each database and each table that is being copied. Pure. */
 
 import { textOf } from '#client/answer.ts'
 import { listOf } from '#client/resource.ts'
@@ -8,7 +8,7 @@ import { bar, cutLine, durationText } from './output/bar.ts'
 import { printable } from './output/table.ts'
 import { sizeText } from './synchronizations.ts'
 
-/** What the worker tells beyond the contract. */
+/** Progress that the worker reports beyond the contract. */
 interface WorkerProgress {
   readonly message: string
   readonly databases: readonly Copying[]
@@ -16,7 +16,7 @@ interface WorkerProgress {
 
 interface Copying extends Copied {
   readonly phase: string
-  /** Online: changes that the target has not confirmed yet. */
+  /** Online: bytes of changes that the target has not confirmed yet. */
   readonly bytesBehind: number | undefined
   readonly tables: readonly (Copied & { readonly state: string })[]
 }
@@ -55,7 +55,7 @@ function copiedOf(one: unknown): Copied {
   }
 }
 
-/** As many lines as fit; the tables of a database give way first, and what is left out is told. */
+/** As many lines as fit. Tables are dropped first, and dropped lines are counted. */
 export function progressLines(
   status: MigrationStatus,
   progress: WorkerProgress,
@@ -87,7 +87,7 @@ function headLine({ name, mode, state, subState }: MigrationStatus): string {
   return `${name}: ${mode}, ${state} / ${subState}`
 }
 
-/** The database, and those of its tables that are being copied or could not be. */
+/** The line of a database, and those of its tables that are being copied or failed. */
 function databaseLines(
   database: DatabaseStatus,
   copying: Copying | undefined,
@@ -111,7 +111,7 @@ function databaseLine(database: DatabaseStatus, copying: Copying | undefined): s
   return message === '' ? head : `${head}: ${message}`
 }
 
-/** Operations at which all rows have been copied. */
+/** Operations after the copy of all rows. */
 const afterCopy: ReadonlySet<string> = new Set([
   'BuildingIndexes',
   'Finishing',
@@ -123,7 +123,7 @@ function copyBar(copied: Copied, isDone: boolean): string {
   return bar(shareOf(copied, isDone))
 }
 
-/** What is on disk and what goes over the wire differ in size: before the end the bar stops short of it. */
+/** Sizes on disk and on the wire differ, so the bar stops short before the end. */
 function shareOf(copied: Copied | undefined, isDone: boolean): number {
   if (isDone) return 1
   if (copied === undefined || copied.bytesTotal === 0) return 0
@@ -147,7 +147,7 @@ function changesText(database: DatabaseStatus, copying: Copying | undefined): st
   ].join(', ')
 }
 
-/** What is worth a line where nobody looks on: states and what is said of them, not counters. */
+/** Changes worth a line in a log: states and messages, no counters. */
 export function changeLines(
   before: MigrationStatus | undefined,
   now: MigrationStatus,

@@ -1,4 +1,4 @@
-/** What the commands about migrations share: paths, options, the one version they speak, and what an answer says. */
+/** Shared by the commands of migrations: paths, options, their api-version, and what an answer says. */
 
 import { textOf } from '#client/answer.ts'
 import { listOf } from '#client/resource.ts'
@@ -14,7 +14,7 @@ const serverType = 'DBforPostgreSQL/flexibleServers'
 
 export const sslModes = ['Prefer', 'Require', 'VerifyCA', 'VerifyFull'] as const
 
-/** Where migrations are: below the server that they bring databases to. */
+/** Migrations are below the target server. */
 export const targetOptions = {
   server: {
     type: 'string',
@@ -59,7 +59,7 @@ export async function migrationPath(
   return `${await migrationsPath(connection, place)}/${encodeURIComponent(name)}`
 }
 
-/** The contract's operation 8. */
+/** PATCH of a migration (contract, operation 8). */
 export async function patchMigration(
   { client }: Pick<Connection, 'client'>,
   path: string,
@@ -68,7 +68,7 @@ export async function patchMigration(
   return (await client.request('PATCH', path, { query: migrationQuery, body: { properties } })).body
 }
 
-/** `flag` for all databases of a migration, or with `list` for those named. */
+/** Sets `flag` for all databases of a migration, or with `list` for the named ones. */
 export async function orderMigration(
   connection: Connection,
   place: TargetPlace & { readonly name: string; readonly databases?: string | undefined },
@@ -81,7 +81,10 @@ export async function orderMigration(
   return patchMigration(connection, path, properties)
 }
 
-/** What the worker of a migration is asked for beyond the contract, for the databases named or for all it may be about. */
+/**
+ * Asks the worker of a migration for something beyond the contract, for the named databases or for all that it
+ * applies to.
+ */
 export async function orderOfWorker(
   connection: Connection,
   place: TargetPlace & { readonly name: string; readonly databases?: string | undefined },
@@ -118,7 +121,7 @@ export interface DatabaseStatus {
   readonly tables: number
 }
 
-/** What a migration says of itself. */
+/** The status of a migration. */
 export interface MigrationStatus {
   readonly name: string
   readonly mode: string
@@ -127,9 +130,9 @@ export interface MigrationStatus {
   readonly error: string
   readonly databases: readonly DatabaseStatus[]
   readonly findings: readonly Finding[]
-  /** Setting up the source has been allowed: what is missing is its operator's. */
+  /** The setup of the source was allowed already, so what is missing is for its operator to do. */
   readonly mayBeSetUp: boolean
-  /** Substates whose question has been answered already, and which will be left at the next look. */
+  /** Substates whose question was answered already; they end soon. */
   readonly answered: readonly string[]
 }
 
@@ -148,19 +151,19 @@ export function hasEnded({ state }: Pick<MigrationStatus, 'state'>): boolean {
   return ends.includes(state)
 }
 
-/** Databases whose changes flow, and that may be cut over now. */
+/** Databases that replicate and can be cut over now. */
 export function readyForCutover({ databases }: MigrationStatus): readonly string[] {
   return databases
     .filter(({ state }) => state === 'WaitingForCutoverTrigger')
     .map(({ name }) => name)
 }
 
-/** Databases that are not at an end. */
+/** Databases that have not ended. */
 export function openDatabases({ databases }: MigrationStatus): readonly string[] {
   return databases.filter(({ state }) => !ends.includes(state)).map(({ name }) => name)
 }
 
-/** `now` in milliseconds tells a start that is still to come from one that has passed. */
+/** `now` in milliseconds decides whether a scheduled start is still ahead. */
 export function statusOf(migration: unknown, now = 0): MigrationStatus {
   const properties = recordAt(migration, 'properties')
   const status = recordAt(properties, 'currentStatus')
@@ -180,7 +183,7 @@ export function statusOf(migration: unknown, now = 0): MigrationStatus {
 
 function answeredOf(properties: Readonly<Record<string, unknown>>, now: number): readonly string[] {
   const isTrue = (name: string): boolean => textOf(properties, name) === 'True'
-  // A migration without a window shows when it was accepted: a time that has passed starts nothing.
+  // A migration without a window shows the time it was accepted; a past time starts nothing.
   const start = Date.parse(textOf(properties, 'migrationWindowStartTimeInUtc') ?? '')
   const hasTime = start > now
   return [

@@ -1,4 +1,4 @@
-/** What each noun of the command line is about: one line each, for the help. */
+/** One line about each noun of the command line, for the help. */
 
 export const nounSummaries: Readonly<Record<string, string>> = {
   access: 'Who may do what, and why',

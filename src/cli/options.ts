@@ -1,4 +1,4 @@
-/** Options that several commands share, with one wording. */
+/** Options that several commands share. */
 
 export const connectionOptions = {
   url: {

@@ -1,18 +1,18 @@
-/** The words after a command's name → its values, or a sentence that says what is wrong. Runs nothing. */
+/** Turns the words after a command's name into its values, or throws a message that says what is wrong. */
 
 import { parseArgs } from 'node:util'
 import { didYouMean } from '../config/nearest-name.ts'
 import { type Command, type OptionSpec, UsageError } from './command.ts'
 import { outputOptions } from './output/choose-output.ts'
 
-/** Of options that were not given, by their names. */
+/** Values for options that were not given, by name. */
 type Defaults = Readonly<Record<string, string>>
 
 type Parsed =
   | { readonly kind: 'help' }
   | { readonly kind: 'run'; readonly values: Readonly<Record<string, unknown>> }
 
-/** Throws `UsageError`. Defaults are asked for once the words are sound, and only by commands that ask a server. */
+/** Throws `UsageError`. Defaults are read after the words were checked, and only by commands that use a server. */
 export function parse(
   command: Command,
   words: readonly string[],
@@ -21,7 +21,7 @@ export function parse(
   const specs = allOptions(command)
   const { tokens } = parseArgs({
     args: [...words],
-    // Not strict: the faults are told in our own words below.
+    // Not strict: the faults are reported in our own words below.
     strict: false,
     allowPositionals: true,
     tokens: true,
@@ -59,13 +59,13 @@ const yesOption = {
   yes: { type: 'boolean', short: 'y', summary: 'Do it without asking' },
 } as const satisfies Record<string, OptionSpec>
 
-/** Its own, and those that every command has. */
+/** The command's own options, and those every command has. */
 export function allOptions(command: Command): Readonly<Record<string, OptionSpec>> {
   const asks = command.confirm === undefined ? {} : yesOption
   return { ...command.options, ...asks, ...outputOptions, ...helpOption }
 }
 
-/** A default stands for what has to be given, and for what has no meaning of its own when left out. */
+/** A default fills in a required option, or an option that has no meaning when left out. */
 function fillIn(
   specs: Readonly<Record<string, OptionSpec>>,
   given: Map<string, string[]>,
@@ -75,7 +75,7 @@ function fillIn(
     const spec = Object.hasOwn(specs, name) ? specs[name] : undefined
     if (spec === undefined || given.has(name)) continue
     if (name === 'resource-group' && spec.required !== true) continue
-    // `--json` says the form of the answer, too.
+    // `--json` also chooses the output form.
     if (name === 'output' && given.has('json')) continue
     given.set(name, [value])
   }

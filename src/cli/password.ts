@@ -1,4 +1,7 @@
-/** Passwords and other secrets for commands: from a file, standard input, a variable, or typed unseen. Never from the command line. */
+/**
+ * Reads passwords and other secrets for commands: from a file, standard input, a variable, or a prompt without
+ * echo. Never from the command line.
+ */
 
 import { readVariable } from '../config.ts'
 import { LocalProblem, UsageError } from './command.ts'
@@ -8,7 +11,7 @@ import type { Terminal } from './terminal.ts'
 export const passwordForms =
   '`@file`, `-` for standard input, or `env:NAME`; asked for when left out'
 
-/** Throws `UsageError` where there is nobody to ask, and `LocalProblem` where there is none in the place named. */
+/** Throws `UsageError` when there is nobody to ask, and `LocalProblem` when the source has none. */
 export async function readPassword(
   context: Context,
   option: string,
@@ -34,7 +37,7 @@ async function find(context: Context, option: string, given: string | undefined)
     return readVariable(variable, context.program.sources?.environment) ?? ''
   }
   if (given !== '-' && !given.startsWith('@')) {
-    // What was given may be the password, so it is not repeated.
+    // The given text may be the password, so the message does not repeat it.
     throw new UsageError(
       `\`--${option}\` takes \`@file\`, \`-\` or \`env:NAME\`: other users see command lines`,
     )
@@ -42,7 +45,7 @@ async function find(context: Context, option: string, given: string | undefined)
   return context.readText(given)
 }
 
-/** One line, typed with nothing shown. Throws `LocalProblem` when it is broken off. */
+/** Reads one line without echo. Throws `LocalProblem` when it is interrupted. */
 async function askUnseen(terminal: Terminal, question: string): Promise<string> {
   terminal.error(question)
   const { promise, resolve } = Promise.withResolvers<string | undefined>()

@@ -1,4 +1,4 @@
-/** How principals look in a table. */
+/** The table columns of principals. */
 
 import { member } from './directory.ts'
 import type { Column } from './output/table.ts'

@@ -1,4 +1,4 @@
-/** Commands that are alike for each type of resource: list, show, delete. A noun says where its resources are. */
+/** Makes the commands that every resource type has: list, show, delete. */
 
 import { type Command, defineCommand, type OptionSpec } from './command.ts'
 import type { Connection, Context } from './context.ts'
@@ -9,15 +9,15 @@ import type { Column } from './output/table.ts'
 export interface Noun<O extends Readonly<Record<string, OptionSpec>>> {
   /** As typed: `api-service`. */
   readonly noun: string
-  /** As said: `API`, `management service`. */
+  /** In sentences: `API`, `management service`. */
   readonly title: string
   readonly version: string
-  /** By which its place is given. */
+  /** The options that give its path. */
   readonly options: O
-  /** Behind the words of an example: `-g demo`. */
+  /** The options in an example: `-g demo`. */
   readonly example: string
   readonly columns: readonly Column<unknown>[]
-  /** Of the list, or of one. */
+  /** The path of the list, or of one resource. */
   path(connection: Connection, values: never, name?: string): Promise<string>
 }
 
@@ -91,7 +91,7 @@ export function deleteCommand(
   })
 }
 
-/** PUT, its end, and what came of it. */
+/** Sends a PUT, waits for its end, and returns the resource. */
 export async function putResource(
   { client }: Connection,
   path: string,

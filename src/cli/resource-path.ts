@@ -1,4 +1,4 @@
-/** Paths of the control plane as commands build them, and the versions they ask for. */
+/** Builds control-plane paths for commands, and names their api-versions. */
 
 import { textOf } from '#client/answer.ts'
 import { isJsonObject } from '#kernel/patch.ts'
@@ -14,7 +14,7 @@ export const apiVersions = {
   roleDefinitions: '2022-04-01',
 } as const
 
-/** The subscription given, else the one running here, else the first that the caller can see. */
+/** The given subscription, else the one of this home's installation, else the first that the caller can see. */
 export async function subscriptionOf(
   connection: Connection,
   given: string | undefined,

@@ -1,4 +1,4 @@
-/** Roles by name: what people type, as the id that requests carry. */
+/** Converts names of roles to ids. */
 
 import { textOf } from '#client/answer.ts'
 import type { Client } from '#client/client.ts'
@@ -32,7 +32,7 @@ export async function listRoles(
   return roles
 }
 
-/** The id of a role given by name, GUID or whole id. Throws `LocalProblem` for a name nobody has. */
+/** The id of a role given by name, GUID or full id. Throws `LocalProblem` for an unknown name. */
 export async function findRoleId(
   client: Client,
   words: VendorWords,
@@ -54,7 +54,7 @@ export async function findRoleId(
   )
 }
 
-/** The last part of an id: what stays the same in all its forms. */
+/** The last part of an id, which all its forms share. */
 export function lastPart(id: string): string {
   return id.slice(id.lastIndexOf('/') + 1).toLowerCase()
 }

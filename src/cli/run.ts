@@ -1,4 +1,4 @@
-/** The process: its arguments, streams and signals, handed to the dispatcher. The launcher starts this file. */
+/** The process: hands its arguments, streams and signals to the dispatcher. The launcher starts this file. */
 
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
@@ -7,7 +7,7 @@ import { main } from './main.ts'
 import { plainOutput } from './output/choose-output.ts'
 import type { Terminal } from './terminal.ts'
 
-/** A server runs in this process; what it prints is not what it is for. */
+/** A server runs in this process; its output is not its purpose. */
 let serving = false
 
 const terminal: Terminal = {
@@ -24,7 +24,7 @@ const terminal: Terminal = {
       lines.close()
       return line
     }
-    // The input ended: that is no yes.
+    // The end of the input is not a yes.
     return ''
   },
   async readInput() {
@@ -56,7 +56,7 @@ const terminal: Terminal = {
   },
   size() {
     const { stdin, stdout } = process
-    // Some terminals say that they have no lines at all.
+    // Some terminals report zero lines.
     return stdin.isTTY && stdout.isTTY
       ? { rows: stdout.rows || 24, columns: stdout.columns || 80 }
       : undefined
@@ -72,17 +72,17 @@ const terminal: Terminal = {
   exit: (code) => process.exit(code),
 }
 
-// Whoever reads the output may stop reading (`| head`), and a disk may be full. A server goes on all the same.
+// The reader of the output may stop reading (`| head`), and a disk may be full. A server continues all the same.
 process.stdout.on('error', (error: Error & { readonly code?: string }) => {
   if (serving) return
   if (error.code === 'EPIPE') process.exit(0)
   process.stderr.write(`The output cannot be written: ${error.message}\n`)
   process.exit(1)
 })
-// There is no other place to tell it.
+// There is no other place to report it.
 process.stderr.on('error', () => {})
 
-// The package's own file, always beside the sources.
+// The package's own file, next to the sources.
 const { version } = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
 ) as { version: string }

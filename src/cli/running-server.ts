@@ -1,4 +1,4 @@
-/** The server of this home as a process: whether it lives, whether it answers, and what it wrote while detached. */
+/** The server of this home as a process: whether it lives and answers, and its output while detached. */
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,23 +7,23 @@ import type { Home, RunningFile } from './home.ts'
 
 const everyMilliseconds = 50
 
-/** What `serve --detach` writes. */
+/** The log file of `serve --detach`. */
 export function logFileOf(home: Home): string {
   return join(home.folder, 'server.log')
 }
 
 export function isAlive(pid: number): boolean {
   try {
-    // Signal 0 only asks.
+    // Signal 0 only checks.
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // Somebody else's process lives, too.
+    // A process of another user is alive, too.
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }
 
-/** True as soon as `look` says so; false when the seconds are over. */
+/** Returns true as soon as `look` does; false after the given seconds. */
 export async function waitUntil(
   seconds: number,
   look: () => boolean | Promise<boolean>,
@@ -35,7 +35,7 @@ export async function waitUntil(
   }
 }
 
-/** Ready: its file is there, its process lives, and it says so itself. */
+/** Ready: its file exists, its process lives, and it reports ready. */
 export async function isReady(home: Home): Promise<boolean> {
   const running = home.running()
   if (running === undefined || !isAlive(running.pid)) return false
@@ -46,7 +46,7 @@ export async function isReadyAt(url: string): Promise<boolean> {
   try {
     return (await fetch(`${url.replace(/\/$/, '')}/readyz`)).ok
   } catch {
-    // Nothing listens there yet.
+    // Nothing listens yet.
     return false
   }
 }
@@ -61,7 +61,7 @@ export function stopProcess({ pid }: RunningFile, signal: 'SIGTERM' | 'SIGKILL')
   try {
     process.kill(pid, signal)
   } catch (error) {
-    // It ended by itself, or belongs to somebody else.
+    // It has ended, or belongs to another user.
     if (!(error instanceof Error && 'code' in error) || error.code === 'ESRCH') return
     throw new LocalProblem('NotStopped', `Process ${pid}: ${error.message}`, { cause: error })
   }

@@ -1,4 +1,4 @@
-/** A place that expressions are tried out in: its names come from the command line, and no server is asked. */
+/** A sample scope for trying out expressions: its names come from the command line, and no server is used. */
 
 import { randomUUID } from 'node:crypto'
 import { systemTiming } from '#client/timing.ts'

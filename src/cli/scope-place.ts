@@ -1,4 +1,4 @@
-/** Where something holds, as commands are told it: a scope, a resource group, or else the subscription. */
+/** The options that name a scope: a path, a resource group, or the subscription. */
 
 import { UsageError } from './command.ts'
 import type { Connection } from './context.ts'
@@ -35,7 +35,7 @@ export async function scopePath(connection: Connection, place: ScopePlace): Prom
     : resourceGroupPath(subscription, group)
 }
 
-/** `name=value` words as an object. Throws `UsageError`. */
+/** Parses `name=value` words into an object. Throws `UsageError`. */
 export function pairsOf(words: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     words.map((word) => {

@@ -1,4 +1,4 @@
-/** What the commands about secrets share: where a vault is, and the one version they speak. */
+/** Shared by the commands of secrets: paths of vaults, and their api-version. */
 
 import type { Connection } from './context.ts'
 import { groupOptions } from './group-place.ts'

@@ -1,4 +1,4 @@
-/** Where the directory keeps sessions: the caller's own, or those of a user. */
+/** The path of sessions: the caller's own, or a user's. */
 
 export function sessionsOf(userId: string | undefined): string {
   return userId === undefined

@@ -1,4 +1,4 @@
-/** What the commands about data sharing share: paths, options, the versions they speak, and a resource made whole. */
+/** Shared by the commands of data sharing: paths, options, their api-versions, and creating a resource. */
 
 import { UsageError } from './command.ts'
 import type { Connection } from './context.ts'
@@ -34,7 +34,7 @@ interface AccountPlace extends GroupPlace {
   readonly account: string
 }
 
-/** Below the account: `inAccount(…, 'shares', name)`. */
+/** The path below the account: `inAccount(…, 'shares', name)`. */
 export async function inAccount(
   connection: Connection,
   place: AccountPlace,
@@ -44,7 +44,7 @@ export async function inAccount(
   return [account, ...below.map((one) => encodeURIComponent(one))].join('/')
 }
 
-/** Makes or replaces a resource, waits for its end, and answers it. */
+/** Creates or replaces a resource, waits for its end, and returns it. */
 export async function make(
   connection: Connection,
   path: string,
@@ -57,7 +57,7 @@ export async function make(
   return (await client.request('GET', path, { query })).body
 }
 
-/** The account of a share or a share subscription, made where it is missing. */
+/** Creates the account of a share or a share subscription if it is missing. */
 export async function ensureAccount(connection: Connection, place: AccountPlace): Promise<void> {
   const path = await inAccount(connection, place)
   const query = { 'api-version': shareVersion }
@@ -65,7 +65,7 @@ export async function ensureAccount(connection: Connection, place: AccountPlace)
   if (there.status !== 200) await make(connection, path, shareVersion, { location: 'local' })
 }
 
-/** `a=b` pairs as properties. Throws `UsageError`. */
+/** Parses `a=b` pairs into properties. Throws `UsageError`. */
 function propertiesFrom(pairs: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     pairs.map((pair) => {
@@ -77,7 +77,7 @@ function propertiesFrom(pairs: readonly string[]): Readonly<Record<string, strin
   )
 }
 
-/** Where a kind of files lies: the group of the command and the storage account named. */
+/** The location of data sets of a kind: the group of the command and the named storage account. */
 export async function placedProperties(
   connection: Connection,
   place: GroupPlace,

@@ -1,4 +1,4 @@
-/** Where saved states are, for the commands about them. */
+/** The path of saved states. */
 
 export function snapshotPath(name: string): string {
   return `/_armature/snapshots/${encodeURIComponent(name)}`

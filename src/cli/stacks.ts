@@ -1,4 +1,4 @@
-/** What the commands about deployment stacks share: options, the body they send, and what is printed of a stack. */
+/** Shared by the commands of deployment stacks: options, body, and printing. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { textOf } from '#client/answer.ts'
@@ -80,7 +80,7 @@ export async function stackPath(
   return name === undefined ? list : `${list}/${encodeURIComponent(name)}`
 }
 
-/** For each kind of what may be let go, by what `--on-unmanage` says. */
+/** The action for each kind of unmanaged resource, from `--on-unmanage`. */
 export function unmanageActions(given = 'detach-all'): Readonly<Record<string, string>> {
   const resources = given === 'detach-all' ? 'detach' : 'delete'
   const groups = given === 'delete-all' ? 'delete' : 'detach'
@@ -126,7 +126,7 @@ export const stacks = {
 const everyMilliseconds = 400
 const ended = ['succeeded', 'failed', 'canceled']
 
-/** The stack when its work has ended. */
+/** Waits for the stack to end, and returns it. */
 export async function endedStack({ client }: Connection, path: string): Promise<unknown> {
   const query = { 'api-version': stackVersion }
   for (;;) {
@@ -142,7 +142,7 @@ const managedColumns: readonly Column<unknown>[] = [
   { title: 'DENIES', of: (row) => textOf(row, 'denyStatus') ?? '' },
 ]
 
-/** The exit code says whether it is well. */
+/** Returns the exit code, which says whether the stack succeeded. */
 export function printStack(terminal: Terminal, stack: unknown): number {
   const properties = propertiesOf(stack)
   const state = textOf(properties, 'provisioningState') ?? ''

@@ -1,4 +1,4 @@
-/** Runs and their details as commands ask for them and show them. */
+/** Reads and prints synchronization runs and their details. */
 
 import { textOf } from '#client/answer.ts'
 import { listOf } from '#client/resource.ts'
@@ -12,7 +12,7 @@ interface Entry {
   readonly [name: string]: unknown
 }
 
-/** All pages of a list that is asked for by POST. */
+/** All pages of a list that is read by POST. */
 async function postList(
   connection: Pick<Connection, 'client'>,
   path: string,
@@ -44,7 +44,7 @@ export function listRuns(
   return postList(connection, `${subscription}/listSynchronizations`, undefined)
 }
 
-/** The run named, else the newest. */
+/** The named run, else the newest. */
 export async function runOf(
   connection: Pick<Connection, 'client'>,
   subscription: string,
@@ -112,8 +112,8 @@ export function sizeText(bytes: number): string {
 const barWidth = 24
 
 /**
- * One line of progress. Of a data set that ran before, the size of that time is what is expected; of one that did
- * not, only what was done can be told.
+ * One line of progress. A data set that ran before is expected to have the same size; for a new one only the amount
+ * done is known.
  */
 export function progressLine(row: Entry, expected: number | undefined): string {
   const status = textAt(row, 'status')

@@ -1,4 +1,4 @@
-/** What the commands about tags share: the tags of a scope, and how they are changed. */
+/** Shared by the commands of tags: reading and changing the tags of a scope. */
 
 import { propertiesOf } from '#client/resource.ts'
 import type { Connection } from './context.ts'
@@ -16,7 +16,7 @@ export async function readTags({ client }: Connection, path: string): Promise<un
   return tagsOf((await client.request('GET', path, { query })).body)
 }
 
-/** The tags afterwards. */
+/** Returns the tags after the change. */
 export async function changeTags(
   { client }: Connection,
   path: string,

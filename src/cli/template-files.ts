@@ -1,4 +1,4 @@
-/** Many template files, read and expanded one after the other without a server. Prints nothing. */
+/** Reads and expands many template files, one after the other, without a server. Prints nothing. */
 
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
@@ -24,18 +24,18 @@ interface ExpandValues extends SampleValues {
   readonly parameters: readonly string[]
 }
 
-/** A resource as it would be sent, or why its body is not known yet. */
+/** A resource as it would be sent, or the reason why its body is not known yet. */
 interface ExpandedResource {
   readonly id: string
   readonly type: string
   readonly apiVersion: string
   readonly name: string
   readonly existing?: true
-  /** The nested deployment that it stands in. */
+  /** The nested deployment that contains it. */
   readonly within?: string
   readonly dependsOn: readonly string[]
   readonly body?: Json
-  /** What has to be there before its body is known, or its template. */
+  /** What must exist before its body, or its template, is known. */
   readonly waitsFor?: readonly string[]
 }
 
@@ -47,7 +47,10 @@ interface ExpandedFile {
 
 const nothingYet: Runtime = { answer: () => undefined }
 
-/** Each file with the arguments given, else with those of `<name>.parameters.json` beside it. Throws `LocalProblem`. */
+/**
+ * Yields each file, expanded with the given arguments or those of `<name>.parameters.json` beside it. Throws
+ * `LocalProblem`.
+ */
 export async function* expandFiles(
   context: Context,
   files: readonly string[],
@@ -86,7 +89,7 @@ async function argumentsBeside(context: Context, file: string): Promise<Read<Arg
   return { ok: false, problems }
 }
 
-/** No vault is asked: a secret's name stands for its value. */
+/** No vault is contacted: a secret's name stands for its value. */
 function withoutVaults(given: Arguments): JsonObject {
   const shown = Object.entries(given).map(([name, one]) => {
     return [name, { value: 'value' in one ? one.value : one.reference.secretName }] as const
@@ -94,7 +97,7 @@ function withoutVaults(given: Arguments): JsonObject {
   return Object.fromEntries(shown)
 }
 
-/** Those of nested deployments after the deployment. What is wrong inside is added to the problems. */
+/** Resources of nested deployments come after the deployment. Problems inside are added. */
 function* resourcesOf(
   plan: Plan,
   place: ExpansionContext,

@@ -1,4 +1,4 @@
-/** Parameters of templates as the command line gives them: `name=value`, or a parameter file as `@file`. */
+/** Reads template parameters from the command line: `name=value`, or a parameter file as `@file`. */
 
 import type { Json } from '#template/plan.ts'
 import { parseParameters } from '#template/read-arguments.ts'
@@ -39,10 +39,10 @@ function inline(argument: string): readonly [string, ParameterArgument] {
   if (equals < 1) throw new UsageError('`--parameters` is of the form `name=value` or `@file`')
   const text = argument.slice(equals + 1)
   try {
-    // It came out of a JSON parser.
+    // The value came from a JSON parser.
     return [argument.slice(0, equals), { value: JSON.parse(text) as Json }]
   } catch {
-    // What is no JSON is a string: JSON.parse has no other way to say no.
+    // Text that is not JSON is a string; JSON.parse reports it only by throwing.
     return [argument.slice(0, equals), { value: text }]
   }
 }

@@ -1,9 +1,9 @@
-/** A UUID made from a text: the same text, the same name, so that saying a thing twice does it once. Pure. */
+/** Makes a UUID from a text, so that repeating a command has no further effect. Pure. */
 
 import { createHash } from 'node:crypto'
 import { hyphenate } from '#kernel/uuid.ts'
 
-/** Any fixed UUID would do; this one is nobody else's. */
+/** A fixed UUID that nobody else uses. */
 const namespaceBytes = Buffer.from('6f1d6e0a5c1b4d0e9a53c0f4b7d2e813', 'hex')
 
 /** Version 5 of RFC 9562. */

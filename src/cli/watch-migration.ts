@@ -1,4 +1,4 @@
-/** Follows a migration: looks twice a second, draws or tells what changed, and passes on what is answered to it. */
+/** Follows a migration: reads its status twice a second, draws or prints changes, and sends answers. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ClientError } from '#client/client-error.ts'
@@ -19,9 +19,11 @@ import { printable } from './output/table.ts'
 import type { Terminal } from './terminal.ts'
 
 const everyMilliseconds = 500
-/** So many looks in a row have to say that it waits: what was answered just now takes effect at its next look. */
+/**
+ * The status must say so this many times in a row that it waits: an answer just given takes effect a moment later.
+ */
 const waitingLooks = 4
-/** As long before somebody is asked: keys that were typed ahead were meant for something else. */
+/** The same before a person is asked: keys typed ahead were meant for something else. */
 const askingLooks = 3
 const defaultSize = { rows: 24, columns: 80 }
 
@@ -62,7 +64,7 @@ export async function watchMigration(
       const asking = talkLines(status, talk, choices).map((line) =>
         cutLine(printable(line), size.columns),
       )
-      // The line below the last one belongs to the cursor.
+      // The line below the last one is for the cursor.
       const rows = Math.max(2, size.rows - asking.length - 2)
       drawn = draw(
         terminal,
@@ -89,13 +91,13 @@ export async function watchMigration(
       if (heard.said?.kind === 'leave') return { migration, exitCode: 0 }
       if (heard.said === undefined) continue
       talk = { ...talk, complaint: await say(connection, path, heard.said) }
-      // What comes after it was typed in view of what is not so any more.
+      // Keys after it were typed for a state that has passed.
       break
     }
   }
 }
 
-/** What was wrong with it, or nothing. */
+/** Sends the answer. Returns the refusal, or nothing. */
 async function say(
   connection: Pick<Connection, 'client'>,
   path: string,
@@ -105,7 +107,7 @@ async function say(
     await patchMigration(connection, path, properties)
     return ''
   } catch (error) {
-    // A refusal is an answer to whoever watches; the migration goes on.
+    // A refusal is shown to the person; the migration continues.
     if (error instanceof ClientError) return error.message
     throw error
   }
@@ -125,15 +127,15 @@ function exitCodeOf(
 
 function draw(terminal: Terminal, lines: readonly string[], drawn: number): number {
   const up = drawn === 0 ? '' : `\u001b[${drawn}A`
-  // Fewer lines than before leave none of the old ones behind.
+  // Clears the old lines when there are fewer new ones.
   terminal.error(`${up}\u001b[0J${lines.map((line) => `${line}\n`).join('')}`)
   return lines.length
 }
 
 interface Listener extends AsyncDisposable {
   /**
-   * What was typed within that time; undefined at the end of the input. The terminal is listened to only while
-   * there is something to ask: at other times its keys do what they always do.
+   * The keys typed within that time; undefined at the end of the input. The terminal is read only while there is
+   * something to ask; at other times its keys work as usual.
    */
   next(asks: boolean, milliseconds: number): Promise<string | undefined>
 }
@@ -146,7 +148,7 @@ function openListener(terminal: Terminal): Listener {
   let stop: (() => void) | undefined
   const take = async (bytes: Uint8Array | undefined): Promise<void> => {
     if (bytes === undefined) isOver = true
-    // A key that moves the cursor comes as several characters.
+    // A cursor key arrives as several characters.
     else if (bytes.length === 1 || bytes[0] !== 0x1b) {
       typed += decoder.decode(bytes, { stream: true })
     }

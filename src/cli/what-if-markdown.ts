@@ -1,6 +1,7 @@
 /**
- * The changes of a what-if as Markdown, for a comment on a pull request. Whatever a template or a resource says stands in
- * code spans, so it is never markup. Bounded, since comments are: what is left out is counted.
+ * Prints the changes of a what-if as Markdown, for a comment on a pull request. Texts of templates and resources
+ * are in code spans, so they are never markup. The length is bounded like comments are, and what is left out is
+ * counted.
  */
 
 import { textOf } from '#client/answer.ts'
@@ -8,7 +9,7 @@ import { isJsonObject } from '#kernel/patch.ts'
 import { parseResourceId } from '#kernel/resource-id.ts'
 import { codeSpan as code } from './output/markdown.ts'
 
-/** Characters of a comment that services take; the rest is for what stands around it. */
+/** The length of a comment that services accept, less what surrounds it. */
 const lengthMax = 60_000
 const valueCharactersMax = 200
 
@@ -22,10 +23,10 @@ const verbs: Readonly<Record<string, string>> = {
   NoEffect: 'without effect',
   Ignore: 'not part of the template',
 }
-/** Told by their number alone. */
+/** Only the number of these is printed. */
 const quiet: ReadonlySet<string> = new Set(['NoChange', 'NoEffect', 'Ignore'])
 
-/** Would the deployment do anything, or can that not be told? */
+/** Whether the deployment would change anything, or may. */
 export function hasChanges(changes: readonly unknown[]): boolean {
   return changes.some((change) => !quiet.has(textOf(change, 'changeType') ?? ''))
 }

@@ -1,4 +1,4 @@
-/** The changes of a what-if as lines for people, coloured by what happens. */
+/** Prints the changes of a what-if as lines for people, with a colour for each kind of change. */
 
 import { textOf } from '#client/answer.ts'
 import { isJsonObject } from '#kernel/patch.ts'
@@ -69,7 +69,7 @@ function deltaLines(
   })
 }
 
-/** `: before => after`, as far as they are told. */
+/** `: before => after`, where they are known. */
 function valuesOf(change: unknown): string {
   if (!isJsonObject(change)) return ''
   const before = 'before' in change ? shown(change['before']) : undefined

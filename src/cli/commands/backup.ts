@@ -1,4 +1,4 @@
-/** `backup`: the embedded store as one file, while the server runs. */
+/** `backup`: copies the embedded store into one file while the server runs. */
 
 import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs'
 import { type Command, defineCommand, LocalProblem } from '../command.ts'
@@ -37,7 +37,10 @@ home, remove \`armature.db-wal\` and \`armature.db-shm\`, and start. A store in 
   },
 })
 
-/** It will hold hashes of secrets: for its owner alone. An empty file is taken as none. */
+/**
+ * The file will hold hashes of secrets, so only its owner may read it. SQLite accepts an empty file as a new
+ * database.
+ */
 function createPrivately(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600))

@@ -1,4 +1,4 @@
-/** `completion`: a script by which a shell completes the words of this program. */
+/** `completion`: prints a script with which a shell completes this program's words. */
 
 import { type Branch, leavesOf, readCatalogue } from '../catalogue.ts'
 import { type Command, defineCommand, UsageError } from '../command.ts'

@@ -1,4 +1,4 @@
-/** `demo`: prepares a small sample world through the public API, and prints the calls that work on it. */
+/** `demo`: creates sample resources through the public API, and prints calls that use them. */
 
 import { createClient } from '#client/client.ts'
 import { clientCredentialsToken } from '#client/oauth.ts'
@@ -78,7 +78,7 @@ interface Shown extends DemoCall {
   readonly answer?: unknown
 }
 
-/** One keystroke can come as two signals, since `npx` passes it on. */
+/** One keystroke can send two signals, since `npx` forwards it. */
 const keystrokeMilliseconds = 1_000
 
 /** Resolves at the first signal to stop; another one ends the process at once. */
@@ -142,7 +142,7 @@ function areaLines(context: Context, area: DemoArea, notes: readonly string[]): 
 }
 
 function callLines({ terminal }: Context, { url, running }: Connection, call: DemoCall): string {
-  // The authority of the home is not that of a proxy's address.
+  // The authority of the home does not apply to the address of a proxy.
   const authority = url === running?.httpsUrl ? running.authorityFile : undefined
   const title = call.operation === 0 ? call.title : `Operation ${call.operation}: ${call.title}`
   return `${title}\n\n${formatCurl(url, call, authority)}\n\n${dim(terminal, 'or')}\n\n${formatRest(call)}\n\n`

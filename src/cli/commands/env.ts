@@ -1,4 +1,4 @@
-/** `env`: what a shell needs so that the usual clients come to this installation, to be evaluated by it. */
+/** `env`: prints shell variables that point the usual clients to this installation. */
 
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -56,7 +56,9 @@ export const command: Command = defineCommand({
   },
 })
 
-/** Node adds to what it trusts; the others replace it, so they are given the public authorities, too. */
+/**
+ * Node adds the file to its authorities; the other programs replace theirs, so their file includes the public ones.
+ */
 function trustVariables(home: Home): Record<string, string> {
   const authority = findAuthority(home)
   const folder = join(home.folder, 'tls')
@@ -72,7 +74,10 @@ function trustVariables(home: Home): Record<string, string> {
   }
 }
 
-/** By which the family's libraries sign in without a line of code: as an application, or as a managed identity. */
+/**
+ * The variables with which the family's libraries sign in by themselves: as an application, or as a managed
+ * identity.
+ */
 function credentialVariables(home: Home, url: string): Record<string, string> {
   const owner = home.owner()
   const secret = home.localTokenSecret()

@@ -1,4 +1,4 @@
-/** `login`: signs a person in at another screen (device code) and keeps the session in the home folder. */
+/** `login`: signs a person in on another screen (device code) and stores the session in the home folder. */
 
 import { deviceCodeToken } from '#client/oauth.ts'
 import { systemTiming } from '#client/timing.ts'

@@ -1,4 +1,4 @@
-/** `logout`: forgets the session of `login`. */
+/** `logout`: removes the session of `login`. */
 
 import { type Command, defineCommand } from '../command.ts'
 

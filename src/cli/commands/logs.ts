@@ -1,4 +1,4 @@
-/** `logs`: what a detached server wrote. */
+/** `logs`: prints the output of a detached server. */
 
 import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -33,7 +33,7 @@ export const command: Command = defineCommand({
     while (!stopped) {
       await sleep(everyMilliseconds)
       const size = statSync(file).size
-      // Begun anew by another start.
+      // Another start began the file again.
       if (size < shown) shown = 0
       if (size === shown) continue
       for await (const chunk of createReadStream(file, { start: shown, end: size - 1 })) {

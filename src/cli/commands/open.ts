@@ -1,11 +1,11 @@
-/** `open`: the console of the installation, in the browser of this machine. */
+/** `open`: opens the console in this machine's browser. */
 
 import { spawn } from 'node:child_process'
 import { type Command, defineCommand } from '../command.ts'
 import { notRunning } from '../credential.ts'
 import { printText } from '../output/print.ts'
 
-/** What opens an address, by platform. */
+/** The command that opens an address, by platform. */
 const openers: Readonly<Record<string, readonly string[]>> = {
   darwin: ['open'],
   win32: ['cmd', '/c', 'start', ''],

@@ -1,4 +1,4 @@
-/** `reset`: brings back the state after the first start. */
+/** `reset`: restores the state after the first start. */
 
 import { type Command, defineCommand } from '../command.ts'
 import { connectionOptions } from '../options.ts'

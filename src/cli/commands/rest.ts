@@ -1,4 +1,6 @@
-/** `rest`: one authenticated request, with its answer as it came. The exit code says whether it succeeded. */
+/**
+ * `rest`: sends one authenticated request and prints the answer unchanged. The exit code says whether it succeeded.
+ */
 
 import type { Answer } from '#client/answer.ts'
 import { type Command, defineCommand, UsageError } from '../command.ts'
@@ -99,7 +101,7 @@ function parseQuery(text: string): readonly [string, string] {
   return [text.slice(0, equals), text.slice(equals + 1)]
 }
 
-/** To a program the body goes as it came, byte for byte; to a person, JSON goes indented. */
+/** A program gets the body unchanged, byte for byte; a person gets indented JSON. */
 function printAnswer(terminal: Terminal, answer: Answer, include: boolean): void {
   if (include) {
     const lines = [`HTTP ${answer.status}`, ...[...answer.headers].map(([k, v]) => `${k}: ${v}`)]

@@ -1,4 +1,4 @@
-/** `serve`: runs the server until it is told to stop. The only command that loads server code. */
+/** `serve`: runs the server until it is stopped. Only this command loads server code. */
 
 import { resolve } from 'node:path'
 import { applySeed, type Seed } from '#client/seed.ts'
@@ -14,27 +14,27 @@ import { readSeedFile } from '../seed-file.ts'
 import type { Terminal } from '../terminal.ts'
 import { quote } from './demo/format-call.ts'
 
-/** What `start` of the composition root gives back, as far as this command needs it. */
+/** The part of the result of `start` that this command uses. */
 interface Started {
-  /** For whoever started it. */
+  /** For the code that started it. */
   readonly inside: { readonly states: { save(name: string): Promise<unknown> } }
   readonly url: string
   readonly tenantId: string
   readonly subscriptionId: string
   readonly principalId: string
   readonly signInUrl: string
-  /** What clients of https have to trust; undefined where there is none. */
+  /** The certificate authority that https clients must trust; undefined when there is none. */
   readonly authorityFile: string | undefined
   readonly firstStart: boolean
   readonly home: string
-  /** Where everything is kept, without a password in it. */
+  /** The store's address, without a password. */
   readonly store: string
-  /** What runs container groups, and whether it really does. */
+  /** The container engine, and whether it really runs containers. */
   readonly containers: string
   readonly startedInMilliseconds: number
-  /** Logs an error that nobody handled, with its stack, and counts it. */
+  /** Logs an unhandled error with its stack, and counts it. */
   noteUnhandled(kind: 'rejection' | 'exception', error: unknown): void
-  /** Lets running requests end, then lets go of everything. */
+  /** Waits for running requests, then closes everything. */
   close(): Promise<void>
 }
 
@@ -125,7 +125,7 @@ async function runUntilStopped(
   start: (config: Config) => Promise<Started>,
 ): Promise<number> {
   const { terminal } = context
-  // Registered before the start: a stop that comes during it must not leave half an installation.
+  // Registered before the start, so that a stop during the start does not leave half an installation.
   let stoppedAt: number | undefined
   const stopped = new Promise<void>((resolve) => {
     terminal.onStop(() => {
@@ -160,7 +160,7 @@ function watchUnhandled(terminal: Terminal, server: Started): Promise<void> {
     terminal.onUnhandled((kind, error) => {
       server.noteUnhandled(kind, error)
       if (kind === 'rejection') return
-      // Ending in order met another one.
+      // Another error occurred while closing.
       if (isEnding) terminal.exit(exitFailed)
       isEnding = true
       resolve()
@@ -168,12 +168,12 @@ function watchUnhandled(terminal: Terminal, server: Started): Promise<void> {
   })
 }
 
-/** Left half made it would be taken for whole at the next start, so the server ends and says what to do. */
+/** The next start would take half a seed for a whole one, so the server ends and says what to do. */
 async function sow(server: Started, seed: Seed, { words }: Config): Promise<void> {
   try {
     const { client } = connectHome(openHome(server.home), {}, words)
     await applySeed(client, seed, { subscriptionId: server.subscriptionId, words })
-    // What `reset` goes back to.
+    // The state that `reset` restores.
     await server.inside.states.save(firstState)
   } catch (error) {
     await server.close()
@@ -186,7 +186,7 @@ async function sow(server: Started, seed: Seed, { words }: Config): Promise<void
   }
 }
 
-/** What the start says to the operator, without a stack; faults of ours keep theirs. */
+/** The message of a failed start for the operator, without a stack. Bugs keep their stack. */
 function startFailure(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const code = 'code' in error ? String(error.code) : ''
@@ -213,7 +213,7 @@ function startLines(context: Context, server: Started): string {
   const first = server.firstStart
     ? `\nFirst start: the owner's name and password are in ${server.home}/owner.json\n`
     : ''
-  // The commands look where the settings say; a home named to this process alone must be named there too.
+  // The commands use the home of the settings. A home that only this process knows must be given to them.
   const elsewhere =
     server.home === resolve('.armature') ? '' : `  export ARMATURE_HOME=${quote(server.home)}\n`
   const trusting =

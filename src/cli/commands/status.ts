@@ -1,4 +1,4 @@
-/** `status`: where the installation of this home runs, having made sure that it answers. */
+/** `status`: prints the address of this home's installation, after checking that it answers. */
 
 import { createClient } from '#client/client.ts'
 import { ConnectionFailure } from '#client/client-error.ts'
@@ -21,7 +21,7 @@ export const command: Command = defineCommand({
     try {
       await client.request('GET', '/healthz')
     } catch (error) {
-      // No answer means: the server ended without taking its note away. Anything else is told as it is.
+      // Without an answer, the server ended and left its file. Other errors are reported as they are.
       if (!(error instanceof ConnectionFailure)) throw error
       throw new LocalProblem(
         'NotRunning',

@@ -1,4 +1,4 @@
-/** `stop`: ends the server of this home, and waits until it has ended. */
+/** `stop`: stops the server of this home, and waits until it has ended. */
 
 import { type Command, defineCommand, LocalProblem } from '../command.ts'
 import { isAlive, readSeconds, stopProcess, waitUntil } from '../running-server.ts'

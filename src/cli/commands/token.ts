@@ -1,4 +1,4 @@
-/** `token`: prints an access token and nothing else, so that it can stand in `$(…)`. */
+/** `token`: prints only an access token, so that it can be used in `$(…)`. */
 
 import { clientCredentialsToken } from '#client/oauth.ts'
 import { type Command, defineCommand, LocalProblem, UsageError } from '../command.ts'
@@ -59,7 +59,7 @@ function reachOf(home: Home): string {
   return running.localUrl ?? running.url
 }
 
-/** A session's token is for what was asked at sign-in; one for another audience is the owner's to get. */
+/** A session's token is for the audience of its sign-in; for another audience the owner's token is used. */
 async function ownerToken(home: Home, resource: string): Promise<string> {
   const owner = home.owner()
   if (owner === undefined) {

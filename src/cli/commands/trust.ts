@@ -1,4 +1,4 @@
-/** `trust`: how each system and client comes to trust the authority of this installation; does it where told to. */
+/** `trust`: prints how systems and clients come to trust this installation's authority, or does it. */
 
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { quote } from './demo/format-call.ts'
 
 type CommandLine = readonly [program: string, ...words: string[]]
 
-/** What adds a certificate to the store of a system, and how to tell that it is that system. */
+/** The commands that add a certificate to a system's store, and how to detect the system. */
 interface TrustStore {
   readonly system: string
   readonly isHere: () => boolean
@@ -90,7 +90,7 @@ export const command: Command = defineCommand({
     }
     const lines = systems.flatMap(({ system, commands }) => [
       `  # ${system}`,
-      // There, the shell itself is opened as administrator.
+      // There, the shell itself is started as administrator.
       ...commands.map((line) => `  ${system === 'Windows' ? '' : 'sudo '}${line}`),
     ])
     context.terminal.out(`The authority is ${file}

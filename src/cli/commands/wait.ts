@@ -1,4 +1,4 @@
-/** `wait`: until the server is ready, or until a resource has come where it is wanted. For scripts. */
+/** `wait`: waits until the server is ready, or until a resource has reached a state. For scripts. */
 
 import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand, LocalProblem } from '../command.ts'
@@ -35,7 +35,7 @@ when it has none; one that Failed ends the wait with the exit code 1.`,
       look = async () => {
         const answer = await client.send('GET', path)
         if (answer.status === 404) return wanted === 'deleted'
-        // Any other refusal is the caller's to hear.
+        // Any other refusal is reported.
         const { body } = answer.status === 200 ? answer : await client.request('GET', path)
         const state = propertyOf(body, 'provisioningState')
         if (wanted === 'ready' && /^(?:Failed|Canceled)$/.test(state)) {

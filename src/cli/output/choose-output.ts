@@ -1,4 +1,4 @@
-/** The form of answers: `--output`, `--json` and `--query`, which every command has. The only place that decides it. */
+/** The form of output: `--output`, `--json` and `--query`, which every command has. It is decided only here. */
 
 import { isJsonObject } from '#kernel/patch.ts'
 import { type OptionSpec, UsageError } from '../command.ts'
@@ -24,13 +24,13 @@ export const outputOptions = {
 
 export interface Output {
   readonly format: (typeof outputFormats)[number]
-  /** A program reads it: the whole answer, and no text beside it. */
+  /** A program reads the output: the whole answer, and no other text. */
   readonly isData: boolean
-  /** Somebody said how: an answer of the server is not passed on as it came. */
+  /** The user chose a form, so an answer of the server is not passed on unchanged. */
   readonly isChosen: boolean
-  /** A value as text that ends its line; empty where the expression picks nothing from a table. */
+  /** A value as text with a final line break; empty when the expression picks nothing from a table. */
   render(value: unknown): string
-  /** The same as one of many, each by itself: JSON on one line, or a document of YAML. */
+  /** One of many values: JSON on one line, or a document of YAML. */
   renderOne(value: unknown): string
 }
 
@@ -48,7 +48,7 @@ interface OutputWish {
   readonly query?: string | undefined
 }
 
-/** Throws `UsageError`. The libraries are loaded when they are asked for. */
+/** Throws `UsageError`. The libraries are loaded on demand. */
 export async function chooseOutput(wish: OutputWish): Promise<Output> {
   const { output, json, query } = wish
   if (json && output !== undefined && output !== 'json') {
@@ -62,7 +62,7 @@ export async function chooseOutput(wish: OutputWish): Promise<Output> {
     const picked = pick(value) ?? null
     if (yaml !== undefined) {
       const text = yaml(picked)
-      // JSON is YAML as well, and can say any character.
+      // JSON is valid YAML, and can express any character.
       return text.search(unseen) < 0 ? text : jsonText(picked, 2)
     }
     if (format === 'json' || query === undefined) return jsonText(picked, 2)
@@ -88,20 +88,20 @@ async function readQuery(expression: string): Promise<(value: unknown) => unknow
     const tree = compile(expression)
     return (value) => {
       try {
-        // Undefined members are none; the library knows JSON only.
+        // Removes undefined members; the library knows only JSON.
         return TreeInterpreter.search(tree, JSON.parse(JSON.stringify(value ?? null)))
       } catch (error) {
-        // A function of the expression that does not take what it met.
+        // A function of the expression got a value it does not accept.
         throw refused(error)
       }
     }
   } catch (error) {
-    // The parser has no other way to say no.
+    // The parser reports bad text only by throwing.
     throw refused(error)
   }
 }
 
-/** JSON leaves some control characters as they are, and some terminals obey them; written out they mean the same. */
+/** JSON leaves some control characters unescaped, and some terminals obey them. Escaped, they mean the same. */
 function jsonText(value: unknown, indent?: number): string {
   return `${JSON.stringify(value, undefined, indent).replace(unseen, escaped)}\n`
 }
@@ -139,7 +139,7 @@ function tableText(value: unknown): string {
   return linesText(formatTable(columns, objects))
 }
 
-/** Members with a value, one a line. */
+/** The members that have a value, one per line. */
 export function recordText(record: Readonly<Record<string, unknown>>): string {
   return formatPairs(
     Object.entries(record)
@@ -148,7 +148,7 @@ export function recordText(record: Readonly<Record<string, unknown>>): string {
   )
 }
 
-/** One line of cells, with a tab between them. */
+/** One line of cells, separated by tabs. */
 export function tabLine(record: Readonly<Record<string, unknown>>): string {
   return cellsOf(record).join('\t')
 }

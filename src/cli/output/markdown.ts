@@ -1,10 +1,10 @@
-/** What others wrote, inside of Markdown: never markup. */
+/** Puts foreign text into Markdown so that it is never markup. */
 
 import { printable } from './table.ts'
 
-/** A code span that whatever is in it cannot end, also inside a table. */
+/** A code span that its content cannot end, also inside a table. */
 export function codeSpan(text: string): string {
-  // A backslash before a pipe is doubled: some readers would take the two of them as a pair, and end the cell.
+  // A backslash before a pipe is doubled: some readers would take the pair as an escape, and end the cell.
   const plain = printable(text).replaceAll(/(\\*)\|/g, '$1$1\\|')
   const longest = Math.max(0, ...[...plain.matchAll(/`+/g)].map(([run]) => run.length))
   const fence = '`'.repeat(longest + 1)

@@ -1,22 +1,22 @@
-/** How results leave the program, in the form that `choose-output.ts` decided. */
+/** Prints results in the form that `choose-output.ts` decided. */
 
 import { isJsonObject } from '#kernel/patch.ts'
 import type { Terminal } from '../terminal.ts'
 import { recordText, tabLine } from './choose-output.ts'
 import { type Column, formatTable, printable } from './table.ts'
 
-/** Any value: JSON where nothing else was asked for. */
+/** Prints any value: as JSON when nothing else was chosen. */
 export function printData(terminal: Terminal, value: unknown): void {
   terminal.out(terminal.output.render(value))
 }
 
-/** One word or address: bare, so that it can stand in `$(…)`. */
+/** Prints one word or address without decoration, so that it can be used in `$(…)`. */
 export function printText(terminal: Terminal, text: string): void {
   if (terminal.output.isData) printData(terminal, text)
   else terminal.out(`${text}\n`)
 }
 
-/** A list: for programs the array of what the server gave. */
+/** Prints a list. Programs get the array of the server's items. */
 export function printRows<T>(
   terminal: Terminal,
   rows: readonly T[],
@@ -40,7 +40,7 @@ export function printRows<T>(
   terminal.out(`${[bold(terminal, head), ...lines].join('\n')}\n`)
 }
 
-/** One thing: for people the members of its summary, one a line; for programs all of it. */
+/** Prints one object: its summary for people, one member per line; everything for programs. */
 export function printRecord(terminal: Terminal, record: unknown, summary = record): void {
   if (terminal.output.isData || !isJsonObject(summary)) {
     if (record !== undefined) printData(terminal, record)

@@ -1,11 +1,11 @@
-/** Columns of text, lined up for reading. Pure; colours are put on elsewhere. */
+/** Tables of text with aligned columns. Pure; colours are added elsewhere. */
 
 export interface Column<T> {
   readonly title: string
   of(row: T): string
 }
 
-/** Columns as wide as their widest cell; the last is not padded. Control characters are made visible. */
+/** Columns are as wide as their widest cell; the last is not padded. Control characters are made visible. */
 export function formatTable<T>(columns: readonly Column<T>[], rows: readonly T[]): string[] {
   const cells = [
     columns.map((column) => printable(column.title)),
@@ -22,7 +22,7 @@ export function formatTable<T>(columns: readonly Column<T>[], rows: readonly T[]
   )
 }
 
-/** Two columns, indented; further lines of the second stand below its first. */
+/** Two columns, indented. Further lines of the second are below its first. */
 export function formatPairs(pairs: readonly (readonly [string, string])[]): string {
   const width = Math.max(0, ...pairs.map(([left]) => left.length))
   const indent = `\n${' '.repeat(width + 4)}`
@@ -35,12 +35,12 @@ const controls =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
   /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
-/** What came from a server must not move the cursor, set colours, or turn around what is read. */
+/** Text from a server must not move the cursor, set colours, or change the reading direction. */
 export function printable(text: string): string {
   return text.replace(controls, escaped)
 }
 
-/** Of text that has lines and spaces of its own: JSON and YAML escape the control characters of ASCII themselves. */
+/** For text with its own lines and spaces: JSON and YAML escape the ASCII control characters themselves. */
 export const unseen = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
 export function escaped(character: string): string {

@@ -1,4 +1,4 @@
-/** A browser for tests, as far as forms go: follows redirects, keeps cookies, fills in and sends. */
+/** A browser for tests of forms: it follows redirects, keeps cookies, fills in and sends forms. */
 
 import { setTimeout } from 'node:timers/promises'
 
@@ -7,7 +7,7 @@ interface Page {
   readonly html: string
 }
 
-/** Sends forms, with `fill` for the fields a person would fill in, until a page has none. */
+/** Sends forms, with `fill` for the fields a person fills in, until a page has none. */
 export async function walkForms(
   start: string,
   fill: Readonly<Record<string, string>>,
@@ -27,7 +27,7 @@ function fieldsOf(form: string, fill: Readonly<Record<string, string>>): URLSear
   const fields = new URLSearchParams()
   let pressed = false
   for (const [tag] of form.matchAll(/<(?:input|button)\b[^>]*>/g)) {
-    // One button is pressed, named or not: the first, which goes on where others would cancel.
+    // One button is pressed: the first, which continues where others would cancel.
     if (tag.startsWith('<button') && pressed) continue
     pressed ||= tag.startsWith('<button')
     const name = attribute(tag, 'name')

@@ -1,4 +1,4 @@
-/** Runs command lines in this process, with everything they print kept. For tests only. */
+/** Runs command lines in this process and captures their output. For tests only. */
 
 import { main } from '../main.ts'
 import { plainOutput } from '../output/choose-output.ts'
@@ -14,10 +14,10 @@ export interface RunOptions {
   readonly environment?: Readonly<Record<string, string>>
   readonly input?: string
   readonly interactive?: boolean
-  /** To a prompt; nobody is there without one. */
+  /** The answer to a prompt; without one nobody is there. */
   readonly answer?: string
   readonly size?: { readonly rows: number; readonly columns: number }
-  /** Sees what goes to standard error while the command still runs. */
+  /** Gets standard error while the command still runs. */
   readonly onError?: (text: string) => void
 }
 

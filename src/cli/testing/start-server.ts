@@ -1,4 +1,4 @@
-/** A server of its own for a test: the launcher's `serve` in a fresh home, ended with the test. */
+/** Starts a server for a test: the launcher's `serve` in a fresh home. It ends with the test. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -11,9 +11,9 @@ export const root = fileURLToPath(new URL('../../../', import.meta.url))
 export interface TestServer extends AsyncDisposable {
   readonly home: string
   readonly url: string
-  /** What it has printed so far. */
+  /** Its output so far. */
   output(): string
-  /** Signals the process and waits for its end. */
+  /** Sends a signal to the process and waits for its end. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
   readonly process: ChildProcess
 }

@@ -1,4 +1,4 @@
-/** `access check`: may somebody take these actions at a scope, and by which assignment or why not. */
+/** `access check`: whether a principal may take these actions at a scope, and by which assignment or why not. */
 
 import { accessColumns, accessLines, askAccess } from '../../access.ts'
 import { type Command, defineCommand } from '../../command.ts'

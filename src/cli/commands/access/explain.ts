@@ -1,4 +1,4 @@
-/** `access explain`: why a request was refused with 403, from the correlation id of its answer. */
+/** `access explain`: why a request got 403, by the correlation id of its answer. */
 
 import { textOf } from '#client/answer.ts'
 import { propertiesOf } from '#client/resource.ts'

@@ -1,4 +1,4 @@
-/** `access who-can`: everybody whose roles allow an action at a scope, members of groups included. */
+/** `access who-can`: all principals whose roles allow an action at a scope, members of groups included. */
 
 import { textOf } from '#client/answer.ts'
 import type { Client } from '#client/client.ts'
@@ -16,14 +16,14 @@ interface Holder {
   readonly principalId: string
   readonly type: string
   readonly name: string
-  /** The group by which it is so, from the assigned one down. */
+  /** The groups that lead to it, from the assigned one down. */
   readonly through: string
   readonly role: string
   readonly scope: string
   readonly condition: string
 }
 
-/** Members of groups shown at the most. */
+/** The number of members listed. */
 const membersMax = 1000
 
 export const command: Command = defineCommand({
@@ -107,7 +107,7 @@ async function nameOf(client: Client, id: string, type: string): Promise<string>
   return answer.status === 200 ? (textOf(answer.body, 'displayName') ?? '') : ''
 }
 
-/** Everybody below a group, each once; groups may contain groups, and cycles end. */
+/** All members below a group, each once. Groups may contain groups, and cycles end. */
 async function membersOf(
   client: Client,
   groupId: string,
@@ -119,7 +119,7 @@ async function membersOf(
   for (let group = groups.shift(); group !== undefined; group = groups.shift()) {
     const path = `/directory/groups/${encodeURIComponent(group)}/members`
     const first = await client.send('GET', path)
-    // A group of another directory, or one that the caller may not look into.
+    // A group of another directory, or one that the caller may not read.
     if (first.status !== 200) continue
     for await (const member of client.items(path)) {
       const id = idOf(member)

@@ -1,4 +1,4 @@
-/** `activity export`: records of the audit trail, one JSON object a line, one page in memory at a time. */
+/** `activity export`: prints records of the audit trail, one JSON object per line, one page in memory at a time. */
 
 import { activityOptions, readRecords } from '../../activity.ts'
 import { type Command, defineCommand } from '../../command.ts'

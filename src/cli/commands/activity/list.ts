@@ -1,4 +1,4 @@
-/** `activity list`: records of the audit trail, and with `--follow` those that come. */
+/** `activity list`: prints records of the audit trail, and new ones with `--follow`. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { textOf } from '#client/answer.ts'
@@ -18,7 +18,7 @@ import { formatTable } from '../../output/table.ts'
 const shownDefault = 50
 const shownMax = 10_000
 const everyMilliseconds = 2000
-/** Records of other replicas may come to light a moment later than younger ones. */
+/** Records of other replicas may become visible a moment later than newer ones. */
 const overlapMilliseconds = 15_000
 
 export const command: Command = defineCommand({
@@ -59,7 +59,7 @@ export const command: Command = defineCommand({
   },
 })
 
-/** Asks again and again; what was shown already is known by its id. With `--json` one record a line. */
+/** Reads again and again, and skips records it has printed. With `--json` one record per line. */
 async function follow(
   { terminal }: Context,
   connection: Connection,
@@ -74,7 +74,7 @@ async function follow(
   let shown = new Set<string>()
   const beganAt = systemTiming.now()
   let since = values.since ?? new Date(beganAt).toISOString()
-  // The overlap does not reach back to before what was asked for.
+  // The overlap must not reach back before the requested start.
   const earliest = values.since === undefined ? beganAt : 0
   while (!stopped) {
     const asked = systemTiming.now()
@@ -97,7 +97,7 @@ async function follow(
     }
     shown = seen
     since = new Date(Math.max(earliest, asked - overlapMilliseconds)).toISOString()
-    // Stopped while it sleeps, it ends.
+    // A stop ends the sleep.
     await sleep(everyMilliseconds, undefined, { signal: stop.signal }).catch(() => undefined)
   }
   return 0

@@ -1,4 +1,4 @@
-/** `api-service create`: makes an API management service. */
+/** `api-service create`: creates an API management service. */
 
 import { apiServices } from '../../api-management.ts'
 import { type Command, defineCommand } from '../../command.ts'

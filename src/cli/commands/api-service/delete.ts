@@ -1,4 +1,4 @@
-/** `api-service delete`: takes one away. */
+/** `api-service delete`: deletes an API management service. */
 
 import { apiServices } from '../../api-management.ts'
 import type { Command } from '../../command.ts'

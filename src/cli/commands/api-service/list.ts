@@ -1,4 +1,4 @@
-/** `api-service list`: all of them at a place. */
+/** `api-service list`: lists API management services. */
 
 import { apiServices } from '../../api-management.ts'
 import type { Command } from '../../command.ts'

@@ -1,4 +1,4 @@
-/** `api-service show`: one of them. */
+/** `api-service show`: shows an API management service. */
 
 import { apiServices } from '../../api-management.ts'
 import type { Command } from '../../command.ts'

@@ -1,4 +1,4 @@
-/** `api create`: makes an API of a service, or changes it. */
+/** `api create`: creates an API of a service, or changes it. */
 
 import { apis } from '../../api-management.ts'
 import { type Command, defineCommand } from '../../command.ts'

@@ -1,4 +1,4 @@
-/** `api delete`: takes one away. */
+/** `api delete`: deletes an API. */
 
 import { apis } from '../../api-management.ts'
 import type { Command } from '../../command.ts'

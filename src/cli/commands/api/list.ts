@@ -1,4 +1,4 @@
-/** `api list`: all of them at a place. */
+/** `api list`: lists the APIs of a service. */
 
 import { apis } from '../../api-management.ts'
 import type { Command } from '../../command.ts'

@@ -1,4 +1,4 @@
-/** `api operations`: what can be called of an API. */
+/** `api operations`: lists the operations of an API. */
 
 import { propertyOf } from '#client/resource.ts'
 import { apis } from '../../api-management.ts'

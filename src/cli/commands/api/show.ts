@@ -1,4 +1,4 @@
-/** `api show`: one of them. */
+/** `api show`: shows an API. */
 
 import { apis } from '../../api-management.ts'
 import type { Command } from '../../command.ts'

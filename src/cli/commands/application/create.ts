@@ -1,4 +1,4 @@
-/** `application create`: something that signs in, or that people sign in to. */
+/** `application create`: creates an application that signs in, or that people sign in to. */
 
 import { textOf } from '#client/answer.ts'
 import { type Command, defineCommand, UsageError } from '../../command.ts'

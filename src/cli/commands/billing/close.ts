@@ -1,4 +1,4 @@
-/** `billing close`: what is pending gets its invoice. */
+/** `billing close`: invoices the pending transactions. */
 
 import { listOf } from '#client/resource.ts'
 import { billingOptions, billingVersion, profilePath } from '../../billing.ts'

@@ -79,7 +79,7 @@ function sizeOf(file: string): number {
   try {
     return statSync(file).size
   } catch (error) {
-    // The adapter to the file system.
+    // Converts errors of the file system.
     const reason = error instanceof Error ? error.message : String(error)
     throw new LocalProblem('FileUnreadable', `${file} cannot be read: ${reason}`, { cause: error })
   }

@@ -1,4 +1,4 @@
-/** `billing invoices`: the invoices of an account. */
+/** `billing invoices`: lists the invoices of an account. */
 
 import { accountPath, billingOptions, billingVersion, invoiceColumns } from '../../billing.ts'
 import { type Command, defineCommand } from '../../command.ts'

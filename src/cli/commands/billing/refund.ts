@@ -1,4 +1,4 @@
-/** `billing refund`: a transaction, all or part of it. */
+/** `billing refund`: refunds a transaction, completely or in part. */
 
 import { textOf } from '#client/answer.ts'
 import { billingOptions, billingVersion, profilePath, transactionColumns } from '../../billing.ts'

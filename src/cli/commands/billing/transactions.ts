@@ -1,4 +1,7 @@
-/** `billing transactions`: of an invoice, or those of the last year that have none yet. */
+/**
+ * `billing transactions`: lists the transactions of an invoice, or those of the last year that are not invoiced
+ * yet.
+ */
 
 import {
   accountPath,

@@ -1,4 +1,4 @@
-/** `billing usage`: charges what ran up to now, without waiting for the end of the day. */
+/** `billing usage`: charges usage up to now, without waiting for the end of the day. */
 
 import { isJsonObject } from '#kernel/patch.ts'
 import { billingOptions, billingVersion, profilePath } from '../../billing.ts'

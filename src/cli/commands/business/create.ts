@@ -1,4 +1,4 @@
-/** `business create`: a company, a customer, an item, a document with its lines. */
+/** `business create`: creates a company, a customer, an item, or a document with its lines. */
 
 import { collectionPath, companyOption } from '../../business.ts'
 import { type Command, defineCommand } from '../../command.ts'

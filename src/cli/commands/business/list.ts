@@ -1,4 +1,4 @@
-/** `business list`: customers, items, invoices and whatever else a company has. */
+/** `business list`: lists customers, items, invoices and other entities of a company. */
 
 import { listOf } from '#client/resource.ts'
 import { collectionPath, companyOption } from '../../business.ts'

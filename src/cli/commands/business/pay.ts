@@ -1,4 +1,4 @@
-/** `business pay`: books what a customer paid on an invoice. */
+/** `business pay`: records a customer's payment of an invoice. */
 
 import { collectionPath, companyOption } from '../../business.ts'
 import { type Command, defineCommand, UsageError } from '../../command.ts'

@@ -1,4 +1,4 @@
-/** `business pdf`: writes a sales document as a PDF to a file. */
+/** `business pdf`: writes a sales document to a PDF file. */
 
 import { writeFileSync } from 'node:fs'
 import { collectionPath, companyOption, entityPath } from '../../business.ts'

@@ -1,4 +1,4 @@
-/** `business post`: makes a draft a posted document, with its number and its entries in the ledger. */
+/** `business post`: posts a draft, which gets its number and its ledger entries. */
 
 import { qualify } from '#kernel/vendor.ts'
 import { collectionPath, companyOption, entityPath } from '../../business.ts'

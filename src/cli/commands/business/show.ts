@@ -1,4 +1,4 @@
-/** `business show`: one customer, item or document, with its lines if wanted. */
+/** `business show`: shows a customer, item or document, optionally with its lines. */
 
 import { collectionPath, companyOption, entityPath } from '../../business.ts'
 import { type Command, defineCommand } from '../../command.ts'

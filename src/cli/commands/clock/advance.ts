@@ -1,4 +1,4 @@
-/** `clock advance`: lets time pass at once, with all that comes due on the way. */
+/** `clock advance`: advances the clock, and runs what comes due on the way. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'

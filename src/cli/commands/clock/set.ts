@@ -1,4 +1,4 @@
-/** `clock set`: another moment, with all that comes due until then. */
+/** `clock set`: sets the clock, and runs what comes due until then. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'

@@ -1,4 +1,4 @@
-/** `clock show`: what time it is in the installation, and how fast time passes. */
+/** `clock show`: shows the installation's time, and how fast it passes. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'

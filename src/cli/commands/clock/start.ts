@@ -1,4 +1,4 @@
-/** `clock start`: time passes again, as fast as is wished. */
+/** `clock start`: lets time pass again, at the given speed. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'

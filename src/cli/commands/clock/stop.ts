@@ -1,4 +1,4 @@
-/** `clock stop`: no time passes from now on. */
+/** `clock stop`: stops the installation's time. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'

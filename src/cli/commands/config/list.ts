@@ -1,4 +1,4 @@
-/** `config list`: what options mean when they are not given. */
+/** `config list`: lists the defaults of options. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { printRecord } from '../../output/print.ts'

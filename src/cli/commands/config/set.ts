@@ -1,4 +1,4 @@
-/** `config set`: what an option means when it is not given, for this home. */
+/** `config set`: sets the default of an option for this home. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { defaultNames, readDefault } from '../../defaults.ts'

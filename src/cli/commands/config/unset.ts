@@ -1,4 +1,4 @@
-/** `config unset`: takes a default of an option back. */
+/** `config unset`: removes the default of an option. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { readDefault } from '../../defaults.ts'

@@ -1,4 +1,4 @@
-/** `consent give`: the whole of a consent without a browser, from a login link to a confirmed code. */
+/** `consent give`: does a whole consent without a browser, from a login link to a confirmed code. */
 
 import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand, UsageError } from '../../command.ts'

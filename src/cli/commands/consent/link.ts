@@ -1,4 +1,4 @@
-/** `consent link`: a login link, for a person to open in a browser. */
+/** `consent link`: prints a login link for a person to open in a browser. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { authorizationPath, backOption, consentOptions, loginLink } from '../../consent.ts'

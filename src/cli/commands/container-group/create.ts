@@ -1,4 +1,4 @@
-/** `container-group create`: makes or replaces a container group, of options or of a whole body. */
+/** `container-group create`: creates or replaces a container group, from options or a whole body. */
 
 import { type Command, defineCommand, LocalProblem, UsageError } from '../../command.ts'
 import { containerVersion, groupPath, summaryOf } from '../../container-groups.ts'
@@ -139,7 +139,7 @@ function numberOf(option: string, text: string): number {
 
 function pair(text: string, option: string, member: 'value' | 'secureValue'): object {
   const equals = text.indexOf('=')
-  // A secure value is not repeated in the message.
+  // The value may be secure, so the message does not repeat it.
   if (equals < 1) throw new UsageError(`\`--${option}\` is of the form \`name=value\``)
   return { name: text.slice(0, equals), [member]: text.slice(equals + 1) }
 }
@@ -149,7 +149,7 @@ function parsed(text: string): object {
     const value: unknown = JSON.parse(text)
     if (typeof value === 'object' && value !== null) return value
   } catch {
-    // JSON.parse has no other way to say no.
+    // JSON.parse reports bad text only by throwing.
   }
   throw new LocalProblem('InvalidBody', 'The body is not a JSON object.')
 }

@@ -1,4 +1,4 @@
-/** `container-group delete`: a container group, and all the engine holds of it. */
+/** `container-group delete`: deletes a container group and everything the engine made for it. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { containerVersion, groupPath } from '../../container-groups.ts'

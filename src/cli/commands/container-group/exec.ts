@@ -1,4 +1,4 @@
-/** `container-group exec`: a command inside a running container, with what is typed here as its input. */
+/** `container-group exec`: runs a command inside a container, with standard input as its input. */
 
 import { textOf } from '#client/answer.ts'
 import { type Command, defineCommand, LocalProblem } from '../../command.ts'

@@ -1,4 +1,4 @@
-/** `container-group list`: the container groups of a resource group, or of a whole subscription. */
+/** `container-group list`: lists the container groups of a resource group or a subscription. */
 
 import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../command.ts'

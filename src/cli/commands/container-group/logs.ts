@@ -1,4 +1,4 @@
-/** `container-group logs`: what a container wrote. */
+/** `container-group logs`: prints the log of a container. */
 
 import { textOf } from '#client/answer.ts'
 import { type Command, defineCommand } from '../../command.ts'

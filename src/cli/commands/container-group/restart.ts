@@ -1,4 +1,4 @@
-/** `container-group restart`: the containers of a group, made anew. */
+/** `container-group restart`: replaces the containers of a group by new ones. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { actOn, groupPath } from '../../container-groups.ts'

@@ -1,4 +1,4 @@
-/** `container-group show`: one container group, with the states of its containers. */
+/** `container-group show`: shows a container group with the states of its containers. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { containerVersion, groupPath, summaryOf } from '../../container-groups.ts'

@@ -1,4 +1,4 @@
-/** `container-group start`: the containers of a group that was stopped. */
+/** `container-group start`: starts the containers of a stopped group. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { actOn, groupPath } from '../../container-groups.ts'

@@ -1,4 +1,4 @@
-/** `container-group stop`: all containers of a group; it is kept, and can be started again. */
+/** `container-group stop`: stops all containers of a group, which can be started again. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { actOn, groupPath } from '../../container-groups.ts'

@@ -1,22 +1,22 @@
-/** One part of the demo: a file below `areas/` that says what it prepares and which calls it prints. */
+/** The type of a demo area: a file below `areas/` that says what it prepares and which calls it prints. */
 
 import { readdirSync } from 'node:fs'
 import type { DemoSetup } from './setup.ts'
 
 export interface DemoArea {
-  /** As typed; the same as the file's name. */
+  /** As typed; equal to the file's name. */
   readonly name: string
   readonly summary: string
-  /** Of the contract's list; the first decides the order of areas. */
+  /** Numbers of the contract's operations; the first one orders the areas. */
   readonly operations: readonly number[]
-  /** It runs things of its own until it is ended: only for those who name it. */
+  /** The area runs things until it is ended, so it runs only when named. */
   readonly stays?: true
-  /** Makes what is missing, through the public API alone; twice is the same as once. */
+  /** Creates what is missing, only through the public API. Running it twice has no further effect. */
   prepare(fixture: DemoSetup): Promise<readonly DemoCall[]>
 }
 
 export interface DemoCall {
-  /** The contract's number; 0 for what stands in no numbered list. */
+  /** The contract's number; 0 for a call that is not numbered. */
   readonly operation: number
   readonly title: string
   readonly method: string
@@ -24,15 +24,15 @@ export interface DemoCall {
   readonly path: string
   readonly body?: object
   readonly headers?: Readonly<Record<string, string>>
-  /** Long-running: `--run` waits for its end. */
+  /** A long-running call: `--run` waits for its end. */
   readonly wait?: boolean
-  /** Who sends it, where it is not whoever runs the demo. */
+  /** Who sends it, if not the user who runs the demo. */
   readonly as?: DemoCaller
-  /** The status it is meant to be answered with, where that is a refusal. */
+  /** The expected status, if that is a refusal. */
   readonly expect?: number
 }
 
-/** An application of the demo that makes calls of its own. */
+/** An application of the demo that sends calls itself. */
 export interface DemoCaller {
   readonly principalId: string
   readonly clientId: string
@@ -51,7 +51,7 @@ export function areaNames(): readonly string[] {
 export async function loadArea(name: string): Promise<DemoArea> {
   const extension = import.meta.url.endsWith('.js') ? 'js' : 'ts'
   const url = new URL(`${name}.${extension}`, folder)
-  // Every file below `areas/` exports its area under this name; the dispatcher's test loads them all.
+  // Every file below `areas/` exports its area under this name; a test loads them all.
   const { area } = (await import(url.href)) as { area: DemoArea }
   return area
 }

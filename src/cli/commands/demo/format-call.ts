@@ -1,8 +1,8 @@
-/** A call of the demo as lines for a POSIX shell, ready to paste. Pure. */
+/** Prints a call of the demo as lines for a POSIX shell. Pure. */
 
 import type { DemoCall } from './area.ts'
 
-/** `authorityFile`: what curl has to trust, where that is none of the public authorities. */
+/** `authorityFile`: what curl must trust, if it is not a public authority. */
 export function formatCurl(url: string, call: DemoCall, authorityFile?: string): string {
   const lines = [
     `curl -sS${call.method === 'GET' ? '' : ` -X ${call.method}`} ${quote(`${url}${call.path}`)}`,
@@ -13,7 +13,7 @@ export function formatCurl(url: string, call: DemoCall, authorityFile?: string):
   if (call.body !== undefined) {
     lines.push(`-H 'Content-Type: application/json'`, `-d ${quote(JSON.stringify(call.body))}`)
   } else if (call.method !== 'GET') {
-    // A POST without a body must still say how long it is.
+    // A POST without a body must still state its length.
     lines.push("-H 'Content-Length: 0'")
   }
   return lines.map((line, index) => (index === 0 ? line : `  ${line}`)).join(' \\\n')
@@ -35,7 +35,7 @@ function tokenLine({ as }: DemoCall): string {
   return `npx armature token --client-id ${as.clientId} --client-secret ${quote(`@${as.secretFile}`)}`
 }
 
-/** For a POSIX shell: nothing inside single quotes means anything but a single quote. */
+/** Inside single quotes, a POSIX shell gives meaning only to a single quote. */
 export function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }

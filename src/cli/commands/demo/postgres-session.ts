@@ -1,4 +1,4 @@
-/** A session at a server of the demo, as an application has one. Failures to connect are an answer here. */
+/** A session at a server of the demo, like an application's. A failure to connect is a result here. */
 
 export interface SessionAddress {
   readonly port: number
@@ -7,7 +7,7 @@ export interface SessionAddress {
 }
 
 interface DemoSession {
-  /** Rows as they come. Throws what the driver throws. */
+  /** Returns the rows. Throws the driver's errors. */
   run(
     text: string,
     values?: readonly unknown[],
@@ -15,7 +15,7 @@ interface DemoSession {
   end(): Promise<void>
 }
 
-/** Undefined while nobody answers. */
+/** Undefined while no server answers. */
 export async function openSession({
   port,
   password,
@@ -31,12 +31,12 @@ export async function openSession({
     application_name: 'shop',
     connectionTimeoutMillis: 5_000,
   })
-  // A session that is ended from outside says so at its next statement.
+  // A session that was ended from outside reports it at its next statement.
   client.on('error', () => undefined)
   try {
     await client.connect()
   } catch {
-    // Not up yet, or not any more: whoever asked tries again.
+    // The server is not up; the caller tries again.
     return undefined
   }
   return {

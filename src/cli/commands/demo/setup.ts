@@ -1,4 +1,4 @@
-/** What the areas of the demo share: the sample group, principals by name, and notes on what was prepared. */
+/** Shared by the areas of the demo: the sample group, principals by name, and notes on what was prepared. */
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -16,54 +16,54 @@ export interface DemoSetup {
   readonly client: Client
   readonly words: VendorWords
   readonly subscriptionId: string
-  /** Where browsers reach the installation. */
+  /** The installation's address for browsers. */
   readonly url: string
-  /** The owner, where the installation runs on this machine. */
+  /** The owner, if the installation runs on this machine. */
   readonly owner: Person | undefined
-  /** The home folder, where a demo may keep what it needs to go on another time. */
+  /** The home folder, where a demo may store what it needs to continue later. */
   readonly home: string
-  /** True where the installation runs on this machine. */
+  /** True when the installation runs on this machine. */
   readonly isHere: boolean
-  /** What is to be ended with the demo, in the reverse order. */
+  /** What ends with the demo, in reverse order. */
   readonly kept: AsyncDisposableStack
   /** Tells the reader what happens, also after the calls are printed. */
   say(text: string): void
-  /** The path of the resource group `demo`, which exists when this answers. */
+  /** Creates the resource group `demo` if needed, and returns its path. */
   group(): Promise<string>
-  /** The object id of the service principal of that name, which exists when this answers. */
+  /** Creates a service principal of that name if needed, and returns its object id. */
   servicePrincipal(displayName: string): Promise<string>
-  /** As `servicePrincipal`, with a secret of its own that is kept in the home folder. */
+  /** Like `servicePrincipal`, with a secret that is stored in the home folder. */
   caller(displayName: string): Promise<DemoCaller>
-  /** The secret that `caller` has kept. */
+  /** The secret that `caller` stored. */
   secretOf(caller: DemoCaller): string
-  /** Puts a file into a storage account of a folder, where the installation runs on this machine. */
+  /** Puts a file into a storage account's folder, if the installation runs on this machine. */
   sample(path: string, text: string): void
   /** The name of a location of the installation. */
   location(): Promise<string>
-  /** PUTs a resource and waits for its end; answers its body. */
+  /** Sends a PUT, waits for its end, and returns the body. */
   put(path: string, body: object, note: string): Promise<unknown>
-  /** Tells the reader what was prepared. */
+  /** Notes for the reader what was prepared. */
   note(text: string): void
-  /** The notes since the last time. */
+  /** The notes since the last call. */
   takeNotes(): readonly string[]
 }
 
 const groupName = 'demo'
 
-/** Where the secrets of the demo's applications are kept between runs. */
+/** Stores the secrets of the demo's applications between runs. */
 interface DemoSecrets {
   fileOf(displayName: string, clientId: string): string
   has(file: string): boolean
   read(file: string): string
-  /** Readable by its owner alone. */
+  /** Only its owner may read the file. */
   write(file: string, secret: string): void
-  /** A file below the installation's own storage folder, for an installation that runs on this machine. */
+  /** Writes a file below the installation's storage folder, if it runs on this machine. */
   sample?(path: string, text: string): void
 }
 
 export function secretsIn(folder: string): DemoSecrets {
   return {
-    // The client id is in the name: another installation's application of that name is another.
+    // The name includes the client id, because another installation's application can have the same name.
     fileOf: (displayName, clientId) => join(folder, `${displayName}-${clientId}.secret`),
     has: existsSync,
     read: (file) => readFileSync(file, 'utf8').trim(),
@@ -79,7 +79,7 @@ export function secretsIn(folder: string): DemoSecrets {
   }
 }
 
-/** What the demo has beside the installation. */
+/** What the demo has besides the installation. */
 interface DemoSurroundings {
   readonly home: string
   readonly kept: AsyncDisposableStack

@@ -1,6 +1,6 @@
 /**
- * The sample application of the demo: a shop with orders, and its database. It writes all the time, moves to the
- * other server when its database has moved, and then looks whether every order it had confirmed is there.
+ * The sample application of the demo: a shop with orders, and its database. It writes continuously, moves to the
+ * other server with its database, and then checks that every confirmed order is there.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -53,7 +53,7 @@ export const shopSchema = `
   ANALYZE;
 `
 
-/** A small one beside it, for a migration of the reader's own. */
+/** A small second database, for a migration by the reader. */
 export const stockDatabase = 'stock'
 export const stockSchema = `
   CREATE TABLE warehouse (id int PRIMARY KEY, town text NOT NULL);
@@ -73,25 +73,25 @@ const placeOrder = `
   )
   SELECT id::text FROM placed`
 
-/** Where the database is now, as the migration says. */
+/** Where the database is now, according to the migration. */
 export type Whereabouts = 'source' | 'target' | 'moving'
 
 interface ShopOptions {
   readonly source: SessionAddress
   readonly target: SessionAddress
   whereabouts(): Promise<Whereabouts>
-  /** Tells whoever looks on. */
+  /** Prints a line for the reader. */
   say(text: string): void
 }
 
 interface Shop extends AsyncDisposable {
-  /** Orders confirmed so far. */
+  /** The number of confirmed orders. */
   readonly confirmed: () => number
 }
 
 const betweenOrdersMilliseconds = 40
 const waitMilliseconds = 50
-/** Of the orders confirmed before the move, so many of the last are looked for after it. */
+/** The number of the last orders before the move that are looked for after it. */
 const rememberedMax = 5_000
 
 export function openShop({ source, target, whereabouts, say }: ShopOptions): Shop {
@@ -100,7 +100,7 @@ export function openShop({ source, target, whereabouts, say }: ShopOptions): Sho
   let remembered: string[] = []
   let shutOutAt: bigint | undefined
 
-  /** Orders, one after the other, until the server does not take one. */
+  /** Sends orders until the server refuses one. */
   const sell = async (at: SessionAddress): Promise<void> => {
     const session = await openSession(at)
     try {
@@ -113,7 +113,7 @@ export function openShop({ source, target, whereabouts, say }: ShopOptions): Sho
         await sleep(betweenOrdersMilliseconds)
       }
     } catch {
-      // Shut out or ended: an application tries again, where its database is then.
+      // When the session is refused or ended, the application tries again where its database is by then.
       shutOutAt ??= process.hrtime.bigint()
     }
     await session?.end()

@@ -1,4 +1,4 @@
-/** `deployment cancel`: stops a deployment that runs; what it has made stays. */
+/** `deployment cancel`: stops a running deployment; what it has created stays. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { deploymentPath, deploymentVersion, placeOptions } from '../../deployments.ts'

@@ -1,4 +1,4 @@
-/** `deployment create`: carries a template out, and draws how far it is. */
+/** `deployment create`: deploys a template, and draws its progress. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { printDeployment, printOutcome } from '../../deployment-outcome.ts'

@@ -1,4 +1,4 @@
-/** `deployment list`: the deployments of a group, or of a subscription itself. */
+/** `deployment list`: lists the deployments of a group, or of a subscription itself. */
 
 import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../command.ts'

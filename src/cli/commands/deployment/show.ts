@@ -1,4 +1,4 @@
-/** `deployment show`: a deployment with its outputs. */
+/** `deployment show`: shows a deployment with its outputs. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { printDeployment } from '../../deployment-outcome.ts'

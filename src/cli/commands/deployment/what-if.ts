@@ -14,7 +14,7 @@ import { printData } from '../../output/print.ts'
 import { changeLines } from '../../what-if.ts'
 import { hasChanges, markdownOf } from '../../what-if-markdown.ts'
 
-/** Not 1 and 2, which say that something failed or was misused. */
+/** Not 1 or 2, which mean a failure or wrong usage. */
 const exitChanges = 3
 
 export const command: Command = defineCommand({

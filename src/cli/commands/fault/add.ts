@@ -1,4 +1,4 @@
-/** `fault add`: a rule by which requests, steps or the store fail. */
+/** `fault add`: adds a rule by which requests, steps or the store fail. */
 
 import { type Command, defineCommand, UsageError } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'
@@ -6,7 +6,7 @@ import { printRecord } from '../../output/print.ts'
 
 const text = (summary: string, value: string) => ({ type: 'string', value, summary }) as const
 
-/** Options that are numbers, by the name that the rule has them under. */
+/** Options that are numbers, by their names in the rule. */
 const numbers = {
   status: 'status',
   'retry-after': 'retryAfter',

@@ -1,4 +1,4 @@
-/** `fault clear`: a rule by which things failed ends, or all of them. */
+/** `fault clear`: removes a fault rule, or all. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'

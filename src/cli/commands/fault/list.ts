@@ -1,4 +1,4 @@
-/** `fault list`: the rules by which things fail, and whom they met. */
+/** `fault list`: lists the fault rules, and what each was applied to. */
 
 import { textOf } from '#client/answer.ts'
 import { listOf } from '#client/resource.ts'

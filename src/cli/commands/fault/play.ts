@@ -1,4 +1,4 @@
-/** `fault play`: the rules of a scenario, at once. */
+/** `fault play`: adds the rules of a scenario. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'

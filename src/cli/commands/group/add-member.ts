@@ -1,4 +1,4 @@
-/** `group add-member`: one member of one group. */
+/** `group add-member`: adds a member to a group. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'

@@ -1,4 +1,4 @@
-/** `group list-members`: who is directly in a group. */
+/** `group list-members`: lists the direct members of a group. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'

@@ -1,4 +1,4 @@
-/** `group remove-member`: one member of one group. */
+/** `group remove-member`: removes a member from a group. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'

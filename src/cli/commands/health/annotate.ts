@@ -1,4 +1,4 @@
-/** `health annotate`: tell those who follow an event something. */
+/** `health annotate`: adds a note for readers of an event. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { stepBody, stepOptions, summaryOf, takeStep } from '../../health.ts'

@@ -1,4 +1,4 @@
-/** `health list`: events of the installation, of a subscription, or those that touch one resource now. */
+/** `health list`: lists events of the installation or a subscription, or those that affect a resource now. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { eventColumns, eventsPath, healthOptions, healthVersion } from '../../health.ts'

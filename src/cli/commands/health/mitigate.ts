@@ -1,4 +1,4 @@
-/** `health mitigate`: the impact has ended, in some regions or in all. */
+/** `health mitigate`: ends the impact in some regions or in all. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { stepBody, stepOptions, summaryOf, takeStep } from '../../health.ts'

@@ -1,4 +1,4 @@
-/** `health play`: hands a timeline to the installation, whose clock plays it. */
+/** `health play`: gives a timeline to the installation, which plays it by its clock. */
 
 import { textOf } from '#client/answer.ts'
 import { listOf } from '#client/resource.ts'
@@ -52,7 +52,7 @@ function stepOf(entry: unknown, at: number, speed: number): object {
       `Step ${at + 1}: after is ${String(after)}; expected a length of time like 30s, 5m, 1h or PT5M.`,
     )
   }
-  // Of an event, everything beside the step is a property; the other steps have bodies of their own.
+  // Everything beside the step is a property of the event; the other steps have their own bodies.
   const isEvent = step === 'publish' || step === 'update'
   const { impactedResources, ...properties } = rest
   const body = isEvent

@@ -1,4 +1,4 @@
-/** `health publish`: makes an event known to those it touches. */
+/** `health publish`: publishes an event. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import {

@@ -1,4 +1,4 @@
-/** `health resolve`: the event is over. */
+/** `health resolve`: ends an event. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { stepBody, stepOptions, summaryOf, takeStep } from '../../health.ts'

@@ -1,4 +1,4 @@
-/** `health show`: one event, with everything it says to those who may read that. */
+/** `health show`: shows an event, with everything the caller may read. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { eventsPath, healthOptions, healthVersion, summaryOf } from '../../health.ts'

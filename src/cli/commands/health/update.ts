@@ -1,4 +1,4 @@
-/** `health update`: replaces parts of an event; what is not said stays as it is. */
+/** `health update`: changes parts of an event; the others stay as they are. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { eventOptions, eventProperties, healthOptions, summaryOf, takeStep } from '../../health.ts'

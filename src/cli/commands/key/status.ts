@@ -1,4 +1,4 @@
-/** `key status`: which key the installation's secrets are sealed with, and how a rotation goes on. */
+/** `key status`: shows which key seals the installation's secrets, and the progress of a rotation. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { keyStatusPath, rotationLine } from '../../key-status.ts'

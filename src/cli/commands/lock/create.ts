@@ -1,4 +1,4 @@
-/** `lock create`: keeps what is at a scope from being deleted, or changed. */
+/** `lock create`: prevents deletion or changes at a scope. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { locks } from '../../locks.ts'

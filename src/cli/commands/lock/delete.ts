@@ -1,4 +1,4 @@
-/** `lock delete`: takes one away. */
+/** `lock delete`: deletes a lock. */
 
 import type { Command } from '../../command.ts'
 import { locks } from '../../locks.ts'

@@ -1,4 +1,4 @@
-/** `lock list`: all of them at a place. */
+/** `lock list`: lists the locks of a scope. */
 
 import type { Command } from '../../command.ts'
 import { locks } from '../../locks.ts'

@@ -1,4 +1,4 @@
-/** `lock show`: one of them. */
+/** `lock show`: shows a lock. */
 
 import type { Command } from '../../command.ts'
 import { locks } from '../../locks.ts'

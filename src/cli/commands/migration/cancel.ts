@@ -1,4 +1,4 @@
-/** `migration cancel`: calls a migration off, or some of its databases. */
+/** `migration cancel`: cancels a migration, or some of its databases. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { printMigration } from '../../migration-outcome.ts'

@@ -1,4 +1,4 @@
-/** `migration catch-up`: has the target take on what was altered at the source while changes flow. */
+/** `migration catch-up`: applies to the target what was altered at the source during replication. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { databasesOption, orderOfWorker, targetOptions } from '../../migrations.ts'

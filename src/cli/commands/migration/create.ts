@@ -1,4 +1,4 @@
-/** `migration create`: asks for databases to be brought to a registered server. */
+/** `migration create`: creates a migration of databases to a registered server. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import {

@@ -1,4 +1,4 @@
-/** `migration cutover`: ends the online phase, of all databases or of some (contract, operation 8). */
+/** `migration cutover`: ends the online phase of all databases or some (contract, operation 8). */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { printMigration } from '../../migration-outcome.ts'

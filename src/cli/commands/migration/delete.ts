@@ -1,4 +1,4 @@
-/** `migration delete`: takes a migration off the list. Refuses one that is under way, unless told to call it off. */
+/** `migration delete`: deletes a migration. Refuses a running one, unless told to cancel it. */
 
 import { type Command, defineCommand, LocalProblem } from '../../command.ts'
 import {

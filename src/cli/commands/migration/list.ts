@@ -1,4 +1,4 @@
-/** `migration list`: the migrations to a server. */
+/** `migration list`: lists the migrations to a server. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { migrationQuery, migrationsPath, statusOf, targetOptions } from '../../migrations.ts'

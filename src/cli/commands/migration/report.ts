@@ -1,4 +1,4 @@
-/** `migration report`: what has come of a migration, as a page of Markdown to keep. */
+/** `migration report`: prints the report of a migration as a page of Markdown. */
 
 import { textOf } from '#client/answer.ts'
 import { listOf } from '#client/resource.ts'
@@ -98,7 +98,7 @@ const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 
 const milliseconds = (value: number): string => `${(value / 1000).toFixed(3)} s`
 
-/** Names are those of the source, words those of its server: a table may be called what would be a link or a picture. */
+/** Names come from the source and messages from its server: a table's name may look like a link or a picture. */
 function cell(text = ''): string {
   return text === '' ? '' : codeSpan(text.replaceAll(/\s+/g, ' '))
 }

@@ -1,4 +1,4 @@
-/** `migration retry`: begins databases anew that have failed, and leaves the others as they are. */
+/** `migration retry`: restarts failed databases, and leaves the others as they are. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { databasesOption, orderOfWorker, targetOptions } from '../../migrations.ts'

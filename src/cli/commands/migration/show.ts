@@ -1,4 +1,4 @@
-/** `migration show`: where a migration is, database by database, and what its validation found. */
+/** `migration show`: shows the state of a migration per database, and the findings of its validation. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { printMigration } from '../../migration-outcome.ts'

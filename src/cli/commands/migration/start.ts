@@ -1,4 +1,4 @@
-/** `migration start`: begins the data migration that waits for its time, or says when it is to begin. */
+/** `migration start`: starts a waiting data migration, or schedules it. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { printMigration } from '../../migration-outcome.ts'

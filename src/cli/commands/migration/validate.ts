@@ -1,4 +1,4 @@
-/** `migration validate`: checks what could make a migration fail; it moves nothing. */
+/** `migration validate`: checks what could make a migration fail; it moves no data. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Command, defineCommand, UsageError } from '../../command.ts'

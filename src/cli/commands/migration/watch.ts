@@ -1,4 +1,4 @@
-/** `migration watch`: draws a migration until it ends, and asks what is to be decided where it waits. */
+/** `migration watch`: draws a migration until it ends, and asks for decisions when it waits. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { exitEndedBadly, exitWaits, printMigration } from '../../migration-outcome.ts'

@@ -1,4 +1,4 @@
-/** `principal create`: a user, a group, or a service principal, with its credentials shown this once. */
+/** `principal create`: creates a user, a group or a service principal. Its credentials are shown this once. */
 
 import { textOf } from '#client/answer.ts'
 import { type Command, defineCommand, UsageError } from '../../command.ts'
@@ -53,7 +53,7 @@ export const command: Command = defineCommand({
     only('password', 'User', values.password !== undefined)
     only('redirect-uri', 'ServicePrincipal', values['redirect-uri'].length > 0)
     const { client } = context.connect(values)
-    // `choices` admits no other type.
+    // `choices` allows no other type.
     const collection = collections[type] as string
     const password =
       values.password === undefined
@@ -79,7 +79,7 @@ export const command: Command = defineCommand({
   },
 })
 
-/** "Ada Lovelace" signs in as `ada.lovelace`. */
+/** "Ada Lovelace" gets the sign-in name `ada.lovelace`. */
 function signInNameFor(displayName: string): string {
   return displayName.trim().toLowerCase().replace(/\s+/g, '.')
 }

@@ -1,4 +1,4 @@
-/** `principal delete`: one principal with its memberships and credentials. */
+/** `principal delete`: deletes a principal with its memberships and credentials. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { findPrincipal } from '../../directory.ts'

@@ -1,4 +1,4 @@
-/** `principal disable`: a principal may neither sign in nor act, from the next request on. */
+/** `principal disable`: from the next request on, a principal can neither sign in nor act. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { findPrincipal } from '../../directory.ts'

@@ -1,4 +1,4 @@
-/** `principal enable`: a disabled principal may sign in and act again. */
+/** `principal enable`: lets a disabled principal sign in and act again. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { findPrincipal } from '../../directory.ts'

@@ -1,4 +1,4 @@
-/** `principal list`: who is in the directory. */
+/** `principal list`: lists the principals of the directory. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { collections, member, principalTypes } from '../../directory.ts'

@@ -1,4 +1,4 @@
-/** `principal revoke`: everything a principal is signed in with ends, from the next request on. */
+/** `principal revoke`: ends all tokens and sessions of a principal from the next request on. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { findPrincipal } from '../../directory.ts'

@@ -1,4 +1,4 @@
-/** `principal set-attribute`: what conditions may ask of whoever makes a request. */
+/** `principal set-attribute`: sets an attribute of a principal, which conditions can read. */
 
 import { type Command, defineCommand, UsageError } from '../../command.ts'
 import { findPrincipal } from '../../directory.ts'

@@ -1,4 +1,4 @@
-/** `principal set-password`: a new password for a user, which ends the sessions of the old one. */
+/** `principal set-password`: sets a user's password, and ends the sessions of the old one. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'

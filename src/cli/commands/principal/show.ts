@@ -1,4 +1,4 @@
-/** `principal show`: one principal, whatever its kind. */
+/** `principal show`: shows a principal of any type. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { findPrincipal } from '../../directory.ts'

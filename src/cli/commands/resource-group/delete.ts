@@ -1,4 +1,4 @@
-/** `resource-group delete`: a resource group and all that is in it. */
+/** `resource-group delete`: deletes a resource group and everything in it. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions, noWaitOption, subscriptionOption } from '../../options.ts'

@@ -1,4 +1,4 @@
-/** `resource-group list`: the resource groups of a subscription. */
+/** `resource-group list`: lists the resource groups of a subscription. */
 
 import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../command.ts'

@@ -1,4 +1,4 @@
-/** `resource-group show`: one resource group. */
+/** `resource-group show`: shows a resource group. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions, subscriptionOption } from '../../options.ts'

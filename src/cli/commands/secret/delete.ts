@@ -1,4 +1,4 @@
-/** `secret delete`: a secret with all its versions. */
+/** `secret delete`: deletes a secret with all its versions. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { secretOptions, secretVersion, vaultPath } from '../../secrets.ts'

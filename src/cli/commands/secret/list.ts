@@ -1,4 +1,4 @@
-/** `secret list`: the secrets of a vault, without their values. */
+/** `secret list`: lists the secrets of a vault, without their values. */
 
 import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../command.ts'

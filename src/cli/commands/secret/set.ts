@@ -1,4 +1,4 @@
-/** `secret set`: a value into a vault, which is made when it is not there. The value is never printed. */
+/** `secret set`: stores a value in a vault, which is created if needed. The value is never printed. */
 
 import { ClientError } from '#client/client-error.ts'
 import { propertyOf } from '#client/resource.ts'
@@ -50,13 +50,13 @@ export const command: Command = defineCommand({
   },
 })
 
-/** True when it had to be made. */
+/** Returns true when the vault was created. */
 async function ensureVault({ client }: Connection, path: string): Promise<boolean> {
   try {
     await client.request('GET', path, { query: secretVersion })
     return false
   } catch (error) {
-    // No vault, or nothing around it: the write below tells what is missing.
+    // The vault or its group is missing; the write below reports which.
     if (!(error instanceof ClientError) || error.status !== 404) throw error
   }
   await client.request('PUT', path, { query: secretVersion, body: { properties: {} } })

@@ -1,4 +1,4 @@
-/** `seed from-template`: a seed file that deploys a template at the first start. */
+/** `seed from-template`: writes a seed file that deploys a template at the first start. */
 
 import { qualify } from '#kernel/vendor.ts'
 import { type Command, defineCommand } from '../../command.ts'

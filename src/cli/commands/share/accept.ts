@@ -1,4 +1,4 @@
-/** `share accept`: takes an invitation as a share subscription, and makes its account where that is missing. */
+/** `share accept`: accepts an invitation as a share subscription, and creates its account if needed. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { missingGroup } from '../../group-place.ts'

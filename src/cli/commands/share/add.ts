@@ -1,4 +1,4 @@
-/** `share add`: puts a data set into a share. */
+/** `share add`: adds a data set to a share. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'

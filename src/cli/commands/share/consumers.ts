@@ -1,4 +1,4 @@
-/** `share consumers`: who took a share. */
+/** `share consumers`: lists who accepted a share. */
 
 import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../command.ts'

@@ -1,4 +1,4 @@
-/** `share create`: makes a share, and its account where that is missing. */
+/** `share create`: creates a share, and its account if needed. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { missingGroup } from '../../group-place.ts'

@@ -1,4 +1,4 @@
-/** `share invitations`: what awaits the caller's answer. */
+/** `share invitations`: lists the caller's open invitations. */
 
 import { propertyOf } from '#client/resource.ts'
 import { qualify } from '#kernel/vendor.ts'

@@ -1,4 +1,4 @@
-/** `share invite`: offers a share to a principal or an address. */
+/** `share invite`: invites a principal or an e-mail address to a share. */
 
 import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand, UsageError } from '../../command.ts'

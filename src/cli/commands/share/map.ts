@@ -1,4 +1,4 @@
-/** `share map`: says where the copy of a data set goes. */
+/** `share map`: sets where the copy of a data set goes. */
 
 import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand, LocalProblem } from '../../command.ts'

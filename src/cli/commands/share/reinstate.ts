@@ -1,4 +1,4 @@
-/** `share reinstate`: let a revoked consumer synchronize again. */
+/** `share reinstate`: lets a revoked consumer synchronize again. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'

@@ -1,4 +1,4 @@
-/** `share reject`: turns an invitation down. */
+/** `share reject`: rejects an invitation. */
 
 import { qualify } from '#kernel/vendor.ts'
 import { type Command, defineCommand } from '../../command.ts'

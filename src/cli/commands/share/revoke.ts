@@ -1,4 +1,4 @@
-/** `share revoke`: stop a consumer: what runs is cancelled, nothing new starts. */
+/** `share revoke`: stops a consumer. Running synchronizations are cancelled, and no new ones start. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'

@@ -1,4 +1,4 @@
-/** `share sources`: what there is in a share that was accepted. */
+/** `share sources`: lists the data sets of an accepted share. */
 
 import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../command.ts'

@@ -1,4 +1,4 @@
-/** `snapshot import`: takes a saved state from a file, to be restored by its name. */
+/** `snapshot import`: reads a saved state from a file, to be restored by its name. */
 
 import { readFileSync } from 'node:fs'
 import { type Command, defineCommand } from '../../command.ts'

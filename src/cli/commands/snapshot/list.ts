@@ -1,4 +1,4 @@
-/** `snapshot list`: the states that were saved. */
+/** `snapshot list`: lists the saved states. */
 
 import { textOf } from '#client/answer.ts'
 import { listOf } from '#client/resource.ts'

@@ -1,4 +1,4 @@
-/** `snapshot restore`: brings a saved state back, while the server runs. */
+/** `snapshot restore`: restores a saved state while the server runs. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'

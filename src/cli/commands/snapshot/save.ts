@@ -1,4 +1,4 @@
-/** `snapshot save`: keeps all that is stored, under a name. */
+/** `snapshot save`: saves everything in the store under a name. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'

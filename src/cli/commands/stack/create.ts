@@ -1,4 +1,4 @@
-/** `stack create`: carries a template out as a stack, or brings one to another template. */
+/** `stack create`: deploys a template as a stack, or changes a stack to another template. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { missingGroup } from '../../group-place.ts'

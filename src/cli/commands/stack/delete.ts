@@ -1,4 +1,4 @@
-/** `stack delete`: takes a stack away, and what it manages with it or not. */
+/** `stack delete`: deletes a stack, with or without the resources it manages. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions, noWaitOption } from '../../options.ts'

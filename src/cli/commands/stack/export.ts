@@ -1,4 +1,4 @@
-/** `stack export`: the template of a stack, as it was given. */
+/** `stack export`: prints the template of a stack as it was given. */
 
 import { isJsonObject } from '#kernel/patch.ts'
 import { type Command, defineCommand } from '../../command.ts'

@@ -1,4 +1,4 @@
-/** `stack list`: the stacks of a scope. */
+/** `stack list`: lists the stacks of a scope. */
 
 import type { Command } from '../../command.ts'
 import { listCommand } from '../../resource-commands.ts'

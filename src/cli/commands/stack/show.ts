@@ -1,4 +1,4 @@
-/** `stack show`: a stack with what it manages. */
+/** `stack show`: shows a stack with the resources it manages. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'

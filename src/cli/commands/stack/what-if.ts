@@ -1,4 +1,4 @@
-/** `stack what-if`: shows what a stack would change, delete and let go, and changes nothing. */
+/** `stack what-if`: shows what a stack would change, delete and detach, and changes nothing. */
 
 import { listOf, propertiesOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../command.ts'

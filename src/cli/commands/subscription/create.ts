@@ -1,4 +1,4 @@
-/** `subscription create`: a subscription, the topmost scope below the root. */
+/** `subscription create`: creates a subscription. */
 
 import { isUuid } from '#kernel/uuid.ts'
 import { type Command, defineCommand, UsageError } from '../../command.ts'

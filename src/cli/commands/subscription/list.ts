@@ -1,4 +1,4 @@
-/** `subscription list`: the subscriptions that the caller can see. */
+/** `subscription list`: lists the subscriptions that the caller can see. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { member } from '../../directory.ts'

@@ -1,4 +1,4 @@
-/** `subscription show`: one subscription. */
+/** `subscription show`: shows a subscription. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'

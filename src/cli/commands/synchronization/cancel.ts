@@ -1,4 +1,4 @@
-/** `synchronization cancel`: stops the run under way. */
+/** `synchronization cancel`: cancels the running synchronization. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'

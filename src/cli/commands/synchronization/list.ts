@@ -1,4 +1,4 @@
-/** `synchronization list`: the runs of a share subscription. */
+/** `synchronization list`: lists the synchronizations of a share subscription. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'

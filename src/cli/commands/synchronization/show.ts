@@ -1,4 +1,4 @@
-/** `synchronization show`: the data sets of one run (contract, operation 5). */
+/** `synchronization show`: shows the data sets of one synchronization (contract, operation 5). */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'

@@ -1,4 +1,4 @@
-/** `synchronization start`: copies what a share subscription maps. */
+/** `synchronization start`: copies the mapped data sets of a share subscription. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'

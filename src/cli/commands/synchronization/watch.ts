@@ -1,4 +1,4 @@
-/** `synchronization watch`: draws the progress of a run until it ends. */
+/** `synchronization watch`: draws the progress of a synchronization until it ends. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Command, defineCommand } from '../../command.ts'
@@ -17,7 +17,7 @@ import {
 } from '../../synchronizations.ts'
 
 const everyMilliseconds = 500
-/** Data sets drawn at once; the rest are told by the table at the end. */
+/** The number of data sets drawn at once; the table at the end shows all. */
 const linesMax = 20
 
 export const command: Command = defineCommand({

@@ -1,4 +1,4 @@
-/** `tag list`: the names of tags in use in a subscription. */
+/** `tag list`: lists the tag names in use in a subscription. */
 
 import { listOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../command.ts'

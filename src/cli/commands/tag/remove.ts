@@ -1,4 +1,4 @@
-/** `tag remove`: takes tags of a scope away. */
+/** `tag remove`: removes tags of a scope. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'
@@ -17,7 +17,7 @@ export const command: Command = defineCommand({
     const path = await tagsPath(connection, values)
     const there = Object.entries(Object(await readTags(connection, path)))
     const wanted = new Set(values.name.map((name) => name.toLowerCase()))
-    // The operation takes away what has the value named.
+    // The operation removes a tag only when its value matches.
     const removed = there.filter(([name]) => wanted.has(name.toLowerCase()))
     const tags = Object.fromEntries(removed.map(([name, value]) => [name, String(value)]))
     printRecord(context.terminal, await changeTags(connection, path, 'Delete', tags))

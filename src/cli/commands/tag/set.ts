@@ -1,4 +1,4 @@
-/** `tag set`: adds tags to those of a scope, or changes them. */
+/** `tag set`: adds tags to a scope, or changes them. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'

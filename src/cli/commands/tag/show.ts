@@ -1,4 +1,4 @@
-/** `tag show`: the tags of a scope. */
+/** `tag show`: shows the tags of a scope. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'

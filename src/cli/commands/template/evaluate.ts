@@ -1,4 +1,4 @@
-/** `template evaluate`: what one expression of the template language gives. No server is asked. */
+/** `template evaluate`: prints the value of one expression of the template language, without a server. */
 
 import { evaluate } from '#template/evaluate.ts'
 import {
@@ -54,7 +54,7 @@ Resource group and subscription are made up; nothing is asked of a server, so re
   },
 })
 
-/** Undefined when it has none; why was printed. */
+/** Undefined when it has no value; the reason was printed. */
 function outcomeOf(terminal: Terminal, text: string, scope: ExpressionScope): Json | undefined {
   try {
     const read = readText(text)
@@ -73,7 +73,7 @@ function readText(text: string): TemplateString {
   return { kind: 'expression', expression: parseExpression(text) }
 }
 
-/** The line of the text that the offset is in, and a mark below the place. */
+/** The line of the text at the offset, with a mark below the position. */
 function pointedAt(text: string, at: number): string {
   const start = text.lastIndexOf('\n', at - 1) + 1
   const end = text.indexOf('\n', at)

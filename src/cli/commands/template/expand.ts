@@ -1,4 +1,4 @@
-/** `template expand`: the resources that templates come to. No server is asked. */
+/** `template expand`: prints the resources of expanded templates, without a server. */
 
 import { type Command, defineCommand } from '../../command.ts'
 import { exitFailed } from '../../failure.ts'

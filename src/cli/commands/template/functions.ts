@@ -1,4 +1,4 @@
-/** `template functions`: the functions of the template language, all or those that a word is about. */
+/** `template functions`: lists the functions of the template language, all or those that match a word. */
 
 import { functionCatalogue } from '#template/functions/catalogue.ts'
 import { type Command, defineCommand } from '../../command.ts'

@@ -1,4 +1,4 @@
-/** `template lint`: what is wrong with templates, and what is worth a look. No server is asked. */
+/** `template lint`: prints problems and warnings of templates, without a server. */
 
 import { lintTemplate } from '#template/lint.ts'
 import { type Command, defineCommand } from '../../command.ts'
@@ -8,7 +8,7 @@ import { sampleOptions } from '../../sample-place.ts'
 import { expandFiles } from '../../template-files.ts'
 import { parametersOption } from '../../template-parameters.ts'
 
-/** Without its arguments a template can be wrong in nothing else. */
+/** A template without its arguments has only this kind of problem. */
 const notGiven = /^the parameter '.*' is required, and has no default value$/
 
 export const command: Command = defineCommand({

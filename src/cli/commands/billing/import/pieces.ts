@@ -1,6 +1,7 @@
 /**
- * A file in pieces that begin and end between two records, each with how far the file has come and a digest of all
- * before it. Knows quotes and line ends, and no field. What was sent before is read again, to see that it is the same.
+ * Splits a file into pieces that begin and end between records. Each piece has its position in the file and a
+ * digest of everything before it. It knows quotes and line ends, but no fields. What was sent before is read again,
+ * to check that it is unchanged.
  */
 
 import { createHash } from 'node:crypto'
@@ -21,9 +22,9 @@ export interface ImportPiece extends Progress {
   readonly completed: boolean
 }
 
-/** One transaction of the installation records a piece, and holds up everybody else meanwhile: it takes no more. */
+/** The server records a piece in one transaction, which blocks other writers, so pieces are bounded. */
 const pieceRecordsMax = 2_000
-/** A record of JSON names its fields, so it is the longer one. */
+/** A JSON record names its fields, so it is longer. */
 const pieceBytesOf = (quoted: boolean): number => (quoted ? 512 : 1024) * 1024
 const recordBytesMax = 1024 * 1024
 const newline = 10
@@ -54,7 +55,7 @@ export async function* piecesOf(
       const first = end < 0 ? rest : rest.subarray(0, end + 1)
       header = first.toString('utf8').trimEnd()
       rest = rest.subarray(first.length)
-      // The header is no part of any piece's text, but of the bytes before it.
+      // The header is not part of a piece's text, but of the bytes before it.
       if (from > 0 || rest.length === 0) take(first)
       else {
         const text = rest.toString('utf8')
@@ -108,7 +109,7 @@ function lines(bytes: Buffer): number {
   return count
 }
 
-/** Whole records, as many as make a piece; one ends exactly at `border`, where one ended before. */
+/** Yields pieces of whole records. One ends exactly at `border`, where an earlier piece ended. */
 async function* records(
   file: string,
   quoted: boolean,
@@ -116,7 +117,7 @@ async function* records(
 ): AsyncGenerator<readonly [bytes: Buffer, isLast: boolean]> {
   const pieceBytes = pieceBytesOf(quoted)
   let held: Buffer = Buffer.alloc(0)
-  // Given out when it is known whether it is the last.
+  // Yielded when it is known whether it is the last one.
   let ready: Buffer | undefined
   let position = 0
   for await (const chunk of createReadStream(file, { highWaterMark: pieceBytes })) {
@@ -146,7 +147,7 @@ async function* records(
   }
 }
 
-/** Where the last record within `max` of those that make a piece, or else the first of all, ends; 0 when none does. */
+/** The end of the last record within `max`, or else the end of the first record; 0 when no record ends. */
 function endOfRecords(bytes: Buffer, quoted: boolean, max: number): number {
   let inside = false
   let isStart = true
@@ -156,7 +157,7 @@ function endOfRecords(bytes: Buffer, quoted: boolean, max: number): number {
     const byte = bytes[at]
     if (inside) {
       if (byte !== quote) continue
-      // A doubled one stands for itself.
+      // A doubled quote stands for itself.
       if (bytes[at + 1] === quote) at++
       else inside = false
     } else if (byte === newline) {
@@ -165,7 +166,7 @@ function endOfRecords(bytes: Buffer, quoted: boolean, max: number): number {
       if (ended === pieceRecordsMax) return end
       isStart = true
     } else {
-      // A quote inside of a cell opens nothing.
+      // A quote inside a cell opens nothing.
       inside = quoted && isStart && byte === quote
       isStart = byte === comma
     }
@@ -174,8 +175,8 @@ function endOfRecords(bytes: Buffer, quoted: boolean, max: number): number {
 }
 
 /**
- * Where a quote was left open: at the end of a line. The installation refuses that line and reads the others.
- * 0 as long as a record may still end.
+ * The end of a line after an open quote. The server refuses that line and reads the others. 0 while the record may
+ * still end.
  */
 function endOfLines(bytes: Buffer, pieceBytes: number): number {
   if (bytes.length <= recordBytesMax) return 0

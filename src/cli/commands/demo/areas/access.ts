@@ -1,6 +1,6 @@
 /**
- * The demo of access control: an application that may read a group, and a delegate who may let others read it
- * and nothing more. Prints what the delegate may do, and what is refused.
+ * The demo of access control: an application that may read a group, and a delegate who may only grant that right.
+ * It prints what the delegate may do, and what is refused.
  */
 
 import type { VendorWords } from '#kernel/vendor.ts'
@@ -9,7 +9,7 @@ import { apiVersions, extensionPath } from '../../../resource-path.ts'
 import { uuidOf } from '../../../uuid-of.ts'
 import type { DemoArea, DemoCall } from '../area.ts'
 
-/** Of the built-in roles Reader, Contributor and Role Based Access Control Administrator (facts 2.6). */
+/** The built-in roles Reader, Contributor and Role Based Access Control Administrator (facts 2.6). */
 const readerRole = 'acdd72a7-3385-48ef-bd42-f606fba81ae7'
 const contributorRole = 'b24988ac-6180-42a0-ab88-20f7382dd24c'
 const administratorRole = 'f58310d9-a9f6-439a-9e8d-f62e7b41a168'
@@ -107,7 +107,7 @@ export const area: DemoArea = {
   },
 }
 
-/** One part for what is made, one for what is removed; each passes by the actions it is not about. */
+/** One part for new assignments, one for deletions; each allows the actions it does not concern. */
 function onlyReadersToApplications(words: VendorWords): string {
   const type = qualify(words, 'Authorization/roleAssignments')
   const part = (verb: string, source: string): string =>

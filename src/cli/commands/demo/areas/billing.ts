@@ -1,4 +1,6 @@
-/** The demo of billing: a product is bought, credited and refunded, an invoice is made, and operation 4 shows it. */
+/**
+ * The demo of billing: a product is bought, credited and refunded, an invoice is made, and operation 4 shows it.
+ */
 
 import { textOf } from '#client/answer.ts'
 import { propertyOf } from '#client/resource.ts'
@@ -37,7 +39,7 @@ export const area: DemoArea = {
     await send(`${profile}/recordPurchase`, { name: purchase, product: 'demo-seat', quantity: 3 })
     await send(`${profile}/recordCredit`, { name: credit, amount: 2, creditType: 'Other' })
     await send(`${profile}/transactions/${purchase}/refund`, { name: refund, amount: 11.25 })
-    // Refused where the first run of the demo has done so.
+    // Refused when an earlier run has done it.
     await send(`${profile}/closeInvoices`, {})
     const bought = await fixture.client.request('GET', `${profile}/transactions/${purchase}`, {
       query: billingVersion,

@@ -155,7 +155,7 @@ async function masterData(fixture: DemoSetup, at: string): Promise<void> {
   )
 }
 
-/** The row with that value, made when there is none; its id. */
+/** Returns the id of the row with that value, and creates it if needed. */
 async function need(
   fixture: DemoSetup,
   path: string,
@@ -170,7 +170,7 @@ async function need(
   return idIn((await fixture.client.request('POST', path, { body })).body)
 }
 
-/** An open draft of the demo's customer: one of an earlier run, or a new one. */
+/** An open draft of the demo's customer: from an earlier run, or a new one. */
 async function draft(fixture: DemoSetup, at: string, set: string): Promise<string> {
   const query = { $filter: "status eq 'Draft' and customerNumber eq '10000'", $top: 1 }
   const { body } = await fixture.client.request('GET', `${at}/${set}`, { query })
@@ -181,7 +181,7 @@ async function draft(fixture: DemoSetup, at: string, set: string): Promise<strin
   return idIn((await fixture.client.request('POST', `${at}/${set}`, { body: made })).body)
 }
 
-/** The first line of a document, made when it has none. */
+/** The first line of a document, created if needed. */
 async function lineOf(
   fixture: DemoSetup,
   at: string,

@@ -44,7 +44,7 @@ export const area: DemoArea = {
   },
 }
 
-/** A busybox that needs no pull, where the engine has one. */
+/** A busybox image that needs no pull, if the engine has one. */
 async function imageAtHand(fixture: DemoSetup): Promise<string> {
   const scope = `/subscriptions/${fixture.subscriptionId}`
   const locations = extensionPath(fixture.words, scope, 'ContainerInstance/locations')

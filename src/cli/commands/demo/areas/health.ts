@@ -25,7 +25,7 @@ export const area: DemoArea = {
       const send = (step: string, body: object) =>
         fixture.client.send('POST', `${events}/${id}/${step}`, { query, body })
       const made = await send('publish', { properties })
-      // Published by an earlier run: told once more, so that it is in the window of three days.
+      // An earlier run published it. A new note puts it into the window of three days again.
       if (made.status === 409) await send('annotate', { summary: 'It goes on.' })
     }
     const impactOn = (service: string, status: string) => [

@@ -1,6 +1,6 @@
 /**
  * The demo of migrations: two PostgreSQL servers on this machine, a shop that writes to one of them, and an online
- * migration to the other that waits for its cutover. It goes on until it is ended, and takes everything down then.
+ * migration to the other that waits for its cutover. It runs until it is ended, and then removes everything.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -94,7 +94,7 @@ export const area: DemoArea = {
   },
 }
 
-/** The servers of a demo that was killed, if their migration is still under way; else new ones. */
+/** The servers of a killed demo if their migration is still running; otherwise new ones. */
 async function servePair(
   fixture: DemoSetup,
   servers: string,
@@ -106,7 +106,7 @@ async function servePair(
     return { pair: found, isOld: true }
   }
   await old.disposeAsync()
-  // A migration whose servers are gone for good has its target's name for itself.
+  // A migration whose servers are gone keeps its target's name occupied.
   for (let at = 1; at <= namesMax; at++) {
     const name = at === 1 ? 'demo-target' : `demo-target-${at}`
     if ((await activeOf(fixture, `${servers}/${name}`)) !== undefined) continue
@@ -140,7 +140,7 @@ async function register(
   await client.waitForOperation(await client.request('PUT', path, { query: migrationQuery, body }))
 }
 
-/** The sample database, and the migration of it. */
+/** The sample database and its migration. */
 async function begin(
   { client }: DemoSetup,
   migration: string,
@@ -156,7 +156,7 @@ async function begin(
     await session?.run(text)
     await session?.end()
   }
-  // One that has ended goes, so that this one is new.
+  // An ended migration is deleted, so that this one is new.
   await client.send('DELETE', migration, { query: migrationQuery })
   const properties = {
     sourceType: 'OnPremises',
@@ -196,7 +196,7 @@ async function waitForCutover(fixture: DemoSetup, migration: string): Promise<vo
   )
 }
 
-/** Where the shop's database is. An installation that does not answer says nothing, so nothing is done. */
+/** The location of the shop's database. Without an answer of the installation nothing is done. */
 async function whereaboutsOf(fixture: DemoSetup, migration: string): Promise<Whereabouts> {
   try {
     const { databases } = await look(fixture, migration)
@@ -209,7 +209,7 @@ async function whereaboutsOf(fixture: DemoSetup, migration: string): Promise<Whe
   }
 }
 
-/** Calls the migration off if it has not ended, and removes what the demo has made. */
+/** Cancels the migration if it has not ended, and removes what the demo made. */
 async function takeDown(
   fixture: DemoSetup,
   servers: string,

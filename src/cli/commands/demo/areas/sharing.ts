@@ -1,4 +1,4 @@
-/** The demo of data sharing: a folder of one account, shared with another account, copied, and told of. */
+/** The demo of data sharing: a folder of one account is shared with another account and copied. */
 
 import { textOf } from '#client/answer.ts'
 import { propertyOf } from '#client/resource.ts'
@@ -98,14 +98,14 @@ async function put(
   return (await fixture.client.request('GET', path, { query })).body
 }
 
-/** The demo invites everybody of the tenant: whoever runs it is one of them. */
+/** The demo invites the whole tenant, which includes the user who runs it. */
 async function tenantOf(fixture: DemoSetup): Promise<string> {
   const query = { 'api-version': apiVersions.subscriptions }
   const path = `/subscriptions/${fixture.subscriptionId}`
   return textOf((await fixture.client.request('GET', path, { query })).body, 'tenantId') ?? ''
 }
 
-/** Begins one, or takes the one under way, and waits for its end. */
+/** Starts a synchronization, or takes the running one, and waits for its end. */
 async function synchronized(fixture: DemoSetup, subscription: string): Promise<string> {
   const connection = { client: fixture.client }
   const query = { 'api-version': shareVersion }

@@ -8,7 +8,7 @@ import type { DemoArea, DemoCall } from '../area.ts'
 import type { DemoSetup } from '../setup.ts'
 
 const version = '2025-03-01'
-/** The operation has another shape in each of them. */
+/** The operation has a different shape in each of these versions. */
 const versions = ['2016-07-07', '2019-12-01', '2024-05-01'] as const
 
 export const area: DemoArea = {
@@ -72,7 +72,7 @@ async function deploy(fixture: DemoSetup, path: string, body: object): Promise<v
   await fixture.client.waitForOperation(await fixture.client.request('PUT', path, { query, body }))
 }
 
-/** As `1 Modify, 4 NoChange`; what the template does not name is left out. */
+/** As `1 Modify, 4 NoChange`; resources that the template does not name are left out. */
 async function preview(fixture: DemoSetup, path: string, body: object): Promise<string> {
   const query = { 'api-version': version }
   const answer = await fixture.client.request('POST', `${path}/whatIf`, { query, body })

@@ -1,4 +1,4 @@
-/** `migration server list`: the PostgreSQL servers registered in a resource group. */
+/** `migration server list`: lists the PostgreSQL servers registered in a resource group. */
 
 import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../../command.ts'
@@ -33,7 +33,7 @@ export const command: Command = defineCommand({
 })
 
 function portOf(row: unknown): string {
-  // What the server lists are records.
+  // The items of the server's list are objects.
   const { properties } = row as { readonly properties?: unknown }
   return String(numberAt(properties, 'port'))
 }

@@ -1,4 +1,4 @@
-/** `migration server register`: makes a PostgreSQL server known, with its sign-in. */
+/** `migration server register`: registers a PostgreSQL server with its credentials. */
 
 import { readFileSync } from 'node:fs'
 import { textOf } from '#client/answer.ts'
@@ -82,7 +82,7 @@ function readPem(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    // The adapter to the file system.
+    // Converts errors of the file system.
     const reason = error instanceof Error ? error.message : String(error)
     throw new LocalProblem('FileUnreadable', `${file} cannot be read: ${reason}`, { cause: error })
   }

@@ -1,4 +1,4 @@
-/** `migration server remove`: forgets a registered server. The server itself is left as it is. */
+/** `migration server remove`: removes the registration of a server. The server itself does not change. */
 
 import { type Command, defineCommand } from '../../../command.ts'
 import { groupOptions } from '../../../group-place.ts'

@@ -1,4 +1,4 @@
-/** `migration server show`: what is known of a registered server, and its databases. */
+/** `migration server show`: shows a registered server and its databases. */
 
 import { propertyOf } from '#client/resource.ts'
 import { isJsonObject } from '#kernel/patch.ts'
@@ -24,7 +24,7 @@ export const command: Command = defineCommand({
       printRecord(context.terminal, body)
       return 0
     }
-    // One that does not answer has databases nobody can tell.
+    // The databases of a server that does not answer are unknown.
     const isReady = propertyOf(body, 'state') === 'Ready'
     const databases = isReady
       ? await client.list(`${path}/databases`, { query: migrationQuery })

@@ -1,4 +1,4 @@
-/** `principal secret add`: one more secret for an application, shown this once. */
+/** `principal secret add`: adds a secret to an application. It is shown this once. */
 
 import { textOf } from '#client/answer.ts'
 import { type Command, defineCommand } from '../../../command.ts'

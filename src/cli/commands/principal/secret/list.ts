@@ -1,4 +1,4 @@
-/** `principal secret list`: which secrets a service principal has, without their values. */
+/** `principal secret list`: lists the secrets of a service principal, without their values. */
 
 import { type Command, defineCommand } from '../../../command.ts'
 import { member } from '../../../directory.ts'

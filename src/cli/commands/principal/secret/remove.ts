@@ -1,4 +1,4 @@
-/** `principal secret remove`: takes a secret away; nobody gets a token by it any more. */
+/** `principal secret remove`: removes a secret. It gets no more tokens, and its tokens end. */
 
 import { type Command, defineCommand } from '../../../command.ts'
 import { connectionOptions } from '../../../options.ts'

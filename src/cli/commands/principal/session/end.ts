@@ -1,4 +1,4 @@
-/** `principal session end`: one sign-in ends, with the tokens it got. */
+/** `principal session end`: ends a session and its tokens. */
 
 import { type Command, defineCommand } from '../../../command.ts'
 import { connectionOptions } from '../../../options.ts'

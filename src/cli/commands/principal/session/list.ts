@@ -1,4 +1,4 @@
-/** `principal session list`: where a person is signed in. */
+/** `principal session list`: lists the sessions of a person. */
 
 import { type Command, defineCommand } from '../../../command.ts'
 import { member } from '../../../directory.ts'

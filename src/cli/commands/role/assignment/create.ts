@@ -1,4 +1,4 @@
-/** `role assignment create`: grants a role to a principal at a scope. Saying it twice grants it once. */
+/** `role assignment create`: assigns a role to a principal at a scope. Repeating it has no further effect. */
 
 import { type Command, defineCommand } from '../../../command.ts'
 import type { Context } from '../../../context.ts'
@@ -80,7 +80,7 @@ the same command twice is one assignment.`,
   },
 })
 
-/** A condition begins with an attribute as often as not, so `@` alone does not make it a file. */
+/** A condition often begins with an attribute, so `@` alone does not mean a file. */
 function conditionOf(context: Context, given: string | undefined): Promise<string> | undefined {
   if (given === undefined) return undefined
   const isAttribute = /^@(?:resource|request|principal|environment)\[/i.test(given)

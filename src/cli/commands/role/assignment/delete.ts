@@ -1,4 +1,4 @@
-/** `role assignment delete`: takes a role away, by the assignment's id or by what it says. */
+/** `role assignment delete`: deletes an assignment, by its id or by its role, principal and scope. */
 
 import { textOf } from '#client/answer.ts'
 import { propertiesOf } from '#client/resource.ts'

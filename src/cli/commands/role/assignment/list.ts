@@ -1,4 +1,4 @@
-/** `role assignment list`: who has which role at a scope, above it, and below it. */
+/** `role assignment list`: lists the role assignments at a scope, above it, and below it. */
 
 import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../../command.ts'

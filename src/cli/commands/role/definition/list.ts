@@ -1,4 +1,4 @@
-/** `role definition list`: the roles that can be granted at a scope. */
+/** `role definition list`: lists the roles that can be assigned at a scope. */
 
 import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../../command.ts'
