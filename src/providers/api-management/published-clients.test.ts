@@ -137,6 +137,15 @@ describe('definitions', () => {
     assert.deepEqual(await problemsOf(wrong), ['properties.versioningScheme'])
   })
 
+  test('below an authorization provider that is not there, a DELETE says so', async () => {
+    await using started = await startApis()
+    await started.call('PUT', service, body)
+    const path = `${service}/authorizationProviders/one/authorizations/two`
+    for (const gone of [path, `${path}/accessPolicies/three`]) {
+      await assert.rejects(started.call('DELETE', gone), { status: 404 })
+    }
+  })
+
   test('below a group that is not there, a DELETE says so', async () => {
     await using started = await startWithApi()
     const elsewhere = service.replace('/resourceGroups/rg/', '/resourceGroups/none/')

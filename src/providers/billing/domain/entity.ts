@@ -26,11 +26,22 @@ export const address = added(
   }),
 )
 
+const unknownAddress = {
+  addressLine1: '',
+  city: '',
+  region: '',
+  postalCode: '',
+  country: '',
+  phoneNumber: '',
+}
+
 interface EntityOptions {
   readonly type: string
   readonly description: string
   readonly name: NameRule
   readonly properties: TObject
+  /** The property that is an address. Clients compute with its lines, so where nobody gave one it holds the name alone. */
+  readonly address?: 'soldTo' | 'billTo'
   /** Answered besides, ahead of what was written. */
   readonly standing?: Standing
   /** Shown inside it where `$expand` asks so. */
@@ -114,8 +125,11 @@ function expansion(
 }
 
 /** Without what is only answered: clients send back what they read. */
-function writtenOf(properties: object, { standing }: EntityOptions): object {
+function writtenOf(properties: object, { standing, address: place }: EntityOptions): object {
   const isWritten = ([name]: readonly [string, unknown]): boolean =>
     standing === undefined || !Object.hasOwn(standing.answer, name)
-  return Object.fromEntries(Object.entries(properties).filter(isWritten))
+  const written = Object.fromEntries(Object.entries(properties).filter(isWritten))
+  if (place === undefined) return written
+  const { displayName: companyName = '' } = written
+  return { [place]: { companyName, ...unknownAddress }, ...written }
 }

@@ -35,6 +35,20 @@ test('what is only answered is not written, and an address comes back', async ()
   )
 })
 
+test('an account and a profile that nobody gave an address have one with their name alone', async () => {
+  await using started = await startBilling()
+  const path = `${account.replace(/[^/]+$/, '7002')}`
+  for (const [at, property] of [
+    [path, 'soldTo'],
+    [`${path}/billingProfiles/one`, 'billTo'],
+  ] as const) {
+    const body = { properties: { displayName: 'Two', currency: 'EUR' } }
+    await started.call('PUT', at, body)
+    const { [property]: shown } = (await started.get(at)).properties
+    assert.deepEqual([shown.companyName, shown.addressLine1, shown.country], ['Two', '', ''])
+  }
+})
+
 test('what is below is shown inside where $expand asks so, in a list and in one', async () => {
   await using started = await startBilling()
   const plain = (await started.get(account)).properties

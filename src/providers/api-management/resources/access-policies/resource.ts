@@ -7,6 +7,7 @@ import { defineStored } from '#plane/declare/stored.ts'
 import { types } from '../../domain/consent/model.ts'
 import { countedList, countedQuery } from '../../domain/counted-list.ts'
 import { idRule } from '../../domain/names.ts'
+import { requireParent } from '../../domain/require-parent.ts'
 import { serviceLocation } from '../../domain/service-location.ts'
 import type { AccessPolicy } from './model.ts'
 import { accessPolicyRules } from './rules.ts'
@@ -34,6 +35,7 @@ export function accessPolicies(): ResourceType {
       place: await serviceLocation(reader, id, 3),
     }),
     rules: accessPolicyRules,
+    deleteRules: requireParent,
     list: {
       page: countedList<AccessPolicy>(types.policies, {
         name: { type: 'string', read: ({ id }: Stored) => nameOf(id), ignoreCase: true },

@@ -13,6 +13,7 @@ import type { Guesses } from '../../domain/consent/consent-code-throttle.ts'
 import { types } from '../../domain/consent/model.ts'
 import { countedList, countedQuery } from '../../domain/counted-list.ts'
 import { idRule } from '../../domain/names.ts'
+import { requireParent } from '../../domain/require-parent.ts'
 import { confirmConsentCode, getLoginLinks, getToken } from './actions.ts'
 import type { Authorization } from './model.ts'
 import { prepareAuthorization } from './prepare.ts'
@@ -39,6 +40,7 @@ export function authorizations(deps: ConsentDependencies, guesses: Guesses): Res
     notFound: (id) => badName(id) ?? refuse.ResourceNotFound({ id: id.text }),
     prepare: (context, given: AuthorizationBody) => prepareAuthorization(deps, context, given),
     rules: authorizationRules,
+    deleteRules: requireParent,
     list: {
       page: countedList<Authorization>(types.authorizations, {
         name: { type: 'string', read: ({ id }: Stored) => nameOf(id), ignoreCase: true },

@@ -20,6 +20,7 @@ export const billingAccounts = billingEntity({
   description: 'Who is billed.',
   name: accountName,
   properties: accountProperties,
+  address: 'soldTo',
   standing: accountStanding,
   below: profilesBelow,
   nameOf: (seed) => String(7000 + seed),

@@ -33,6 +33,7 @@ export function billingProfiles(actions: Readonly<Record<string, Action<object>>
     description: 'What is billed together: a currency, a tax, its invoices.',
     name: partName,
     properties: profileProperties,
+    address: 'billTo',
     standing: profileStanding,
     below: sectionsBelow,
     sample: { displayName: 'Sample', currency: 'USD', taxPercent: 19 },

@@ -127,8 +127,10 @@ export function serverVersion({ seal, settings }: ServerDependencies): Version<F
           description: '`Ready`, `Inaccessible`, or `Unknown` before the first look.',
         }),
         stateReason: Type.Optional(Type.String()),
-        version: Type.Optional(Type.String({ description: 'The major version.' })),
-        minorVersion: Type.Optional(Type.String()),
+        version: Type.Optional(
+          Type.String({ description: 'The major version; empty until it is known.' }),
+        ),
+        minorVersion: Type.Optional(Type.String({ description: 'Empty until it is known.' })),
       }),
     }),
     unknownProperties: 'ignore',
@@ -179,7 +181,9 @@ export function serverVersion({ seal, settings }: ServerDependencies): Version<F
           ...(rootCertificates === undefined ? {} : { rootCertificates }),
           ...showDeclared(model.declared ?? {}),
           storage: showStorage(storageSizeGB, model.storage ?? {}),
-          ...(model.version === undefined ? {} : { version: model.version }),
+          // Until the server has said itself: as written, or not known. Clients expect a text.
+          version: model.version ?? '',
+          minorVersion: '',
           ...showSeen(seen),
         },
       }

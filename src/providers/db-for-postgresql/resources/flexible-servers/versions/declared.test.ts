@@ -2,6 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { contractWords } from '#kernel/vendor.ts'
+import type { View } from '#plane/declare/wire.ts'
+import type { FlexibleServer } from '../model.ts'
+import { serverVersion } from './2025-08-01.ts'
 import { declaredOf, showDeclared } from './declared.ts'
 
 test('what is written comes back, each object completed; what is left out is as it is here', () => {
@@ -30,4 +34,24 @@ test('what is written comes back, each object completed; what is left out is as 
 test('what was answered is taken back as it is', () => {
   const shown = showDeclared({ replicationRole: 'AsyncReplica' })
   assert.deepEqual(showDeclared(declaredOf(shown)), shown)
+})
+
+test('a version that is not known yet is an empty text, and gives way to what the server says', () => {
+  const shape = serverVersion({ seal: {} as never, settings: {} as never })
+  const model = { host: 'h', port: 1, login: 'l', sslMode: 'Prefer' } as FlexibleServer
+  const shown = (one: FlexibleServer, observed?: unknown): readonly unknown[] => {
+    const { properties } = shape.fromModel(one, {
+      state: 'Succeeded',
+      observed,
+      words: contractWords,
+    } as View)
+    const { version, minorVersion } = properties as Readonly<Record<string, unknown>>
+    return [version, minorVersion]
+  }
+  assert.deepEqual(shown(model), ['', ''])
+  assert.deepEqual(shown({ ...model, version: '17' }), ['17', ''])
+  assert.deepEqual(shown({ ...model, version: '17' }, { kind: 'ready', version: '16.4' }), [
+    '16',
+    '4',
+  ])
 })
