@@ -1,0 +1,65 @@
+/**
+ * A mail as the message that is sent: headers, a text, and files. The same mail gives the same characters, all of them
+ * ASCII. Texts of callers cannot add a header. The library is loaded by the first mail.
+ */
+
+interface MailAddress {
+  /** Empty: none. */
+  readonly name: string
+  readonly address: string
+}
+
+export interface Mail {
+  /** The part of its `Message-ID` before the domain, which is the sender's. */
+  readonly id: string
+  readonly at: number
+  readonly from: MailAddress
+  readonly to: readonly MailAddress[]
+  /** Where answers go, if not to the sender. */
+  readonly replyTo: MailAddress | undefined
+  readonly language: string
+  readonly subject: string
+  readonly text: string
+  readonly files: readonly MailFile[]
+}
+
+interface MailFile {
+  readonly name: string
+  readonly type: string
+  readonly content: Uint8Array
+}
+
+export async function composeMail(mail: Mail): Promise<string> {
+  const { default: Composer } = await import('nodemailer/lib/mail-composer')
+  const { id, from, to, replyTo, language, subject, text, files } = mail
+  const domain = from.address.slice(from.address.lastIndexOf('@') + 1)
+  const composer = new Composer({
+    messageId: `<${id}@${domain}>`,
+    baseBoundary: id,
+    date: new Date(mail.at),
+    from,
+    to: [...to],
+    ...(replyTo === undefined ? {} : { replyTo }),
+    subject: subject.replace(/\s+/g, ' '),
+    text: text.replace(/\r?\n|\r/g, '\r\n'),
+    headers: { 'Content-Language': language },
+    attachments: files.map(({ name, type, content }) => ({
+      filename: name,
+      contentType: type,
+      content: Buffer.from(content),
+    })),
+    // What a name or a text says is never fetched.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  return (await composer.compile().build()).toString('latin1')
+}
+
+/** One address or several, with commas or semicolons between them; undefined where one of them is none. */
+export function addressesIn(text: string): readonly string[] | undefined {
+  const all = text.split(/[;,]/).map((one) => one.trim())
+  return all.length <= addressesMax && all.every((one) => addressForm.test(one)) ? all : undefined
+}
+
+const addressesMax = 20
+const addressForm = /^[^\s@<>()[\]\\,;:"]{1,64}@[^\s@<>()[\]\\,;:"]{1,255}$/
