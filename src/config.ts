@@ -18,6 +18,7 @@ import {
 import { type ControlConfig, controlSettings } from './config/control.ts'
 import { arrangeEdge, type EdgeConfig, edgeSettings } from './config/edge.ts'
 import { arrangeKey, type KeyConfig, keySettings } from './config/key.ts'
+import { arrangeMail, type MailConfig, mailSettings } from './config/mail.ts'
 import {
   arrangeMigrations,
   type MigrationsConfig,
@@ -56,6 +57,7 @@ export interface Config
     TlsConfig,
     OutboundConfig,
     TypesConfig,
+    MailConfig,
     MigrationsConfig {
   /** An absolute path. */
   readonly home: string
@@ -192,6 +194,7 @@ const settings = {
     description:
       'The status of the business application’s answer to a tag in `If-Match` that is stale. `409` is for clients that expect it.',
   }),
+  ...mailSettings,
   ...edgeSettings,
   ...tlsSettings,
   ...controlSettings,
@@ -327,6 +330,7 @@ function arrange(
     shareRoot: resolve(directory, named.shareRoot || join(named.home, 'storage')),
     shareDatabases: resolve(directory, named.shareDatabases || join(named.home, 'databases')),
     businessConflictStatus: named.businessConflictStatus === '409' ? 409 : 412,
+    ...arrangeMail(named, directory),
     ...arrangeTypes(named, directory),
     ...arrangeMigrations(named, directory),
     control: named.control,

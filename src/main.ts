@@ -24,6 +24,7 @@ import { faulty } from './main/faults.ts'
 import { findOwner, seedInstallation } from './main/first-start.ts'
 import { type Foundation, inMemory, openFoundation, type Sources } from './main/foundation.ts'
 import { openInstallationPlane } from './main/installation-plane.ts'
+import { openInstallationOutbox } from './main/outbox.ts'
 import { randomIds } from './main/random-ids.ts'
 import { openInstallationStates } from './main/states.ts'
 
@@ -115,18 +116,21 @@ export async function start(config: Config, given: Partial<Given> = {}): Promise
 
   const unhandled = { rejections: 0, exceptions: 0 }
   const { containers } = engines
+  const outbox = opened.use(openInstallationOutbox(serving))
   const edge = {
     ...served,
     ...accounts,
     ownerId,
     containers,
     states,
+    outbox,
     unhandledErrors: () => unhandled,
   }
   const server = opened.use(createEdge(serving, edge))
   const addresses = await listen(base, server, opened)
   const { url } = addresses
   startBackground(base, plane, opened)
+  outbox.start()
   base.movedClock?.onSettle(() => plane.reconciler.idle())
   const { tenantId, subscriptionId } = record
   const shown = { tenantId, subscriptionId, principalId: ownerId }

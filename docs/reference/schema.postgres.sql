@@ -611,6 +611,31 @@ CREATE TABLE business_number_series (
   PRIMARY KEY (id)
 );
 
+CREATE TABLE business_outbox_entries (
+  id text COLLATE "C" NOT NULL,
+  company_id text COLLATE "C" NOT NULL,
+  revision bigint NOT NULL,
+  kind text COLLATE "C" DEFAULT ''::text NOT NULL,
+  status text COLLATE "C" DEFAULT ''::text NOT NULL,
+  sender text COLLATE "C" DEFAULT ''::text NOT NULL,
+  recipient text COLLATE "C" DEFAULT ''::text NOT NULL,
+  subject text COLLATE "C" DEFAULT ''::text NOT NULL,
+  language text COLLATE "C" DEFAULT ''::text NOT NULL,
+  document_id text COLLATE "C" DEFAULT '00000000-0000-0000-0000-000000000000'::text NOT NULL,
+  document_type text COLLATE "C" DEFAULT ''::text NOT NULL,
+  document_number text COLLATE "C" DEFAULT ''::text NOT NULL,
+  attempts bigint DEFAULT 0 NOT NULL,
+  created_at bigint DEFAULT 0 NOT NULL,
+  due_at bigint DEFAULT 0 NOT NULL,
+  leased_until bigint DEFAULT 0 NOT NULL,
+  sent_at bigint DEFAULT 0 NOT NULL,
+  last_error text COLLATE "C" DEFAULT ''::text NOT NULL,
+  last_modified_date_time bigint DEFAULT 0 NOT NULL,
+  payload text COLLATE "C" DEFAULT ''::text NOT NULL,
+  message text COLLATE "C" DEFAULT ''::text NOT NULL,
+  PRIMARY KEY (id)
+);
+
 CREATE TABLE business_payment_methods (
   id text COLLATE "C" NOT NULL,
   company_id text COLLATE "C" NOT NULL,
@@ -1211,6 +1236,12 @@ CREATE INDEX business_lines_by_item ON business_lines USING btree (item_id);
 CREATE UNIQUE INDEX business_locations_by_code ON business_locations USING btree (company_id, code);
 
 CREATE UNIQUE INDEX business_number_series_by_code ON business_number_series USING btree (company_id, code);
+
+CREATE INDEX business_outbox_entries_by_company ON business_outbox_entries USING btree (company_id, created_at, id);
+
+CREATE INDEX business_outbox_entries_by_document ON business_outbox_entries USING btree (document_id);
+
+CREATE INDEX business_outbox_entries_waiting ON business_outbox_entries USING btree (kind, due_at) WHERE (status = 'Waiting'::text);
 
 CREATE UNIQUE INDEX business_payment_methods_by_code ON business_payment_methods USING btree (company_id, code);
 

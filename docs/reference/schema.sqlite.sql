@@ -671,6 +671,39 @@ CREATE TABLE business_number_series (
 CREATE UNIQUE INDEX business_number_series_by_code
 on business_number_series (company_id, code);
 
+CREATE TABLE business_outbox_entries (
+  id text not null primary key,
+  company_id text not null,
+  revision bigint not null,
+  kind text not null default '',
+  status text not null default '',
+  sender text not null default '',
+  recipient text not null default '',
+  subject text not null default '',
+  language text not null default '',
+  document_id text not null default '00000000-0000-0000-0000-000000000000',
+  document_type text not null default '',
+  document_number text not null default '',
+  attempts bigint not null default 0,
+  created_at bigint not null default 0,
+  due_at bigint not null default 0,
+  leased_until bigint not null default 0,
+  sent_at bigint not null default 0,
+  last_error text not null default '',
+  last_modified_date_time bigint not null default 0,
+  payload text not null default '',
+  message text not null default ''
+);
+
+CREATE INDEX business_outbox_entries_by_company
+on business_outbox_entries (company_id, created_at, id);
+
+CREATE INDEX business_outbox_entries_by_document
+on business_outbox_entries (document_id);
+
+CREATE INDEX business_outbox_entries_waiting
+on business_outbox_entries (kind, due_at) where status = 'Waiting';
+
 CREATE TABLE business_payment_methods (
   id text not null primary key,
   company_id text not null,

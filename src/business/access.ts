@@ -80,6 +80,7 @@ const salesSets: ReadonlySet<string> = new Set([
   'salesCreditMemos',
   'salesCreditMemoLines',
   'customerPayments',
+  'outboxEntries',
 ])
 
 /** Throws 403. `companyId` is undefined only for the set of companies itself. */

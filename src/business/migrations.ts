@@ -251,6 +251,15 @@ function statements(dialect: Dialect): readonly (readonly string[])[] {
       ...addColumns(tables.customerPayments, dialect, 10),
       ...discountAccount(dialect),
     ],
+    [
+      createTable(tables.outboxEntries, dialect, 11),
+      `create index business_outbox_entries_waiting
+        on business_outbox_entries (kind, due_at) where status = 'Waiting'`,
+      `create index business_outbox_entries_by_company
+        on business_outbox_entries (company_id, created_at, id)`,
+      `create index business_outbox_entries_by_document
+        on business_outbox_entries (document_id)`,
+    ],
   ]
 }
 

@@ -17,6 +17,7 @@ import {
 } from './entities/ledger-entries.ts'
 import { locations } from './entities/locations.ts'
 import { numberSeries } from './entities/number-series.ts'
+import { outboxEntries } from './entities/outbox-entries.ts'
 import { paymentMethods, paymentTerms, shipmentMethods } from './entities/payment-terms.ts'
 import { agedAccountsReceivables, customerFinancialDetails } from './entities/receivables.ts'
 import { salesCreditMemos, salesInvoices, salesQuotes } from './entities/sales-documents.ts'
@@ -60,5 +61,6 @@ export const businessModel: Model = createModel([
   customerPaymentJournals,
   customerFinancialDetails,
   agedAccountsReceivables,
+  outboxEntries,
   accessRights,
 ])

@@ -33,6 +33,8 @@ import { entityDefinitions, metadataOf, serviceDocument } from './odata/metadata
 import { type ResolvedPath, toldPath } from './odata/path-rows.ts'
 import { createReader, type Reader } from './odata/read.ts'
 import { type DataRequest, type ParsedRequest, parseRequest } from './odata/request.ts'
+import type { Outbox } from './outbox/deliver.ts'
+import { messageAddress, messageAnswer } from './outbox/message-address.ts'
 import { documents, lines } from './tables.ts'
 import { untilDeadline } from './until-deadline.ts'
 import { lockInOrder } from './write/lock-order.ts'
@@ -58,6 +60,8 @@ export interface BusinessDependencies extends AccessDependencies {
   publicUrl(): string
   /** What a stale tag is answered with. */
   readonly conflictStatus: 409 | 412
+  /** Where mail comes from, and who sends it. */
+  readonly outbox?: Pick<WriteContext, 'mailSender'> & Pick<Outbox, 'wake'>
   /** Takes requests that were refused; writes leave their records themselves. */
   readonly activity?: Pick<ActivityQueue, 'note'>
 }
@@ -115,6 +119,11 @@ export function createBusiness(deps: BusinessDependencies): Business {
       if (part !== undefined) throw inBatch()
       return await pdfOf(deps, readerOf(request), { request, caller }, pdf)
     }
+    const entryPath = messageAddress(request)
+    if (entryPath !== undefined) {
+      if (part !== undefined) throw inBatch()
+      return await messageOf(deps, readerOf(request), { request, caller }, entryPath)
+    }
     const parsed = parseRequest(model, deps.namespace, request, deps.clock.now())
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     if (parsed.kind === 'batch') return await batch(request, caller)
@@ -132,7 +141,10 @@ export function createBusiness(deps: BusinessDependencies): Business {
     }
     const write = (tx: SqlTx): Promise<BusinessAnswer> =>
       written({ request, parsed, caller, budget: budget?.inTransaction() }, tx)
-    return await (within === undefined ? sql.transact(write) : write(within))
+    if (within !== undefined) return await write(within)
+    const answer = await sql.transact(write)
+    if (parsed.kind === 'action') deps.outbox?.wake()
+    return answer
   }
 
   async function batch(request: BusinessRequest, caller: Caller): Promise<BusinessAnswer> {
@@ -153,7 +165,9 @@ export function createBusiness(deps: BusinessDependencies): Business {
         }),
       snapshot: (work) => sql.snapshot(work),
     }
-    return await answerBatch(request, runner, rootOf(deps, request))
+    const answer = await answerBatch(request, runner, rootOf(deps, request))
+    deps.outbox?.wake()
+    return answer
   }
 
   async function noted(
@@ -226,6 +240,7 @@ async function prepare(
     now: deps.clock.now(),
     principalId: caller.principal.id,
     ids: deps.ids,
+    mailSender: (address) => deps.outbox?.mailSender(address) ?? address,
     conflictStatus: deps.conflictStatus,
     nested: budget.nested,
   }
@@ -400,8 +415,31 @@ async function pdfOf(
   return json(200, pdfDocument({ set: targetOf(parsed).set, id, root, path }))
 }
 
+/** The message of an entry of the outbox, for who may read the entry. */
+async function messageOf(
+  deps: BusinessDependencies,
+  reader: Reader,
+  { request, caller }: { readonly request: BusinessRequest; readonly caller: Caller },
+  path: string,
+): Promise<BusinessAnswer> {
+  if (request.method !== 'GET' && request.method !== 'HEAD') throw onlyRead(request.method)
+  const parsed = parseRequest(
+    model,
+    deps.namespace,
+    { ...request, path, search: '' },
+    deps.clock.now(),
+  )
+  if (!('path' in parsed) || parsed.kind !== 'row') {
+    throw refuse.BadRequest_NotFound({ name: 'content' })
+  }
+  const reads = untilDeadline(deps.sql, request.signal)
+  const reading = { reader, parsed, caller, reads, budget: undefined }
+  const { companyId, id } = await printingOf(reading, undefined)
+  return await messageAnswer(reads, companyId, id)
+}
+
 function inBatch(): Error {
-  return refuse.BadRequest({ reason: 'A batch holds no files: ask for the PDF by itself.' })
+  return refuse.BadRequest({ reason: 'A batch holds no files: ask for the file by itself.' })
 }
 
 /** The document of an address, for who may read it. */

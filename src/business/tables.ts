@@ -389,3 +389,20 @@ export const itemLedgerEntries = business('item_ledger_entries', {
   quantity: number,
   ...changed,
 })
+
+/**
+ * What has to leave the installation, written by the transaction it tells of, and kept after it was sent. The long
+ * columns stand last: lists pass over them.
+ */
+export const outboxEntries = business('outbox_entries', {
+  ...own,
+  ...each(words, 'kind', 'status', 'sender', 'recipient', 'subject', 'language'),
+  document_id: guid,
+  ...each(words, 'document_type', 'document_number'),
+  ...each(number, 'attempts', 'created_at', 'due_at', 'leased_until', 'sent_at'),
+  last_error: words,
+  ...changed,
+  // What it is composed of, until it is; then the message, as it is sent.
+  ...each(words, 'payload', 'message'),
+})
+export type OutboxRow = CellsOf<typeof outboxEntries>

@@ -5,7 +5,7 @@
 
 import { recordedSql } from '#activity/recorded-sql.ts'
 import { openTail } from '#activity/tail.ts'
-import { createBusiness } from '#business/service.ts'
+import { type Business, createBusiness } from '#business/service.ts'
 import { createChangeStream } from '#http/change-stream.ts'
 import { createHttpServer, type HttpServer } from '#http/server.ts'
 import { defaultThrottle, type ThrottleSettings } from '#http/throttle.ts'
@@ -28,12 +28,14 @@ import type { InstallationPlane } from './installation-plane.ts'
 import { keyRoutes } from './key-routes.ts'
 import { metricSources } from './metric-sources.ts'
 import { openApiTexts } from './openapi-texts.ts'
+import type { InstallationOutbox } from './outbox.ts'
 import { openReadiness } from './readiness.ts'
 
 interface Served extends InstallationPlane, Accounts {
   readonly ownerId: string
   readonly containers: ChosenEngine
   readonly states: States
+  readonly outbox: InstallationOutbox
   readonly unhandledErrors: () => { readonly rejections: number; readonly exceptions: number }
 }
 
@@ -71,17 +73,9 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
     ticks,
   })
   return createHttpServer({
-    business: createBusiness({
-      sql: store.sql,
-      activity,
-      clock,
-      ids,
-      namespace: words.namespace,
-      publicUrl: base.publicUrl,
-      conflictStatus: config.businessConflictStatus,
-      groupsOf: (id) => identity.directory.groupsOf(id),
-      administers: (principal) => allowsAtRoot(principal, 'Business/companies/write'),
-    }),
+    business: businessOf(base, served, (principal) =>
+      allowsAtRoot(principal, 'Business/companies/write'),
+    ),
     plane,
     authenticate: (header) => identity.authenticator.authenticate(header),
     expiryOf: (header) => identity.authenticator.expiryOf(header),
@@ -153,6 +147,25 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
         handle: consentPages({ flow: served.consentFlow, log, publicUrl: base.publicUrl }),
       },
     ],
+  })
+}
+
+function businessOf(
+  { config, store, clock, ids, publicUrl }: Foundation,
+  { identity, activity, outbox }: Served,
+  administers: (principal: Principal) => Promise<boolean>,
+): Business {
+  return createBusiness({
+    sql: store.sql,
+    activity,
+    clock,
+    ids,
+    namespace: config.words.namespace,
+    publicUrl,
+    conflictStatus: config.businessConflictStatus,
+    outbox,
+    groupsOf: (id) => identity.directory.groupsOf(id),
+    administers,
   })
 }
 

@@ -2,7 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { SMTPServer } from 'smtp-server'
 import {
   findPostgres,
   howToGetPostgres,
@@ -51,7 +54,10 @@ async function furnish(server: Installation) {
 }
 
 test('an invoice from nothing, over HTTP', { timeout: 120_000 }, async () => {
-  await using server = await startInstallation()
+  await using post = await openMailServer()
+  await using server = await startInstallation({
+    environment: { ARMATURE_MAIL_SERVER: `smtp://127.0.0.1:${post.port}` },
+  })
   const { at, itemId, customerId } = await furnish(server)
   const invoice = await made(server, `${at}/salesInvoices`, { customerId })
   const line = await made(server, `${at}/salesInvoices(${invoice['id']})/salesInvoiceLines`, {
@@ -114,6 +120,7 @@ test('an invoice from nothing, over HTTP', { timeout: 120_000 }, async () => {
   const memo = new URL(corrected.headers.get('location') ?? '').pathname
   assert.equal((await server.request('POST', `${memo}/Vendor.NAV.post`)).status, 204)
   assert.equal((await server.request('GET', own)).at('status'), 'Paid')
+  await sendAndRead(server, post, { at, customerId, memo })
   assert.equal((await server.request('HEAD', own)).status, 200)
   const unknown = await server.request('GET', `${root}/companies`, { token: null })
   assert.deepEqual(
@@ -123,6 +130,75 @@ test('an invoice from nothing, over HTTP', { timeout: 120_000 }, async () => {
   assert.equal((await server.request('PUT', own, { body: {} })).status, 405)
   assert.equal((await server.request('GET', '/api/v3.0/companies')).status, 404)
 })
+
+/** The memo goes to the mail server, and what it got is what the installation keeps. */
+async function sendAndRead(
+  server: Installation,
+  post: MailServer,
+  { at, customerId, memo }: Readonly<Record<'at' | 'customerId' | 'memo', string>>,
+): Promise<void> {
+  const send = () => server.request('POST', `${memo}/Vendor.NAV.send`)
+  assert.match((await send()).text, /has no address to be sent to/)
+  const patch = async (path: string, body: object): Promise<void> => {
+    const answer = await server.request('PATCH', path, { body, headers: { 'if-match': '*' } })
+    assert.equal(answer.status, 200, answer.text)
+  }
+  // What is posted no longer changes: its customer may.
+  await patch(`${root}/${at}/customers(${customerId})`, { email: 'books@adatum.example' })
+  assert.match((await send()).text, /no address that mail comes from/)
+  const own = await server.request('GET', `${root}/${at}/companyInformation`)
+  await patch(`${root}/${at}/companyInformation(${own.at('value.0.id')})`, {
+    email: 'us@paper.example',
+  })
+  assert.equal((await send()).status, 204)
+  const message = await post.next
+  const entries = `${root}/${at}/outboxEntries`
+  const listed = async () => (await server.request('GET', entries)).items()
+  while ((await listed()).some(({ status }) => status === 'Waiting')) await pause(20)
+  const [entry, ...others] = await listed()
+  assert.deepEqual(
+    [entry?.['status'], entry?.['sender'], entry?.['recipient'], entry?.['attempts'], others],
+    ['Sent', 'us@paper.example', 'books@adatum.example', 1, []],
+  )
+  const kept = await server.request('GET', `${entries}(${entry?.['id']})/content`)
+  assert.equal(kept.headers.get('content-type'), 'message/rfc822')
+  assert.ok(kept.text === message, 'the message is kept as it was sent')
+  assert.match(message, /filename=Credit_memo_\S+\.pdf/)
+  const batched = await server.request('POST', `${root}/$batch`, {
+    body: {
+      requests: [{ method: 'GET', id: '1', url: `${at}/outboxEntries(${entry?.['id']})/content` }],
+    },
+  })
+  assert.equal(batched.at('responses.0.status'), 400, batched.text)
+  assert.equal((await server.request('DELETE', `${entries}(${entry?.['id']})`)).status, 405)
+}
+
+interface MailServer extends AsyncDisposable {
+  readonly port: number
+  /** The first message. */
+  readonly next: Promise<string>
+}
+
+async function openMailServer(): Promise<MailServer> {
+  const { promise: next, resolve: got } = Promise.withResolvers<string>()
+  const server = new SMTPServer({
+    disabledCommands: ['AUTH', 'STARTTLS'],
+    disableReverseLookup: true,
+    onData(stream, _, done) {
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('end', () => {
+        got(Buffer.concat(chunks).toString('latin1'))
+        done()
+      })
+    },
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  // A server that listens on a port has an address of this shape.
+  const { port } = server.server.address() as AddressInfo
+  const close = () => new Promise<void>((resolve) => server.close(() => resolve()))
+  return { port, next, [Symbol.asyncDispose]: close }
+}
 
 /** A second kill meets a server that has recovered once, which the long suite looks at. */
 const rounds = isLong ? 3 : 1

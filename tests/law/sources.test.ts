@@ -135,6 +135,7 @@ const catchers: Readonly<Record<string, string>> = {
   'src/providers/container-instance/domain/engine-failure.ts':
     'failures of the engine become values',
   'src/business/failure.ts': 'refusals become answers, each by itself inside a batch',
+  'src/business/outbox/deliver.ts': 'the world fails; background work tries again',
   'src/business/odata/address.ts': 'decodeURIComponent has no other way to say no',
   'src/business/odata/batch.ts': 'a change set that is taken back is an answer',
   'src/business/odata/paging.ts': 'a token that cannot be read is refused',

@@ -7,6 +7,7 @@ import { allRows, findRow, insertRow } from '#query/rows.ts'
 import { shown } from '../amounts/decimals.ts'
 import { noDate, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
+import { retryEntry } from '../outbox/entries.ts'
 import type { DocumentRow, LineRow } from '../tables.ts'
 import * as tables from '../tables.ts'
 import { dropDocument, localCurrency, lockDocument } from '../write/documents.ts'
@@ -21,6 +22,7 @@ import { isPosted } from './life.ts'
 import { nextNumber } from './numbers.ts'
 import { lockLedger, Posting } from './posting.ts'
 import { bookSale } from './sales-posting.ts'
+import { addresseesOf, sendDocument } from './sending.ts'
 
 /** The document an action leads to: `Location` points at it. */
 interface ActionResult {
@@ -40,6 +42,10 @@ export async function act(
     await postJournal(context, target)
     return { set: entity.set, id }
   }
+  if (entity.table === tables.outboxEntries) {
+    await retryEntry(context, target)
+    return { set: entity.set, id }
+  }
   const row = await lockDocument(context, target)
   checkTag(target, row, false, context.conflictStatus)
   const self = { set: entity.set, id }
@@ -55,13 +61,13 @@ export async function act(
       await post(context, row)
       return self
     case 'postAndSend':
-      needEmail(row)
+      await addresseesOf(context, row)
       await post(context, row)
-      await noteSent(context, id)
+      await sendDocument(context, id)
       return self
     case 'send':
-      needEmail(row)
-      await noteSent(context, id, row.kind === 'quote' ? 'Sent' : undefined)
+      await addresseesOf(context, row)
+      await sendDocument(context, id, row.kind === 'quote' ? 'Sent' : undefined)
       return self
     case 'sendToReview':
       if (row.status !== 'Draft') throw notInState(row, 'Draft')
@@ -76,9 +82,9 @@ export async function act(
       await cancel(context, row)
       return self
     case 'cancelAndSend':
-      needEmail(row)
-      await cancel(context, row)
-      await noteSent(context, id)
+      await addresseesOf(context, row)
+      // What undoes it is what its customer has to have.
+      await sendDocument(context, await cancel(context, row))
       return self
     case 'makeCorrectiveCreditMemo':
       return { set: 'salesCreditMemos', id: await makeCorrective(context, row) }
@@ -89,24 +95,6 @@ export async function act(
         reason: `The action '${action}' leads to a kind of document that is not kept here (${kindOf(entity)}).`,
       })
   }
-}
-
-function needEmail(row: DocumentRow): void {
-  if (row.email === '') {
-    throw badValue(
-      'email',
-      'the document has no address to be sent to; set it, or that of the customer.',
-    )
-  }
-}
-
-/** Noted, not mailed: the installation has no mail engine. */
-function noteSent(context: WriteContext, id: string, status?: string): Promise<void> {
-  return updateRow(context.tx, tables.documents, id, {
-    sent_date: context.now,
-    last_modified_date_time: context.now,
-    ...(status === undefined ? {} : { status }),
-  })
 }
 
 async function post(context: WriteContext, row: DocumentRow): Promise<void> {
@@ -283,8 +271,8 @@ async function requireCreditable(
   }
 }
 
-/** A corrective document that undoes this one, posted at once. */
-async function cancel(context: WriteContext, row: DocumentRow): Promise<void> {
+/** A corrective document that undoes this one, posted at once; its id. */
+async function cancel(context: WriteContext, row: DocumentRow): Promise<string> {
   const status = row.status
   if (!isPosted(row))
     throw ruleBroken(
@@ -325,6 +313,7 @@ async function cancel(context: WriteContext, row: DocumentRow): Promise<void> {
   })
   await bookSale(context, posting, copy, { sign, local, rate: row })
   await posting.finish()
+  return copyId
 }
 
 async function makeCorrective(context: WriteContext, row: DocumentRow): Promise<string> {

@@ -48,12 +48,11 @@ export function pdfDocument({ set, id, root, path }: PdfOf): object {
 }
 
 export function pdfAnswer(bytes: Uint8Array, name: string, language: string): BusinessAnswer {
-  const file = name.replace(/[^A-Za-z0-9._-]/g, '_')
   return {
     status: 200,
     headers: {
       'Content-Type': 'application/pdf',
-      'Content-Disposition': `inline; filename="${file}.pdf"`,
+      'Content-Disposition': `inline; filename="${fileNameOf(name)}.pdf"`,
       'Content-Language': language,
       'X-Content-Type-Options': 'nosniff',
       'OData-Version': '4.0',
@@ -62,4 +61,9 @@ export function pdfAnswer(bytes: Uint8Array, name: string, language: string): Bu
     body: undefined,
     bytes,
   }
+}
+
+/** Without what some system does not take in a name. */
+export function fileNameOf(name: string): string {
+  return name.replace(/[^A-Za-z0-9._-]/g, '_')
 }

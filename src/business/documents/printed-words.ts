@@ -22,6 +22,10 @@ export interface PrintedWords {
   readonly remaining: string
   readonly more: string
   readonly taxNumber: string
+  /** Of a mail that a document is attached to. */
+  readonly greeting: string
+  readonly attached: string
+  readonly regards: string
 }
 
 function words(list: string): PrintedWords {
@@ -47,32 +51,35 @@ function words(list: string): PrintedWords {
     remaining = '',
     more = '',
     taxNumber = '',
+    greeting = '',
+    attached = '',
+    regards = '',
   ] = list.split('|')
   return {
     ...{ invoice, quote, creditMemo, draft, number, date, due, validUntil, customer },
     ...{ yourReference, description, quantity, price, discount, amount, excluding, tax },
-    ...{ including, remaining, more, taxNumber },
+    ...{ including, remaining, more, taxNumber, greeting, attached, regards },
   }
 }
 
 const byLanguage: Readonly<Record<string, PrintedWords>> = Object.freeze({
   en: words(
-    'Invoice|Quote|Credit memo|Draft|Number|Date|Due|Valid until|Customer|Your reference|Description|Quantity|Price|Discount|Amount|Total without tax|Tax|Total|To be paid|further lines|Tax number',
+    'Invoice|Quote|Credit memo|Draft|Number|Date|Due|Valid until|Customer|Your reference|Description|Quantity|Price|Discount|Amount|Total without tax|Tax|Total|To be paid|further lines|Tax number|Hello|please find attached:|Kind regards',
   ),
   de: words(
-    'Rechnung|Angebot|Gutschrift|Entwurf|Nummer|Datum|Fällig|Gültig bis|Kunde|Ihr Zeichen|Beschreibung|Menge|Preis|Rabatt|Betrag|Summe ohne Steuer|Steuer|Gesamtbetrag|Zu zahlen|weitere Zeilen|Steuernummer',
+    'Rechnung|Angebot|Gutschrift|Entwurf|Nummer|Datum|Fällig|Gültig bis|Kunde|Ihr Zeichen|Beschreibung|Menge|Preis|Rabatt|Betrag|Summe ohne Steuer|Steuer|Gesamtbetrag|Zu zahlen|weitere Zeilen|Steuernummer|Guten Tag|im Anhang finden Sie:|Mit freundlichen Grüßen',
   ),
   fr: words(
-    "Facture|Devis|Avoir|Brouillon|Numéro|Date|Échéance|Valable jusqu'au|Client|Votre référence|Désignation|Quantité|Prix|Remise|Montant|Total hors taxes|Taxe|Total TTC|À payer|autres lignes|N° fiscal",
+    "Facture|Devis|Avoir|Brouillon|Numéro|Date|Échéance|Valable jusqu'au|Client|Votre référence|Désignation|Quantité|Prix|Remise|Montant|Total hors taxes|Taxe|Total TTC|À payer|autres lignes|N° fiscal|Bonjour|vous trouverez ci-joint :|Cordialement",
   ),
   es: words(
-    'Factura|Presupuesto|Abono|Borrador|Número|Fecha|Vencimiento|Válido hasta|Cliente|Su referencia|Descripción|Cantidad|Precio|Descuento|Importe|Total sin impuestos|Impuesto|Total|A pagar|líneas más|N.º fiscal',
+    'Factura|Presupuesto|Abono|Borrador|Número|Fecha|Vencimiento|Válido hasta|Cliente|Su referencia|Descripción|Cantidad|Precio|Descuento|Importe|Total sin impuestos|Impuesto|Total|A pagar|líneas más|N.º fiscal|Buenos días|le adjuntamos:|Saludos cordiales',
   ),
   it: words(
-    'Fattura|Offerta|Nota di credito|Bozza|Numero|Data|Scadenza|Valida fino al|Cliente|Vostro riferimento|Descrizione|Quantità|Prezzo|Sconto|Importo|Totale senza imposte|Imposta|Totale|Da pagare|altre righe|Partita IVA',
+    'Fattura|Offerta|Nota di credito|Bozza|Numero|Data|Scadenza|Valida fino al|Cliente|Vostro riferimento|Descrizione|Quantità|Prezzo|Sconto|Importo|Totale senza imposte|Imposta|Totale|Da pagare|altre righe|Partita IVA|Buongiorno|in allegato trova:|Cordiali saluti',
   ),
   nl: words(
-    'Factuur|Offerte|Creditnota|Concept|Nummer|Datum|Vervaldatum|Geldig tot|Klant|Uw referentie|Omschrijving|Aantal|Prijs|Korting|Bedrag|Totaal exclusief btw|Btw|Totaal|Te betalen|verdere regels|Btw-nummer',
+    'Factuur|Offerte|Creditnota|Concept|Nummer|Datum|Vervaldatum|Geldig tot|Klant|Uw referentie|Omschrijving|Aantal|Prijs|Korting|Bedrag|Totaal exclusief btw|Btw|Totaal|Te betalen|verdere regels|Btw-nummer|Goedendag|als bijlage vindt u:|Met vriendelijke groet',
   ),
 })
 

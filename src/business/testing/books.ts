@@ -99,6 +99,7 @@ export async function openBooks(
     now: Date.UTC(2026, 10, 21),
     principalId: '11111111-1111-1111-1111-111111111111',
     ids: { uuid: () => randomUUID(), secret: () => 'x' },
+    mailSender: (address) => address || 'books@example.com',
     conflictStatus: 412,
   })
   const entityOf = (set: string, version: Version = 'v2.0'): Entity => {

@@ -61,6 +61,8 @@ export interface WriteContext extends Writing {
   readonly now: number
   readonly principalId: string
   readonly ids: Ids
+  /** The address that mail of a company with this one comes from; empty: there is none. */
+  mailSender(companyAddress: string): string
   /** What a stale tag is answered with. */
   readonly conflictStatus: 409 | 412
   /** Lines that may still come with their documents in this transaction. */

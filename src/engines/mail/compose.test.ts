@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { addressesIn, composeMail } from './compose.ts'
+import { composeMail } from './compose.ts'
 import { sampleMail } from './contract.ts'
 
 const headOf = (message: string): string => message.slice(0, message.indexOf('\r\n\r\n'))
@@ -40,16 +40,4 @@ test('no text of a document adds a header or an address, or fetches a file', asy
     parse(to.slice(4)).map((one) => ('address' in one ? one.address : one)),
     ['a@adatum.example'],
   )
-})
-
-test('addresses are split, and what is none is refused', () => {
-  assert.deepEqual(addressesIn('a@b.example'), ['a@b.example'])
-  assert.deepEqual(addressesIn(' a@b.example; ü@c.example ,d@localhost'), [
-    'a@b.example',
-    'ü@c.example',
-    'd@localhost',
-  ])
-  const bad = ['', 'a', 'a@', '@b', 'a b@c', 'a@b@c', '<a@b>', 'a@b\r\nBcc: c@d', 'a@b;;c@d']
-  for (const text of bad) assert.equal(addressesIn(text), undefined, text)
-  assert.equal(addressesIn(Array.from({ length: 21 }, () => 'a@b.c').join(',')), undefined)
 })

@@ -162,18 +162,18 @@ test('the policy of what goes out holds: what the operator denies is not reached
   await using server = await openServer()
   const names = { 'mail.example': [['127.0.0.1']] }
   const engineOn = (deny: readonly string[]) => {
-    const { outbound, told, asked } = watchedWay({ deny }, names)
+    const way = watchedWay({ deny }, names)
     const at = { ...plain, host: 'mail.example', port: server.port }
-    return { engine: smtpEngine(at, { ...deps, outbound }), told, asked }
+    return { way, engine: smtpEngine(at, { ...deps, outbound: way.outbound }) }
   }
   const denied = engineOn(['127.0.0.0/8'])
   assert.equal((await refusalOf(denied.engine.send(two, message))).isFinal, false)
-  assert.match(denied.told.join(), /127\.0\.0\.0\/8/)
+  assert.match(denied.way.told.join(), /127\.0\.0\.0\/8/)
   assert.equal(server.received.length, 0)
   // The operator named it, so that an inner address is allowed by that.
   const named = engineOn([])
   await named.engine.send(two, message)
-  assert.deepEqual([named.asked, server.received.length], [['mail.example'], 1])
+  assert.deepEqual([named.way.asked, server.received.length], [['mail.example'], 1])
 })
 
 /** A server elsewhere, as far as the engine knows, with a certificate of its own. */
@@ -226,18 +226,18 @@ for (const isSecure of [false, true]) {
 }
 
 test('without TLS no password is sent to a server elsewhere', async (t) => {
-  const asked: string[] = []
+  const users: string[] = []
   const found = await openElsewhere(t, {
     ...signingIn,
     disabledCommands: ['STARTTLS'],
     allowInsecureAuth: true,
     onAuth({ username = '' }, _, done) {
-      asked.push(username)
+      users.push(username)
       return done(null, { user: username })
     },
   })
   const signed = { ...found.at, user: 'books', password: 'right' }
   const refusal = await refusalOf(smtpEngine(signed, found.deps).send(two, message))
   assert.match(refusal.message, /TLS/)
-  assert.deepEqual(asked, [])
+  assert.deepEqual(users, [])
 })

@@ -10,7 +10,7 @@ import { isLoopback } from '#outbound/address.ts'
 import { NotReached, type Outbound, socketOf } from '#outbound/outbound.ts'
 import { type Envelope, type HandedOver, type MailEngine, MailNotSent } from '../engine.ts'
 
-export interface SmtpServer {
+interface SmtpServer {
   readonly host: string
   readonly port: number
   /** TLS from the first byte; otherwise by STARTTLS. */
@@ -34,7 +34,10 @@ const sendMilliseconds = 10 * 60_000
 const answerBytesMax = 64 * 1024
 const reasonMax = 200
 
-export function smtpEngine(server: SmtpServer, deps: SmtpDependencies): MailEngine {
+export function smtpEngine(
+  server: SmtpServer,
+  { timers, name, ...deps }: SmtpDependencies,
+): MailEngine {
   const { host, port, isSecure } = server
   const scheme = isSecure ? 'smtps' : 'smtp'
   const destination = { scheme, host, port }
@@ -43,9 +46,9 @@ export function smtpEngine(server: SmtpServer, deps: SmtpDependencies): MailEngi
     title: `${scheme}://${host}:${port}`,
     async send(envelope, message) {
       try {
-        return await inTime(deps.timers, async (started) => {
-          const socket = started(await connected(outbound, destination))
-          return await handOver(server, deps.name, { socket, envelope, message })
+        return await inTime(timers, async (started) => {
+          const socket = started(await connected({ outbound, timers }, destination))
+          return await handOver(server, name, { socket, envelope, message })
         })
       } catch (error) {
         throw notSent(error, (cause) => outbound.failed(destination, cause))
@@ -75,21 +78,26 @@ async function inTime(
 }
 
 async function connected(
-  outbound: Outbound,
+  { outbound, timers }: Pick<SmtpDependencies, 'outbound' | 'timers'>,
   destination: Parameters<Outbound['route']>[0],
 ): Promise<Socket> {
   const route = await outbound.route(destination)
   const socket = socketOf(route)
-  return await new Promise((resolve, reject) => {
-    socket.setTimeout(connectMilliseconds, () => socket.destroy(new Error('connecting timed out')))
-    socket.once('error', reject)
-    socket.once('connect', () => {
-      socket.setTimeout(0)
-      socket.off('error', reject)
-      resolve(socket)
+  const timer = timers.after(connectMilliseconds, () =>
+    socket.destroy(new Error('connecting timed out')),
+  )
+  try {
+    return await new Promise((resolve, reject) => {
+      socket.once('error', reject)
+      socket.once('connect', () => {
+        socket.off('error', reject)
+        resolve(socket)
+      })
+      socket.connect(route.port, route.host)
     })
-    socket.connect(route.port, route.host)
-  })
+  } finally {
+    timer.cancel()
+  }
 }
 
 interface Handing {

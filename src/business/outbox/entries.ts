@@ -1,0 +1,78 @@
+/**
+ * Entries of the outbox: what a transaction wants sent. Written in that transaction, so that nothing is sent of what
+ * did not happen, and nothing that happened is forgotten. Sending is done by `deliver.ts`.
+ */
+
+import { insertRow } from '#query/rows.ts'
+import type { Printed } from '../documents/printed.ts'
+import { ruleBroken } from '../errors.ts'
+import { type OutboxRow, outboxEntries } from '../tables.ts'
+import { lockRow, newId, updateRow, type WriteContext } from '../write/rows.ts'
+import { checkTag, type Target } from '../write/tag.ts'
+
+/** What is sent of one kind, before it is composed. */
+export interface MailPayload {
+  readonly from: MailPerson
+  /** Empty address: answers go to the sender. */
+  readonly replyTo: MailPerson
+  readonly to: readonly MailPerson[]
+  readonly subject: string
+  readonly text: string
+  /** What the document said at that moment: it is attached as a PDF. */
+  readonly printed: Printed
+}
+
+interface MailPerson {
+  readonly name: string
+  readonly address: string
+}
+
+type NewEntry = Pick<
+  OutboxRow,
+  | 'kind'
+  | 'sender'
+  | 'recipient'
+  | 'subject'
+  | 'language'
+  | 'document_id'
+  | 'document_type'
+  | 'document_number'
+>
+
+export async function addEntry(
+  context: WriteContext,
+  entry: NewEntry,
+  payload: MailPayload,
+): Promise<void> {
+  await insertRow(context.tx, outboxEntries, {
+    id: newId(context),
+    company_id: context.companyId,
+    revision: 1,
+    status: 'Waiting',
+    created_at: context.now,
+    due_at: context.now,
+    last_modified_date_time: context.now,
+    ...entry,
+    payload: JSON.stringify(payload),
+  })
+}
+
+/** What has failed is tried anew, from the first attempt on. */
+export async function retryEntry(context: WriteContext, target: Target): Promise<void> {
+  const { id } = target
+  const row = await lockRow(context, outboxEntries, { id, company_id: context.companyId })
+  if (row === undefined) throw new Error('a row that was resolved is gone')
+  checkTag(target, row, false, context.conflictStatus)
+  if (row.status !== 'Failed') {
+    throw ruleBroken(
+      `The entry is '${row.status}'; only one that is 'Failed' is retried.`,
+      'status',
+    )
+  }
+  await updateRow(context.tx, outboxEntries, id, {
+    status: 'Waiting',
+    attempts: 0,
+    due_at: context.now,
+    last_modified_date_time: context.now,
+  })
+}

@@ -1,0 +1,60 @@
+/** Mail of documents: the PDF is made of what the document said when it was sent. Composing and handing over are given. */
+
+import { fileNameOf } from '../documents/pdf-document.ts'
+import { asPdf } from '../documents/printed-pdf.ts'
+import { Budget } from '../odata/budget.ts'
+import { addressesIn } from './addresses.ts'
+import type { Channel } from './deliver.ts'
+import type { MailPayload } from './entries.ts'
+
+export interface Mailer {
+  compose(mail: {
+    readonly id: string
+    readonly at: number
+    readonly from: MailPayload['from']
+    readonly to: MailPayload['to']
+    readonly replyTo: MailPayload['replyTo'] | undefined
+    readonly language: string
+    readonly subject: string
+    readonly text: string
+    readonly files: readonly {
+      readonly name: string
+      readonly type: string
+      readonly content: Uint8Array
+    }[]
+  }): Promise<string>
+  /** Throws `NotDelivered`. */
+  send(
+    envelope: {
+      readonly id: string
+      readonly from: string
+      readonly to: readonly string[]
+      readonly at: number
+    },
+    message: string,
+  ): Promise<{ readonly refused: readonly string[] }>
+}
+
+export function mailChannel(mailer: Mailer): Channel {
+  return {
+    async compose({ id, created_at: at, language, payload }) {
+      // Written by `addEntry`.
+      const { printed, replyTo, ...mail } = JSON.parse(payload) as MailPayload
+      const content = await asPdf(printed, Budget.ofAnswer())
+      const name = `${fileNameOf(`${printed.title} ${printed.number}`)}.pdf`
+      return await mailer.compose({
+        id,
+        at,
+        language,
+        ...mail,
+        replyTo: replyTo.address === '' ? undefined : replyTo,
+        files: [{ name, type: 'application/pdf', content }],
+      })
+    },
+    async send({ id, created_at: at, sender: from, recipient }, message) {
+      const to = addressesIn(recipient) ?? []
+      const { refused } = await mailer.send({ id, from, to, at }, message)
+      return refused.length === 0 ? '' : `refused: ${refused.join(', ')}`
+    },
+  }
+}

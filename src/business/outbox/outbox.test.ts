@@ -1,0 +1,286 @@
+/** From the action to the mail: what is written in its transaction, what is sent, how often it is tried, what is kept. */
+
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { silentLog } from '#kernel/ports.ts'
+import type { SqlRow } from '#stores/store.ts'
+import { type BusinessFixture, dialects, openCompany } from '../testing/books.ts'
+import { pdfText } from '../testing/pdf-text.ts'
+import { NotDelivered, type Outbox, openOutbox } from './deliver.ts'
+import { type Mailer, mailChannel } from './mail-channel.ts'
+
+const minute = 60_000
+const start = Date.UTC(2026, 10, 21)
+
+interface Sent {
+  readonly to: readonly string[]
+  readonly message: string
+}
+
+/** A mail server of the test's: what it takes is in `sent`, and it fails as `answer` says. */
+function openPost(company: BusinessFixture) {
+  const sent: Sent[] = []
+  const mails: Parameters<Mailer['compose']>[0][] = []
+  const clock = { at: start }
+  let answer: (() => Promise<void>) | undefined
+  const mailer: Mailer = {
+    async compose(mail) {
+      mails.push(mail)
+      return `Message-ID: ${mail.id}\r\n\r\nmail ${mails.length}`
+    },
+    async send({ to }, message) {
+      await answer?.()
+      sent.push({ to, message })
+      return { refused: [] }
+    },
+  }
+  const waiting: { readonly due: number; run: () => unknown }[] = []
+  const open = (): Outbox => {
+    const outbox = openOutbox({
+      sql: company.sql,
+      clock: { now: () => clock.at },
+      timers: {
+        after(milliseconds, run) {
+          const one = { due: clock.at + milliseconds, run }
+          waiting.push(one)
+          return { cancel: () => void waiting.splice(waiting.indexOf(one) >>> 0, 1) }
+        },
+      },
+      log: silentLog,
+      channels: { Mail: mailChannel(mailer) },
+    })
+    outbox.start()
+    return outbox
+  }
+  return {
+    sent,
+    mails,
+    open,
+    answers(with_: (() => Promise<void>) | undefined) {
+      answer = with_
+    },
+    /** Moves the clock, and runs what that makes due. */
+    async pass(milliseconds: number) {
+      await until(() => waiting.length > 0)
+      clock.at += milliseconds
+      const due = waiting.filter((one) => one.due <= clock.at)
+      for (const one of due) waiting.splice(waiting.indexOf(one), 1)
+      await Promise.all(due.map((one) => one.run()))
+    },
+  }
+}
+
+async function entries(company: BusinessFixture): Promise<readonly SqlRow[]> {
+  return await company.sql.all('select * from business_outbox_entries order by id')
+}
+
+const looksMax = 6000
+const lookMilliseconds = 5
+
+async function until(what: () => Promise<boolean> | boolean): Promise<void> {
+  for (let looks = 0; looks < looksMax; looks++) {
+    if (await what()) return
+    await setTimeout(lookMilliseconds)
+  }
+  throw new Error('it did not come')
+}
+
+async function invoice(company: BusinessFixture, more: object = {}): Promise<string> {
+  return await company.create('salesInvoices', {
+    customerId: company.customerId,
+    salesInvoiceLines: [{ itemId: company.itemId, quantity: 3 }],
+    ...more,
+  })
+}
+
+function onBoth(
+  name: string,
+  work: (company: BusinessFixture, t: TestContext) => Promise<void>,
+): void {
+  for (const dialect of dialects) {
+    test(`${dialect}: ${name}`, async (t) => {
+      await using company = await openCompany(t, dialect)
+      if (company !== undefined) await work(company, t)
+    })
+  }
+}
+
+onBoth('posting and sending writes one entry, and what is refused none', async (company) => {
+  const id = await invoice(company)
+  const none = await invoice(company, { email: 'nobody' })
+  await assert.rejects(company.act('salesInvoices', none, 'postAndSend'), /no address of mail/)
+  const bare = await company.create('salesInvoices', { customerId: company.customerId })
+  await assert.rejects(company.act('salesInvoices', bare, 'postAndSend'), /nothing to post/i)
+  assert.deepEqual(await entries(company), [])
+  assert.equal((await company.row('salesInvoices', none))['status'], 'Draft')
+  await company.act('salesInvoices', id, 'postAndSend')
+  const { number } = (await company.row('salesInvoices', id)) as { readonly number: string }
+  const [entry] = await entries(company)
+  assert.deepEqual(
+    ['kind', 'status', 'sender', 'recipient', 'subject', 'language', 'document_number'].map(
+      (column) => entry?.[column],
+    ),
+    [
+      'Mail',
+      'Waiting',
+      'books@example.com',
+      'a@example.com',
+      `Invoice ${number} · Cronus`,
+      'en',
+      number,
+    ],
+  )
+  assert.equal(entry?.['document_id'], id)
+})
+
+onBoth(
+  'the mail is of what was sent, in the customer’s language, with the PDF',
+  async (company) => {
+    const [{ id: own = '' } = {}] = await company.sql.all(
+      'select id from business_company_information',
+    )
+    await company.change('companyInformation', String(own), { email: 'us@cronus.example' }, '*')
+    const customerId = await company.create('customers', {
+      displayName: 'Müller & Söhne',
+      country: 'de',
+      email: 'a@mueller.example; b@mueller.example',
+      pricesIncludeTax: false,
+    })
+    const quote = await company.create('salesQuotes', {
+      customerId,
+      salesQuoteLines: [{ itemId: company.itemId, quantity: 3 }],
+    })
+    await company.act('salesQuotes', quote, 'send')
+    // What the quote becomes afterwards is another matter.
+    await company.change('salesQuotes', quote, { discountAmount: 100 }, '*')
+    const post = openPost(company)
+    await using _ = post.open()
+    await until(async () => (await entries(company))[0]?.['status'] === 'Sent')
+    const [mail] = post.mails
+    assert.deepEqual(
+      post.sent.map(({ to }) => to),
+      [['a@mueller.example', 'b@mueller.example']],
+    )
+    assert.deepEqual(mail?.from, { name: 'Cronus', address: 'us@cronus.example' })
+    assert.equal(mail?.language, 'de')
+    assert.match(mail?.subject ?? '', /^Angebot .+ · Cronus$/)
+    assert.match(mail?.text ?? '', /^Guten Tag Müller & Söhne,\n\nim Anhang finden Sie: Angebot/)
+    assert.match(mail?.text ?? '', /Gesamtbetrag USD: 300,00\n/)
+    const [file] = mail?.files ?? []
+    assert.match(file?.name ?? '', /^Angebot_.+\.pdf$/)
+    const { text } = pdfText(file?.content ?? new Uint8Array())
+    assert.match(text, /300,00/)
+    assert.doesNotMatch(text, /200,00/)
+    const [entry] = await entries(company)
+    assert.deepEqual([entry?.['payload'], entry?.['message']], ['', post.sent[0]?.message])
+  },
+)
+
+onBoth(
+  'what cannot be sent is tried again, with the same bytes, and fails in the end',
+  async (company) => {
+    const post = openPost(company)
+    post.answers(() => Promise.reject(new NotDelivered('it gives no answer', false)))
+    await company.act('salesInvoices', await invoice(company), 'postAndSend')
+    await using outbox = post.open()
+    const state = async (): Promise<unknown[]> => {
+      const [entry] = await entries(company)
+      return ['status', 'attempts', 'last_error'].map((column) => entry?.[column])
+    }
+    const reached = async (status: string, attempts: number): Promise<void> => {
+      await until(async () => {
+        const [has, tried] = await state()
+        const [entry] = await entries(company)
+        return has === status && tried === attempts && entry?.['leased_until'] === 0
+      })
+    }
+    await reached('Waiting', 1)
+    assert.deepEqual(await state(), ['Waiting', 1, 'it gives no answer'])
+    outbox.wake()
+    await post.pass(30_000)
+    await reached('Waiting', 1)
+    const pauses = [1, 5, 15, 60, 240, 720, 1440]
+    for (const [at, minutes] of pauses.entries()) {
+      await post.pass(minutes * minute)
+      await reached(at === pauses.length - 1 ? 'Failed' : 'Waiting', at + 2)
+    }
+    await post.pass(10_000 * minute)
+    await reached('Failed', 8)
+    assert.equal(post.mails.length, 1)
+    const [entry] = await entries(company)
+    const id = String(entry?.['id'])
+    post.answers(undefined)
+    await company.act('outboxEntries', id, 'retry')
+    await assert.rejects(company.act('outboxEntries', id, 'retry'), /'Waiting'/)
+    outbox.wake()
+    await reached('Sent', 1)
+    assert.deepEqual(
+      post.sent.map(({ message }) => message),
+      [entry?.['message']],
+    )
+    await assert.rejects(company.act('outboxEntries', id, 'retry'), /'Sent'/)
+  },
+)
+
+onBoth('what is refused for good is not tried again; faults are', async (company) => {
+  const post = openPost(company)
+  post.answers(() => Promise.reject(new NotDelivered('550 no such user', true)))
+  await company.act('salesInvoices', await invoice(company), 'postAndSend')
+  await using _ = post.open()
+  await until(async () => (await entries(company))[0]?.['status'] === 'Failed')
+  assert.equal((await entries(company))[0]?.['last_error'], '550 no such user')
+  post.answers(() => Promise.reject(new Error('a secret of ours')))
+  const later = await invoice(company)
+  await company.act('salesInvoices', later, 'postAndSend')
+  const found = async () => (await entries(company)).find((entry) => entry['document_id'] === later)
+  await post.pass(minute)
+  await until(async () => (await found())?.['last_error'] !== '')
+  const other = await found()
+  assert.equal(other?.['status'], 'Waiting')
+  assert.doesNotMatch(String(other?.['last_error']), /secret/)
+})
+
+onBoth(
+  'several processes send each mail once; one that is gone leaves it to the others',
+  async (company) => {
+    const post = openPost(company)
+    for (let count = 0; count < 10; count++) {
+      await company.act('salesInvoices', await invoice(company), 'postAndSend')
+    }
+    {
+      await using first = post.open()
+      await using second = post.open()
+      for (const one of [first, second, first]) one.wake()
+      await until(async () => (await entries(company)).every(({ status }) => status === 'Sent'))
+    }
+    assert.equal(post.sent.length, 10)
+    assert.equal(new Set(post.sent.map(({ message }) => message)).size, 10)
+    // As a process leaves it that is killed while it sends.
+    await company.act('salesInvoices', await invoice(company), 'postAndSend')
+    await company.sql.transact((tx) =>
+      tx.run(
+        `update business_outbox_entries set attempts = 1, leased_until = ? where status = 'Waiting'`,
+        start + 2 * minute,
+      ),
+    )
+    await using _ = post.open()
+    await post.pass(minute)
+    assert.equal(post.sent.length, 10)
+    await post.pass(minute)
+    await until(async () => (await entries(company)).every(({ status }) => status === 'Sent'))
+    assert.equal(post.sent.length, 11)
+  },
+)
+
+onBoth('who cancels and sends, sends what undoes it', async (company) => {
+  const id = await invoice(company)
+  await company.act('salesInvoices', id, 'post')
+  await company.act('salesInvoices', id, 'cancelAndSend')
+  const [entry] = await entries(company)
+  const memo = await company.row('salesCreditMemos', String(entry?.['document_id']))
+  assert.deepEqual(
+    [entry?.['document_type'], memo['invoice_id'], memo['status']],
+    ['Sales Credit Memo', id, 'Corrective'],
+  )
+})
