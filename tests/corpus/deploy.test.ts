@@ -12,7 +12,7 @@ import { type Fate, fateOf, startCorpusPlane, twice } from './deploy.ts'
 /** Of a thousand that are not counted apart, how many come all the way. It only rises. */
 const doneFloors = { all: 960, sample: 930 }
 /** Of a thousand, how many pass validation and fail for a reason that was knowable. It only sinks. */
-const knowableCeiling = 9
+const knowableCeiling = 3
 /** Every so many of them, where the long suite is not asked for. */
 const sampleEvery = 40
 /** Templates under way at once; most of their time is spent waiting for deletions. */
@@ -58,10 +58,10 @@ test('published templates deploy, change nothing the second time, and are delete
   }
   const listed = failed.map(({ path, step, cause }) => `  ${path}: ${step}: ${cause}`).join('\n')
   t.diagnostic(`the others:\n${listed}`)
-  const knowable = fates.filter(({ isKnowable }) => isKnowable)
+  const knowable = fates.filter(({ knowable: why }) => why !== undefined)
   const share = (1000 * done.length) / (done.length + failed.length)
   const knowableShare = (1000 * knowable.length) / fates.length
-  const missed = knowable.map(({ path, cause }) => `  ${path}: ${cause}`).join('\n')
+  const missed = knowable.map(({ path, knowable: why }) => `  ${path}: ${why}`).join('\n')
   t.diagnostic(`${knowable.length} pass validation and fail for what was knowable:\n${missed}`)
   assert.ok(knowableShare <= knowableCeiling, `${knowableShare.toFixed(0)} of 1000\n${missed}`)
   assert.ok(share >= doneFloor, `${share.toFixed(0)} of 1000, not ${doneFloor}\n${listed}`)

@@ -29,8 +29,8 @@ export interface Fate {
   readonly step: 'validate' | 'deploy' | 'what-if' | 'delete' | 'done'
   readonly cause: string
   readonly text: string
-  /** It passed validation, and failed for a reason that was there to be known. */
-  readonly isKnowable: boolean
+  /** It passed validation, and failed for this reason, which was there to be known. */
+  readonly knowable: string | undefined
   /** Values of its parameters were made up. */
   readonly isMadeUp: boolean
 }
@@ -143,7 +143,9 @@ export async function fateOf(
   const above = `/providers/${corpusWords.namespace}.Management/managementGroups/${randomUUID()}`
   const scopes = { resourceGroup: group, subscription, managementGroup: above, tenant: '' }
   const scope = scopes[read.value.scope]
-  const id = `${scope}/providers/${corpusWords.namespace}.Resources/deployments/d`
+  // Those of the tenant are all in one place.
+  const name = isGroup ? 'd' : `d-${randomUUID()}`
+  const id = `${scope}/providers/${corpusWords.namespace}.Resources/deployments/${name}`
   const { values: parameters, madeUp } = argumentsOf(folder, template)
   const isMadeUp = madeUp.length > 0
   const templateLink = { uri: new URL(encodeURI(path), started.place).href }
@@ -153,30 +155,30 @@ export async function fateOf(
   }
   await started.call('PUT', group, { location })
   if (scope === above) await started.call('PUT', above, {}, '2020-05-01')
-  const fate = (step: Fate['step'], cause: string, isKnowable = false): Fate => ({
+  const fate = (step: Fate['step'], cause: string, knowable?: string): Fate => ({
     path,
     text,
     step,
     cause,
-    isKnowable,
+    knowable,
     isMadeUp,
   })
   const invalid = await validated(started, id, body, subscription)
   if (invalid !== undefined) return fate('validate', invalid)
   let failed = await deployed(started, id, body)
-  const isKnowable = failed !== undefined && !onlyAtRun.test(failed)
+  const knowable = failed !== undefined && !onlyAtRun.test(failed) ? failed : undefined
   // What it takes to be there is made, and it is sent again.
   for (let round = 0; round < missingMax && failed !== undefined; round++) {
     if (!(await madeFor(started, subscription, failed))) break
     failed = await deployed(started, id, body)
   }
-  if (failed !== undefined) return fate('deploy', failed, isKnowable)
+  if (failed !== undefined) return fate('deploy', failed, knowable)
   const changed = changeIn(
     await resultOf(started, await started.call('POST', `${id}/whatIf`, body)),
   )
   if (changed !== undefined) return fate('what-if', changed)
   const left = (await removedAbove(started, id, scope)) ?? (await removed(started, subscription))
-  return left === undefined ? fate('done', '', isKnowable) : fate('delete', left, isKnowable)
+  return left === undefined ? fate('done', '', knowable) : fate('delete', left, knowable)
 }
 
 /** Makes what the template takes to be there, as far as refusals name it. */
@@ -227,13 +229,17 @@ async function madeFor(
   return taken.test(left) && madeFor(started, subscription, left)
 }
 
-/** Another template that is under way has the name, and gives it up when it is deleted. */
-const taken = /named '[^']+' is already taken/
+/** Another template that is under way has the name, or the role, and gives it up when it is deleted. */
+const taken = /named '[^']+' is already taken|The role '[^']+' can be assigned at '/
 const takenPause = 1000
 
 const absentGroup = /Resource group '([^']+)' could not be found/
-/** What an expression finds in an answer shows when it is there; a name that another template has is taken by then. */
-const onlyAtRun = /^InvalidTemplate:|is already taken/
+/**
+ * What an expression finds in an answer shows when it is there; a name that another template has is taken by then; and a
+ * repository that cannot be reached from here keeps a container waiting.
+ */
+const onlyAtRun =
+  /^InvalidTemplate:|is already taken|The role '[^']+' can be assigned at '|^it does not end$/
 
 /** In front of a change of a resource that the template writes more than once, each time otherwise. */
 export const twice = 'written twice: '

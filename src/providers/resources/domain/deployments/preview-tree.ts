@@ -12,10 +12,11 @@ import type { ValidationLevel } from '../../resources/deployments/model.ts'
 import { attempt } from './attempt.ts'
 import { expandAt, requestAt } from './engine.ts'
 import type { Expanded } from './expand.ts'
+import { Lacks } from './lacks.ts'
 import { nestResourcesMax, requireShare, shareOfNested } from './nested-share.ts'
 import { nestingLimits } from './nesting.ts'
 import { fallbackAt } from './on-error.ts'
-import { asTentative, missingInOutputs, type Preview, previewPlan } from './preview.ts'
+import { asTentative, lacksOfOutputs, type Preview, previewPlan } from './preview.ts'
 import type { Redaction } from './redact.ts'
 
 /** What is made of each preview, in the order of the plans; `deploymentId` is of the deployment whose template has it. */
@@ -38,6 +39,7 @@ interface Walk {
   readonly context: Context
   readonly visit: Visit
   readonly refusals: ErrorDetail[]
+  readonly lacks: Lacks
   nested: number
 }
 
@@ -54,9 +56,11 @@ export async function previewTree(
     requireShare(nameOf(id), expanded.plan.nodes.length, share)
     return
   }
-  const walk: Walk = { deps, context, visit, refusals: [], nested: 0 }
+  const walk: Walk = { deps, context, visit, refusals: [], lacks: new Lacks(), nested: 0 }
   await previewLevel(walk, { id, expanded, depth, isTentative: false, share })
-  const refusals = walk.refusals.filter(
+  // Beside what is nested others go on, and may make it until then.
+  const lacking = depth === 0 ? walk.lacks.forGood() : []
+  const refusals = [...walk.refusals, ...lacking].filter(
     ({ code }) => validation !== 'ProviderNoRbac' || code !== 'AuthorizationFailed',
   )
   if (refusals.length > 0) throw refusePreflight(refusals)
@@ -70,20 +74,20 @@ async function previewLevel(walk: Walk, level: Level): Promise<void> {
   const seen = await previewPlan({ caller, principal, correlationId, signal }, expanded)
   const previews = isTentative ? asTentative(seen.previews) : seen.previews
   const { redaction } = seen
-  if (!isTentative) {
-    const asking = { caller, principal, correlationId, signal }
-    const missing = await missingInOutputs(asking, expanded, seen.previews)
-    walk.refusals.push(...redaction.of(missing))
-  }
+  const asking = { caller, principal, correlationId, signal }
+  for (const one of await lacksOfOutputs(asking, expanded, redaction)) walk.lacks.lack(one)
+  for (const node of expanded.plan.nodes) walk.lacks.make(node)
   const shown = { redaction, deploymentId: id.text }
   const nestedCount = previews.filter(({ node }) => node.nested).length
   for (const preview of previews) {
     if (preview.kind === 'refused') {
+      if (preview.node.nested) walk.lacks.missLevel()
       walk.refusals.push(preview.error)
       continue
     }
     const inside = preview.kind === 'nested' ? await insideOf(walk, level, preview) : undefined
     if (inside?.kind === 'refused') {
+      walk.lacks.missLevel()
       walk.refusals.push(redaction.of(inside.error))
     } else if (inside?.kind === 'expanded') {
       await walk.visit(preview, shown)
@@ -96,6 +100,10 @@ async function previewLevel(walk: Walk, level: Level): Promise<void> {
     } else {
       const shownPreview =
         inside === undefined ? preview : { ...inside, reason: redaction.of(inside.reason) }
+      if (shownPreview.kind === 'unknown') {
+        if (preview.node.nested) walk.lacks.missLevel()
+        if (shownPreview.lack !== undefined) walk.lacks.lack(shownPreview.lack)
+      }
       await walk.visit(shownPreview, shown)
     }
   }

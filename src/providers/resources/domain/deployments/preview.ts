@@ -4,9 +4,7 @@
  */
 
 import type { ErrorDetail } from '#kernel/error.ts'
-import { isJsonObject } from '#kernel/patch.ts'
 import type { Principal } from '#kernel/principal.ts'
-import { isWithin } from '#kernel/resource-id.ts'
 import type { Caller, DryRunResult } from '#plane/caller.ts'
 import { nextTurn } from '#plane/next-turn.ts'
 import type { Json } from '#template/plan.ts'
@@ -14,6 +12,7 @@ import type { Planned, PlannedNode } from '../evaluation/remote-plan.ts'
 import { type Asking, evaluateLate, isLeftAlone, jsonOf, newAnswerRoom } from './answers.ts'
 import { attempt, errorOf } from './attempt.ts'
 import type { Expanded } from './expand.ts'
+import { type Lack, lackOf } from './lacks.ts'
 import { Redaction, secretsAt } from './redact.ts'
 import { requireIncremental } from './request.ts'
 
@@ -29,9 +28,20 @@ export type Preview =
       /** `after` is the resource as it stands. */
       readonly isUnchanged: boolean
     }
-  | { readonly kind: 'refused'; readonly node: PlannedNode; readonly error: ErrorDetail }
+  | {
+      readonly kind: 'refused'
+      readonly node: PlannedNode
+      readonly error: ErrorDetail
+      readonly lack?: Lack | undefined
+    }
   /** It cannot be known before what it depends on is there. */
-  | { readonly kind: 'unknown'; readonly node: PlannedNode; readonly reason: string }
+  | {
+      readonly kind: 'unknown'
+      readonly node: PlannedNode
+      readonly reason: string
+      /** It is refused after all where nothing makes what it lacks. */
+      readonly lack?: Lack | undefined
+    }
 
 interface PreviewDependencies {
   readonly caller: Caller
@@ -143,28 +153,39 @@ export async function previewPlan(
    */
   const open = new Set<string>()
   const show = (node: PlannedNode): Preview => {
-    const refused = unsendable.get(node.key)
-    if (refused !== undefined) return { kind: 'refused', node, error: refused }
+    const early = unsendable.get(node.key)
+    if (early !== undefined && ofAddress.has(early.code)) {
+      return { kind: 'refused', node, error: early }
+    }
     const known = settled.get(node.key)
-    if (known?.kind === 'refused') return { ...known, error: redaction.of(known.error) }
-    if (known?.kind === 'unknown') return { ...known, reason: redaction.of(known.reason) }
+    if (known?.kind === 'refused') {
+      const error = redaction.of(known.error)
+      return { ...known, error, lack: lackOf(known.error, error) }
+    }
+    if (known?.kind === 'unknown') {
+      const { lack } = known
+      const shownLack = lack === undefined ? lack : { ...lack, error: redaction.of(lack.error) }
+      return { ...known, reason: redaction.of(known.reason), lack: shownLack }
+    }
     if (known !== undefined) return known
     const result = answers.get(node.key)
     if (result === undefined) {
-      return { kind: 'unknown', node, reason: 'it refers to what is not there yet' }
+      const lack = early === undefined ? early : lackOf(early, redaction.of(early))
+      return { kind: 'unknown', node, reason: 'it refers to what is not there yet', lack }
     }
     if (result.kind === 'ok') {
       const { status, etag, isUnchanged } = result
       const after = redaction.of(jsonOf(result.body))
       return { kind: 'ok', node, status, after, etag, isUnchanged }
     }
-    const error = { ...redaction.of(errorOf(result.error)), target: node.id }
+    const raw = errorOf(result.error)
+    const error = { ...redaction.of(raw), target: node.id }
     const mayMend = node.dependsOn.some((key) => created.has(key) || !answers.has(key))
     const isConsequence = result.error.status === 404 && node.dependsOn.some((key) => open.has(key))
     if (isConsequence || (result.early && mayMend && !certain.has(error.code))) {
-      return { kind: 'unknown', node, reason: error.message }
+      return { kind: 'unknown', node, reason: error.message, lack: lackOf(raw, error) }
     }
-    return { kind: 'refused', node, error }
+    return { kind: 'refused', node, error, lack: lackOf(raw, error) }
   }
   const previews: Preview[] = []
   for (const [at, node] of plan.nodes.entries()) {
@@ -177,7 +198,7 @@ export async function previewPlan(
   return { previews, redaction }
 }
 
-/** Addresses that are refused, of resources whose bodies are not known yet or are checked elsewhere. */
+/** What their addresses alone are refused for, of resources whose bodies are not known yet or are checked elsewhere. */
 async function refusedAddresses(
   { caller, principal, correlationId, signal }: PreviewDependencies,
   nodes: readonly PlannedNode[],
@@ -187,7 +208,7 @@ async function refusedAddresses(
   const refused = new Map<string, ErrorDetail>()
   for (const [at, { key, id }] of nodes.entries()) {
     const result = results[at]
-    if (result?.kind !== 'refused' || !ofAddress.has(result.error.code)) continue
+    if (result?.kind !== 'refused') continue
     refused.set(key, { ...errorOf(result.error), target: id })
   }
   return refused
@@ -231,68 +252,33 @@ async function prepareNode(
   if (made.kind === 'ok') {
     return made.value
   }
-  const { error } = made
-  const mayMend = node.dependsOn.length > 0 && !isMissingForGood(makersOf(plan, settled), made)
-  if (mayMend) return { kind: 'unknown', node, reason: error.message }
-  return { kind: 'refused', node, error: { ...error, target: node.id } }
+  const error = { ...made.error, target: node.id }
+  if (node.dependsOn.length === 0) return { kind: 'refused', node, error }
+  const lack = made.by === 'plane' ? lackOf(error, error) : undefined
+  return { kind: 'unknown', node, reason: error.message, lack }
 }
 
-const notThere = new Set(['ResourceNotFound', 'ResourceGroupNotFound', 'SubscriptionNotFound'])
-
-/** Was it refused for want of something that none of these makes? What is nested may make anything. */
-function isMissingForGood(
-  nodes: readonly PlannedNode[],
-  refused: { readonly by: string; readonly status: number; readonly error: ErrorDetail },
-): boolean {
-  const { by, status, error } = refused
-  if (by !== 'plane' || status !== 404 || !notThere.has(error.code)) return false
-  const makers = nodes.filter(({ existing }) => !existing)
-  if (makers.some(({ nested, type }) => nested || /\/resourceGroups$/i.test(type))) return false
-  const [, missing = '/'] = /'(\/[^']+)'/.exec(error.message) ?? []
-  // What hangs below something that is made may come with it.
-  return !makers.some(({ id }) => isWithin(missing.toLowerCase(), id.toLowerCase()))
-}
-
-/** Outputs that ask for what is not there and what nothing makes: they are sure to fail. */
-export async function missingInOutputs(
+/** What outputs ask for and is not there. */
+export async function lacksOfOutputs(
   deps: PreviewDependencies,
   { plan }: Expanded,
-  previews: readonly Preview[],
-): Promise<readonly ErrorDetail[]> {
-  const planned = new Set(plan.nodes.map(({ id }) => id.toLowerCase()))
-  const makers = previews.filter((one) => !makesNothing(one)).map(({ node }) => node)
-  const found: ErrorDetail[] = []
+  redaction: Redaction,
+): Promise<readonly Lack[]> {
+  const made = plan.nodes.filter(({ existing }) => !existing)
+  const planned = new Set(made.map(({ id }) => id.toLowerCase()))
+  const found: Lack[] = []
   // Whether it is there is all that is asked. Past the room nothing is looked at, and nothing is certain.
   const room = newAnswerRoom()
   for (const output of plan.outputs) {
     if (room.left < 0) break
     deps.signal?.throwIfAborted()
-    const made = await attempt(() => askAround({ ...deps, plan, room }, planned, output))
-    if (made.kind === 'refused' && isMissingForGood(makers, made)) {
-      found.push({ ...made.error, target: `outputs.${output.name}` })
-    }
+    const answered = await attempt(() => askAround({ ...deps, plan, room }, planned, output))
+    if (answered.kind === 'ok' || answered.by !== 'plane') continue
+    const shown = { ...redaction.of(answered.error), target: `outputs.${output.name}` }
+    const lack = lackOf(answered.error, shown)
+    if (lack !== undefined) found.push(lack)
   }
   return found
-}
-
-/** All but what is known to make nothing. */
-function makersOf(
-  { nodes }: Planned,
-  settled: ReadonlyMap<string, Preview>,
-): readonly PlannedNode[] {
-  return nodes.filter(({ key }) => {
-    const known = settled.get(key)
-    return known === undefined || !makesNothing(known)
-  })
-}
-
-/** A nested template without resources, as published modules have one for their telemetry. */
-function makesNothing(preview: Preview): boolean {
-  if (preview.kind !== 'nested') return false
-  const { properties } = isJsonObject(preview.body) ? preview.body : {}
-  const template = isJsonObject(properties) ? properties['template'] : undefined
-  const resources = isJsonObject(template) ? template['resources'] : undefined
-  return typeof resources === 'object' && resources !== null && Object.keys(resources).length === 0
 }
 
 /** Asks for what an output needs first, but for what the plan itself makes. Throws what the answers refuse. */
@@ -314,7 +300,7 @@ async function askAround(
 export function asTentative(previews: readonly Preview[]): readonly Preview[] {
   return previews.map((one) =>
     one.kind === 'refused' && !certain.has(one.error.code)
-      ? { kind: 'unknown', node: one.node, reason: one.error.message }
+      ? { kind: 'unknown', node: one.node, reason: one.error.message, lack: one.lack }
       : one,
   )
 }

@@ -185,3 +185,51 @@ test('what nothing makes is missing for good, in bodies that wait for others and
   ])
   await started.call('POST', `${at('d')}/validate`, { properties: { template: whole } })
 })
+
+test('what nothing makes, at any depth, is missing for good, also where its name stands behind a wait', async () => {
+  await using started = await startDeployments()
+  const late = "[reference(resourceId('Vendor.Secrets/vaults', 'v')).vaultUri]"
+  const waits = { dependsOn: ["[resourceId('Vendor.Secrets/vaults', 'v')]"] }
+  const lost = { ...secret, name: 'lost/one', properties: { value: 'x' } }
+  const gone = { ...secret, name: 'gone/one', properties: { value: late } }
+  const inner = nested('inner', [lost, nested('deeper', [{ ...lost, name: 'deep/one' }])], waits)
+  const service = { ...vault, name: 'v' }
+  assert.deepEqual(
+    await refusals(started, at('d'), body([service, { ...gone, ...waits }, inner])),
+    ['ParentResourceNotFound one', 'ParentResourceNotFound one', 'ParentResourceNotFound one'],
+  )
+  // Somebody makes them, or could.
+  const after = { dependsOn: [...waits.dependsOn, 'maker'] }
+  const makers = ['gone', 'lost', 'deep'].map((name) => ({ ...vault, name }))
+  const maker = nested('maker', makers, waits)
+  const all = [service, maker, { ...gone, ...after }, { ...inner, ...after }]
+  assert.deepEqual(await refusals(started, at('e'), body(all)), ['accepted'])
+  await started.settle()
+  assert.equal((await started.call('GET', at('e'))).status, 200)
+  // What the other nested deployment answers is not known before it ran.
+  const template = "[reference('first').outputs.t.value]"
+  const unknown = { ...maker, properties: { mode: 'Incremental', template }, dependsOn: ['first'] }
+  const outer = {
+    expressionEvaluationOptions: { scope: 'inner' },
+    template: templateFor([], {
+      outputs: { t: { type: 'object', value: templateFor([{ ...vault, name: 'far' }]) } },
+    }),
+  }
+  const first = nested('first', [], { properties: { mode: 'Incremental', ...outer } })
+  const far = { ...gone, name: 'far/one', ...after }
+  const open = body([service, first, unknown, far])
+  assert.deepEqual(await refusals(started, at('f'), open), ['accepted'])
+  await started.settle()
+  const nobody = "[reference(resourceId('Vendor.Secrets/vaults', 'nobody'), '2026-01-01').vaultUri]"
+  const asking = { ...secret, name: 'v/asking', properties: { value: nobody } }
+  const within = nested('within', [asking], waits)
+  const refused = await refusals(started, at('g'), body([service, within]))
+  assert.deepEqual(refused, ['ResourceNotFound asking'])
+  const existing = { n: { ...vault, existing: true, name: 'nobody' }, v: service }
+  const outputs = { o: { type: 'string', value: "[reference('n').vaultUri]" } }
+  const declared = { languageVersion: '2.0', resources: existing, outputs }
+  const given = { mode: 'Incremental', template: templateFor([], declared) }
+  assert.deepEqual(await refusals(started, at('h'), { properties: given }), [
+    'ResourceNotFound outputs.o',
+  ])
+})
