@@ -1,4 +1,4 @@
-/** What an engine behind HTTP answers, read to its end within a bound, and what it means that it cannot be. */
+/** Reads the answer of an engine behind HTTP within a bound, and maps failures to errors of the port. */
 
 import type { IncomingMessage } from 'node:http'
 import { EngineError } from './engine.ts'
@@ -6,7 +6,7 @@ import { type Json, parseJson } from './json.ts'
 
 const answerBytesMax = 32 * 1024 * 1024
 
-/** The answer's JSON; undefined for an empty one. */
+/** The answer's JSON; undefined for an empty answer. */
 export async function readAnswer(response: IncomingMessage, doing: string): Promise<Json> {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -26,7 +26,7 @@ export async function readAnswer(response: IncomingMessage, doing: string): Prom
   return parseJson(Buffer.concat(chunks).toString('utf8'))
 }
 
-/** The engine could not be reached, or went away. */
+/** The error for an engine that could not be reached or that closed the connection. */
 export function failureOfConnection(cause: unknown, doing: string): EngineError {
   if (cause instanceof EngineError) return cause
   const told = cause instanceof Error ? cause.message : String(cause)

@@ -37,13 +37,13 @@ import {
   wordProblem,
 } from './safe-text.ts'
 
-/** What the operator opened, and what the engine can. */
+/** What the operator allowed, and what the engine can do. */
 interface AllowedPrivileges {
-  /** Parts may be privileged. */
+  /** Whether parts may be privileged. */
   readonly allowPrivileged: boolean
-  /** The engine has GPUs and the runtime for them. */
+  /** Whether the engine has GPUs and the runtime for them. */
   readonly gpu: boolean
-  /** Takes a seccomp profile as text. Podman and clusters want a file on their hosts. */
+  /** Whether the engine takes a seccomp profile as text. Podman and clusters need a file on their hosts. */
   readonly seccompText: boolean
 }
 
@@ -138,7 +138,7 @@ function checkProbe(probe: Probe, of: string): void {
   }
 }
 
-/** Checks the command of an exec; `of` names what it belongs to. */
+/** Checks the command of an exec; `of` names the part. */
 export function checkCommand(command: readonly string[], of: string): void {
   for (const [at, word] of command.entries()) {
     refuse(wordProblem(word, at), `word ${at + 1} of the command ${of}`)
@@ -147,7 +147,7 @@ export function checkCommand(command: readonly string[], of: string): void {
 
 function checkVariable(name: string, value: string, of: string): void {
   refuse(environmentNameProblem(name), `the environment variable ${shown(name)} ${of}`)
-  // The value may be a secret: it is not shown.
+  // The value may be a secret, so it is not shown.
   refuse(valueProblem(value), `the value of the environment variable '${name}' ${of}`)
 }
 

@@ -1,4 +1,4 @@
-/** The promises of `engine.ts` about what a program sees inside its container; for engines that run any. */
+/** Tests of what a program sees inside its container, for every engine that runs programs. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -30,7 +30,7 @@ function script(
   return part(fixture, name, {}, { command: ['sh', '-c', text], ...more })
 }
 
-/** Runs a group until all its parts have ended; what the named one wrote. */
+/** Runs a group until all its parts have ended; returns the output of the named one. */
 async function outputOf(
   fixture: ContractFixture,
   name: string,
@@ -82,7 +82,7 @@ function promiseSharing({ test }: ContractFixture): void {
   })
 }
 
-/** One request, one answer; empty while nobody listens. */
+/** Sends one request and returns the answer; empty while nobody listens. */
 function ask(port: number): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   let text = ''

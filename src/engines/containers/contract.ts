@@ -21,35 +21,35 @@ import {
 import { type Desired, nextStep, type Step } from './next-step.ts'
 import { performStep } from './perform-step.ts'
 
-/** What a test container should do, for each engine in its own words. */
+/** What a test container shall do. Each engine translates it. */
 export interface Program {
   readonly print?: string
-  /** Left out: runs until it is stopped. */
+  /** When left out, the program runs until it is stopped. */
   readonly exitCode?: number
   readonly afterSeconds?: number
 }
 
 /** An engine and where it runs. */
 export interface Backend extends AsyncDisposable {
-  /** A fresh client of the same engine, as another process would open it. */
+  /** A new client of the same engine, as another process would open it. */
   open(installation: string): ContainerEngine
   /** An image that needs no registry. */
   readonly image: string
   readonly unknownImage: string
   program(program: Program): Pick<PartSpec, 'command' | 'environment'>
-  /** Lets a little time pass: really, or on a clock of its own. */
+  /** Lets a little time pass: really, or on the engine's own clock. */
   pass(): Promise<void>
   now(): number
-  /** Does of what only repeats enough that each kind is met: where a container costs a real process. */
+  /** Repeats less in tests whose containers cost a real process. */
   readonly isBrief?: boolean
-  /** Ends the shared network behind the caller's back. */
+  /** Ends the shared network without the engine's client. */
   breakSandbox(installation: string, group: string): Promise<void>
 }
 
-/** Opens an engine, or says why there is none on this machine. */
+/** Opens an engine, or returns the reason why this machine has none. */
 export type OpenBackend = () => Promise<Backend | string>
 
-/** How a test says that it cannot run here; true when it may go on. */
+/** Tells a test whether it can run here. */
 export type Require = (t: TestContext, available: boolean, how: string) => boolean
 
 /** What the tests of one suite share. */
@@ -57,7 +57,7 @@ export interface ContractFixture {
   backend(): Backend
   engine(): ContainerEngine
   test(name: string, body: (fixture: ContractFixture) => Promise<void>): void
-  /** A group no other test has. */
+  /** A group that no other test uses. */
   group(): string
 }
 
@@ -134,13 +134,13 @@ export function spec(parts: readonly PartSpec[], more: Partial<GroupSpec> = {}):
 interface Drive {
   readonly desired?: Desired
   readonly contents?: GroupContents
-  /** Every step is done again by a fresh client, as after a kill that came just too late to matter. */
+  /** Repeats every step with a new client, as after a kill just after the step. */
   readonly twice?: boolean
-  /** An error that says "later" is tried again, as the reconciler does. */
+  /** Repeats a step whose error may pass, as the reconciler does. */
   readonly patient?: boolean
 }
 
-/** Steps until nothing is left to do, as the reconciler does; the steps it took. */
+/** Takes steps until nothing is left to do, as the reconciler does; returns the steps. */
 export async function drive(
   fixture: ContractFixture,
   group: string,
@@ -183,7 +183,7 @@ export async function drive(
   throw new Error(`not settled after ${passesMax} looks: … ${JSON.stringify(steps.slice(-5))}`)
 }
 
-/** Looks until `ready` holds. */
+/** Observes until `ready` holds. */
 export async function until(
   fixture: ContractFixture,
   group: string,
@@ -365,7 +365,7 @@ function promiseLives({ test }: ContractFixture): void {
     const loop = partOf(await until(fixture, group, again), 'loop')
     assert.ok(loop.state.kind === 'running' && loop.previous !== undefined)
     assert.ok(loop.previous.finishedAt <= loop.state.startedAt)
-    // Not every engine keeps it; one that does tells the beginning of the same run.
+    // Not every engine reports it. One that does reports the beginning of the same run.
     const { startedAt, finishedAt } = loop.previous
     assert.ok(startedAt === undefined || startedAt <= finishedAt)
     await drive(fixture, group, undefined, { desired: 'absent' })
@@ -510,7 +510,7 @@ function promiseRepeats({ test }: ContractFixture): void {
       const group = fixture.group()
       const dies = async (act: (engine: ContainerEngine) => Promise<void>) => {
         const dying = fixture.backend().open('contract')
-        // How far it came is chance; what became of it is never learned.
+        // It may be cut off at any point, and its result is ignored.
         const work = act(dying).catch(() => {})
         await sleep(deathMs)
         await dying[Symbol.asyncDispose]()

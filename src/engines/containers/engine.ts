@@ -19,15 +19,18 @@
  * **Errors.** Exactly `EngineError`. Anything else thrown is a fault of ours.
  */
 
-/** What went wrong, by what the caller can do about it. */
+/** The kinds of errors, by what the caller can do about them. */
 export type EngineErrorKind =
-  /** The group, part or image asked for is not there. */
+  /** The group, part or image does not exist. */
   | 'absent'
-  /** Something else holds what is needed (a host port, a name half removed): the same call may work later. */
+  /**
+   * Something else holds what is needed (a host port, a name that is being removed). The same call may succeed
+   * later.
+   */
   | 'busy'
-  /** The engine understood and will not: the same call never works. */
+  /** The engine refuses; the same call never succeeds. */
   | 'refused'
-  /** The engine or the registry behind it did not answer, or failed itself. */
+  /** The engine or a registry did not answer, or failed itself. */
   | 'unavailable'
 
 /** The only error of this port. The message is for people and holds no secret. */
@@ -50,7 +53,7 @@ export function isToken(text: string): boolean {
   return tokenPattern.test(text)
 }
 
-/** The labels on everything an engine makes for an installation. `part` is left out on volumes and the like. */
+/** The labels of everything an engine makes for an installation. `part` is left out on volumes and the like. */
 export function labelsOf(
   installation: string,
   group: string,
@@ -65,37 +68,37 @@ export function labelsOf(
   }
 }
 
-/** What this engine is and does by itself, so that the caller does the rest. */
+/** What this engine is and what it does by itself. The caller does the rest. */
 export interface EngineDescription {
   readonly kind: 'docker' | 'kubernetes' | 'simulated'
   /** For people: `Podman Engine 4.3.1 at unix:///run/podman/podman.sock`. */
   readonly title: string
   readonly version: string
-  /** False where nothing really runs. */
+  /** False when nothing really runs. */
   readonly runsPrograms: boolean
-  /** Pulls images without being asked (`pull` then does nothing). */
+  /** The engine pulls images by itself (`pull` does nothing). */
   readonly pullsByItself: boolean
-  /** Starts parts in order without being asked (`start` then does nothing). */
+  /** The engine starts parts in order by itself (`start` does nothing). */
   readonly startsByItself: boolean
-  /** Runs liveness and readiness probes; otherwise the caller does, by `probe`. */
+  /** The engine runs liveness and readiness probes; otherwise the caller does, with `probe`. */
   readonly probesByItself: boolean
-  /** Still shows the parts and logs of a stopped group. */
+  /** The engine keeps the parts and logs of a stopped group. */
   readonly keepsStopped: boolean
-  /** Binds folders of the host (`host` volumes). */
+  /** The engine can mount folders of the host (`host` volumes). */
   readonly hostFolders: boolean
-  /** Can give GPUs to a part; a spec that asks for one is `refused` otherwise. */
+  /** The engine can give GPUs to a part; otherwise a spec that asks for one is `refused`. */
   readonly gpu: boolean
 }
 
-/** Where a mounted folder comes from. Names are tokens, unique in the group. */
+/** The source of a mounted folder. Names are tokens, unique in the group. */
 export type VolumeSpec =
-  /** An empty folder shared by the parts, gone with the group. Writable by any user. */
+  /** An empty folder shared by the parts and removed with the group. Any user may write to it. */
   | { readonly kind: 'empty'; readonly name: string }
-  /** Files of `GroupContents.files`, kept in memory (tmpfs) only, never on a disk; for secrets. */
+  /** Files of `GroupContents.files`, kept only in memory (tmpfs), never on a disk; for secrets. */
   | { readonly kind: 'files'; readonly name: string; readonly fileMode: number }
-  /** Unpacked once from the tar stream of `GroupContents.archives`; a clone of a git repository, say. */
+  /** Unpacked once from the tar stream of `GroupContents.archives`, such as a clone of a git repository. */
   | { readonly kind: 'archive'; readonly name: string }
-  /** A folder of the engine's host, absolute. Whether it may be given is the caller's rule. */
+  /** A folder of the engine's host, as an absolute path. The caller decides whether it may be used. */
   | { readonly kind: 'host'; readonly name: string; readonly folder: string }
 
 export interface MountSpec {
@@ -108,12 +111,12 @@ export interface SecuritySpec {
   /** `refused` unless the operator opened the engine with `allowPrivileged`. */
   readonly privileged?: boolean
   readonly allowPrivilegeEscalation?: boolean
-  /** Capabilities on top of those that every container has; allowed as `privileged` is. */
+  /** Capabilities beyond those that every container has; allowed like `privileged`. */
   readonly addCapabilities?: readonly string[]
   readonly dropCapabilities?: readonly string[]
   readonly user?: number
   readonly group?: number
-  /** A seccomp profile as JSON text; `refused` where the engine takes none by its API. */
+  /** A seccomp profile as JSON text; `refused` when the engine's API takes none. */
   readonly seccompProfile?: string
 }
 
@@ -121,7 +124,7 @@ export interface SecuritySpec {
 export interface PartSpec {
   /** A token, unique among all parts, `init` ones included. */
   readonly name: string
-  /** Runs to its end, with code 0, before the next part is started. In the order of `GroupSpec.parts`. */
+  /** Runs to its end, with exit code 0, before the next part is started. In the order of `GroupSpec.parts`. */
   readonly init: boolean
   readonly image: string
   /** Replaces the image's entry point and command when given and not empty. */
@@ -129,7 +132,7 @@ export interface PartSpec {
   /** Not for secrets: see `GroupContents.environment`. */
   readonly environment: readonly { readonly name: string; readonly value: string }[]
   readonly mounts: readonly MountSpec[]
-  /** Upper bounds; left out is unbounded. `cpu` is in cores. */
+  /** Upper bounds; unbounded when left out. `cpu` is in cores. */
   readonly limits: {
     readonly cpu?: number
     readonly memoryBytes?: number
@@ -138,7 +141,7 @@ export interface PartSpec {
   /** How many GPUs. */
   readonly gpu?: number
   readonly security?: SecuritySpec
-  /** Run by the engine only where it `probesByItself`; the caller gives the others to `probe`. */
+  /** The engine runs it only when it `probesByItself`; otherwise the caller uses `probe`. */
   readonly liveness?: ProbeSchedule
   readonly readiness?: ProbeSchedule
 }
@@ -155,7 +158,7 @@ export interface ProbeSchedule {
 export interface PortSpec {
   readonly port: number
   readonly protocol: 'tcp' | 'udp'
-  /** Given: reachable at this address of the host. `port` left out lets the engine choose one. */
+  /** When given, the part is reachable at this address of the host. Without `port` the engine chooses one. */
   readonly publish?: { readonly address: string; readonly port?: number }
 }
 
@@ -165,9 +168,12 @@ interface DnsSpec {
   readonly options: readonly string[]
 }
 
-/** Containers that share one network (localhost included), one set of volumes and one life. No secret in it. */
+/** Containers that share one network (localhost included), one set of volumes and one life. It holds no secret. */
 export interface GroupSpec {
-  /** Opaque, at most 64 of `a-z0-9`. Another hash is another spec; the engine compares it, and no more. */
+  /**
+   * At most 64 characters of `a-z0-9`, without meaning. A different hash means a different spec; the engine only
+   * compares it.
+   */
   readonly hash: string
   readonly hostname?: string
   /**
@@ -182,27 +188,30 @@ export interface GroupSpec {
 }
 
 export interface VolumeFile {
-  /** One segment: no `/`, not `.` or `..`. */
+  /** One path segment: no `/`, not `.` or `..`. */
   readonly name: string
   readonly bytes: Uint8Array
 }
 
-/** What goes into a group beside its spec. Held for one call, never stored, never logged. */
+/** The contents of a group beside its spec. Held for one call, never stored, never logged. */
 export interface GroupContents {
   /**
-   * Secret variables: part, then name. They win over `PartSpec.environment`. Whoever may inspect the engine
-   * can read a container's environment: prefer `files` where the image allows.
+   * Secret variables, by part and name. They override `PartSpec.environment`. Whoever may inspect the engine can
+   * read a container's environment, so prefer `files` where the image allows it.
    */
   readonly environment?: ReadonlyMap<string, ReadonlyMap<string, string>>
-  /** For each `files` volume. */
+  /** By `files` volume. */
   readonly files?: ReadonlyMap<string, readonly VolumeFile[]>
-  /** For each `archive` volume; a fresh tar stream at each call, since a step may be repeated. */
+  /** By `archive` volume. Each call returns a new tar stream, since a step may be repeated. */
   readonly archives?: ReadonlyMap<string, () => AsyncIterable<Uint8Array>>
-  /** For the registries of the group's images, where the engine `pullsByItself`; others are told at `pull`. */
+  /**
+   * Credentials for the registries of the group's images, for an engine that `pullsByItself`; others get them at
+   * `pull`.
+   */
   readonly credentials?: readonly RegistryCredentials[]
 }
 
-/** For the registry an image names. Sent to the engine over its own connection, never stored. */
+/** Credentials for the registry in an image's name. Sent only to the engine, never stored. */
 export interface RegistryCredentials {
   readonly server: string
   readonly username: string
@@ -224,11 +233,11 @@ export interface Termination {
 export type PartState =
   /** Made, never started. */
   | { readonly kind: 'created' }
-  /** Ended or not yet up, and the engine will start it by itself. */
+  /** It has ended or is not up yet, and the engine will start it by itself. */
   | {
       readonly kind: 'waiting'
       readonly reason: string
-      /** It waits for an image that was asked for in vain; the engine goes on asking. */
+      /** The image could not be pulled; the engine keeps trying. */
       readonly imageMissing?: true
     }
   | { readonly kind: 'running'; readonly startedAt: number }
@@ -240,21 +249,21 @@ export interface ObservedPart {
   readonly state: PartState
   /** Restarts made by the engine since the part was created. */
   readonly restartCount: number
-  /** The run before the present one, as far as the engine still knows: all but its end may be unknown. */
+  /** The run before the current one, as far as the engine still knows it; only its end is certain. */
   readonly previous?: {
     readonly startedAt?: number
     readonly finishedAt: number
     readonly exitCode?: number
   }
-  /** The image's own id, as it was when the part was created. */
+  /** The id of the image when the part was created. */
   readonly imageId: string
 }
 
-/** All the engine holds of a group, at one look. */
+/** Everything the engine holds of a group. */
 export interface ObservedGroup {
-  /** Nothing at all is held: no part, volume or secret. */
+  /** The engine holds nothing: no part, volume or secret. */
   readonly empty: boolean
-  /** The hash on the container that holds the shared network; undefined when there is none. */
+  /** The hash of the container that holds the shared network; undefined when there is none. */
   readonly hash: string | undefined
   /**
    * `up`: the shared network and the secrets are in place. `down`: they are gone (stopped, crashed, host
@@ -271,11 +280,11 @@ export interface ObservedGroup {
     readonly address: string
     readonly hostPort: number
   }[]
-  /** Those of the images asked about that need no pull. */
+  /** The requested images that need no pull. */
   readonly imagesPresent: ReadonlySet<string>
 }
 
-/** Something with the installation's labels, for the sweep of what nobody owns any more. */
+/** An object with the installation's labels, for the sweep of orphans. */
 export interface OwnedObject {
   readonly kind: 'container' | 'volume' | 'network' | 'secret' | 'service'
   readonly id: string
@@ -291,13 +300,13 @@ export interface LocalImage {
 }
 
 export interface LogOptions {
-  /** Only the last so many lines. */
+  /** Only this many last lines. */
   readonly tail?: number
-  /** Each line opens with the time it was written. */
+  /** Each line begins with the time it was written. */
   readonly timestamps?: boolean
   /** Only lines written at or after this time. */
   readonly sinceMs?: number
-  /** Goes on until the part ends or `signal` fires; otherwise ends with the last line written. */
+  /** Continues until the part ends or `signal` fires; otherwise it ends with the last line. */
   readonly follow?: boolean
   readonly signal?: AbortSignal
 }
@@ -308,25 +317,25 @@ export interface TerminalSize {
 }
 
 /**
- * A process or a container one talks with. Disposing closes the connection and ends what an exec began, where the engine
- * can; an attached container goes on.
+ * A connection to a process or a container. Disposing closes it and ends the process of an exec, where the engine
+ * can; an attached container continues.
  */
 export interface Session extends AsyncDisposable {
-  /** What it writes, both streams, as it comes. Ends when it ends. Read once. */
+  /** Its output, both streams, as it arrives. Ends when the process ends. Can be read once. */
   readonly output: AsyncIterable<{ readonly stream: 'out' | 'error'; readonly bytes: Uint8Array }>
   /** Resolves when the engine has taken the bytes. `refused` for a session without input. */
   write(bytes: Uint8Array): Promise<void>
-  /** No more input. */
+  /** Ends the input. */
   end(): void
   /** Does nothing without a terminal. */
   resize(size: TerminalSize): Promise<void>
-  /** The exit code, once `output` has ended; undefined for an attached part that still runs. */
+  /** The exit code, after `output` has ended; undefined for an attached part that still runs. */
   exitCode(): Promise<number | undefined>
 }
 
 export interface ExecRequest {
   readonly command: readonly string[]
-  /** A terminal of this size; both streams come as `out`. */
+  /** Uses a terminal of this size; both streams come as `out`. */
   readonly terminal?: TerminalSize
   /** Takes input by `write`. */
   readonly input?: boolean
@@ -342,7 +351,7 @@ export type Probe =
       readonly headers: readonly { readonly name: string; readonly value: string }[]
     }
 
-/** One attempt. The user reads `message` in an event. */
+/** The result of one attempt. `message` is shown to the user in an event. */
 export interface ProbeOutcome {
   readonly healthy: boolean
   readonly message: string
@@ -355,8 +364,8 @@ export interface PartStats {
 }
 
 /**
- * Something may have changed. Events can be lost and repeated; `observe` answers the actual state. `ready` is the
- * first event: later changes are reported, so one look after it misses nothing.
+ * Something may have changed. Events can be lost and repeated; `observe` returns the actual state. `ready` is the
+ * first event: later changes are reported, so an observation after it misses nothing.
  */
 export type EngineEvent =
   | { readonly kind: 'ready' }
@@ -366,17 +375,17 @@ export type EngineEvent =
       readonly part: string | undefined
       readonly what: 'created' | 'started' | 'died' | 'removed' | 'changed'
       readonly at: number
-      /** With `died`, where the engine reports it: the only way to learn the code of each run. */
+      /** Comes with `died`, if the engine reports it: the only way to learn the exit code of each run. */
       readonly exitCode?: number
     }
 
 export interface ContainerEngine extends AsyncDisposable {
-  /** Asked at start and by readiness checks. Changes nothing. `unavailable` when nobody answers. */
+  /** Called at start and by readiness checks. Changes nothing. `unavailable` when nobody answers. */
   describe(): Promise<EngineDescription>
 
   /**
-   * Looks at all the engine holds of `group`, and which of `images` need no pull. Changes nothing. A group
-   * never heard of is an empty observation, not an error.
+   * Observes everything the engine holds of `group`, and which of `images` need no pull. Changes nothing. An
+   * unknown group gives an empty observation, not an error.
    */
   observe(group: string, images?: readonly string[]): Promise<ObservedGroup>
 
@@ -411,8 +420,8 @@ export interface ContainerEngine extends AsyncDisposable {
   start(group: string, spec: GroupSpec, parts: readonly string[]): Promise<void>
 
   /**
-   * Stops and starts one part, unless it was started again since `startedAt` (as last observed): for a
-   * failed liveness probe, or a part the engine has given up. `absent` when there is no such part.
+   * Restarts a part, unless it was started again since `startedAt` (as last observed): for a failed liveness probe,
+   * or a part the engine has given up. `absent` when there is no such part.
    */
   restart(
     group: string,
@@ -421,41 +430,41 @@ export interface ContainerEngine extends AsyncDisposable {
   ): Promise<void>
 
   /**
-   * Ends all parts at once, politely for `graceSeconds`, then by force, and gives up their processors,
-   * memory, address and host ports. Nothing starts again by itself. Nothing there is fine.
+   * Stops all parts at once, politely for `graceSeconds`, then by force, and frees their processors, memory,
+   * address and host ports. Nothing starts again by itself. A missing group is no error.
    */
   stop(group: string, graceSeconds: number): Promise<void>
 
-  /** Removes everything of the group at once, running or not, whatever its hash. Nothing there is fine. */
+  /** Removes everything of the group at once, running or not, whatever its hash. A missing group is no error. */
   remove(group: string): Promise<void>
 
-  /** Everything that carries the installation's labels, in no order. Images are not owned. */
+  /** Everything with the installation's labels, in no order. Images are not included. */
   list(): Promise<readonly OwnedObject[]>
 
   /** Images that need no pull. */
   images(): Promise<readonly LocalImage[]>
 
   /**
-   * The part's output as written, both streams, chunk by chunk as read: never held in memory. What the
-   * engine has rotated away is gone. `absent` when there is no such part; a part never started has none.
+   * The part's output as written, both streams, chunk by chunk, never held in memory. Rotated output is gone.
+   * `absent` when there is no such part; a part that never started has no output.
    */
   logs(group: string, part: string, options?: LogOptions): AsyncIterable<Uint8Array>
 
   /** Runs a command inside a running part. `absent` without such a part, `busy` while it does not run. */
   exec(group: string, part: string, request: ExecRequest): Promise<Session>
 
-  /** Follows a running part's output from now on. It takes no input. Errors as `exec`. */
+  /** Follows a running part's output from now on, without input. Errors as `exec`. */
   attach(group: string, part: string): Promise<Session>
 
   /**
-   * Tries a probe once. A part that does not run, a wrong status and a timeout are unhealthy; only an engine
-   * that cannot even try throws. HTTP goes to the group's own address, from where this process runs.
+   * Tries a probe once. A part that does not run, a wrong status and a timeout are unhealthy; only an engine that
+   * cannot try throws. HTTP goes to the group's own address, from this process.
    */
   probe(group: string, part: string, probe: Probe, timeoutSeconds: number): Promise<ProbeOutcome>
 
-  /** Statistics of the running parts. `absent` when nothing of the group is there. */
+  /** Statistics of the running parts. `absent` when the engine holds nothing of the group. */
   stats(group: string): Promise<readonly PartStats[]>
 
-  /** Ends when `signal` fires; throws `unavailable` when the engine goes away (ask again, then look). */
+  /** Ends when `signal` fires. Throws `unavailable` when the engine goes away; call it again, then observe. */
   events(signal: AbortSignal): AsyncIterable<EngineEvent>
 }

@@ -1,11 +1,11 @@
 /**
- * Reads values out of JSON of another program without believing its shape: what is not as expected reads
- * as absent. It refuses to throw.
+ * Reads values from another program's JSON without trusting its shape: anything unexpected reads as absent. It
+ * never throws.
  */
 
 export type Json = unknown
 
-/** The value under a path of keys, or undefined where the path breaks off. */
+/** The value at a path of keys; undefined where the path ends early. */
 export function at(value: Json, ...keys: readonly string[]): Json {
   let current = value
   for (const key of keys) {
@@ -42,7 +42,7 @@ export function entriesAt(value: Json, ...keys: readonly string[]): readonly [st
   return found !== null && typeof found === 'object' ? Object.entries(found) : []
 }
 
-/** Milliseconds of an RFC 3339 time; undefined for the engine's "never" (year 1) and for no time. */
+/** Milliseconds of an RFC 3339 time; undefined for the engine's "never" (year 1) and for a missing time. */
 export function timeAt(value: Json, ...keys: readonly string[]): number | undefined {
   const found = Date.parse(textAt(value, ...keys))
   return Number.isNaN(found) || found <= 0 ? undefined : found
@@ -53,7 +53,7 @@ export function parseJson(text: string): Json {
   try {
     return JSON.parse(text)
   } catch {
-    // A foreign answer that is no JSON carries nothing to read.
+    // Text that is no JSON has nothing to read.
     return undefined
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The one step that brings a group nearer to what is desired, from what was observed. Pure: it calls no
- * engine and knows no time but the one given. Desired states beyond these three are the caller's to say.
+ * Decides the next step that brings a group from its observed state to the desired one. Pure: it calls no engine
+ * and knows no time but the given one.
  */
 
 import type {
@@ -20,26 +20,26 @@ export type Step =
   | { readonly kind: 'restart'; readonly part: string; readonly startedAt: number }
   | { readonly kind: 'stop' }
   | { readonly kind: 'remove' }
-  /** Nothing to do until the engine has gone on: look again at an event, or after a while. */
+  /** Nothing to do until the engine has progressed: observe again at an event, or after a while. */
   | { readonly kind: 'wait'; readonly reason: string }
-  /** A part can never start, or an init part has failed for good: only another spec helps. */
+  /** A part can never start, or an init part has failed for good. Only another spec helps. */
   | {
       readonly kind: 'stuck'
       readonly part: string
       readonly reason: string
-      /** The image that is not to be had, where that is why. */
+      /** The image that cannot be pulled, if that is the reason. */
       readonly image?: string
     }
   /** The group is as desired. */
   | { readonly kind: 'settled' }
 
 /**
- * Between an end and the engine's own restart a part looks terminated. Only one that stays so for longer is
- * taken to be given up (an engine that was itself restarted, say) and restarted from here.
+ * Between an end and the engine's own restart a part looks terminated. A part that stays so for longer was given up
+ * by the engine (which was itself restarted, for example), and is restarted from here.
  */
 export const givenUpSeconds = 30
 
-/** `spec` is what the group should be made of; `undefined` only where the desired state is not `running`. */
+/** `spec` is the desired spec; `undefined` only when the desired state is not `running`. */
 export function nextStep(
   desired: Desired,
   spec: GroupSpec | undefined,
@@ -60,7 +60,7 @@ export function nextStep(
   }
   if (spec === undefined) throw new Error('a group that should run needs a spec')
 
-  // A full replace: polite first, since the old containers may hold work.
+  // A full replacement stops the old containers politely first, since they may be working.
   const foreign =
     (observed.hash !== undefined && observed.hash !== spec.hash) ||
     observed.parts.some((part) => part.hash !== spec.hash)
@@ -83,7 +83,7 @@ export function nextStep(
   return nextPart(spec, seen, engine, now)
 }
 
-/** Everything is made; who is to be started? Init parts one by one, then all the others at once. */
+/** Everything is created. Init parts are started one by one, then all the others at once. */
 function nextPart(
   spec: GroupSpec,
   seen: ReadonlyMap<string, ObservedPart>,

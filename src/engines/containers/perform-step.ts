@@ -1,20 +1,20 @@
-/** Carries out one step of `nextStep` on an engine. It decides nothing and repeats nothing. */
+/** Performs one step of `nextStep` on an engine. It decides nothing and repeats nothing. */
 
 import type { ContainerEngine, GroupContents, GroupSpec, RegistryCredentials } from './engine.ts'
 import type { Step } from './next-step.ts'
 
 interface StepMaterial {
-  /** Needed by `create` and `start`. */
+  /** Required by `create` and `start`. */
   readonly spec?: GroupSpec
-  /** Called at `create` alone, so that secrets are opened when they are needed and not before. */
+  /** Called only at `create`, so that secrets are opened only when they are needed. */
   readonly contents?: () => Promise<GroupContents>
-  /** The credentials for an image's registry, called at `pull` alone. */
+  /** The credentials for an image's registry. Called only at `pull`. */
   readonly credentials?: (image: string) => Promise<RegistryCredentials | undefined>
   readonly graceSeconds: number
   readonly signal?: AbortSignal
 }
 
-/** Throws what the engine throws. Steps that are no work (`wait`, `stuck`, `settled`) do nothing. */
+/** Throws the engine's errors. Steps without work (`wait`, `stuck`, `settled`) do nothing. */
 export async function performStep(
   engine: ContainerEngine,
   group: string,

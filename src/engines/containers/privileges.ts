@@ -1,6 +1,6 @@
 /**
- * What a part asks for beyond what engines give every container: ways to own the machine, refused by every
- * backend unless the operator opened it with `allowPrivileged`.
+ * Finds the privileges a part requests beyond what engines give every container. They could take over the machine,
+ * so every engine refuses them unless the operator opened it with `allowPrivileged`.
  */
 
 import type { PartSpec } from './engine.ts'
@@ -22,17 +22,17 @@ const ordinaryCapabilities = new Set([
   'SYS_CHROOT',
 ])
 
-/** In capitals and without the prefix, as capabilities are compared. */
+/** The form in which capabilities are compared: in capitals and without the prefix. */
 export function plainCapability(name: string): string {
   return name.toUpperCase().replace(/^CAP_/, '')
 }
 
-/** Engines give it to every container. */
+/** Whether engines give it to every container. */
 export function isOrdinary(capability: string): boolean {
   return ordinaryCapabilities.has(plainCapability(capability))
 }
 
-/** What it asks for, in words; undefined when it asks for nothing more. */
+/** A description of the requested privilege; undefined when there is none. */
 export function requiredPrivilege({ security }: PartSpec): string | undefined {
   if (security === undefined) return undefined
   if (security.privileged === true) return 'to be privileged'

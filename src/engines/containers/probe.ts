@@ -1,4 +1,4 @@
-/** One attempt of a probe, by a command inside a container or by HTTP to its group. It schedules nothing. */
+/** One attempt of a probe, by a command inside a container or by HTTP to its group. */
 
 import http from 'node:http'
 import https from 'node:https'
@@ -20,7 +20,7 @@ export async function probeByExec(
       ? { healthy: false, message: `the command did not end within ${timeoutSeconds} s` }
       : { healthy: code === 0, message: `the command ended with code ${code}` }
   } catch (error) {
-    // A command that cannot be run, or a container that ended meanwhile, is an unhealthy one.
+    // A command that cannot run, or a container that ended meanwhile, is unhealthy.
     if (!(error instanceof EngineError) || error.kind === 'unavailable') throw error
     return { healthy: false, message: error.message }
   } finally {
@@ -33,7 +33,7 @@ async function drained(session: Session): Promise<number | undefined> {
   return await session.exitCode()
 }
 
-/** Healthy is a status from 200 to 399. Certificates are not judged: the question is whether it answers. */
+/** A status from 200 to 399 is healthy. Certificates are not checked: the question is whether it answers. */
 export async function probeByHttp(
   address: string,
   probe: Extract<Probe, { kind: 'http' }>,
@@ -65,7 +65,7 @@ export async function probeByHttp(
     })
     request.end()
   } catch (error) {
-    // Headers or a path that HTTP cannot carry are refused by the client before it connects.
+    // The client refuses headers or a path that HTTP cannot carry before it connects.
     return { healthy: false, message: `HTTP probe failed: ${String(error)}` }
   }
   return await promise

@@ -1,6 +1,6 @@
 /**
- * Registries of images. The engine asks them, not this process: the policy of what goes out judges the registry's host
- * before the engine is told to pull. The engine resolves the name again by itself.
+ * Checks the registries of images. The engine contacts them, not this process, so the outbound policy judges the
+ * registry's host before the engine is told to pull. The engine resolves the name again by itself.
  */
 
 import { NotReached, noAnswer, type Outbound } from '#outbound/outbound.ts'
@@ -8,7 +8,7 @@ import { EngineError } from './engine.ts'
 
 const hub = 'registry-1.docker.io'
 
-/** Throws `EngineError` for a registry that must not be asked. Without a policy every one may be. */
+/** Throws `EngineError` for a registry that the policy refuses. Without a policy every one is allowed. */
 export async function requireRegistry(
   image: string,
   outbound: Outbound | undefined,
@@ -25,12 +25,12 @@ export async function requireRegistry(
       const reason = 'its registry must not be asked from here'
       throw new EngineError('refused', unpulled(image, reason), { cause: error })
     }
-    // A name that is unknown here may be known to the engine, or be a mirror's.
+    // A name that does not resolve here may be known to the engine, or belong to a mirror.
     if (error.cause === undefined) throw unreachedRegistry(image, error)
   }
 }
 
-/** An image without a host is of the hub that all engines know. */
+/** An image without a host is on the hub that all engines know. */
 function registryOf(image: string): string {
   const slash = image.indexOf('/')
   const first = slash < 0 ? '' : image.slice(0, slash)
@@ -46,7 +46,7 @@ function unreachedRegistry(image: string, cause: Error): EngineError {
   return new EngineError('unavailable', unpulled(image, `its registry: ${noAnswer}`), { cause })
 }
 
-/** What a registry says by its protocol, as its clients word it, and what is told of it. */
+/** Errors of the registry protocol in the words of its clients, and their meaning here. */
 const answers: readonly (readonly [RegExp, 'refused' | 'absent', string])[] = [
   [
     /unauthori[sz]ed|authentication required|access denied|is denied|\bdenied:|forbidden/i,
@@ -60,13 +60,13 @@ const answers: readonly (readonly [RegExp, 'refused' | 'absent', string])[] = [
   ],
   [/invalid reference|parsing reference|invalid image/i, 'refused', 'its name is no reference'],
 ]
-/** It never came to the protocol. Bodies of whatever answered stand in these words. */
+/** The answer was not of the protocol. Such messages contain the body of whatever answered. */
 const noRegistry =
   /pinging container registry|dial tcp|error parsing HTTP|unexpected HTTP|gave HTTP response|malformed HTTP|unexpected status from/i
 
 /**
- * For what an engine says of a pull that failed. Its words hold what answered at the registry's address, so they are
- * the error's cause, for the operator, and no part of its message.
+ * The error for an engine's message about a failed pull. The message contains what answered at the registry's
+ * address, so it becomes the error's cause, for the operator, and is not shown.
  */
 export function failureOfPull(told: string, image: string): EngineError {
   const cause = new Error(told.slice(0, 2000))

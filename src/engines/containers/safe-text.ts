@@ -12,7 +12,7 @@ import { isJsonObject } from '#kernel/patch.ts'
 /** Control and format characters, halves of surrogate pairs, and line ends beyond ASCII. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u
 
-/** What separates or quotes in a mount as text: of `--mount`, of `--volume`, of CSV, of a shell. */
+/** Characters that separate or quote in a mount as text: of `--mount`, of `--volume`, of CSV, of a shell. */
 const mountSyntax = /[,:;"'`\\]/
 
 const pathCharactersMax = 1024
@@ -58,12 +58,12 @@ function pathProblem(path: string): string | undefined {
     : undefined
 }
 
-/** As it is compared: without slashes at its end. */
+/** The form in which paths are compared: without trailing slashes. */
 export function plainPath(path: string): string {
   return path.replace(/\/+$/, '')
 }
 
-/** Linux takes 128 KiB for one variable or one word of a command; the name and a NUL are part of it. */
+/** Linux allows 128 KiB for one variable or one word of a command, including the name and a NUL. */
 const valueBytesMax = 130_000
 
 /** What is wrong with the value of an environment variable or with a word of a command. Line ends are allowed. */
@@ -95,7 +95,7 @@ export function fileNameProblem(name: string): string | undefined {
   if (name === '' || name === '.' || name.startsWith('..') || /[/\\]/.test(name)) {
     return 'expected the name of a file'
   }
-  // What one header of a tar stream takes.
+  // The limit of one header of a tar stream.
   return Buffer.byteLength(name) > 99 ? 'it has more than 99 bytes' : undefined
 }
 
@@ -107,8 +107,8 @@ const imagePattern = new RegExp(
 )
 
 /**
- * Of the reference of an image. A transport (`dir:/etc`) would read the host's disk, and an engine's own id of
- * an image would name what somebody else brought there.
+ * What is wrong with the reference of an image. A transport (`dir:/etc`) would read the host's disk, and the
+ * engine's own id of an image would name one that somebody else pulled.
  */
 export function imageProblem(image: string): string | undefined {
   if (image.length > 512 || !imagePattern.test(image)) {
@@ -172,7 +172,7 @@ export function seccompProblem(profile: string): string | undefined {
   try {
     value = JSON.parse(profile)
   } catch {
-    // The parser has no other way to say no.
+    // The parser reports bad text only by throwing.
     return 'expected JSON'
   }
   return isJsonObject(value) ? undefined : 'expected an object as JSON'

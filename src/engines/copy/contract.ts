@@ -18,7 +18,7 @@ import { JournalClosed, MemoryManifest } from './testing/memory-journal.ts'
 export interface ObjectsPair extends AsyncDisposable {
   readonly source: ObjectsLocation
   readonly target: ObjectsLocation
-  /** The service copies by itself, and while publishing only: nothing is committed before. */
+  /** The service copies by itself, and only while publishing: nothing is committed before. */
   readonly pulls?: boolean
   write(key: string, bytes: Uint8Array): Promise<void>
   remove(key: string): Promise<void>
@@ -70,7 +70,7 @@ export async function failure(work: Promise<void>): Promise<CopyFailure> {
   return error
 }
 
-/** Every call of the journal at which a copy is cut off, or each `step`th from the `first` on. */
+/** The journal calls at which a copy is cut off: every one, or each `step`th from the `first` on. */
 export interface Cuts {
   readonly first: number
   readonly step: number
@@ -144,7 +144,7 @@ export function objectsContract(
         const size = bytes - 3 + `round ${cut}`.length
         const run = `c${String(cut).padStart(11, '0')}`
         manifest.callsLeft = cut
-        // A process of its own is what dies in truth; the stage is left as it was.
+        // In production the process dies; here the stage is left as it was.
         const dying = runTask(engine(), taskOf(pair, 'full', manifest, run), manifest)
         const error = await dying.then(
           () => undefined,

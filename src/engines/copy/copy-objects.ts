@@ -1,6 +1,6 @@
 /**
- * Objects to objects: lists the source, copies what the journal does not know, publishes. Small items go through
- * memory whole, large ones in chunks with checkpoints; a changed item is read again once.
+ * Copies objects to objects: lists the source, copies what the journal does not know, publishes. Small items go
+ * through memory whole, large ones in chunks with checkpoints. A changed item is read again once.
  */
 
 import { createHash, type Hash, hash } from 'node:crypto'
@@ -19,14 +19,20 @@ import {
 } from './engine.ts'
 import { ItemChanged, type ListedItem, type ObjectSink, type ObjectSource } from './objects.ts'
 
-/** How often what was done is written down. More often costs the store, less often is copied again after a cut. */
+/**
+ * How often progress is committed. Committing more often costs the store; less often means copying more again after
+ * a cut.
+ */
 const commitMilliseconds = 250
 const checkpointBytes = 64 * 1024 * 1024
 const breatheMilliseconds = 2
-/** Items from this size on go through memory a few at a time, however many small ones are under way. */
+/** Items from this size on go through memory a few at a time, however many small ones are in progress. */
 const heavyBytes = 256 * 1024
 const heavyAtOnce = 8
-/** Items remembered from the listing to the end; more are listed again, so that memory stays flat. */
+/**
+ * The number of items remembered until the end. When there are more, the source is listed again, so that memory
+ * stays flat.
+ */
 const leftMax = 50_000
 
 export async function copyObjects(
@@ -48,7 +54,7 @@ export async function copyObjects(
   await run.rest()
   if (replaces) await sink.tidy?.(journal)
   await journal.published({ replaces })
-  // Not before: the stage is how a run that is cut off here knows that it had published.
+  // Not earlier: by its stage a run that was cut off here knows that it had published.
   await sink.discard()
 }
 
@@ -58,11 +64,11 @@ function stopIfCancelled(signal: AbortSignal): void {
 
 interface ToCopy {
   readonly item: ListedItem
-  /** So many of its bytes are there. */
+  /** This many bytes are already there. */
   readonly offset: number
 }
 
-/** What the service copies by itself: in its turn, left for the end, or (at the end) nothing else. */
+/** When the service copies by itself: in turn, left for the end, or (at the end) only those. */
 type Pulling = 'now' | 'later' | 'only'
 
 class ObjectsRun {
@@ -73,15 +79,15 @@ class ObjectsRun {
   readonly #heavy = createRoom({ perOwnerMax: heavyAtOnce, sumMax: heavyAtOnce })
   #signal = new AbortController().signal
   #pulling: Pulling = 'now'
-  /** Left for the end; undefined when they are too many to remember, and are listed again. */
+  /** Items left for the end; undefined when there are too many to remember. */
   #left: ListedItem[] | undefined = []
-  /** Of an item at the end: the others go on, so that as little as possible stays old. */
+  /** The failure of an item at the end. The others continue, so that as little as possible stays old. */
   #failure: CopyFailure | undefined
   #done: DoneItem[] = []
   #bytes = 0
   #committedAt = elapsedMilliseconds()
   #breathedAt = elapsedMilliseconds()
-  /** Bytes of large items under way, by key: read, and safe in the stage. */
+  /** Bytes of large items in progress, by key: read, and safe in the stage. */
   readonly #underway = new Map<string, number>()
   #committing: Promise<void> = Promise.resolve()
 
@@ -98,7 +104,7 @@ class ObjectsRun {
     await this.#listed()
   }
 
-  /** What was left. Once begun it is seen to its end: cancelled half-way it would leave old and new side by side. */
+  /** Copies what was left. It always completes: stopped half-way it would leave old and new items side by side. */
   async rest(): Promise<void> {
     const left = this.#left
     if (left?.length === 0) return
@@ -134,7 +140,7 @@ class ObjectsRun {
     await this.#committing
   }
 
-  /** Large items under way do not hold up the small ones behind them. */
+  /** Large items in progress do not hold up the small ones behind them. */
   async #sideBySide(items: AsyncIterator<ToCopy, unknown>): Promise<void> {
     let failed = false
     const lane = async (): Promise<void> => {
@@ -148,7 +154,7 @@ class ObjectsRun {
     }
     const lanes = Array.from({ length: this.#width }, () =>
       lane().catch((error: unknown) => {
-        // Passed on below, once the other lanes have let go of what they hold.
+        // Rethrown below, when the other workers have released what they hold.
         failed = true
         throw error
       }),
@@ -166,7 +172,7 @@ class ObjectsRun {
     return this.#pulling === 'now' || pulls === (this.#pulling === 'only')
   }
 
-  /** Lets messages in: a cancellation, above all. */
+  /** Lets messages in, above all a cancellation. */
   async #breathe(): Promise<void> {
     await breathe()
     this.#breathedAt = elapsedMilliseconds()
@@ -180,7 +186,7 @@ class ObjectsRun {
       try {
         return await this.#copy(item, attempt === 0 ? offset : 0)
       } catch (error) {
-        // The adapter's word that the source moved on; once is forgiven.
+        // The adapter reports that the source changed; the first time is forgiven.
         if (!(error instanceof ItemChanged)) throw error
         this.#underway.delete(item.key)
         const now = attempt > 0 ? undefined : await this.#source.look(item.key)
@@ -209,7 +215,7 @@ class ObjectsRun {
     return inRoom(this.#heavy, 'heavy', work)
   }
 
-  /** Nothing comes between reading and putting where both are synchronous: the source uses its buffer again. */
+  /** When both are synchronous, nothing runs between reading and writing: the source reuses its buffer. */
   #small(item: ListedItem): void | Promise<void> {
     const bytes = this.#source.whole(item)
     if (bytes instanceof Promise) return bytes.then((read) => this.#put(item, read))
@@ -237,7 +243,7 @@ class ObjectsRun {
   async #large(item: ListedItem, offset: number): Promise<void> {
     const upload = await this.#sink.begin(item, offset)
     const digest = createHash(this.#sink.hash)
-    // Beside the copying, since the disk takes its time; one at once.
+    // Runs beside the copying, since the disk is slow; one at a time.
     let saving: Promise<void> | undefined
     const save = async (): Promise<void> => {
       const safe = await upload.checkpoint()
@@ -258,7 +264,7 @@ class ObjectsRun {
           await saving
           checkpoint = at
           saving = save()
-          // Seen where it is waited for.
+          // The error is thrown where it is awaited.
           saving.catch(() => undefined)
         } else if (elapsedMilliseconds() - this.#committedAt >= commitMilliseconds) {
           await this.#commit()
@@ -276,7 +282,7 @@ class ObjectsRun {
     }
   }
 
-  /** Writes down what was done since the last time; one commit at a time, in order. */
+  /** Commits the progress since the last time; one commit at a time, in order. */
   async #commit(part?: {
     readonly key: string
     readonly etag: string
@@ -310,9 +316,9 @@ class ObjectsRun {
         })
       }
     })()
-    // Seen by whoever waits next; without this a failure meanwhile would end the process.
+    // The next waiter gets the error; without this, a failure meanwhile would end the process.
     this.#committing.catch(() => undefined)
-    // At most one commit is ahead: what is not written down must not pile up.
+    // At most one commit is ahead, so that uncommitted progress does not pile up.
     await before
   }
 }
@@ -325,7 +331,7 @@ async function take(digest: Hash, chunks: AsyncIterable<Uint8Array>): Promise<vo
   for await (const chunk of chunks) digest.update(chunk)
 }
 
-/** Read again where the target cannot give back what it keeps. */
+/** Read again from the source when the target cannot return what it has. */
 async function* firstBytes(
   source: ObjectSource,
   item: ListedItem,

@@ -1,4 +1,4 @@
-/** One task by its connectors. Refuses pairs of places that nothing copies between. */
+/** Runs one task with its connectors. Refuses pairs of locations without one. */
 
 import { destinationOf } from '#outbound/outbound.ts'
 import { copyObjects } from './copy-objects.ts'
@@ -50,7 +50,7 @@ export async function copyTask(
         return await copyObjects(task, opened, sink, { journal, signal })
       }
     } catch (error) {
-      // What was staged is of use only to the same run taken up again, which these two are not.
+      // A stage is useful only to the same run when it continues, and these two errors end the run.
       const isFinal = error instanceof CopyFailure && error.retry === 'never'
       if (isFinal || error instanceof CopyCancelled) await sink.discard()
       throw error
@@ -62,7 +62,7 @@ export async function copyTask(
   )
 }
 
-/** A stage that is made again would be empty, and its publishing the end of what was published. */
+/** A recreated stage would be empty, and publishing it would remove what was published. */
 async function cleanUp(task: RoutedTask): Promise<void> {
   const { source, target } = task
   if (isObjects(target)) {
@@ -80,7 +80,7 @@ function isObjects(location: CopyTask['source']): location is ObjectsLocation {
 
 const blobPackage = '@azure/storage-blob'
 
-/** Connectors are loaded when they are used: the clients behind them cost more time than a small copy. */
+/** Connectors are loaded on demand: loading the clients behind them takes longer than a small copy. */
 async function sourceOf(
   location: ObjectsLocation,
   { outbound }: RoutedTask,
@@ -109,7 +109,7 @@ function blobDestination({ endpoint }: BlobLocation): ReturnType<typeof destinat
   throw new CopyFailure('PathRefused', 'the endpoint of the blob service is no address')
 }
 
-/** A copy into itself would never end, or end what it reads. */
+/** A copy into itself would never end, or destroy what it reads. */
 function refuseOverlap(source: CopyTask['source'], target: ObjectsLocation): void {
   if (source.kind !== target.kind || source.container !== target.container) return
   const root = (location: ObjectsLocation): string =>

@@ -8,14 +8,14 @@
 export interface ObjectsAt {
   readonly shape: 'file' | 'tree'
   readonly container: string
-  /** Segments parted by `/`, none of them empty, `.` or `..`; not opening or ending with a slash. */
+  /** Segments separated by `/`, none of them empty, `.` or `..`; no slash at the start or end. */
   readonly path: string
 }
 
 /** Files below a folder of this machine. */
 export interface FolderLocation extends ObjectsAt {
   readonly kind: 'folder'
-  /** Absolute. Nothing outside of it is ever read or written, whatever links say. */
+  /** An absolute path. Nothing outside of it is ever read or written, whatever links say. */
   readonly root: string
 }
 
@@ -25,7 +25,7 @@ export interface BlobLocation extends ObjectsAt {
   /** `https://account.blob.example` or `http://127.0.0.1:10000/account`. */
   readonly endpoint: string
   readonly account: string
-  /** Secret; in no message. */
+  /** Secret; never in a message. */
   readonly key: string
 }
 
@@ -35,9 +35,9 @@ export interface PostgresTable {
   readonly port: number
   readonly database: string
   readonly user: string
-  /** Secret; in no message. */
+  /** Secret; never in a message. */
   readonly password: string
-  /** `verify` takes TLS and checks the server's certificate. */
+  /** `verify` uses TLS and checks the server's certificate. */
   readonly tls: 'off' | 'verify'
   readonly schema: string
   readonly table: string
@@ -45,7 +45,9 @@ export interface PostgresTable {
 
 export interface DuckdbTable {
   readonly kind: 'duckdb'
-  /** Absolute: the folder that all servers' folders are in. Nothing outside of it is ever read or written. */
+  /**
+   * An absolute path: the folder that contains all servers' folders. Nothing outside of it is ever read or written.
+   */
   readonly root: string
   /** The server's folder below the root, one segment. */
   readonly folder: string
@@ -60,40 +62,42 @@ export type TableLocation = PostgresTable | DuckdbTable
 export type CopyLocation = ObjectsLocation | TableLocation
 
 export interface CopyTask {
-  /** Unique among the tasks of a session; names nothing outside of it. */
+  /** Unique among the tasks of a session; it has no meaning outside of it. */
   readonly id: string
   readonly source: CopyLocation
   /** A table is copied to a table, or to one file in `format`. */
   readonly target: CopyLocation
-  /** Of tables that become files. */
+  /** The format of tables that become files. */
   readonly format?: 'Csv' | 'Parquet'
   /**
    * `full`: all of it, put beside the target and made visible in one go at the end. `incremental`: what the journal
    * does not know in this state; where nothing was ever copied it is `full`.
    */
   readonly mode: 'full' | 'incremental'
-  /** Lower-case hex. Names what is put beside the target; the same for the life of a mapping. */
+  /** Lower-case hex. It names what is put beside the target, and stays the same for the life of a mapping. */
   readonly token: string
-  /** Lower-case hex: one run. A run that is taken up again has the same. */
+  /** Lower-case hex. It identifies a run; a continued run keeps it. */
   readonly run: string
-  /** The target was published by an earlier run, or by this one before it was cut off: it may be replaced. */
+  /** An earlier run published the target, or this one did before it was cut off: it may be replaced. */
   readonly owned: boolean
-  /** This run has published all and was cut off right after: only what lies beside the target is removed. */
+  /**
+   * This run has published everything and was cut off right after: only leftovers beside the target are removed.
+   */
   readonly published: boolean
-  /** Tables: what the last successful run ended with, opaque. */
+  /** Tables: the opaque end of the last successful run. */
   readonly watermark?: string
-  /** Tables: a column that only grows, for what has no change numbers of its own. */
+  /** Tables: a column that only grows, for a source without change numbers. */
   readonly watermarkColumn?: string
 }
 
-/** An object as a source lists it. `etag` changes whenever its content may have changed. */
+/** An object in a source's list. `etag` changes whenever its content may have changed. */
 export interface Item {
   readonly key: string
   readonly size: number
   readonly etag: string
 }
 
-/** An item that has been written, with the digest of its bytes (`md5:…`, `sha256:…`, hex). */
+/** A written item with the digest of its bytes (`md5:…`, `sha256:…`, hex). */
 export interface DoneItem extends Item {
   readonly digest: string
 }
@@ -101,12 +105,12 @@ export interface DoneItem extends Item {
 /** What to do with a listed item. */
 export type Todo =
   | { readonly kind: 'copy' }
-  /** So many bytes lie safely in the target's unfinished part. */
+  /** This many bytes are safe in the target's unfinished part. */
   | { readonly kind: 'resume'; readonly offset: number }
-  /** Known in this state. */
+  /** Already copied in this state. */
   | { readonly kind: 'skip' }
 
-/** Added to what was counted before. */
+/** Added to earlier counts. */
 export interface Counted {
   readonly filesRead?: number
   readonly filesWritten?: number
@@ -117,40 +121,43 @@ export interface Counted {
 }
 
 export interface Progress {
-  /** Written whole: known from now on. Counted together with `counted`, all or nothing. */
+  /** Completely written and known from now on. Counted together with `counted` in one commit. */
   readonly done: readonly DoneItem[]
   readonly counted: Counted
-  /** What is under way and not in `counted`; takes the place of what was said before. */
+  /** Progress that is not in `counted` yet; it replaces the last one. */
   readonly underway: Counted
   /** A part that is on disk or with the service. */
   readonly part?: { readonly key: string; readonly etag: string; readonly offset: number }
 }
 
-/** Where a copy reports what it has done, and what stops it. */
+/** Where a copy reports progress, and what stops it. */
 export interface CopyControl {
   readonly journal: CopyJournal
   readonly signal: AbortSignal
 }
 
-/** The manifest of a task. Whatever resolves is durable. Throws what its keeper throws; the task then ends. */
+/**
+ * The manifest of a task. A call is durable when it resolves. It throws its keeper's errors, and the task then
+ * ends.
+ */
 export interface CopyJournal {
-  /** One answer for each item, in their order. At most `batchItems` of them. */
+  /** One answer for each item, in order. At most `batchItems` items. */
   todo(items: readonly Item[]): Promise<readonly Todo[]>
   commit(progress: Progress): Promise<void>
-  /** Which of these keys are among what this run has done. At most `batchItems` of them. */
+  /** Which of these keys this run has done. At most `batchItems` keys. */
   holds(keys: readonly string[]): Promise<readonly boolean[]>
-  /** From now on the target may hold what this run wrote. Called once all is staged, ahead of publishing. */
+  /** From now on the target may hold what this run wrote. Called once everything is staged, before publishing. */
   publishing(): Promise<void>
-  /** What this run has done, in the order of keys byte by byte; for publishing where that is one by one. */
+  /** What this run has done, in bytewise order of keys; for publishing one by one. */
   done(after: string | undefined, limit: number): Promise<readonly DoneItem[]>
-  /** All is visible: of what earlier runs wrote only this run's part counts from now on. */
+  /** Everything is visible: from now on only this run's items count. */
   published(outcome: {
     readonly watermark?: string
     /** Tables and full copies replace what was known; incremental ones add to it. */
     readonly replaces: boolean
-    /** Counted together with the end, all or nothing. What was under way counts no more. */
+    /** Counted together with the end in one commit. Progress in `underway` no longer counts. */
     readonly counted?: Counted
-    /** For people, where something is worth knowing (why all was copied). */
+    /** A note for people, if something is worth knowing (such as why everything was copied). */
     readonly note?: string
   }): Promise<void>
 }
@@ -202,7 +209,7 @@ export type FailureCode =
   | 'Unreachable'
   | 'WorkerLost'
 
-/** A fault of ours, not of the world: for the log. */
+/** A bug of ours, for the log. */
 export class CopyFault extends Error {}
 
 export class CopyCancelled extends Error {

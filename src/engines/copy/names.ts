@@ -1,12 +1,12 @@
-/** Checks of names that end up in paths, URLs and statements. Pure. */
+/** Checks names that become parts of paths, URLs and statements. Pure. */
 
 import { CopyFailure, type ObjectsAt } from './engine.ts'
 
 const containerPattern = /^[a-z0-9](?:[a-z0-9-]{1,61})[a-z0-9]$/
-/** The folder beside the containers that stages are in. No container can be called so. */
+/** The folder of stages, next to the containers. No container can have this name. */
 export const stageFolder = '.armature'
 
-/** The path's segments. Throws `CopyFailure` for what could leave its container. */
+/** The path's segments. Throws `CopyFailure` for a path that could leave its container. */
 export function checkedPath(path: string): readonly string[] {
   if (path === '') return []
   const segments = path.split('/')
@@ -33,7 +33,7 @@ export function checkLocation({ container, path }: ObjectsAt): void {
   checkedPath(path)
 }
 
-/** Byte by byte, as both stores compare keys. */
+/** Bytewise, as both stores compare keys. */
 export function compareKeys(left: string, right: string): number {
   if (left === right) return 0
   if (surrogates.test(left) || surrogates.test(right)) {

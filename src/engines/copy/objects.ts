@@ -1,8 +1,8 @@
-/** What a connector of objects offers: listing and reading on one side, staging and publishing on the other. */
+/** The interface of an object connector: listing and reading as a source, staging and publishing as a target. */
 
 import type { CopyJournal, Item } from './engine.ts'
 
-/** Thrown by reads when the item is not what was listed. */
+/** Thrown by reads when the item differs from the listed one. */
 export class ItemChanged extends Error {
   constructor(key: string) {
     super(`'${key}' changed while it was read`)
@@ -12,30 +12,33 @@ export class ItemChanged extends Error {
 
 /** An item with what its source needs to find it again. */
 export interface ListedItem extends Item {
-  /** Milliseconds since 1970, kept where the target can keep it. */
+  /** Milliseconds since 1970; kept if the target can keep it. */
   readonly modified: number
 }
 
 export interface ObjectSource extends AsyncDisposable {
   /** In batches of at most `batchItems`; every key once. */
   list(): AsyncIterable<readonly ListedItem[]> | Iterable<readonly ListedItem[]>
-  /** As it is now; undefined when it is gone. */
+  /** The current item; undefined when it is gone. */
   look(key: string): Promise<ListedItem | undefined>
-  /** How many items at once are worth it; those of a pair are the larger of both. */
+  /** How many items to copy at once. A pair uses the larger value of both. */
   readonly width: number
   /** Items up to this size are read with `whole`. */
   readonly wholeMax: number
-  /** Throws `ItemChanged` unless it is the very item listed. Not given as a promise, the bytes are good until the next call. */
+  /**
+   * Throws `ItemChanged` unless it is the very item that was listed. Bytes that are returned without a promise are
+   * valid until the next call.
+   */
   whole(item: ListedItem): Uint8Array | Promise<Uint8Array>
   /** The bytes from `offset`. Throws `ItemChanged`, at the latest after the last chunk. */
   open(item: ListedItem, offset: number): AsyncIterable<Uint8Array>
 }
 
-/** A large object on its way into the stage. */
+/** A large object that is being written to the stage. */
 export interface Upload {
-  /** How many of the bytes that were there are kept; reading goes on there. */
+  /** How many of the existing bytes are kept; reading continues there. */
   readonly offset: number
-  /** The bytes that are kept, to be taken into the digest; left out, they are read from the source again. */
+  /** The kept bytes, for the digest. When left out, they are read from the source again. */
   kept?(): AsyncIterable<Uint8Array>
   write(chunk: Uint8Array): Promise<void>
   /** Makes safe what was written before the call, while more is written; how many bytes that is. */

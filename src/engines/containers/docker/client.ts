@@ -1,6 +1,6 @@
 /**
- * Speaks HTTP with a Docker API over a unix socket or plain TCP: bounded JSON, streams, uploads and the
- * connection upgrade of exec and attach. It knows no container; every failure leaves as an `EngineError`.
+ * An HTTP client of a Docker API over a unix socket or plain TCP: bounded JSON, streams, uploads, and the
+ * connection upgrade of exec and attach. It knows no containers; every failure becomes an `EngineError`.
  */
 
 import http from 'node:http'
@@ -21,23 +21,23 @@ export function formatTarget(target: DockerTarget): string {
 
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Docker's when left out; the other is Podman's own, whose values have types. */
+  /** Docker's API when left out. The other is Podman's own, whose values have types. */
   readonly api?: 'docker' | 'libpod'
-  /** Begins with `/`; the version goes in front. */
+  /** Begins with `/`; the version is added in front. */
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly body?: Json
-  /** A body of bytes, in place of `body`. */
+  /** A body of bytes, instead of `body`. */
   readonly upload?: AsyncIterable<Uint8Array>
   readonly headers?: Readonly<Record<string, string>>
-  /** For the error message: `create the sandbox`. */
+  /** Used in error messages: `create the sandbox`. */
   readonly doing: string
   readonly signal?: AbortSignal
-  /** How long the engine may stay silent. */
+  /** How long the engine may send nothing. */
   readonly silentSeconds?: number
 }
 
-/** Docker before 29 speaks 1.41, Podman too; a newer one that does not is spoken to in its oldest version. */
+/** Docker before 29 speaks 1.41, and so does Podman. A newer engine that does not is used in its oldest version. */
 const wantedVersion = 41
 /** Podman 4 and 5 speak it. */
 const libpodPrefix = '/v4.0.0/libpod'
@@ -58,12 +58,12 @@ export class DockerClient implements AsyncDisposable {
     this.#agent.destroy()
   }
 
-  /** The answer's JSON; undefined for an empty one. Statuses 2xx and 304 are success. */
+  /** The answer's JSON; undefined for an empty answer. Statuses 2xx and 304 are success. */
   async json(call: Call): Promise<Json> {
     return readAnswer(await this.stream(call), call.doing)
   }
 
-  /** The answer as it comes. The caller reads it to its end or destroys it. */
+  /** The answer as a stream. The caller must read it to its end or destroy it. */
   async stream(call: Call): Promise<http.IncomingMessage> {
     const prefix = await this.#prefixOf(call)
     const text = call.body === undefined ? undefined : JSON.stringify(call.body)
@@ -83,7 +83,7 @@ export class DockerClient implements AsyncDisposable {
     request.on('error', reject)
     request.on('timeout', () => request.destroy(new Error('the engine does not answer in time')))
     if (call.upload === undefined) request.end(text)
-    // A broken upload surfaces through the request's own error; the answer tells the rest.
+    // A failed upload appears as the request's own error; the answer has the details.
     else pipeline(Readable.from(call.upload), request).catch(reject)
     let response: http.IncomingMessage
     try {
@@ -96,7 +96,7 @@ export class DockerClient implements AsyncDisposable {
     throw failureOf(status, await firstText(response), call.doing)
   }
 
-  /** Asks for the bare connection (exec, attach). What it carries afterwards is the caller's. */
+  /** Requests the bare connection (exec, attach). The caller owns what it carries. */
   async upgrade(call: Call): Promise<{ readonly socket: Duplex; readonly head: Buffer }> {
     const prefix = await this.#version()
     const text = JSON.stringify(call.body ?? {})
@@ -141,7 +141,7 @@ export class DockerClient implements AsyncDisposable {
   }
 
   #version(): Promise<string> {
-    // Kept once learned; a failure is not kept, so that an engine started later is found.
+    // Only a success is remembered, so that an engine that starts later is found.
     this.#prefix ??= this.json({
       method: 'GET',
       path: '/version',

@@ -1,6 +1,6 @@
 /**
- * Makes the volumes, the sandbox, the file contents and the parts of a group on a Docker API, keeping what an
- * earlier attempt made before it broke off. It starts only the sandbox and removes nothing.
+ * Creates the volumes, the sandbox, the file contents and the parts of a group on a Docker API, and keeps what an
+ * interrupted attempt made. It starts only the sandbox and removes nothing.
  */
 
 import { EngineError, type GroupContents, type GroupSpec, type VolumeSpec } from '../engine.ts'
@@ -13,15 +13,15 @@ import { writeTar } from './tar.ts'
 import { type Creation, type Dialect, volumeBody, volumesFolder } from './to-docker.ts'
 import type { Verifier } from './verifier.ts'
 
-/** One group to be made. */
+/** One group to be created. */
 interface GroupCreation {
   readonly names: Names
   readonly spec: GroupSpec
   readonly contents: GroupContents
-  /** Inspections of the group's containers as they are now. */
+  /** The current inspections of the group's containers. */
   readonly existing: readonly Json[]
   readonly dialect: Dialect
-  /** A network that the operator made; undefined: the engine's usual one. */
+  /** A network that the operator made; undefined: the engine's default one. */
   readonly network: string | undefined
 }
 
@@ -35,7 +35,7 @@ export class GroupCreator {
     this.#verifier = verifier
   }
 
-  /** Expects a spec that `checkSpec` let pass. */
+  /** Expects a spec that passed `checkSpec`. */
   async make(creation: GroupCreation): Promise<void> {
     const { names, spec, contents, existing, dialect } = creation
     for (const container of existing) {
@@ -48,8 +48,8 @@ export class GroupCreator {
     const sandbox = existing.find((container) => labelOf(container, 'part') === undefined)
     if (missing.length === 0 && sandbox !== undefined) return
     await this.#makeSandbox(creation, sandbox)
-    // Parts come after the files: where one exists, the files do. Then files are never written twice under
-    // a part that reads them.
+    // Parts are created after the files, so where a part exists the files do. Files are never written again under a
+    // part that reads them.
     if (missing.length === spec.parts.length) {
       await Promise.all(spec.volumes.map((volume) => this.#fill(names, volume, contents)))
     }
@@ -79,7 +79,7 @@ export class GroupCreator {
       try {
         await this.#container(creation, dialect.sandbox(names, spec, network))
       } catch (error) {
-        // Somebody cleaned the images of this engine: forget that ours was there.
+        // Somebody removed this engine's images: forget that ours was there.
         if (error instanceof EngineError && error.kind === 'absent') {
           this.#pauseImported = undefined
           throw new EngineError('busy', error.message, { cause: error })
@@ -92,7 +92,7 @@ export class GroupCreator {
     await this.#client.json({ method: 'POST', path, doing: 'start the sandbox' })
   }
 
-  /** Creates a container, or finds that the same one is there. */
+  /** Creates a container, or finds that the same one exists. */
   async #container(
     { spec, dialect: { api } }: GroupCreation,
     { name, ...call }: Creation,
@@ -102,7 +102,7 @@ export class GroupCreator {
       await this.#client.json({ method: 'POST', api, path: '/containers/create', ...call, doing })
     } catch (error) {
       if (!(error instanceof EngineError) || error.kind !== 'busy') throw error
-      // The name is taken: by our own earlier call, or by something in the way.
+      // The name is taken: by our own earlier call, or by something else.
       const path = `/containers/${name}/json`
       const found = await this.#client.json({ method: 'GET', path, doing: 'inspect a container' })
       if (labelOf(found, 'hash') !== spec.hash) throw error
@@ -136,7 +136,7 @@ export class GroupCreator {
       await this.#client.json({ method: 'GET', path: `/images/${pauseImage}/json`, doing })
       return
     } catch (error) {
-      // Not there yet is the one reason to go on.
+      // A missing image is the only reason to continue.
       if (!(error instanceof EngineError) || error.kind !== 'absent') throw error
     }
     const version = await this.#client.json({ method: 'GET', path: '/version', doing })
@@ -148,7 +148,7 @@ export class GroupCreator {
     await this.#client.json({
       method: 'POST',
       path: '/images/create',
-      // The tag stands inside `repo`: Podman 4.3 ignores `tag` at an import.
+      // The tag is part of `repo`: Podman 4.3 ignores `tag` at an import.
       query: { fromSrc: '-', repo: pauseImage, changes: 'ENTRYPOINT ["/pause"]' },
       upload: once(pauseRoot(program)),
       doing,
@@ -156,7 +156,7 @@ export class GroupCreator {
   }
 }
 
-/** The tar stream for a volume; undefined where nothing is to be written. */
+/** The tar stream for a volume; undefined when nothing is to be written. */
 function uploadOf(
   volume: VolumeSpec,
   contents: GroupContents,

@@ -44,19 +44,19 @@ import { Verifier } from './verifier.ts'
 
 interface DockerEngineOptions {
   readonly target: DockerTarget
-  /** A token, the same for every replica of one installation and no other. */
+  /** A token: the same for every replica of one installation, and for no other installation. */
   readonly installation: string
-  /** Lets specs ask for `privileged`. Off unless the operator says so. */
+  /** Allows specs with `privileged`. Off by default. */
   readonly allowPrivileged?: boolean
-  /** A network of the engine that groups join in place of its usual one. The operator made it. */
+  /** A network of the engine that groups join instead of its default one. The operator made it. */
   readonly network?: string
-  /** The operator says that the engine has GPUs and the runtime for them. */
+  /** The operator states that the engine has GPUs and the runtime for them. */
   readonly gpu?: boolean
-  /** Which registries images may be pulled from; all of them when left out. */
+  /** The policy for registries that images may be pulled from; all of them when left out. */
   readonly outbound?: Outbound
 }
 
-/** How long the engine may take to kill, on top of a stop's own grace. */
+/** How long the engine may take to kill, in addition to a stop's own grace. */
 const killSeconds = 30
 
 export class DockerEngine implements ContainerEngine {
@@ -143,7 +143,7 @@ export class DockerEngine implements ContainerEngine {
 
   async start(group: string, spec: GroupSpec, parts: readonly string[]): Promise<void> {
     const containers = await Promise.all(parts.map((part) => this.#inspectPart(group, part)))
-    // Starting is not idempotent for a part that ends at once; never having been started is.
+    // Starting is not idempotent for a part that ends at once, but only parts that never started are started.
     const unstarted = parts.filter(
       (_, at) => timeAt(containers[at], 'State', 'StartedAt') === undefined,
     )
@@ -192,7 +192,7 @@ export class DockerEngine implements ContainerEngine {
         ),
       ),
     )
-    // The sandbox waits for nothing and holds the address and the ports: it goes last, by force.
+    // The sandbox waits for nothing and holds the address and the ports, so it is killed last.
     for (const each of containers) {
       if (textAt(each, 'Labels', 'armature.part') !== '') continue
       if (textAt(each, 'State') === 'created') continue
@@ -294,7 +294,7 @@ export class DockerEngine implements ContainerEngine {
     return readEvents(this.#client, this.#options.installation, signal)
   }
 
-  /** Kept once learned; a failure is not kept, so that an engine started later is found. */
+  /** Only a success is remembered, so that an engine that starts later is found. */
   #speak(): Promise<Dialect> {
     this.#dialect ??= this.describe().then(({ title }) =>
       title.startsWith('Docker') ? docker : podman,
@@ -345,7 +345,7 @@ export class DockerEngine implements ContainerEngine {
   async #inspectAll(group: string): Promise<readonly Json[]> {
     const listed = await this.#list(group)
     const inspected = await Promise.all(
-      // One that vanished between the two looks is simply not there.
+      // A container that vanished between the two calls does not exist.
       listed.map((each) => this.#unlessAbsent(this.#inspect(textAt(each, 'Id')))),
     )
     return inspected.filter((each) => each !== undefined)
@@ -358,7 +358,7 @@ export class DockerEngine implements ContainerEngine {
 
   async #inspectPart(group: string, part: string): Promise<Json> {
     const container = await this.#inspect(partName(this.#names(group), part))
-    // The name is ours by construction; the label proves that no stranger took it.
+    // The name is ours by construction; the label proves that nobody else took it.
     if (labelOf(container, 'installation') !== this.#options.installation) {
       throw new EngineError('absent', `there is no container '${part}'`)
     }
@@ -395,7 +395,7 @@ export class DockerEngine implements ContainerEngine {
     try {
       return await work
     } catch (error) {
-      // What is not there any more needs no stopping and tells nothing.
+      // A missing container needs no stop and has no state.
       if (error instanceof EngineError && error.kind === 'absent') return undefined
       throw error
     }

@@ -1,4 +1,4 @@
-/** The engine's own events. It keeps none, so a cut connection is an error. */
+/** The engine's event stream. The engine keeps no events, so a lost connection is an error. */
 
 import { failureOfConnection } from '../answer.ts'
 import { EngineError, type EngineEvent } from '../engine.ts'
@@ -63,7 +63,7 @@ function readEvent(event: Json): EngineEvent | undefined {
   const action = textAt(event, 'Action') || textAt(event, 'status')
   if (!Object.hasOwn(what, action)) return undefined
   const attribute = (name: string) => textAt(event, 'Actor', 'Attributes', name)
-  // Podman calls it otherwise.
+  // Podman uses another name.
   const code = attribute('exitCode') || attribute('containerExitCode')
   return {
     kind: 'part',

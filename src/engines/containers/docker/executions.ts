@@ -13,11 +13,14 @@ import { openExec, runsStill, startExec } from './session.ts'
 
 /** Commands of one container that could not be ended. */
 const leftMax = 20
-/** Containers with such commands that are remembered; beyond, the oldest is looked at with each that comes. */
+/**
+ * The number of containers with such commands that are remembered. When there are more, the oldest one is checked
+ * with each new one.
+ */
 const containersMax = 100
 const mark = 'ARMATURE_EXEC'
 
-/** A process may be begun while the others are looked through, so they are looked through again. */
+/** The processes are searched repeatedly, because one may start another during the search. */
 const killScript = `
 for round in 1 2 3; do
   for process in /proc/[0-9]*; do
@@ -30,9 +33,9 @@ exit 0`
 
 export class Executions {
   readonly #client: DockerClient
-  /** The commands of each container that went on after their connection was closed. */
+  /** The commands of each container that continued after their connection was closed. */
   readonly #left = new Map<string, Set<string>>()
-  /** Ends that are under way. */
+  /** Kills in progress. */
   readonly #ending = new Set<Promise<void>>()
 
   constructor(client: DockerClient) {
@@ -52,7 +55,7 @@ export class Executions {
     }
   }
 
-  /** When nothing is being ended any more. */
+  /** Resolves when no kill is in progress. */
   async settled(): Promise<void> {
     await Promise.allSettled(this.#ending)
   }
@@ -64,7 +67,7 @@ export class Executions {
     this.#ending.add(ended)
   }
 
-  /** Counted before anything is waited for. */
+  /** Counted before anything is awaited. */
   async #end(container: string, id: string, value: string): Promise<void> {
     const left = this.#left.get(container) ?? new Set()
     this.#left.set(container, left.add(id))
@@ -72,7 +75,7 @@ export class Executions {
     await this.#forgetEnded(container)
   }
 
-  /** Given up where the container has no shell to do it, or one that does something else. */
+  /** Gives up when the container has no working shell. */
   async #kill(container: string, value: string, left: Set<string>): Promise<void> {
     const command = ['sh', '-c', killScript, value]
     const id = await this.#unlessRefused(() => startExec(this.#client, container, command))
@@ -92,17 +95,17 @@ export class Executions {
     const left = this.#left.get(container) ?? new Set()
     for (const id of [...left]) if (!(await this.#goesOn(id, 1))) left.delete(id)
     if (left.size === 0) this.#left.delete(container)
-    // Nobody asks any more for those of containers that are gone.
+    // Commands of removed containers are never checked again otherwise.
     const [oldest] = this.#left.keys()
     if (this.#left.size > containersMax && oldest !== undefined) await this.#forgetEnded(oldest)
   }
 
-  /** Not when the container is gone. */
+  /** False when the container is gone. */
   async #goesOn(id: string, attempts?: number): Promise<boolean> {
     return (await this.#unlessRefused(() => runsStill(this.#client, id, attempts))) === true
   }
 
-  /** What the engine does not do: the container has ended, or has no such program. */
+  /** Undefined when the engine refuses: the container has ended, or has no such program. */
   async #unlessRefused<T>(ask: () => Promise<T>): Promise<T | undefined> {
     const [outcome] = await Promise.allSettled([ask()])
     if (outcome.status === 'fulfilled') return outcome.value

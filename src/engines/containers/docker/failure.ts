@@ -1,6 +1,6 @@
 /**
- * Turns what a Docker API or its socket says went wrong into the port's one error. Podman answers 500 where
- * Docker answers 4xx, so the words are read too; the words are those of Podman 4.3 and of Docker's sources.
+ * Converts errors of a Docker API or its socket into the port's error. Podman returns 500 where Docker returns 4xx,
+ * so the message is read too; the texts are those of Podman 4.3 and of Docker's sources.
  */
 
 import { EngineError, type EngineErrorKind } from '../engine.ts'
@@ -19,7 +19,7 @@ const wording: readonly (readonly [RegExp, EngineErrorKind])[] = [
   [/OCI permission denied|invalid argument|operation not permitted/i, 'refused'],
 ]
 
-/** For an answer with an error status. */
+/** The error for an answer with an error status. */
 export function failureOf(status: number, body: string, doing: string): EngineError {
   const told = textAt(parseJson(body), 'message') || body.slice(0, 500).trim()
   const message = `${doing}: ${told || `status ${status}`}`

@@ -1,6 +1,6 @@
 /**
- * Looks for a Docker API that answers, at the addresses it is given. It reads no environment: the caller
- * passes what the settings and `DOCKER_HOST` say.
+ * Finds a Docker API that answers, at the given addresses. It reads no environment: the caller passes the settings
+ * and `DOCKER_HOST`.
  */
 
 import { EngineError } from '../engine.ts'
@@ -9,11 +9,11 @@ import { DockerClient, type DockerTarget, formatTarget } from './client.ts'
 interface Found {
   /** The first that answered, or undefined. */
   readonly target: DockerTarget | undefined
-  /** All that were asked before, and why each was passed over; for the start-up line. */
+  /** The addresses tried before, and why each was passed over; printed at start. */
   readonly passedOver: readonly { readonly address: string; readonly reason: string }[]
 }
 
-/** Docker's own place, then Podman's as root, then Podman's for a user whose run-time folder is given. */
+/** Docker's own socket, then Podman's as root, then Podman's for a user whose run-time folder is given. */
 export function usualSockets(runtimeFolder?: string): readonly string[] {
   const user =
     runtimeFolder === undefined
@@ -24,7 +24,7 @@ export function usualSockets(runtimeFolder?: string): readonly string[] {
 
 const pingSeconds = 3
 
-/** `dockerHost` (`unix://…` or `tcp://host:port`), when given, is asked alone: the user has chosen. */
+/** `dockerHost` (`unix://…` or `tcp://host:port`) is the only address tried when given: the user has chosen. */
 export async function findDocker(places: {
   readonly dockerHost?: string
   readonly sockets?: readonly string[]
@@ -50,7 +50,7 @@ export async function findDocker(places: {
   return { target: undefined, passedOver }
 }
 
-/** `refused` for a form we do not speak (TLS, ssh). */
+/** `refused` for an unsupported form (TLS, ssh). */
 export function parseDockerHost(address: string): DockerTarget {
   if (address.startsWith('unix:///')) return { kind: 'socket', path: address.slice(7) }
   const tcp = /^(?:tcp|http):\/\/([^/:]+|\[[0-9a-f:]+\])(?::(\d{1,5}))?\/?$/i.exec(address)

@@ -1,6 +1,6 @@
 /**
- * Takes the engine's multiplexed output apart into its two streams, passing bytes on as they come: a frame
- * is never collected, however long its header says it is.
+ * Splits the engine's multiplexed output into its two streams and passes bytes on as they arrive. A frame is never
+ * collected, however long its header says it is.
  */
 
 export interface OutputChunk {
@@ -10,7 +10,7 @@ export interface OutputChunk {
 
 const headerBytes = 8
 
-/** A frame: one byte for the stream (2 is standard error), three of nothing, four of length, the bytes. */
+/** A frame: one byte for the stream (2 is standard error), three of zero, four of length, the bytes. */
 export async function* splitFrames(source: AsyncIterable<Uint8Array>): AsyncIterable<OutputChunk> {
   const header = Buffer.alloc(headerBytes)
   let headerFilled = 0
@@ -39,7 +39,7 @@ export async function* splitFrames(source: AsyncIterable<Uint8Array>): AsyncIter
   }
 }
 
-/** Output that came through a terminal: bare bytes. */
+/** Output of a terminal: bare bytes. */
 export async function* rawPieces(source: AsyncIterable<Uint8Array>): AsyncIterable<OutputChunk> {
   for await (const bytes of source) yield { stream: 'out', bytes }
 }

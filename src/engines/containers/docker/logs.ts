@@ -1,4 +1,4 @@
-/** Streams a container's log, both streams in the order written. It holds no more than what it just read. */
+/** Streams a container's log, both streams in the order written, without holding more than one read. */
 
 import { failureOfConnection } from '../answer.ts'
 import type { LogOptions } from '../engine.ts'

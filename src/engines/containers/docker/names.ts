@@ -1,4 +1,4 @@
-/** The names and label filters by which a Docker API finds what one installation made. Pure. */
+/** The names and label filters of an installation's objects on a Docker API. Pure. */
 
 import { EngineError, isToken } from '../engine.ts'
 import { type Json, textAt } from '../json.ts'
@@ -8,7 +8,7 @@ export interface Names {
   readonly group: string
 }
 
-/** Throws `refused` for what is no token: it would otherwise reach a URL or another group's names. */
+/** Throws `refused` for text that is no token: it would reach a URL or another group's names. */
 export function namesOf(installation: string, group: string): Names {
   for (const token of [installation, group]) checkToken(token)
   return { installation, group }
@@ -18,7 +18,7 @@ function checkToken(token: string): void {
   if (!isToken(token)) throw new EngineError('refused', `'${token}' is not a token`)
 }
 
-/** Underscores are in no token, so no two of these names can meet. */
+/** No token contains an underscore, so these names never collide. */
 export function sandboxName(names: Names): string {
   return `armature_${names.installation}_${names.group}`
 }
@@ -33,14 +33,14 @@ export function volumeName(names: Names, volume: string): string {
   return `armature_${names.installation}_${names.group}_volume_${volume}`
 }
 
-/** A query for all that the installation, or one group of it, owns. Ask `isOwned` of what it finds. */
+/** A query for everything that the installation, or one of its groups, owns. Check each result with `isOwned`. */
 export function ownedFilter(installation: string, group?: string): Record<string, string> {
-  // One label only: Podman 4.3 takes several for volumes as "any of", Docker as "all of".
+  // Only one label: for volumes, Podman 4.3 reads several as "any of" and Docker as "all of".
   const label = group === undefined ? `installation=${installation}` : `group=${group}`
   return { filters: JSON.stringify({ label: [`armature.${label}`] }) }
 }
 
-/** Whether a listed object really is the installation's (and the group's). What is not is never touched. */
+/** Whether a listed object really belongs to the installation (and the group). Others are never touched. */
 export function isOwned(found: Json, installation: string, group?: string): boolean {
   return (
     textAt(found, 'Labels', 'armature.installation') === installation &&
@@ -48,7 +48,7 @@ export function isOwned(found: Json, installation: string, group?: string): bool
   )
 }
 
-/** A container's or image's reference as part of a path: the slashes stay. */
+/** A reference of a container or an image as part of a path: slashes are kept. */
 export function pathOf(reference: string): string {
   return reference.split('/').map(encodeURIComponent).join('/')
 }

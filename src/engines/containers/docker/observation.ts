@@ -1,4 +1,4 @@
-/** Reads a group's state out of what a Docker API tells of its containers. Pure; it decides nothing. */
+/** Reads a group's state from a Docker API's inspections of its containers. Pure. */
 
 import type { ObservedGroup, ObservedPart, PartState } from '../engine.ts'
 import { at, booleanAt, entriesAt, type Json, listAt, numberAt, textAt, timeAt } from '../json.ts'
@@ -29,8 +29,8 @@ export function labelOf(container: Json, name: string): string | undefined {
 }
 
 /**
- * A sandbox that has ended once is down for good even if it runs: an engine may start it again because a
- * part needs it, but the files it kept in memory are gone.
+ * A sandbox that has ended once is down for good even if it runs again: an engine may restart it because a part
+ * needs it, but the files it held in memory are gone.
  */
 function sandboxState(sandbox: Json): ObservedGroup['sandbox'] {
   if (sandbox === undefined) return 'none'
@@ -43,8 +43,8 @@ function readPart(container: Json): ObservedPart {
   const restartCount = numberAt(container, 'RestartCount')
   const finishedAt = timeAt(container, 'State', 'FinishedAt')
   const state = readState(container)
-  // While it runs, an engine keeps the last end's time, and a code of 0 that says nothing (facts B.2); the start it
-  // keeps is of the present run, unless it waits for that.
+  // While a container runs, an engine keeps the time of the last end, and an exit code of 0 without meaning (facts
+  // B.2). The stored start is of the current run, unless the container waits for a restart.
   const previous =
     state.kind === 'terminated' || finishedAt === undefined
       ? undefined
@@ -74,10 +74,10 @@ function startBefore(
     : { startedAt, finishedAt }
 }
 
-/** Signal 9, as a shell counts it. */
+/** Signal 9, as a shell reports it. */
 const killedCode = 137
 
-/** `stopped` is Podman's, before it has cleaned up. */
+/** `stopped` is Podman's state before it has cleaned up. */
 const ended = new Set(['exited', 'stopped', 'dead'])
 
 function readState(container: Json): PartState {
@@ -99,7 +99,7 @@ function readState(container: Json): PartState {
           reason: 'CannotStart',
         }
   }
-  // In between: being started, paused, being removed.
+  // An intermediate state: being started, paused, being removed.
   const status = textAt(state, 'Status')
   if (!ended.has(status)) return { kind: 'waiting', reason: status }
   const limited = numberAt(container, 'HostConfig', 'Memory') > 0
@@ -113,13 +113,13 @@ function readState(container: Json): PartState {
     kind: 'terminated',
     exitCode,
     startedAt,
-    // Podman's two clocks differ by a tick: a short run seems to end before it began.
+    // Podman uses two clocks that differ slightly, so a short run can seem to end before it began.
     finishedAt: Math.max(startedAt, finishedAt ?? 0),
     reason,
   }
 }
 
-/** The network's own address; older engines tell one for all networks as well. */
+/** The address on the network itself; older engines also report one for all networks. */
 function addressOf(sandbox: Json): string | undefined {
   const networks = entriesAt(sandbox, 'NetworkSettings', 'Networks')
   const told = networks.map(([, network]) => textAt(network, 'IPAddress')).find(Boolean)

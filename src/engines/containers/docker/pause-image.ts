@@ -1,6 +1,6 @@
 /**
- * The image of the sandbox: one static program of about 150 bytes that waits for ever, written here byte by
- * byte, so that no registry, compiler or download is needed to hold a group's network.
+ * The image of the sandbox: one static program of about 150 bytes that waits for ever. It is written here byte by
+ * byte, so that holding a group's network needs no registry, compiler or download.
  */
 
 import { writeTar } from './tar.ts'
@@ -19,7 +19,7 @@ const arm64 = [
 const headersBytes = 64 + 56
 const loadAddress = 0x400000n
 
-/** A static ELF program for the engine's architecture; undefined for one we have no bytes for. */
+/** A static ELF program for the engine's architecture; undefined for an unsupported one. */
 export function pauseProgram(architecture: string): Buffer | undefined {
   if (architecture === 'amd64' || architecture === 'x86_64') return elf(62, Buffer.from(amd64))
   if (architecture !== 'arm64' && architecture !== 'aarch64') return undefined
@@ -43,12 +43,12 @@ function elf(machine: number, code: Buffer): Buffer {
   head.writeUInt32LE(1, 20)
   head.writeBigUInt64LE(loadAddress + BigInt(headersBytes), 24)
   head.writeBigUInt64LE(64n, 32)
-  // Sizes of this header and of a program header, and that there is one of the latter.
+  // The sizes of this header and of a program header, and one program header.
   head.writeUInt16LE(64, 52)
   head.writeUInt16LE(56, 54)
   head.writeUInt16LE(1, 56)
   const size = BigInt(headersBytes + code.length)
-  // One segment, the whole file, to be read and executed.
+  // One segment: the whole file, readable and executable.
   head.writeUInt32LE(1, 64)
   head.writeUInt32LE(5, 68)
   head.writeBigUInt64LE(loadAddress, 80)

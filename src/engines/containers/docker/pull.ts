@@ -1,6 +1,6 @@
 /**
- * Pulls an image. The answer's status says nothing: errors stand among the lines of progress, and only the
- * image itself, looked at afterwards, proves the pull (facts B.2).
+ * Pulls an image. The answer's status means nothing: errors are among the lines of progress, and only an inspection
+ * of the image afterwards proves the pull (facts B.2).
  */
 
 import { failureOfConnection } from '../answer.ts'
@@ -49,13 +49,13 @@ export async function pullImage(
   await client.json({ method: 'GET', path: `/images/${pathOf(image)}/json`, doing })
 }
 
-/** Without a tag or digest Docker pulls every tag there is. */
+/** Without a tag or digest Docker pulls every tag. */
 function withTag(image: string): string {
   const last = image.slice(image.lastIndexOf('/') + 1)
   return last.includes(':') || last.includes('@') ? image : `${image}:latest`
 }
 
-/** In the alphabet for addresses, and padded: engines refuse the header otherwise. */
+/** The header needs the URL-safe alphabet with padding; engines refuse anything else. */
 function auth(credentials: RegistryCredentials): string {
   const text = Buffer.from(
     JSON.stringify({

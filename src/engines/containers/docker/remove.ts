@@ -1,10 +1,10 @@
-/** Removes what a list of a Docker API shows, until it shows nothing. It asks no container politely. */
+/** Removes what a list of a Docker API shows, until it is empty. Containers get no grace. */
 
 import { EngineError } from '../engine.ts'
 import { type Json, textAt } from '../json.ts'
 import type { DockerClient } from './client.ts'
 
-/** One round does it, unless something was being made meanwhile. */
+/** One round suffices, unless something is created meanwhile. */
 const roundsMax = 4
 
 export async function removeOwned(
@@ -16,7 +16,7 @@ export async function removeOwned(
     const [someContainers, someVolumes] = await Promise.all([containers(), volumes()])
     if (someContainers.length === 0 && someVolumes.length === 0) return
     const isPart = (each: Json) => textAt(each, 'Labels', 'armature.part') !== ''
-    // Podman refuses to remove what others have joined, and a volume in use.
+    // Podman refuses to remove a container that others have joined, and a volume in use.
     await removeContainers(client, someContainers.filter(isPart))
     await removeContainers(
       client,
@@ -35,7 +35,7 @@ async function removeContainers(client: DockerClient, containers: readonly Json[
   await Promise.all(
     containers.map(async (each) => {
       const path = `/containers/${textAt(each, 'Id')}`
-      // Forced removal alone lets Podman wait ten seconds for a polite end.
+      // With forced removal alone, Podman waits ten seconds for a polite end.
       if (textAt(each, 'State') !== 'created') await killed(client, path)
       await gone(client, path, { force: '1', v: '1' })
     }),
@@ -47,7 +47,7 @@ async function killed(client: DockerClient, path: string): Promise<void> {
     const query = { t: '0' }
     await client.json({ method: 'POST', path: `${path}/stop`, query, doing: 'kill a container' })
   } catch (error) {
-    // It has gone or does not run; the removal that follows tells what is really wrong.
+    // It is gone or does not run; the removal that follows reports what is really wrong.
     if (!(error instanceof EngineError) || error.kind === 'unavailable') throw error
   }
 }
@@ -60,7 +60,7 @@ async function gone(
   try {
     await client.json({ method: 'DELETE', path, query, doing: 'remove from the engine' })
   } catch (error) {
-    // Absent is what we want; busy is looked at again in the next round.
+    // Absent is the goal; busy is tried again in the next round.
     if (error instanceof EngineError && (error.kind === 'absent' || error.kind === 'busy')) return
     throw error
   }

@@ -9,13 +9,15 @@ import { at, type Json, numberAt, textAt } from '../json.ts'
 import type { DockerClient } from './client.ts'
 import { type OutputChunk, rawPieces, splitFrames } from './frames.ts'
 
-/** The engine notes an exit a moment after it closes the connection. */
+/** The engine records an exit a moment after it closes the connection. */
 const exitNoteAttemptsMax = 100
 const exitNoteWaitMs = 20
 
 const doing = 'run a command'
 
-/** Starts `request` in a running container, with more in its environment; by its id the engine is asked about it. */
+/**
+ * Starts `request` in a running container with additional environment. The engine is queried by the returned id.
+ */
 export async function openExec(
   client: DockerClient,
   container: string,
@@ -53,7 +55,7 @@ export async function openExec(
   return { id, session }
 }
 
-/** Starts a command that nobody talks with, and answers its id. */
+/** Starts a command without a connection, and returns its id. */
 export async function startExec(
   client: DockerClient,
   container: string,
@@ -70,7 +72,7 @@ async function makeExec(client: DockerClient, container: string, body: object): 
   return textAt(await client.json({ method: 'POST', path, body, doing }), 'Id')
 }
 
-/** Follows what a container writes from now on. */
+/** Follows the output of a container from now on. */
 export async function openAttach(client: DockerClient, container: string): Promise<Session> {
   const { socket, head } = await client.upgrade({
     method: 'POST',
@@ -116,7 +118,7 @@ async function* bytesOf(socket: Duplex, head: Buffer): AsyncIterable<Uint8Array>
 async function writeTo(socket: Duplex, bytes: Uint8Array, input: boolean): Promise<void> {
   if (!input) throw new EngineError('refused', 'this session takes no input')
   if (socket.destroyed) throw new EngineError('absent', 'the session has ended')
-  // Written to after its end, a socket fails as a whole, and what is still to be read with it.
+  // Writing to an ended socket fails it as a whole, including what is still to be read.
   if (socket.writableEnded) throw new EngineError('refused', 'the input of this session has ended')
   if (!socket.write(bytes)) await once(socket, 'drain')
 }
@@ -145,7 +147,7 @@ async function exitCodeOf(client: DockerClient, id: string): Promise<number> {
   throw new EngineError('unavailable', 'the engine does not tell the exit code')
 }
 
-/** Whether a command runs still; where it was ended, the engine notes that a moment later. */
+/** Whether a command still runs. The engine records the end of a killed one a moment later. */
 export async function runsStill(
   client: DockerClient,
   id: string,

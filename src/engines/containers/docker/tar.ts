@@ -1,7 +1,7 @@
-/** Writes small tar archives (ustar) of files held in memory. It refuses names longer than the format takes. */
+/** Writes small tar archives (ustar) of files in memory. It refuses names longer than the format allows. */
 
 interface TarEntry {
-  /** A folder ends with `/`. */
+  /** The name of a folder ends with `/`. */
   readonly name: string
   readonly mode: number
   readonly bytes?: Uint8Array
@@ -10,7 +10,7 @@ interface TarEntry {
 const block = 512
 const nameBytesMax = 100
 
-/** The archive, owned by user and group 0, with times at 0 so that equal entries give equal bytes. */
+/** The archive. Owner and group are 0 and times are 0, so that equal entries give equal bytes. */
 export function writeTar(entries: readonly TarEntry[]): Buffer {
   const chunks: Buffer[] = []
   for (const entry of entries) {

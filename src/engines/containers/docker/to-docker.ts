@@ -1,6 +1,6 @@
 /**
- * Turns a group's spec into what Docker takes: the bodies that create its sandbox and its parts, and the body
- * of a volume, which Podman takes too. Pure; it expects a spec that `checkSpec` let pass.
+ * Converts a group's spec into Docker's form: the bodies that create its sandbox and its parts, and the body of a
+ * volume, which Podman accepts too. Pure. It expects a spec that passed `checkSpec`.
  */
 
 import {
@@ -15,21 +15,21 @@ import type { Call } from './client.ts'
 import { type Names, partName, sandboxName, volumeName } from './names.ts'
 import { pauseImage } from './pause-image.ts'
 
-/** Where the sandbox holds the volumes it fills and keeps alive. */
+/** The folder of the sandbox where the volumes are mounted. */
 export const volumesFolder = '/volumes'
 
-/** How a container is asked for: what goes into the call that creates it. */
+/** The call that creates a container. */
 export type Creation = Pick<Call, 'query' | 'body'> & { readonly name: string }
 
-/** How one product is asked for the containers of a group. */
+/** How one product creates the containers of a group. */
 export interface Dialect {
-  /** Where containers are created and inspected. */
+  /** The API that creates and inspects containers. */
   readonly api: 'docker' | 'libpod'
-  /** Takes a seccomp profile as text. */
+  /** Whether it takes a seccomp profile as text. */
   readonly seccompText: boolean
-  /** On `network`, which the operator made; undefined: the engine's usual one. */
+  /** `network` is one that the operator made; undefined: the engine's default one. */
   sandbox(names: Names, spec: GroupSpec, network: string | undefined): Creation
-  /** `secrets` are variables that win over those of the spec. */
+  /** `secrets` are variables that override those of the spec. */
   part(
     names: Names,
     spec: GroupSpec,
@@ -54,7 +54,7 @@ function creation(name: string, body: Json): Creation {
 /** Undefined for a folder of the host, which needs no volume. */
 export function volumeBody(names: Names, spec: GroupSpec, volume: VolumeSpec): Json {
   if (volume.kind === 'host') return undefined
-  // Secrets stay in memory. No `size`: Podman takes it for a disk quota and refuses.
+  // Secrets stay in memory. There is no `size`: Podman reads it as a disk quota and refuses.
   const options = { type: 'tmpfs', device: 'tmpfs', o: 'mode=0755,nodev,nosuid,noexec' }
   return {
     Name: volumeName(names, volume.name),
@@ -65,8 +65,8 @@ export function volumeBody(names: Names, spec: GroupSpec, volume: VolumeSpec): J
 }
 
 /**
- * The sandbox owns the network, the published ports and, while it runs, the mounts of all volumes: a tmpfs
- * volume lives as long as one running container has it.
+ * The sandbox owns the network, the published ports and, while it runs, the mounts of all volumes: a tmpfs volume
+ * exists as long as one running container uses it.
  */
 function sandboxBody(names: Names, spec: GroupSpec, network: string | undefined): Json {
   const portBindings = Object.fromEntries(
@@ -143,13 +143,13 @@ function partBody(
         ...(security.allowPrivilegeEscalation === false ? ['no-new-privileges'] : []),
         ...(security.seccompProfile === undefined ? [] : [`seccomp=${security.seccompProfile}`]),
       ],
-      // Facts 4.7: 4 MB of logs. Two files, so that a rotation does not lose everything.
+      // 4 MB of logs (facts 4.7), in two files, so that a rotation does not lose everything.
       LogConfig: { Type: 'json-file', Config: { 'max-size': '4m', 'max-file': '2' } },
     },
   }
 }
 
-/** Secrets win. */
+/** Secrets override other variables. */
 export function environmentOf(
   part: PartSpec,
   secrets: ReadonlyMap<string, string>,
@@ -182,7 +182,7 @@ function mountBody(names: Names, spec: GroupSpec, mount: MountSpec): Json {
       }
 }
 
-/** Files are changed by another spec, not by what runs. */
+/** Files change by another spec, not by a running program. */
 export function isReadOnly(spec: GroupSpec, mount: MountSpec): boolean {
   const volume = spec.volumes.find((each) => each.name === mount.volume)
   return mount.readOnly || volume?.kind === 'files'

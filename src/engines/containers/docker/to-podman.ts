@@ -119,12 +119,12 @@ function partBody(
     cap_add: security.addCapabilities ?? [],
     cap_drop: security.dropCapabilities ?? [],
     no_new_privileges: security.allowPrivilegeEscalation === false,
-    // Facts 4.7: 4 MB of logs.
+    // 4 MB of logs (facts 4.7).
     log_configuration: { driver: 'k8s-file', size: logBytesMax },
   }
 }
 
-/** A container that joins a network may have a host name of its own, and takes that of the sandbox. */
+/** A container that joins a network may have its own host name; it gets the sandbox's. */
 function hostnameBody({ hostname }: GroupSpec): Readonly<Record<string, string>> {
   return hostname === undefined ? {} : { hostname }
 }

@@ -1,6 +1,6 @@
 /**
- * Looks at containers before anything of a caller runs in them, and takes a whole group away where one is not
- * what was asked for (`verify.ts`), with the volumes that came with it.
+ * Inspects containers before a caller's program runs in them, and removes a whole group if one differs from the
+ * spec (`verify.ts`), together with volumes the engine created for it.
  */
 
 import { EngineError, type GroupSpec } from '../engine.ts'
@@ -37,7 +37,7 @@ export class Verifier {
     if (found.length > 0) await this.#refuse(names, [container], found)
   }
 
-  /** Verifies the parts called `wanted`. */
+  /** Verifies the named parts. */
   async parts(
     names: Names,
     spec: GroupSpec,
@@ -71,13 +71,13 @@ export class Verifier {
   }
 
   async #differences(expected: Expected, container: Json): Promise<readonly string[]> {
-    // Seldom there, so seldom asked for.
+    // Images rarely declare volumes, so this is rarely called.
     const declared =
       unaskedPaths(expected, container).length === 0 ? [] : await this.#imageVolumes(container)
     return differences(expected, container, new Set(declared))
   }
 
-  /** The paths at which an image declares a volume: the engine makes one for each, without a name. */
+  /** The paths at which an image declares a volume. The engine creates one without a name for each. */
   async #imageVolumes(container: Json): Promise<readonly string[]> {
     const path = `/images/${encodeURIComponent(textAt(container, 'Image'))}/json`
     const image = await this.#client.json({ method: 'GET', path, doing: 'inspect an image' })
@@ -97,7 +97,7 @@ export class Verifier {
     )
   }
 
-  /** Volumes that came with the container and are nobody's. One that is older, or labelled, is somebody's. */
+  /** Removes unnamed volumes created with the container. An older or a labelled one belongs to somebody else. */
   async #removeStrayVolumes(container: Json): Promise<void> {
     const since = timeAt(container, 'Created') ?? Number.POSITIVE_INFINITY
     const names = listAt(container, 'Mounts').map((mount) => textAt(mount, 'Name'))
@@ -106,12 +106,12 @@ export class Verifier {
       const call = { path, doing: 'remove a volume that nobody asked for' } as const
       try {
         const volume = await this.#client.json({ method: 'GET', ...call })
-        // Times of volumes are told in whole seconds.
+        // Volume times are in whole seconds.
         const isNew = (timeAt(volume, 'CreatedAt') ?? 0) >= since - 1000
         const isBare = entriesAt(volume, 'Labels').length === 0
         if (isNew && isBare) await this.#client.json({ method: 'DELETE', ...call })
       } catch (error) {
-        // Gone with its container already, or in use by another one.
+        // It was removed with its container, or another container uses it.
         if (!(error instanceof EngineError) || error.kind === 'unavailable') throw error
       }
     }

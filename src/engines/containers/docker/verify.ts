@@ -11,16 +11,19 @@ import { plainPath } from '../safe-text.ts'
 import { type Names, volumeName } from './names.ts'
 import { isReadOnly, userOf, volumesFolder } from './to-docker.ts'
 
-/** What an inspection is compared with. */
+/** The expected values of an inspection. */
 export interface Expected {
   readonly mounts: readonly ExpectedMount[]
-  /** `port/protocol` to the bindings asked for; a host port left out is the engine's choice. */
+  /** By `port/protocol`, the requested bindings. A host port that is left out is the engine's choice. */
   readonly ports: ReadonlyMap<string, { readonly address: string; readonly hostPort?: number }>
-  /** Under which names the network is told that is joined. Undefined: not another's, nor the host's. */
+  /**
+   * The names by which the joined network may be reported. Undefined: a network of its own, neither another
+   * container's nor the host's.
+   */
   readonly network?: readonly string[]
-  /** The one network it is on, where the operator chose one. */
+  /** The only network, if the operator chose one. */
   readonly networkName?: string
-  /** Undefined: the image's. */
+  /** Undefined: the image's user. */
   readonly user?: string
   readonly privileged: boolean
   readonly addCapabilities: readonly string[]
@@ -75,7 +78,7 @@ export function expectedSandbox(
   }
 }
 
-/** `sandbox`: the names under which an engine tells the container whose network is joined. */
+/** `sandbox`: the names by which an engine may report the container whose network is joined. */
 export function expectedPart(
   names: Names,
   spec: GroupSpec,
@@ -104,7 +107,10 @@ function expectedMount(names: Names, spec: GroupSpec, mount: MountSpec): Expecte
     : { type: 'volume', source: volumeName(names, mount.volume), ...rest }
 }
 
-/** In words; empty when the container is what was asked for. `imageVolumes`: paths that the image declares. */
+/**
+ * Descriptions of the differences; empty when the container is as requested. `imageVolumes`: paths that the image
+ * declares.
+ */
 export function differences(
   expected: Expected,
   container: Json,
@@ -118,7 +124,7 @@ export function differences(
   ]
 }
 
-/** Paths that were mounted and not asked for: those an image declares have a volume without a name. */
+/** Mounted paths that were not requested. Those that an image declares have a volume without a name. */
 export function unaskedPaths(expected: Expected, container: Json): readonly string[] {
   const asked = new Set(expected.mounts.map(({ path }) => path))
   return listAt(container, 'Mounts')
@@ -215,7 +221,7 @@ function capabilityDifferences(expected: Expected, container: Json): readonly st
     (isOrdinary(name) && !dropped.has(name) && !dropped.has('ALL'))
   const bounding = at(container, 'BoundingCaps')
   if (bounding !== undefined) {
-    // Podman's own API tells all that the container has.
+    // Podman's own API reports everything the container has.
     return listAt(bounding)
       .map((name) => plainCapability(String(name)))
       .filter((name) => !keeps(name))

@@ -1,4 +1,4 @@
-/** Refuses, before anything is made, what a cluster cannot give a group that other engines can. */
+/** Refuses, before anything is created, a spec that a cluster cannot run although other engines can. */
 
 import { EngineError, type GroupSpec } from '../engine.ts'
 

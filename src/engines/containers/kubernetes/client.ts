@@ -1,6 +1,6 @@
 /**
- * Speaks HTTP with a Kubernetes API server: bounded JSON and streams, with a token or a client certificate.
- * It knows no Pod; every failure leaves as an `EngineError`.
+ * An HTTP client of a Kubernetes API server: bounded JSON and streams, with a token or a client certificate. It
+ * knows no Pods; every failure becomes an `EngineError`.
  */
 
 import { readFile } from 'node:fs/promises'
@@ -13,16 +13,16 @@ import { EngineError } from '../engine.ts'
 import type { Json } from '../json.ts'
 import { failureOf } from './failure.ts'
 
-/** Where an API server is and as whom it is spoken to. Certificates and keys are PEM texts. */
+/** The address of an API server and the credentials for it. Certificates and keys are PEM texts. */
 export interface KubernetesTarget {
-  /** `https://host:port`, with a path in front of the API where a proxy wants one. */
+  /** `https://host:port`, with a path before the API if a proxy needs one. */
   readonly server: string
-  /** All that is made is made here. It must exist. */
+  /** The namespace of everything that is created. It must exist. */
   readonly namespace: string
-  /** Who signs the server's certificate; left out, the authorities Node knows. */
+  /** The authority of the server's certificate; Node's authorities when left out. */
   readonly caCertificate?: string
   readonly token?: string
-  /** In place of `token`: read anew for every call, since a cluster changes it every hour. */
+  /** Instead of `token`: read again for every call, since a cluster changes it every hour. */
   readonly tokenFile?: string
   readonly clientCertificate?: string
   readonly clientKey?: string
@@ -30,23 +30,23 @@ export interface KubernetesTarget {
 
 interface Call {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** After the server's own address. */
+  /** The path after the server's own address. */
   readonly path: string
-  /** Pairs where a name comes more than once. */
+  /** Pairs, when a name occurs more than once. */
   readonly query?: Readonly<Record<string, string>> | readonly [string, string][]
   readonly body?: Json
-  /** Only names, labels and annotations of what is listed: no spec, and no secret crosses the wire. */
+  /** Requests only names, labels and annotations of listed objects, so that no secret is transferred. */
   readonly metadataOnly?: boolean
-  /** For the error message: `create the pod`. */
+  /** Used in error messages: `create the pod`. */
   readonly doing: string
   readonly signal?: AbortSignal
-  /** How long the server may stay silent; 0 is for ever. */
+  /** How long the server may send nothing; 0 means for ever. */
   readonly silentSeconds?: number
 }
 
 interface OpenWebSocket {
   readonly socket: WebSocket
-  /** Whole messages; while nobody reads, the connection waits. */
+  /** Whole messages. While nobody reads, the connection waits. */
   readonly messages: Readable
 }
 
@@ -62,7 +62,7 @@ export class KubernetesClient implements AsyncDisposable {
   readonly #agent: http.Agent
   readonly #closed = new AbortController()
 
-  /** `refused` for a server address that is none. */
+  /** `refused` for an invalid server address. */
   constructor(target: KubernetesTarget) {
     if (!URL.canParse(target.server) || !/^https?:/.test(target.server)) {
       throw new EngineError('refused', `'${target.server}' is not the address of an API server`)
@@ -84,7 +84,7 @@ export class KubernetesClient implements AsyncDisposable {
     this.#agent.destroy()
   }
 
-  /** The path of a kind of object in the namespace, of one object, or of something of it. */
+  /** The path of a kind of object in the namespace, of one object, or of a part of it. */
   path(kind: 'pods' | 'secrets' | 'services', ...more: readonly string[]): string {
     const names = [this.target.namespace, kind, ...more].map(encodeURIComponent)
     return `/api/v1/namespaces/${names.join('/')}`
@@ -94,7 +94,7 @@ export class KubernetesClient implements AsyncDisposable {
     return readAnswer(await this.stream(call), call.doing)
   }
 
-  /** The answer as it comes. The caller reads it to its end or destroys it. */
+  /** The answer as a stream. The caller must read it to its end or destroy it. */
   async stream(call: Call): Promise<http.IncomingMessage> {
     try {
       const response = await this.#ask(call)
@@ -106,7 +106,7 @@ export class KubernetesClient implements AsyncDisposable {
     }
   }
 
-  /** Opens a web socket. What it carries afterwards, and its end, are the caller's. */
+  /** Opens a web socket. The caller owns what it carries, and its end. */
   async webSocket(call: Call & { readonly protocols: readonly string[] }): Promise<OpenWebSocket> {
     try {
       const url = this.#url(call)
@@ -123,7 +123,7 @@ export class KubernetesClient implements AsyncDisposable {
       const { promise, resolve, reject } = Promise.withResolvers<OpenWebSocket>()
       socket.on('open', () => {
         const messages = createWebSocketStream(socket, { readableObjectMode: true })
-        // Whoever reads gets the failure.
+        // The reader gets the error.
         messages.on('error', () => {})
         resolve({ socket, messages })
       })
@@ -154,7 +154,7 @@ export class KubernetesClient implements AsyncDisposable {
     return await promise
   }
 
-  /** A request with the address, the credentials and the bounds of every call; not sent yet. */
+  /** A request with the address, credentials and bounds of every call, not sent yet. */
   async #request(call: Call, headers: http.OutgoingHttpHeaders): Promise<http.ClientRequest> {
     const url = this.#url(call)
     const request = (url.protocol === 'https:' ? https : http).request(url, {

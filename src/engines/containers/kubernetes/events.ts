@@ -1,6 +1,6 @@
 /**
- * The cluster's own watch events of Pods, as events of the engine. It remembers the last state of each Pod it was told of, so that it
- * can tell what changed; what it remembers is never taken for the truth.
+ * Converts the cluster's watch events of Pods to events of the engine. It remembers the last state of each Pod to
+ * find what changed; that memory is never taken for the actual state.
  */
 
 import { failureOfConnection } from '../answer.ts'
@@ -13,7 +13,7 @@ import { statusesOf } from './observation.ts'
 
 const doing = 'follow the pods'
 
-/** A server ends a watch now and then; the next one goes on where it ended. */
+/** A server ends a watch now and then; the next one continues where it ended. */
 export async function* readEvents(
   client: KubernetesClient,
   installation: string,
@@ -48,7 +48,7 @@ export async function* readEvents(
         if (!isOwned(pod, installation)) continue
         yield* changesOf(textAt(event, 'type'), seen, pod)
       }
-      // A server that hangs up without a word is not asked again and again.
+      // A server that closes the connection without any event is not asked again and again.
       if (told === 0) throw new EngineError('unavailable', `${doing}: the server went away`)
     }
   } catch (cause) {
@@ -84,7 +84,7 @@ function* changesOf(type: string, seen: Map<string, Json>, pod: Json): Iterable<
 
 type PartEvent = Extract<EngineEvent, { kind: 'part' }>
 
-/** Starts and ends between two looks; an end may already be the one before the present run. */
+/** Starts and ends between two states. The end may already be that of the run before the current one. */
 function* partChanges(group: string, before: Json, after: Json): Iterable<PartEvent> {
   const part = textAt(after, 'name')
   const startOf = (status: Json) =>

@@ -1,6 +1,6 @@
 /**
- * Runs a command in a container over a web socket, as the port's `Session`. The first byte of each message
- * names its channel. Nothing is buffered: what is not read waits in the connection.
+ * Runs a command in a container over a web socket, as the port's `Session`. The first byte of each message names
+ * its channel. Nothing is buffered: unread data waits in the connection.
  */
 
 import type { Readable } from 'node:stream'
@@ -11,7 +11,7 @@ import type { KubernetesClient } from './client.ts'
 
 export const channels = { input: 0, out: 1, error: 2, status: 3, size: 4, close: 255 } as const
 
-/** The newer one can tell the end of the input, the older one cannot. */
+/** The newer protocol can end the input; the older one cannot. */
 export const execProtocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io'] as const
 
 const doing = 'run a command'
@@ -61,7 +61,7 @@ export async function openExec(
     end() {
       isInputEnded = true
       if (!input || socket.protocol !== execProtocols[0]) return
-      // A session that has ended takes no more input anyway.
+      // A session that has ended takes no more input.
       send(channels.close, Buffer.from([channels.input])).catch(() => {})
     },
     async resize(size) {
@@ -99,7 +99,7 @@ async function* outputOf(messages: Readable, onStatus: (text: string) => void): 
   }
 }
 
-/** The last channel's word on how the command ended. */
+/** The last channel reports how the command ended. */
 function exitCodeOf(text: string | undefined): number {
   if (text === undefined) {
     throw new EngineError('unavailable', `${doing}: the cluster does not tell the exit code`)

@@ -1,11 +1,11 @@
-/** Turns what a Kubernetes API or the connection to it says went wrong into the port's one error. */
+/** Converts errors of a Kubernetes API or its connection into the port's error. */
 
 import { EngineError, type EngineErrorKind } from '../engine.ts'
 import { parseJson, textAt } from '../json.ts'
 
-/** An `EngineError` that still knows what the API called it, for the few callers that tell cases apart. */
+/** An `EngineError` with the API's own reason, for the few callers that distinguish cases. */
 export class ApiFailure extends EngineError {
-  /** The API's own word: `AlreadyExists`, `Conflict`, `NotFound`, … */
+  /** The API's reason: `AlreadyExists`, `Conflict`, `NotFound`, … */
   readonly reason: string
 
   constructor(kind: EngineErrorKind, message: string, reason: string) {
@@ -14,7 +14,7 @@ export class ApiFailure extends EngineError {
   }
 }
 
-/** For an answer with an error status. */
+/** The error for an answer with an error status. */
 export function failureOf(status: number, body: string, doing: string): ApiFailure {
   const answer = parseJson(body)
   const told = textAt(answer, 'message') || body.slice(0, 500).trim()
@@ -26,11 +26,11 @@ function kindOf(status: number, told: string): EngineErrorKind {
   if (status === 404) return 'absent'
   if (status === 409) return 'busy'
   if (status === 429 || status >= 500) return 'unavailable'
-  // A quota and a port that others hold are given back one day.
+  // A quota or a port in use will be free some day.
   return /exceeded quota|already allocated/i.test(told) ? 'busy' : 'refused'
 }
 
-/** What `work` gives, or undefined where the API answers with `reason`. */
+/** The result of `work`; undefined when the API answers with `reason`. */
 export async function unless<T>(reason: string, work: Promise<T>): Promise<T | undefined> {
   try {
     return await work

@@ -1,6 +1,6 @@
 /**
- * Looks for a Kubernetes API that answers, where it is told to look: a kubeconfig in JSON, or the folder a
- * cluster gives its Pods. It reads no environment and no YAML, and runs no helper program for credentials.
+ * Finds a Kubernetes API that answers: by a kubeconfig in JSON, or in the folder a cluster gives its Pods. It reads
+ * no environment and no YAML, and runs no helper program for credentials.
  */
 
 import { readFile } from 'node:fs/promises'
@@ -12,18 +12,18 @@ import { KubernetesClient, type KubernetesTarget } from './client.ts'
 interface FoundKubernetes {
   /** The first that answered, or undefined. */
   readonly target: KubernetesTarget | undefined
-  /** All that were asked before, and why each was passed over; for the start-up line. */
+  /** The places tried before, and why each was passed over; printed at start. */
   readonly passedOver: readonly { readonly address: string; readonly reason: string }[]
 }
 
 interface KubernetesSources {
-  /** A file as `kubectl config view --raw --flatten -o json` writes it. When given, it is asked alone. */
+  /** A file as `kubectl config view --raw --flatten -o json` writes it. It is the only place tried when given. */
   readonly kubeconfig?: string
   /** Usually `/var/run/secrets/kubernetes.io/serviceaccount`. */
   readonly inClusterFolder?: string
-  /** In place of the name every cluster gives its API server. */
+  /** Replaces the name every cluster gives its API server. */
   readonly inClusterServer?: string
-  /** In place of the namespace that the file or the folder names. */
+  /** Replaces the namespace that the file or the folder names. */
   readonly namespace?: string
 }
 
@@ -70,7 +70,7 @@ async function readInCluster(
   return { server, namespace: namespace.trim(), caCertificate, tokenFile }
 }
 
-/** The target of a kubeconfig's current context. `refused` for what is not spoken here. */
+/** The target of a kubeconfig's current context. `refused` for an unsupported form. */
 export async function readKubeconfig(path: string): Promise<KubernetesTarget> {
   const config = parseJson(await textOf(path))
   const refuse = (message: string) => new EngineError('refused', `${path}: ${message}`)
@@ -109,7 +109,7 @@ export async function readKubeconfig(path: string): Promise<KubernetesTarget> {
   }
 }
 
-/** The text given in place (`…-data`), or in a file beside the kubeconfig. */
+/** The inline text (`…-data`), or a file beside the kubeconfig. */
 async function pem(holder: Json, name: string, folder: string): Promise<string | undefined> {
   const data = textAt(holder, `${name}-data`)
   if (data !== '') return Buffer.from(data, 'base64').toString('utf8')

@@ -1,6 +1,6 @@
 /**
- * What a cluster holds of one installation's groups: looked up, made, and taken away again. It keeps nothing
- * itself, and touches nothing that is not the installation's.
+ * Finds, creates and removes the cluster's objects of one installation's groups. It stores nothing itself, and
+ * never touches other objects.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,7 +15,7 @@ type Kind = 'pods' | 'secrets' | 'services'
 interface Holding {
   readonly pods: readonly Json[]
   readonly services: readonly Json[]
-  /** Their metadata alone: what is in them is not asked for. */
+  /** Only their metadata; the contents are not requested. */
   readonly secrets: readonly Json[]
 }
 
@@ -51,7 +51,7 @@ export class GroupStore {
     return listAt(answer, 'items').filter((each) => isOwned(each, this.#installation, group))
   }
 
-  /** Undefined when it is not there. `refused` when the name is somebody else's. */
+  /** Undefined when it does not exist. `refused` when the name belongs to somebody else. */
   async get(kind: Kind, names: Names, name: string): Promise<Json> {
     const path = this.#client.path(kind, name)
     const found = await unless(
@@ -74,7 +74,7 @@ export class GroupStore {
     await this.#client.json({ method: 'PUT', path, body, doing: `replace '${name}'` })
   }
 
-  /** Asks for the end of this very object, and of none made after it under its name. */
+  /** Deletes this very object, and never one created later under its name. */
   async delete(kind: Kind, found: Json, graceSeconds?: number): Promise<void> {
     const name = textAt(found, 'metadata', 'name')
     const body = {
@@ -85,11 +85,11 @@ export class GroupStore {
     }
     const path = this.#client.path(kind, name)
     const call = { method: 'DELETE', path, body, doing: `delete '${name}'` } as const
-    // A conflict says that another object has the name by now: the one meant is gone.
+    // A conflict means that another object has the name by now, so the intended one is gone.
     await unless('Conflict', unless('NotFound', this.#client.json(call)))
   }
 
-  /** Ends Pods and waits until they are gone; `busy` when the cluster takes longer than that. */
+  /** Deletes Pods and waits until they are gone; `busy` when the cluster takes longer. */
   async endPods(pods: readonly Json[], graceSeconds: number, waitSeconds: number): Promise<void> {
     await Promise.all(pods.map((pod) => this.delete('pods', pod, graceSeconds)))
     await Promise.all(pods.map((pod) => this.#gone(pod, graceSeconds + waitSeconds)))

@@ -41,23 +41,26 @@ import { podBody, type ServiceType, secretBodies, serviceBody } from './to-kuber
 
 export interface KubernetesEngineOptions {
   readonly target: KubernetesTarget
-  /** A token, the same for every replica of one installation and no other. */
+  /** A token: the same for every replica of one installation, and for no other installation. */
   readonly installation: string
-  /** How published ports are reached. `LoadBalancer` unless said otherwise. */
+  /** How published ports are reached. Default: `LoadBalancer`. */
   readonly serviceType?: ServiceType
-  /** Secrets of the namespace with registry credentials, beside what groups bring: the cluster pulls by itself. */
+  /**
+   * Secrets of the namespace with registry credentials, in addition to those of groups: the cluster pulls by
+   * itself.
+   */
   readonly imagePullSecrets?: readonly string[]
-  /** Lets specs ask for `privileged`. Off unless the operator says so. */
+  /** Allows specs with `privileged`. Off by default. */
   readonly allowPrivileged?: boolean
-  /** The resource by which the nodes give GPUs (`nvidia.com/gpu`); left out, there are none. */
+  /** The resource name of the nodes' GPUs (`nvidia.com/gpu`); when left out, there are none. */
   readonly gpuResource?: string
-  /** The operator says that every node has the folders that `host` volumes name. */
+  /** The operator states that every node has the folders that `host` volumes name. */
   readonly hostFolders?: boolean
-  /** Which registries images may be pulled from; all of them when left out. */
+  /** The policy for registries that images may be pulled from; all of them when left out. */
   readonly outbound?: Outbound
 }
 
-/** How long the cluster may take to end a Pod, on top of the Pod's own grace. */
+/** How long the cluster may take to end a Pod, in addition to the Pod's own grace. */
 const killSeconds = 30
 /** Zero would let the cluster forget a Pod that still runs. */
 const removeGraceSeconds = 1
@@ -104,7 +107,7 @@ export class KubernetesEngine implements ContainerEngine {
     return readGroup(pods[0], services[0], secrets.length > 0)
   }
 
-  /** The nodes pull when a container is to start, with the credentials of the group and of `imagePullSecrets`. */
+  /** The nodes pull when a container starts, with the credentials of the group and of `imagePullSecrets`. */
   async pull(): Promise<void> {}
 
   async create(group: string, spec: GroupSpec, contents: GroupContents = {}): Promise<void> {
@@ -117,11 +120,11 @@ export class KubernetesEngine implements ContainerEngine {
     checkCluster(spec, this.#options.hostFolders ?? false)
     if (await this.#isMade(names, spec)) return
     for (const { image } of spec.parts) await requireRegistry(image, this.#options.outbound)
-    // The Pod comes last: once it is there, so is all it needs.
+    // The Pod is created last, when everything it needs exists.
     for (const { name, body } of secretBodies(names, spec, contents)) {
       const made = await this.#store.create('secrets', name, body)
       if (made !== undefined) continue
-      // An earlier attempt left it; its contents may be older than these.
+      // An earlier attempt left it; its contents may be out of date.
       if ((await this.#store.get('secrets', names, name)) === undefined) throw halfRemoved()
       await this.#store.replace('secrets', name, body)
     }
@@ -142,7 +145,7 @@ export class KubernetesEngine implements ContainerEngine {
     )
   }
 
-  /** Whether the Pod of this spec is there; `busy` when another is in its place. */
+  /** Whether the Pod of this spec exists; `busy` when another one has its name. */
   async #isMade(names: Names, spec: GroupSpec): Promise<boolean> {
     const pod = await this.#store.get('pods', names, names.name)
     if (pod === undefined) return false
@@ -164,7 +167,7 @@ export class KubernetesEngine implements ContainerEngine {
     if (made === undefined) throw halfRemoved()
   }
 
-  /** The cluster has started them, or will. What it made was compared in `create`. */
+  /** The cluster starts them. What it made was compared in `create`. */
   async start(): Promise<void> {}
 
   /** `refused` for a part that was not started again since: a cluster restarts containers by itself. */
@@ -186,7 +189,7 @@ export class KubernetesEngine implements ContainerEngine {
     await this.#end(group, removeGraceSeconds)
   }
 
-  /** The Pod goes first: nothing of it must run without what it needs. */
+  /** The Pod is deleted first: it must not run without what it needs. */
   async #end(group: string, graceSeconds: number): Promise<void> {
     this.#names(group)
     const pods = await this.#store.list('pods', group)
@@ -242,7 +245,7 @@ export class KubernetesEngine implements ContainerEngine {
     })
   }
 
-  /** A probe that was asked for: the cluster runs the probes of a spec itself. */
+  /** An explicit probe. The cluster runs the probes of a spec itself. */
   async probe(
     group: string,
     part: string,
@@ -258,7 +261,7 @@ export class KubernetesEngine implements ContainerEngine {
     return await probeByExec(() => this.exec(group, part, probe), timeoutSeconds)
   }
 
-  /** `refused` where there is a group: what a cluster measures is a rate, not the sum the port asks for. */
+  /** `refused` for an existing group: a cluster measures a rate, not the sum the port asks for. */
   async stats(group: string): Promise<readonly PartStats[]> {
     if ((await this.#store.list('pods', this.#names(group).group)).length === 0) {
       throw new EngineError('absent', 'there is no such group')

@@ -1,4 +1,4 @@
-/** Splits a stream of bytes into lines of bounded length. The last line counts without its end, too. */
+/** Splits a stream of bytes into lines of bounded length. The last line needs no line end. */
 
 import { EngineError } from '../engine.ts'
 

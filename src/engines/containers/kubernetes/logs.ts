@@ -1,4 +1,4 @@
-/** Streams a container's log, and follows it as a session. It holds no more than what it just read. */
+/** Streams a container's log, and follows it as a session, without holding more than one read. */
 
 import { failureOfConnection } from '../answer.ts'
 import { EngineError, type LogOptions, type Session } from '../engine.ts'
@@ -7,7 +7,7 @@ import { ApiFailure } from './failure.ts'
 
 const doing = 'read the log'
 
-/** Empty for a container that was never started. */
+/** Empty for a container that never started. */
 export async function* readLogs(
   client: KubernetesClient,
   pod: string,
@@ -41,14 +41,14 @@ export async function* readLogs(
     }
   } catch (cause) {
     if (options.signal?.aborted === true) return
-    // "container … is waiting to start" is how a server says that nothing was written yet.
+    // "container … is waiting to start" means that nothing was written yet.
     const nothingYet = cause instanceof ApiFailure && cause.reason === 'BadRequest'
     if (nothingYet && /waiting to start|PodInitializing/.test(cause.message)) return
     throw failureOfConnection(cause, doing)
   }
 }
 
-/** What a container writes from now on. The API tells both streams as one. */
+/** The output of a container from now on. The API merges both streams. */
 export function attachByLog(
   client: KubernetesClient,
   pod: string,

@@ -1,4 +1,4 @@
-/** The names, labels and annotations by which a cluster finds what one installation made. Pure. */
+/** The names, labels and annotations of an installation's objects in a cluster. Pure. */
 
 import { createHash } from 'node:crypto'
 import { EngineError, isToken, labelsOf } from '../engine.ts'
@@ -15,12 +15,12 @@ export interface Names {
 const labelLengthMax = 63
 const digestLength = 40
 
-/** Throws `refused` for what is no token. */
+/** Throws `refused` for text that is no token. */
 export function namesOf(installation: string, group: string): Names {
   for (const token of [installation, group]) {
     if (!isToken(token)) throw new EngineError('refused', `'${token}' is not a token`)
   }
-  // A digest: a Service's name has 63 characters and no separator that a token has not.
+  // A digest, because a Service's name has at most 63 characters and no separator that tokens lack.
   return { installation, group, name: `armature-${digestOf(`${installation}/${group}`)}` }
 }
 
@@ -42,7 +42,7 @@ interface Metadata {
   readonly annotations: Readonly<Record<string, string>>
 }
 
-/** The port's labels stand in the annotations, whole; as labels they select, long ones by their digest. */
+/** Annotations hold the port's labels in full; labels hold them for selection, long ones as digests. */
 export function metadataOf(names: Names, hash: string, name: string): Metadata {
   const annotations = labelsOf(names.installation, names.group, hash)
   const labels = Object.fromEntries(
@@ -51,14 +51,14 @@ export function metadataOf(names: Names, hash: string, name: string): Metadata {
   return { name, labels, annotations }
 }
 
-/** Selects all that the installation, or one group of it, owns. Ask `isOwned` of what it finds. */
+/** Selects everything that the installation, or one of its groups, owns. Check each result with `isOwned`. */
 export function selectorOf(installation: string, group?: string): Record<string, string> {
   const chosen = [`armature.installation=${labelValue(installation)}`]
   if (group !== undefined) chosen.push(`armature.group=${labelValue(group)}`)
   return { labelSelector: chosen.join(',') }
 }
 
-/** Whether an object really is the installation's (and the group's). What is not is never touched. */
+/** Whether an object really belongs to the installation (and the group). Others are never touched. */
 export function isOwned(found: Json, installation: string, group?: string): boolean {
   return (
     annotationOf(found, 'installation') === installation &&

@@ -7,7 +7,7 @@ import type { ObservedGroup, ObservedPart, PartState } from '../engine.ts'
 import { at, type Json, listAt, numberAt, textAt, timeAt } from '../json.ts'
 import { annotationOf } from './names.ts'
 
-/** `service` is the Service's own object, `held` whether anything else of the group is there. */
+/** `service` is the Service, `held` whether anything else of the group exists. */
 export function readGroup(pod: Json, service: Json, held: boolean): ObservedGroup {
   return {
     empty: pod === undefined && service === undefined && !held,
@@ -16,12 +16,12 @@ export function readGroup(pod: Json, service: Json, held: boolean): ObservedGrou
     parts: pod === undefined ? [] : partsOf(pod),
     address: textAt(pod, 'status', 'podIP') || undefined,
     published: publishedOf(pod, service),
-    // The nodes know, and pull by themselves; the namespace's own rights do not reach so far.
+    // The nodes know, and pull by themselves; the namespace's rights do not allow to ask them.
     imagesPresent: new Set(),
   }
 }
 
-/** A Pod that waits for a node is `up`: nobody but the cluster has anything to do for it. */
+/** A Pod that waits for a node is `up`: only the cluster can do something about it. */
 function sandboxOf(pod: Json): ObservedGroup['sandbox'] {
   if (pod === undefined) return 'none'
   return isTerminating(pod) || isLost(pod) ? 'down' : 'up'
@@ -33,7 +33,7 @@ export function isTerminating(pod: Json): boolean {
 
 /**
  * Whether the cluster has given the Pod up (evicted, its node shut down). A Pod whose containers all ended by
- * themselves has a phase of `Failed` too, but no reason, and at least one end to show.
+ * themselves is `Failed` too, but has no reason and at least one end.
  */
 function isLost(pod: Json): boolean {
   if (textAt(pod, 'status', 'phase') !== 'Failed') return false
@@ -82,9 +82,9 @@ export function partsOf(pod: Json): readonly ObservedPart[] {
   })
 }
 
-/** What a kubelet says of containers it has not come to yet. */
+/** A kubelet's reasons for containers it has not started yet. */
 const notYet = new Set(['', 'ContainerCreating', 'PodInitializing'])
-/** The kubelet has tried, and tries again with growing pauses, or never will. */
+/** The kubelet has failed. It tries again with growing pauses, or never. */
 const noImage = new Set(['ImagePullBackOff', 'InvalidImageName', 'ErrImageNeverPull'])
 const cannotStart = new Set(['StartError', 'ContainerCannotRun'])
 
@@ -123,7 +123,7 @@ function terminated(ended: Json): PartState {
   }
 }
 
-/** Where the Service's ports are reached; nothing until the cluster has said it. */
+/** The addresses of the Service's ports; empty until the cluster reports them. */
 function publishedOf(pod: Json, service: Json): ObservedGroup['published'] {
   const balancers = listAt(service, 'status', 'loadBalancer', 'ingress')
     .map((each) => textAt(each, 'ip') || textAt(each, 'hostname'))

@@ -1,11 +1,11 @@
 /**
- * Compares the Pod that a cluster made with the one it was sent. Clusters fill in defaults, and admission may
- * add containers of its own: what counts is that ours got no more than was asked for, and no less. Pure.
+ * Compares the Pod that a cluster made with the one that was sent. Clusters fill in defaults, and admission may add
+ * containers. What counts is that our containers have exactly what was requested. Pure.
  */
 
 import { at, booleanAt, type Json, listAt, textAt } from '../json.ts'
 
-/** In words; empty when the Pod gives what was asked for. */
+/** Descriptions of the differences; empty when the Pod is as requested. */
 export function podDifferences(sent: Json, made: Json): readonly string[] {
   const found: string[] = []
   for (const key of ['hostNetwork', 'hostPID', 'hostIPC']) {

@@ -46,7 +46,7 @@ export function podBody(
     },
     spec: {
       restartPolicy: { always: 'Always', 'on-failure': 'OnFailure', never: 'Never' }[spec.restart],
-      // What runs in a group has no business with the cluster it runs on.
+      // Programs of a group have no need of the cluster's API.
       automountServiceAccountToken: false,
       enableServiceLinks: false,
       ...(spec.hostname === undefined ? {} : { hostname: spec.hostname }),
@@ -72,7 +72,7 @@ function pullSecretsBody(
 function dnsBody({ dns }: GroupSpec): Readonly<Record<string, Json>> {
   if (dns === undefined) return {}
   return {
-    // Without servers of its own a group asks the cluster's.
+    // A group without its own name servers uses the cluster's.
     dnsPolicy: dns.servers.length === 0 ? 'ClusterFirst' : 'None',
     dnsConfig: {
       nameservers: dns.servers,
@@ -124,7 +124,7 @@ function containerBody(
   }
 }
 
-/** Kubernetes expands `$(NAME)` in commands and values; doubled, a dollar is a dollar. */
+/** Kubernetes expands `$(NAME)` in commands and values; a doubled dollar is a dollar. */
 function literal(text: string): string {
   return text.replaceAll('$', '$$$$')
 }
@@ -193,10 +193,13 @@ function volumeBody(names: Names, volume: VolumeSpec, contents: GroupContents): 
   }
 }
 
-/** No volume is called so: theirs are tokens, without a dot. */
+/** No volume has this name: volume names are tokens, without a dot. */
 const registries = 'registry.credentials'
 
-/** One Secret for the secret variables, one for each volume of files, one for registries; none where there is nothing. */
+/**
+ * One Secret for the secret variables, one for each volume of files, one for registries; none where it would be
+ * empty.
+ */
 export function secretBodies(
   names: Names,
   spec: GroupSpec,
@@ -262,12 +265,12 @@ function filesOf(contents: GroupContents, volume: string): readonly VolumeFile[]
   return contents.files?.get(volume) ?? []
 }
 
-/** Keys take fewer characters than file names do: the Pod maps them back. */
+/** Keys allow fewer characters than file names, so the Pod maps them back. */
 function fileKey(index: number): string {
   return `file-${index}`
 }
 
-/** Underscores are in no part's name, so no two of these can meet. */
+/** No part's name contains an underscore, so these keys never collide. */
 function variableKey(part: string, name: string): string {
   return `${part}_${name}`
 }
@@ -275,7 +278,7 @@ function variableKey(part: string, name: string): string {
 const nodePortMin = 30_000
 const nodePortMax = 32_767
 
-/** Undefined where no port is to be reached from outside. */
+/** Undefined when no port is published. */
 export function serviceBody(names: Names, spec: GroupSpec, type: ServiceType): Json {
   const ports = spec.ports.flatMap(({ port, protocol, publish }) =>
     publish === undefined ? [] : [{ port, protocol, wanted: publish.port }],

@@ -1,23 +1,23 @@
 /**
- * Passes events on to their followers: those of calls in this process, and those that time alone brings. A timer
- * sleeps until the next of these. A follower that does not read loses events, so the queue stays bounded.
+ * Passes events to followers: those of calls in this process, and those that only time brings. A timer sleeps until
+ * the next of these. A follower that does not read loses events, so the queue stays bounded.
  */
 
 import type { Clock, Timers } from '#kernel/ports.ts'
 import type { EngineEvent } from '../engine.ts'
 
 const waitingMax = 1000
-/** Time may come from elsewhere than the timers, as in a test: look again at least so often. */
+/** A test may move the time without the timers, so the groups are checked at least this often. */
 const lookMsMax = 1000
 
-/** What time alone will change in a group next. */
+/** The next change of a group that only time brings. */
 export interface Change {
   readonly at: number
   readonly event: EngineEvent
 }
 
 interface Changes {
-  /** Asked once, when the first follower comes. */
+  /** Called once, when the first follower comes. */
   groups(): readonly string[]
   next(group: string): Change | undefined
 }
@@ -55,7 +55,7 @@ export class EventQueue {
     }
   }
 
-  /** A group was written: what comes next in it may be sooner, later or nothing. */
+  /** Called when a group was written: its next change may be sooner, later or gone. */
   expect(group: string): void {
     if (this.#followers.size === 0) return
     const change = this.#changes.next(group)
@@ -99,7 +99,7 @@ export class EventQueue {
     }
   }
 
-  /** Looks only while somebody follows, so that an idle engine costs nothing. */
+  /** Runs only while somebody follows, so that an idle engine costs nothing. */
   #watch(): void {
     this.#timer?.cancel()
     if (this.#closed || this.#followers.size === 0 || this.#expected.size === 0) return

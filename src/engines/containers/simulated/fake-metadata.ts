@@ -1,9 +1,9 @@
-/** Addresses, ports and image ids of simulated groups: always the same for the same names. Pure. */
+/** Addresses, ports and image ids of simulated groups. The same names always have the same ones. Pure. */
 
 import { createHash } from 'node:crypto'
 import type { PortSpec } from '../engine.ts'
 
-/** In the range set aside for benchmarks (RFC 2544), which routes to nobody. */
+/** In the range reserved for benchmarks (RFC 2544), which is not routed. */
 export function addressOf(group: string): string {
   const [a, b, c] = digest(group)
   return `198.${18 + ((a ?? 0) % 2)}.${b}.${c}`

@@ -35,7 +35,7 @@ export class GroupFiles {
   }
 
   read(installation: string, group: string): SimulatedGroup | undefined {
-    // Only `write` makes these files, so what they hold is a group.
+    // Only `write` makes these files, so they hold groups.
     return this.#json(this.#path(installation, group)) as SimulatedGroup | undefined
   }
 
@@ -51,7 +51,7 @@ export class GroupFiles {
     return readdirSync(join(this.#folder, 'groups'))
       .filter((name) => name.startsWith(`${installation}_`) && name.endsWith('.json'))
       .flatMap((name) => {
-        // As in `read`; a file removed since the folder was read is no group.
+        // As in `read`. A file removed since the folder was read is no group.
         const group = this.#json(join(this.#folder, 'groups', name)) as SimulatedGroup | undefined
         return group === undefined ? [] : [group]
       })
@@ -75,7 +75,7 @@ export class GroupFiles {
     try {
       return JSON.parse(readFileSync(path, 'utf8'))
     } catch (error) {
-      // No file is no group; anything else is a fault.
+      // A missing file is no group; any other error is a bug.
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
       throw error
     }

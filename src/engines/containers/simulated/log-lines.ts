@@ -1,4 +1,4 @@
-/** The log of a simulated container: believable lines that say what they are. Pure, and bounded. */
+/** The log of a simulated container: plausible lines that say they are simulated. Pure and bounded. */
 
 import type { SimulatedPart } from './group-file.ts'
 
@@ -10,7 +10,7 @@ interface LogLine {
 const beatMs = 30_000
 const beatsMax = 100
 
-/** The end of the run before, the current run, a sign of life every half minute, and the end. */
+/** The end of the previous run, the current run, a line every half minute, and its end. */
 export function logLines(part: SimulatedPart, now: number): readonly LogLine[] {
   const lines: LogLine[] = []
   const said = (at: number, text: string) => lines.push({ at, text: `simulated: ${text}` })

@@ -1,6 +1,6 @@
 /**
- * The runs of one simulated container as a pure function of time: the last recorded run, brought forward to now by
- * its script and its restart policy. No timer is needed.
+ * The runs of one simulated container as a pure function of time: the last recorded run, advanced to now by its
+ * script and restart policy. It needs no timer.
  */
 
 import { backOff } from '#kernel/back-off.ts'
@@ -10,23 +10,23 @@ import type { Script } from './script.ts'
 export interface SimulatedRun {
   readonly script: Script
   readonly restart: 'always' | 'on-failure' | 'never'
-  /** Start of the current or last run; undefined before the first. In the future while backing off. */
+  /** The start of the current or last run; undefined before the first. It is in the future during a back-off. */
   readonly startedAt?: number
   readonly restartCount: number
-  /** The end of the current run, where it has come. */
+  /** The end of the current run, if it has ended. */
   readonly ended?: Termination
   readonly previous?: Termination
 }
 
-/** Before the n-th restart in a row: one second, doubling, a minute at most. Chosen, not measured. */
+/** The delay before the n-th restart in a row: one second, doubling, a minute at most. Chosen, not measured. */
 function backoffMs(restartCount: number): number {
   return backOff({ first: 1000, most: 60_000 }, restartCount)
 }
 
-/** From here on the delay is the same each time, so that years of crashes are one division. */
+/** After this many restarts the delay is constant, so that years of crashes are one division. */
 const steadyRestarts = 6
 
-/** `run` as it stands at `now`. */
+/** The state of `run` at `now`. */
 export function advance(run: SimulatedRun, now: number): SimulatedRun {
   let current = run
   while (current.startedAt !== undefined && current.ended === undefined) {
@@ -43,7 +43,7 @@ export function advance(run: SimulatedRun, now: number): SimulatedRun {
   return current
 }
 
-/** Whole steady cycles at once, all but the last. */
+/** Skips whole constant cycles, all but the last. */
 function skip(
   run: SimulatedRun,
   end: { exitCode: number; afterMs: number },
@@ -61,7 +61,7 @@ function skip(
   }
 }
 
-/** The current run ends with `exitCode`; the policy says whether another follows. */
+/** Ends the current run with `exitCode`; the policy decides whether another follows. */
 export function endRun(run: SimulatedRun, exitCode: number, finishedAt: number): SimulatedRun {
   const ended: Termination = {
     exitCode,
@@ -82,7 +82,7 @@ function restarts(run: SimulatedRun, exitCode: number): boolean {
   return run.restart === 'always' || (run.restart === 'on-failure' && exitCode !== 0)
 }
 
-/** How an advanced life looks at `now`. */
+/** The state of an advanced run at `now`. */
 export function stateOf(run: SimulatedRun, now: number): PartState {
   if (run.ended !== undefined) return { kind: 'terminated', ...run.ended }
   if (run.startedAt === undefined) return { kind: 'created' }
@@ -90,7 +90,7 @@ export function stateOf(run: SimulatedRun, now: number): PartState {
   return { kind: 'running', startedAt: run.startedAt }
 }
 
-/** When an advanced life changes next by itself; undefined for one that will not. */
+/** When an advanced run next changes by itself; undefined when it does not. */
 export function nextChange(run: SimulatedRun, now: number): number | undefined {
   if (run.startedAt === undefined || run.ended !== undefined) return undefined
   if (run.startedAt > now) return run.startedAt

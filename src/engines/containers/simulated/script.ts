@@ -18,7 +18,7 @@ import { EngineError, type PartSpec } from '../engine.ts'
 export const scriptVariable = 'ARMATURE_SIMULATE'
 
 export interface Script {
-  /** How each run ends; undefined runs for ever. */
+  /** How each run ends; undefined: it runs for ever. */
   readonly end?: { readonly exitCode: number; readonly afterMs: number }
   readonly pullError: boolean
   readonly startError: boolean
@@ -30,7 +30,7 @@ export interface Script {
 const wordPattern =
   /^(exit:(\d{1,3})|crash|pull-error|start-error|probe-fail)(?:@(\d+(?:\.\d+)?)s)?$/
 
-/** An init part without a script ends well at once: anything else would hold up its group for ever. */
+/** An init part without a script succeeds at once; otherwise its group would wait for ever. */
 export function readScript(part: PartSpec): Script {
   const text = part.environment.find(({ name }) => name === scriptVariable)?.value ?? ''
   let script: Script = {

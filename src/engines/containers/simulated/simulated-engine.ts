@@ -34,14 +34,14 @@ import { readScript } from './script.ts'
 import { simulatedSession } from './simulated-session.ts'
 
 interface SimulatedEngineOptions {
-  /** The folder of the group files; made when missing. */
+  /** The folder of the group files; created if needed. */
   readonly folder: string
   readonly installation: string
   readonly clock: Clock
   readonly timers: Timers
 }
 
-/** An image with this in its name is in no registry. */
+/** Pulling an image with this in its name fails. */
 const unpullable = 'pull-error'
 
 export class SimulatedEngine implements ContainerEngine {
@@ -185,7 +185,7 @@ export class SimulatedEngine implements ContainerEngine {
     const now = this.#clock.now()
     const { ended, ...rest } = found
     const previous = ended ?? (found.startedAt === undefined ? undefined : endedBy(found, now))
-    // Strictly later than the run it ends, or a repeated step would not see that it was done.
+    // Strictly later than the ended run, or a repeated step would not see that it was done.
     const startedAt = Math.max(now, options.startedAt + 1)
     this.#write(group, { ...rest, startedAt, ...(previous === undefined ? {} : { previous }) })
     this.#tell(group, part, 'started')
@@ -296,7 +296,7 @@ export class SimulatedEngine implements ContainerEngine {
     return this.#board.follow(signal)
   }
 
-  /** A switch for tests and operators: the current run of a part ends now, with this code. */
+  /** A switch for tests and operators: ends the current run of a part with this exit code. */
   endPart(group: string, part: string, exitCode: number): void {
     const found = this.#part(group, part)
     const now = this.#clock.now()
@@ -307,7 +307,7 @@ export class SimulatedEngine implements ContainerEngine {
     this.#tell(group, part, 'died', exitCode)
   }
 
-  /** A switch: what a crash of the host would do. */
+  /** A switch: does what a crash of the host would do. */
   loseSandbox(group: string): void {
     const held = this.#look(group)
     if (held !== undefined) this.#save({ ...held, sandbox: 'down' })
@@ -339,7 +339,7 @@ export class SimulatedEngine implements ContainerEngine {
     return after !== undefined && this.#clock.now() >= (part.startedAt ?? 0) + after
   }
 
-  /** The group as it is now; what time alone has changed need not be written down. */
+  /** The current group. Changes that only time brings need not be written. */
   #look(group: string): SimulatedGroup | undefined {
     if (!isToken(group)) throw new EngineError('refused', `'${group}' is not a token`)
     const held = this.#files.read(this.#installation, group)
@@ -383,7 +383,7 @@ export class SimulatedEngine implements ContainerEngine {
     this.#board.expect(group.group)
   }
 
-  /** What time will change next in a group, for the events. */
+  /** The next change of a group that only time brings, for the events. */
   #nextOf(group: string): Change | undefined {
     const now = this.#clock.now()
     const held = this.#look(group)
@@ -400,7 +400,7 @@ export class SimulatedEngine implements ContainerEngine {
 }
 
 function endedBy(part: SimulatedPart, now: number): NonNullable<SimulatedPart['ended']> {
-  // 143: a program that ends at the polite signal.
+  // 143: the exit code of a program that ends at SIGTERM.
   return {
     exitCode: 143,
     startedAt: part.startedAt ?? now,

@@ -1,4 +1,4 @@
-/** A session with nobody: it says so, echoes nothing, and ends. */
+/** A session without a program: it says so, ignores input, and ends. */
 
 import { EngineError, type Session } from '../engine.ts'
 

@@ -29,32 +29,32 @@ export function webGroup(command: readonly string[]): GroupSpec {
 const install =
   'install podman, runc, catatonit and busybox-static (Debian: apt-get install --no-install-recommends)'
 
-/** The tests' own search path: `process.env` is the settings' alone. */
+/** The tests' own search path, because only the settings may read `process.env`. */
 const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
 const applets = 'sh sleep cat httpd wget echo ls nc stat id true false kill touch env hostname'
 
 /**
- * A test that died cannot end its server; a server nobody talks to ends by itself. Longer than a file of tests may take: what
- * is done by the command line does not pass through it.
+ * A test that died cannot end its server, so an unused server ends by itself. The time is longer than a test file
+ * may take, because command-line calls do not use the server.
  */
 const idleSeconds = 900
 
 export interface ThrowawayPodman extends AsyncDisposable {
   readonly target: DockerTarget
-  /** Where the engine keeps its storage; to prove that no secret is in it. */
+  /** The folder of the engine's storage, to prove that no secret is in it. */
   readonly folder: string
   /** Runs the command line on the same storage. */
   podman(...words: readonly string[]): Promise<string>
 }
 
-/** Undefined when Podman can be tried; otherwise why not and how to get it. */
+/** Undefined when Podman can be tried; otherwise why not, and how to install it. */
 export async function whyNoPodman(): Promise<string | undefined> {
   try {
     await run('podman', ['--version'], { env: { PATH: searchPath } })
     await access('/bin/busybox')
   } catch {
-    // Whatever stops the command from running is a reason to say how to get it.
+    // Whatever keeps the command from running, the answer is how to install it.
     return `no throwaway Podman: ${install}`
   }
   return process.getuid?.() === 0
@@ -63,7 +63,7 @@ export async function whyNoPodman(): Promise<string | undefined> {
 }
 
 /**
- * Starts one and proves that a container runs in it; the reason as text where that fails. `plainRegistry`: a
+ * Starts Podman and proves that a container runs in it; returns the reason where that fails. `plainRegistry`: a
  * registry without TLS that it may pull from.
  */
 export async function startPodman(
@@ -93,7 +93,7 @@ export async function startPodman(
   const server = spawn(
     'podman',
     [...storage, 'system', 'service', `--time=${idleSeconds}`, `unix://${socket}`],
-    // The monitors of containers leave a file in the folder they were begun in.
+    // Container monitors leave a file in their working folder.
     { cwd: folder, env: environment, stdio: ['ignore', 'ignore', 'pipe'] },
   )
   let complaints = ''
@@ -115,7 +115,7 @@ export async function startPodman(
     await podman('run', '--rm', '--network=none', testImage, 'true')
     return started
   } catch (cause) {
-    // Where no container can start, the caller skips and tells this.
+    // When no container can start, the caller skips with this reason.
     await started[Symbol.asyncDispose]()
     return `no container can start in Podman here: ${String(cause)} ${complaints}`.trim()
   }
@@ -140,7 +140,7 @@ async function settingsText(): Promise<string> {
     ...(found.includes(true) ? ['runtime = "runc"'] : []),
     'cgroup_manager = "cgroupfs"',
     'events_logger = "file"',
-    // Five minutes otherwise, for which the monitor of every exec stays alive.
+    // The default is five minutes, for which the monitor of every exec stays alive.
     'exit_command_delay = 10',
     '',
   ].join('\n')
@@ -156,7 +156,7 @@ async function answers(target: DockerTarget, server: ChildProcess): Promise<void
       await client.json({ method: 'GET', path: '/_ping', doing: 'wait for Podman' })
       return
     } catch (error) {
-      // Not listening yet, or never.
+      // It does not listen yet, or never will.
       if (attempt >= answerAttemptsMax || server.exitCode !== null) throw error
       await sleep(answerWaitMs)
     }
@@ -203,7 +203,7 @@ async function endPodman(
     const path = '/containers/json?all=1'
     const containers = await client.json({ method: 'GET', path, doing: 'list' })
     ids.push(...listAt(containers).map((each) => textAt(each, 'Id')))
-    // Those that joined another's network first: the others cannot go before.
+    // Containers that joined another's network first: the others cannot be removed before.
     for (const attempt of [1, 2]) {
       for (const id of ids) {
         for (const call of [
@@ -233,7 +233,7 @@ async function endPodman(
   await rm(folder, { recursive: true, force: true })
 }
 
-/** Monitors of execs outlive their container for a while, and would then make the folder anew. */
+/** Monitors of execs outlive their container for a while, and would recreate the folder. */
 async function endMonitors(folder: string): Promise<void> {
   for (const id of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
     // A process that has just ended has no command line any more.
@@ -242,14 +242,14 @@ async function endMonitors(folder: string): Promise<void> {
     try {
       process.kill(Number(id), 'SIGKILL')
     } catch {
-      // It has ended by itself, which is what was wanted.
+      // It has ended by itself, as intended.
     }
   }
 }
 
 /**
- * When several Podmans change the rules of the network at once, one of them may fail to remove its own. Such a rule would
- * take the connections of whoever gets that port next.
+ * When several Podmans change the network rules at once, one may fail to remove its own. Such a rule would redirect
+ * the connections of whoever gets that port next.
  */
 async function endRules(ids: readonly string[]): Promise<void> {
   const env = { PATH: searchPath }

@@ -1,6 +1,6 @@
 /**
- * A registry of images for tests, on loopback: one image, whole, for those who know the password. It speaks the
- * part of the distribution protocol that a pull needs, and counts who came without.
+ * A registry of images for tests, on loopback, with one image behind a password. It speaks the part of the
+ * distribution protocol that a pull needs, and counts requests without the password.
  */
 
 import { createHash } from 'node:crypto'
@@ -14,7 +14,7 @@ interface TestRegistry extends AsyncDisposable {
   /** `127.0.0.1:port`. */
   readonly server: string
   readonly image: string
-  /** Requests that were refused for want of the password. */
+  /** The number of requests refused for a missing password. */
   refused(): number
 }
 

@@ -21,7 +21,7 @@ export interface RecordedCall {
   readonly path: string
   readonly query: Readonly<Record<string, string>>
   readonly body: Json
-  /** Whether no more than metadata was asked for. */
+  /** Whether only metadata was requested. */
   readonly bare: boolean
 }
 
@@ -34,9 +34,9 @@ const nodePortMax = 32_767
 export class ApiDouble implements AsyncDisposable {
   readonly objects: Objects
   readonly kubelet: Kubelet
-  /** All that was asked, in order. */
+  /** All requests, in order. */
   readonly calls: RecordedCall[] = []
-  /** A switch: admission changes the spec of a Pod that is created. */
+  /** A switch: admission changes the spec of a new Pod. */
   admission: (podSpec: Json) => Json = (podSpec) => podSpec
   /** A switch: load balancers get no address. */
   balancersWait = false
@@ -66,7 +66,7 @@ export class ApiDouble implements AsyncDisposable {
     const allowed = request.headers.authorization === `Bearer ${token}`
     this.#sockets.add(socket)
     socket.on('close', () => this.#sockets.delete(socket))
-    // Whoever closes a session early cuts the connection.
+    // Closing a session early cuts the connection.
     socket.on('error', () => {})
     if (allowed && pod !== undefined) playExec(request, socket).catch(() => socket.destroy())
     else {
@@ -103,7 +103,7 @@ export class ApiDouble implements AsyncDisposable {
     for (const response of this.#watches) response.end()
   }
 
-  /** A switch: what is between loses the connections of all sessions. */
+  /** A switch: the network loses the connections of all sessions. */
   cutSessions(): void {
     for (const socket of this.#sockets) socket.destroy()
   }
@@ -201,7 +201,7 @@ export class ApiDouble implements AsyncDisposable {
       return found
     }
     const before = found.metadata.deletionGracePeriodSeconds
-    // A second deletion may only hurry the first.
+    // A second deletion can only shorten the first.
     if (before !== undefined && before <= grace) return found
     found.metadata.deletionTimestamp = this.objects.now()
     found.metadata.deletionGracePeriodSeconds = grace

@@ -28,7 +28,7 @@ export async function playExec(request: IncomingMessage, connection: Duplex): Pr
   }
   const query = new URL(request.url ?? '/', 'http://double').searchParams
   const [command = '', ...words] = query.getAll('command')
-  // A server opens each channel with an empty message, and asks now and then whether anybody is there.
+  // A server opens each channel with an empty message, and pings now and then.
   for (const channel of [channels.out, channels.error, channels.status]) send(channel, '')
   socket.ping('there?')
   if (command === 'echo') send(channels.out, `${words.join(' ')}\n`)

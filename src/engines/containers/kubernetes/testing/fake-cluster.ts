@@ -1,4 +1,4 @@
-/** One played cluster with an engine in it, for one test; closed when the test ends. */
+/** A fake cluster with an engine, for one test; closed when the test ends. */
 
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -18,7 +18,7 @@ interface FakeCluster {
   readonly engine: KubernetesEngine
   open(options: Partial<KubernetesEngineOptions>): KubernetesEngine
   until(group: string, ready: (observed: ObservedGroup) => boolean): Promise<ObservedGroup>
-  /** What was asked to change since the last time. */
+  /** The changing requests since the last call. */
   changes(): readonly Pick<RecordedCall, 'method' | 'path' | 'body'>[]
   pod(group: string): ClusterObject
 }

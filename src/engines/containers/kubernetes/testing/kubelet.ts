@@ -1,6 +1,6 @@
 /**
- * Plays the node of a cluster: brings Pods through their states as a kubelet reports them, by the programs
- * their containers name in a variable. It runs nothing.
+ * A fake node: moves Pods through the states that a kubelet reports, by the programs their containers name in a
+ * variable. It runs nothing.
  */
 
 import type { Clock } from '#kernel/ports.ts'
@@ -12,7 +12,7 @@ import type { ClusterObject, ContainerStatus, Objects } from './objects.ts'
 export const programVariable = 'PLAY'
 
 export interface PlayedProgram extends Program {
-  /** Waits out the whole grace of a deletion, then is killed. */
+  /** Ignores the grace of a deletion, then is killed. */
   readonly stubborn?: boolean
 }
 
@@ -30,7 +30,7 @@ export class Kubelet {
   #held: (() => void)[] | undefined
   #pods = 0
 
-  /** `msPerSecond`: how long a second of the fake cluster really takes. */
+  /** `msPerSecond`: the real duration of a second of the fake cluster. */
   constructor(objects: Objects, clock: Clock, msPerSecond: number) {
     this.#objects = objects
     this.#clock = clock
@@ -81,7 +81,7 @@ export class Kubelet {
     for (const begin of held) begin()
   }
 
-  /** A Pod's end was asked for: it is gone when its containers have ended. */
+  /** The deletion of a Pod: it is gone when its containers have ended. */
   end(pod: ClusterObject, graceSeconds: number): void {
     const stubborn = statuses(pod).some(
       (each) => each.state.running !== undefined && programOf(pod, each.name).stubborn === true,
@@ -97,7 +97,7 @@ export class Kubelet {
     this.#timers.add(timer)
   }
 
-  /** The node takes its room back. */
+  /** The node evicts the Pod. */
   evict(pod: ClusterObject): void {
     for (const each of statuses(pod)) this.#kill(pod, each, 137)
     Object.assign(pod.status ?? {}, { phase: 'Failed', reason: 'Evicted' })
@@ -182,7 +182,7 @@ export class Kubelet {
     for (const follower of this.run(pod, status.name).followers) follower()
   }
 
-  /** Whether a Secret or a key that the Pod names is not there. */
+  /** Whether a Secret or a key that the Pod names is missing. */
   #missingSecret(pod: ClusterObject): boolean {
     const containers = ['initContainers', 'containers'].flatMap((each) => listAt(pod.spec, each))
     const keys = [
@@ -203,7 +203,7 @@ export class Kubelet {
     )
   }
 
-  /** Unless the Pod is ended by then. */
+  /** Skipped when the Pod has ended by then. */
   #later(seconds: number, pod: ClusterObject, act: () => void): void {
     const timer = setTimeout(() => {
       this.#timers.delete(timer)

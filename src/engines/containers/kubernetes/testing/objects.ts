@@ -1,6 +1,6 @@
 /**
- * The objects of a played cluster: names taken once, versions that only grow, news for those who watch. It
- * knows no HTTP and runs nothing.
+ * The objects of a fake cluster: unique names, versions that only grow, and watch events. It knows no HTTP and runs
+ * nothing.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -56,11 +56,11 @@ interface WatchEvent {
   readonly version: number
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
   readonly collection: string
-  /** As it was then. */
+  /** The object at that time. */
   readonly object: ClusterObject
 }
 
-/** An answer that is an error, in the API's words. */
+/** An error answer in the API's form. */
 export class Refusal extends Error {
   readonly code: number
   readonly reason: string
@@ -87,7 +87,7 @@ export class Objects {
     return this.#version
   }
 
-  /** Whole seconds, as the API tells time. */
+  /** Whole seconds, like the API's times. */
   now(): string {
     return new Date(this.#clock.now()).toISOString().replace(/\.\d+Z$/, 'Z')
   }
@@ -145,7 +145,7 @@ export class Objects {
     this.#tell('DELETED', collection, thing)
   }
 
-  /** Tells all that came after `version` and all that comes; undefined when it is forgotten. */
+  /** Reports all events after `version` and all new ones; undefined when that version is forgotten. */
   watch(version: number, watcher: (news: WatchEvent) => void): (() => void) | undefined {
     const oldest = this.#history[0]?.version ?? this.#version + 1
     if (version + 1 < oldest) return undefined
@@ -154,7 +154,7 @@ export class Objects {
     return () => this.#watchers.delete(watcher)
   }
 
-  /** A switch: as after a compaction. */
+  /** A switch: the history is gone, as after a compaction. */
   forgetHistory(): void {
     this.#history = []
     this.#version += 1

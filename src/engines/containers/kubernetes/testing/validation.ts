@@ -1,4 +1,4 @@
-/** What an API server checks of the objects the engine makes, as far as the engine could get it wrong. */
+/** The checks of an API server on the objects that the engine makes, as far as the engine could violate them. */
 
 import { entriesAt, type Json, listAt, textAt } from '../../json.ts'
 import { type ClusterObject, Refusal } from './objects.ts'
@@ -8,7 +8,7 @@ const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])
 const labelValue = /^([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/
 const secretBytesMax = 1024 * 1024
 
-/** The object as it is stored; throws what a server answers for a malformed one. */
+/** The object as it is stored. Throws a server's answer to a malformed one. */
 export function checkObject(collection: string, body: Json): ClusterObject {
   const kind = textAt(body, 'kind')
   const name = textAt(body, 'metadata', 'name')
