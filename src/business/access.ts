@@ -1,6 +1,7 @@
 /**
- * Who may do what in a company: `full` everything, `sales` read all and write customers and sales documents, `read`
- * read all. Rights name principals or groups; administrators of the installation have full everywhere.
+ * Decides who may do what in a company. `full` allows everything, `sales` reads everything and writes customers and
+ * sales documents, `read` reads everything. Rights name principals or groups; administrators of the installation
+ * have full rights everywhere.
  */
 
 import type { Principal } from '#kernel/principal.ts'
@@ -14,17 +15,17 @@ import { accessRights } from './tables.ts'
 
 export interface AccessDependencies {
   groupsOf(principalId: string): Promise<readonly string[]>
-  /** May the caller administer the installation's companies? */
+  /** Whether the caller may administer the installation's companies. */
   administers(principal: Principal): Promise<boolean>
 }
 
 interface Rights {
   readonly isAdministrator: boolean
-  /** The strongest role by company. */
+  /** The strongest role of the caller, by company. */
   readonly byCompany: ReadonlyMap<string, Role>
 }
 
-/** The caller, as rights name one: looked up before any transaction. */
+/** The caller as rights name it. It is looked up before any transaction. */
 export interface Caller {
   readonly principal: Principal
   readonly isAdministrator: boolean
@@ -57,18 +58,18 @@ export async function rightsOf(reads: Reads, caller: Caller): Promise<Rights> {
   return { isAdministrator, byCompany }
 }
 
-/** Where the caller may write anything: who only reads holds up nobody. Undefined means everywhere. */
+/** The companies in which the caller may write. Undefined means all. */
 export function writableCompanies(rights: Rights): readonly string[] | undefined {
   if (rights.isAdministrator) return undefined
   return [...rights.byCompany].flatMap(([id, role]) => (role === 'read' ? [] : [id]))
 }
 
-/** May the caller do in the company what `full` is for? */
+/** Whether the caller has full rights in the company. */
 export function isFull(rights: Rights, companyId: string | undefined): boolean {
   return rights.isAdministrator || rights.byCompany.get(companyId ?? '') === 'full'
 }
 
-/** More groups than this are not looked at. */
+/** The number of groups that are considered. */
 const groupsMax = 500
 
 const salesSets: ReadonlySet<string> = new Set([

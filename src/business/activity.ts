@@ -1,4 +1,7 @@
-/** What the business application tells the audit trail: each write in its own transaction, refusals through the queue. */
+/**
+ * Writes the audit trail of the business application: each write in its own transaction, refusals through the
+ * queue.
+ */
 
 import { changesBetween } from '#activity/changes.ts'
 import type { ActivityQueue } from '#activity/queue.ts'
@@ -19,7 +22,7 @@ export interface BusinessWrite {
 
 interface BusinessActivity {
   record(tx: SqlTx, at: number, request: BusinessRequest, write: BusinessWrite): Promise<void>
-  /** A request that may have changed something, and was answered with a refusal. */
+  /** Records a refused request that could have changed something. */
   noteRefused(request: BusinessRequest, answer: BusinessAnswer): void
 }
 
@@ -54,7 +57,9 @@ export function businessActivity(
   }
 }
 
-/** By its last named set, since a refused request need not have been understood any further. */
+/**
+ * Names the operation by the last named set of the path: a refused request need not have been parsed any further.
+ */
 function operationOf({ path, method }: BusinessRequest): string {
   const words = path.match(/[A-Za-z][A-Za-z0-9]*(?=$|[(/])/g) ?? []
   const set = words.at(-1)?.slice(0, 60) ?? 'requests'
@@ -67,17 +72,17 @@ function trailOf({ principal, correlationId, from }: BusinessRequest): Initiator
 
 function codeOf({ body }: BusinessAnswer): { readonly code?: string } {
   if (body === undefined) return {}
-  // Made by `answering`, or by the batch, in the same form.
+  // `answering` or the batch made it, in the same form.
   const { error } = JSON.parse(body) as { readonly error?: { readonly code?: string } }
   return error?.code === undefined ? {} : { code: error.code }
 }
 
-/** Longer answers hold rows besides the one that was written, by `$expand`. */
+/** Longer answers hold other rows besides the written one, from `$expand`. */
 const shownLengthMax = 65_536
 
 function plain(text: string | undefined): object | undefined {
   if (text === undefined || text.length > shownLengthMax) return undefined
-  // An answer of ours: a row is an object.
+  // Our own answer: a row is an object.
   const shown = JSON.parse(text) as object
   return Object.fromEntries(Object.entries(shown).filter(([name]) => !name.includes('@odata.')))
 }

@@ -6,7 +6,7 @@
 
 import type { Dialect, Table } from '#query/table.ts'
 
-/** The versions of the interface, by the segment of the address that names them. */
+/** The versions of the interface, by their address segment. */
 export const versions = ['v2.0', 'v1.0'] as const
 export type Version = (typeof versions)[number]
 
@@ -14,11 +14,11 @@ export type Version = (typeof versions)[number]
 export const noGuid = '00000000-0000-0000-0000-000000000000'
 /** A date field without a value (business facts 3). */
 export const noDate = '0001-01-01'
-/** Decimals are stored as integers of this many places; all of them, so that they compare as they are. */
+/** Decimals are stored as integers of this many places, always, so that they compare directly. */
 export const decimalPlaces = 5
-/** 10^5: a stored decimal divided by it is the value, exactly, since no value has more than 15 digits. */
+/** 10^5. A stored decimal divided by it is exactly the value, since no value has more than 15 digits. */
 export const decimalUnit = 100_000
-/** Decimals with more digits before the point are refused: 10 + 5 digits are what a JSON number carries. */
+/** Decimals with more digits before the point are refused: a JSON number carries 10 + 5 digits. */
 export const decimalMax = 9_999_999_999
 
 /**
@@ -47,12 +47,12 @@ export type FieldType =
   | { readonly kind: 'date' }
   | { readonly kind: 'moment' }
   | { readonly kind: 'nothing' }
-  /** `name` of the type; `values` plain, in the order of their numbers, which begin with 0. */
+  /** `name` of the type. `values` are unescaped, in the order of their numbers, which begin with 0. */
   | {
       readonly kind: 'enum'
       readonly name: string
       readonly values: readonly string[]
-      /** Those of `values` that came after the type was released. */
+      /** The `values` that were added after the type was released. */
       readonly added?: readonly string[]
     }
   | {
@@ -63,34 +63,34 @@ export type FieldType =
       readonly absent?: ColumnIs
     }
 
-/** A column of the entity's own table, or with `join` of the table that join brings. */
+/** A column of the entity's own table, or of the table that `join` adds. */
 export interface Column {
   readonly column: string
   readonly join?: string
 }
 
-/** A condition on one column. Of a left join without a row the column is null, which equals `null` here. */
+/** A condition on one column. A left join without a row gives null, which equals `null` here. */
 export interface ColumnIs extends Column {
   readonly value: string | number | null
 }
 
 /**
- * Who may write a field. `never`: in a body it is tolerated and ignored. `create`: a value at creation, a
- * different one later is refused. `always`: at creation and by PATCH.
+ * Who may write a field. `never`: ignored in a body. `create`: set at creation; a different value later is refused.
+ * `always`: set at creation and by PATCH.
  */
 export type Writing = 'never' | 'create' | 'always'
 
 export interface Field extends Column {
-  /** As in JSON. Two fields of one entity may have the same name when their versions differ. */
+  /** The JSON name. Two fields of one entity may share a name when their versions differ. */
   readonly name: string
   readonly type: FieldType
   readonly versions: readonly Version[]
   readonly write: Writing
-  /** The empty text is null on the wire: so in the objects of v1.0 (contract, v1.0 line object). */
+  /** The empty text is null on the wire, as in the objects of v1.0 (contract, v1.0 line object). */
   readonly nullWhenEmpty?: boolean
-  /** Its text is that of these columns, a text and a whole number, with a hyphen between: they have an index. */
+  /** The text is made of these columns, a text and a whole number, with a hyphen between. They have an index. */
   readonly made?: readonly [text: string, number: string]
-  /** It came after its type was released. */
+  /** Added after its type was released. */
   readonly isAdded?: true
 }
 
@@ -109,34 +109,37 @@ export interface Navigation {
   readonly name: string
   /** The entity set it leads to. */
   readonly target: string
-  /** One row (an object, or null), or a list. In v1.0 what leads to one row is a list too (business facts 3). */
+  /**
+   * Whether it leads to a list instead of one row (an object, or null). In v1.0 a single row is a list too
+   * (business facts 3).
+   */
   readonly many: boolean
-  /** The row of this entity and the row there belong together when these columns are equal. */
+  /** Rows belong together when these columns are equal. */
   readonly on: { readonly local: string; readonly foreign: string }
   readonly versions: readonly Version[]
-  /** A POST of this entity may carry these rows in itself (deep insert). Only where `many`. */
+  /** Whether a POST of this entity may contain these rows (deep insert). Only with `many`. */
   readonly deepInsert: boolean
-  /** It came after its type was released. */
+  /** Added after its type was released. */
   readonly isAdded?: true
 }
 
-/** `POST …/set(key)/{namespace word}.NAV.<name>`, no body, 204. What it does stands in `documents/`. */
+/** `POST …/set(key)/{namespace word}.NAV.<name>`, no body, 204. `documents/` holds what it does. */
 export interface BoundAction {
   readonly name: string
   readonly versions: readonly Version[]
 }
 
 export interface View {
-  /** Has every column of the table. In the words of the store. */
+  /** A select with every column of the table, in the store's dialect. */
   select(dialect: Dialect): string
-  /** Of a row of the table named `t0`: true where something is worked out; left out where it is of every row. */
+  /** A condition on the table named `t0`: true for rows with a computed value. When left out, every row has one. */
   readonly works?: string
   readonly columns: ReadonlySet<string>
 }
 
 interface ShownFields {
   readonly fields: readonly Field[]
-  /** Where in the list the field of a name stands. */
+  /** The position in the list of the field with a name. */
   readonly places: ReadonlyMap<string, number>
 }
 
@@ -150,42 +153,44 @@ export interface Entity {
    * `installation`: reached from the root. Only companies are.
    */
   readonly scope: 'company' | 'installation'
-  /** Has, besides the columns its fields name, `id`, `revision` and, but for companies, `company_id`. */
+  /** Besides the columns of its fields it has `id`, `revision` and, except for companies, `company_id`. */
   readonly table: Table
-  /** Where some columns are worked out at reading: which, and a select to read them from in place of the table. */
+  /** Set when some columns are computed when read: their names, and a select that replaces the table. */
   readonly view?: View
-  /** Several sets may live in one table: the rows of this one have this value there. */
+  /** Several sets may share a table: the rows of this one have this value there. */
   readonly discriminator?: { readonly column: string; readonly value: string }
   /**
    * The field that is the key; always the field named `id`, whose type differs between the versions where business facts 12
    * say so (a GUID, and text in v1.0 lines). In v1.0 the key of a line may also be given as its GUID.
    */
   readonly key: string
-  /** Other fields that name one row, each a list of field names: `items(number='1000')`. */
+  /** Other fields that identify a row, each a list of field names: `items(number='1000')`. */
   readonly alternateKeys: readonly (readonly string[])[]
   readonly fields: readonly Field[]
-  /** The fields of each version, in the order they stand on the wire, and by their names. */
+  /** The fields of each version, in wire order and by name. */
   readonly shown: Readonly<Record<Version, ShownFields>>
   readonly joins: readonly Join[]
   readonly navigations: readonly Navigation[]
   readonly actions: readonly BoundAction[]
-  /** Methods the set answers besides GET; others are 405. */
+  /** The methods of the set besides GET; others are 405. */
   readonly allows: { readonly create: boolean; readonly change: boolean; readonly delete: boolean }
   readonly versions: readonly Version[]
-  /** Names of fields a list is ordered by when not told; together unique within a company. */
+  /** The default order of a list; the fields are together unique within a company. */
   readonly defaultOrder: readonly string[]
-  /** A list of the whole company is refused unless the filter names one value of this field, or a key. */
+  /** A list is refused unless its filter names one value of this field, or a key. */
   readonly listNeeds?: string
 }
 
-/** The tag of a row in a version of it; opaque to clients, fresh after a delete because the id is in it. */
+/**
+ * The tag of a row in a version. It is opaque to clients, and differs after a delete because it contains the id.
+ */
 export function etagOf(id: string, revision: number): string {
   return `W/"${toBase64(`${id};${revision}`)}"`
 }
 
 const base64Digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
-/** Only ASCII comes here: hexadecimal digits, hyphens, a semicolon and a number. */
+/** The input is ASCII: hexadecimal digits, hyphens, a semicolon and a number. */
 function toBase64(text: string): string {
   let out = ''
   for (let at = 0; at < text.length; at += 3) {
@@ -201,7 +206,7 @@ function toBase64(text: string): string {
   return out
 }
 
-/** The entities of an installation, found by set. Made once, at start. */
+/** The entities of an installation, by set. Made once, at start. */
 export interface Model {
   readonly entities: readonly Entity[]
   find(set: string, version: Version): Entity | undefined
@@ -218,7 +223,7 @@ export function createModel(entities: readonly Entity[]): Model {
   }
 }
 
-/** The fields an entity has in a version, in the order they stand on the wire. */
+/** The fields of an entity in a version, in wire order. */
 export function fieldsIn(entity: Entity, version: Version): readonly Field[] {
   return entity.shown[version].fields
 }
@@ -261,7 +266,7 @@ function field(name: string, type: FieldType, options: FieldOptions): Field {
   }
 }
 
-/** Makers of fields: the column is the name in snake case, both versions show it, anyone may write it. */
+/** Makers of fields. By default the column is the name in snake case, both versions show it, and it is writable. */
 export const guid = (name: string, options: FieldOptions = {}): Field =>
   field(name, { kind: 'guid' }, options)
 export const text = (name: string, lengthMax: number, options: FieldOptions = {}): Field =>
@@ -306,7 +311,7 @@ export const complex = (
     options,
   )
 
-/** Leads to the one row whose id stands in `local`. */
+/** A navigation to the one row whose id is in `local`. */
 export function toOne(
   name: string,
   target: string,
@@ -323,7 +328,7 @@ export function toOne(
   }
 }
 
-/** Leads to all rows whose `foreign` is this row's id. */
+/** A navigation to all rows whose `foreign` is this row's id. */
 export function toMany(
   name: string,
   target: string,
@@ -339,7 +344,7 @@ export function added(navigation: Navigation): Navigation {
   return { ...navigation, isAdded: true }
 }
 
-/** What a declaration may leave out. */
+/** The optional parts of a declaration. */
 type EntityDeclaration = Pick<
   Entity,
   'set' | 'type' | 'table' | 'fields' | 'allows' | 'defaultOrder'

@@ -129,12 +129,12 @@ export const businessErrors = defineErrors({
 
 export const refuse: typeof businessErrors.refuse = businessErrors.refuse
 
-/** A rule of the documents was broken. */
+/** A rule of documents was broken. */
 export function ruleBroken(reason: string, target?: string): ApiError {
   return refuse.Application_DialogException({ reason }, target === undefined ? {} : { target })
 }
 
-/** A value that its property cannot have. */
+/** A value that the property cannot have. */
 export function badValue(property: string, reason: string): ApiError {
   return refuse.Application_FieldValidationException({ property, reason }, { target: property })
 }

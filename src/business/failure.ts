@@ -1,6 +1,6 @@
 /**
- * Refusals and failures as answers of this interface: `{"error":{"code","message"}}`, the message ending with the
- * correlation id. The one place here that catches; faults pass through.
+ * Turns refusals and failures into answers of this interface: `{"error":{"code","message"}}`, with the correlation
+ * id at the end of the message. Only this file catches; bugs pass through.
  */
 
 import { ApiError } from '#kernel/error.ts'
@@ -8,7 +8,10 @@ import { StoreConflict } from '#stores/store.ts'
 import { businessErrors, refuse } from './errors.ts'
 import { type BusinessAnswer, jsonHeaders } from './message.ts'
 
-/** Codes of other areas in the words of this one (business facts 7.1 and 7.2), by status. Those from 408 on are ours. */
+/**
+ * Codes of other areas as this interface names them (business facts 7.1 and 7.2), by status. Those from 408 on are
+ * ours.
+ */
 const codes: Readonly<Record<number, string>> = {
   400: 'BadRequest',
   401: 'Authentication_InvalidCredentials',
@@ -36,7 +39,7 @@ export function bodyOf(error: ApiError, correlationId: string): object {
   return { error: { code: codeOf(error), message, ...(target === undefined ? {} : { target }) } }
 }
 
-/** Answers what `work` refuses; anything that is no refusal goes on to the edge. */
+/** Answers a refusal of `work`; any other error goes on to the edge. */
 export async function answering(
   correlationId: string,
   work: () => Promise<BusinessAnswer>,
@@ -45,7 +48,7 @@ export async function answering(
   try {
     return await work()
   } catch (error) {
-    // A lost race inside a transaction of many is for that transaction to try again.
+    // A lost race inside a transaction of several requests is for that transaction to retry.
     const refusal = isWithin && error instanceof StoreConflict ? undefined : refusalOf(error)
     if (refusal === undefined) throw error
     return {
@@ -56,7 +59,7 @@ export async function answering(
   }
 }
 
-/** A race that was lost beyond the tries, or over a unique value, is the caller's to repeat. */
+/** A race that was lost repeatedly, or over a unique value, is for the caller to retry. */
 function refusalOf(error: unknown): ApiError | undefined {
   if (error instanceof ApiError) return error
   if (error instanceof StoreConflict) {

@@ -1,4 +1,4 @@
-/** What makes the tables of the business application, out of their declarations, and their indexes. */
+/** Creates the tables of the business application from their declarations, and their indexes. */
 
 import { addColumns, createTable, type Dialect } from '#query/table.ts'
 import type { Migration } from '#stores/store.ts'
@@ -52,7 +52,7 @@ const indexes: readonly string[] = [
   `create index business_lines_by_item on business_lines (item_id)`,
 ]
 
-/** As the store gives it to the other dialect (`stores/sqlite/functions.ts`). */
+/** The function that the store provides in the other dialect (`stores/sqlite/functions.ts`). */
 const shareOf = `create function share_of(amount bigint, part bigint, whole bigint, unit bigint)
   returns bigint language plpgsql immutable strict parallel safe as '
     declare
@@ -79,7 +79,7 @@ const entryTables = [
   tables.itemLedgerEntries,
 ]
 
-/** Accounts that came with posting; those of companies that are there already. */
+/** Accounts that were added with posting, for existing companies. */
 const laterAccounts = firstAccounts.filter(([number]) =>
   ['2200', '3900', '7100', '7200'].includes(number),
 )
@@ -93,8 +93,8 @@ function newUuid(dialect: Dialect): string {
 }
 
 /**
- * Companies of before have the accounts and one opening entry for each balance and each stock, so that what stands is
- * the sum of its entries from the first day.
+ * Existing companies get the accounts and one opening entry for each balance and each stock, so that every balance
+ * is the sum of its entries from the first day.
  */
 function openings(dialect: Dialect): readonly string[] {
   const isSqlite = dialect === 'sqlite'
@@ -162,7 +162,7 @@ function openings(dialect: Dialect): readonly string[] {
   ]
 }
 
-/** The account of discounts for early payment, for companies of before whose accounts leave its number free. */
+/** The account of early-payment discounts, for existing companies whose accounts leave its number free. */
 function discountAccount(dialect: Dialect): readonly string[] {
   const [number, name, category, , purpose] =
     firstAccounts.find((one) => one[4] === 'Payment Discounts') ?? []
@@ -189,7 +189,7 @@ function statements(dialect: Dialect): readonly (readonly string[])[] {
       ...(dialect === 'postgres' ? [shareOf] : []),
     ],
     [createTable(tables.customerPayments, dialect, 3), ...paymentIndexes],
-    // What is made of document and sequence is found by their index.
+    // A legacy id made of document and sequence is found by their index.
     ['drop index business_lines_by_legacy_id'],
     [
       ...terms.map((table) => createTable(table, dialect, 5)),

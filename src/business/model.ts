@@ -1,4 +1,4 @@
-/** All entities of the business application, in the order of the service document. Nothing else. */
+/** All entities of the business application, in the order of the service document. */
 
 import { accessRights } from './entities/access-rights.ts'
 import { accounts, postingAccounts, trialBalances } from './entities/accounts.ts'

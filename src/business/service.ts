@@ -1,6 +1,6 @@
 /**
- * The business application as one function from requests to answers. Ties address, access, reading and writing
- * together; what each of them decides stands in their folders.
+ * The business application as one function from requests to answers. It connects address, access, reading and
+ * writing.
  */
 
 import type { ActivityQueue } from '#activity/queue.ts'
@@ -56,9 +56,9 @@ export interface BusinessDependencies extends AccessDependencies {
   readonly ids: Ids
   /** The vendor word in names of types and actions. */
   readonly namespace: string
-  /** Where clients reach the installation; known once it listens. */
+  /** The address clients use; known once the server listens. */
   publicUrl(): string
-  /** What a stale tag is answered with. */
+  /** The status for a stale tag. */
   readonly conflictStatus: 409 | 412
   /** Where mail comes from, and who sends it. */
   readonly outbox?: Pick<WriteContext, 'mailSender'> & Pick<Outbox, 'wake'>
@@ -81,7 +81,7 @@ interface RequestedWrite {
   readonly budget: Budget | undefined
 }
 
-/** A write whose caller may do it, with the row that its address names. */
+/** A permitted write with the row that its address names. */
 interface PreparedWrite {
   readonly request: BusinessRequest
   readonly parsed: DataRequest
@@ -89,7 +89,7 @@ interface PreparedWrite {
   readonly resolved: ResolvedPath
   readonly context: WriteContext
   readonly isCreate: boolean
-  /** The caller may post what was sent to review. */
+  /** Whether the caller may post a document that is in review. */
   readonly mayRelease: boolean
   readonly budget: Budget
   show(row: Written, budget?: Budget, of?: Entity): ReturnType<Reader['show']>
@@ -97,7 +97,7 @@ interface PreparedWrite {
 }
 
 export interface Business {
-  /** Refusals are answers; rejects only with failures of the store and faults. */
+  /** Refusals are answers; it rejects only with failures of the store and bugs. */
   handle(request: BusinessRequest): Promise<BusinessAnswer>
 }
 
@@ -217,7 +217,7 @@ interface WriteTools {
   readonly activity: ReturnType<typeof businessActivity>
 }
 
-/** What the caller may do is known from here on, and which rows the address names. */
+/** From here on the caller's rights and the addressed rows are known. */
 async function prepare(
   deps: BusinessDependencies,
   { request, parsed, caller, budget = Budget.ofTransaction() }: RequestedWrite,
@@ -266,7 +266,7 @@ function rootOf(
   return `${publicUrl ?? deps.publicUrl()}/api`
 }
 
-/** The reader for the address that a caller used. Only that of the installation's own address is kept. */
+/** The reader for the address a caller used. Only the one for the installation's own address is kept. */
 function createReaders(deps: BusinessDependencies): (request: BusinessRequest) => Reader {
   let kept: { readonly root: string; readonly reader: Reader } | undefined
   return (request) => {
@@ -346,7 +346,7 @@ async function deleted(writing: PreparedWrite): Promise<BusinessAnswer> {
   return { status: 204, headers: { 'OData-Version': '4.0' }, body: undefined }
 }
 
-/** The row as it stands after the write, as the client wants it. */
+/** The row after the write, in the form the client wants. */
 function shown(
   parsed: DataRequest,
   { text, etag, location }: Awaited<ReturnType<Reader['show']>>,
@@ -373,7 +373,7 @@ function isDocument(parsed: DataRequest): boolean {
   return parsed.kind === 'row' && targetOf(parsed).table === documents
 }
 
-/** What the service says of itself. */
+/** The service's description of itself. */
 function describing(
   deps: BusinessDependencies,
   request: BusinessRequest,
@@ -389,7 +389,7 @@ function describing(
   }
 }
 
-/** The document of a PDF's address, as a file or as what tells of it. */
+/** The document at a PDF's address, as a file or as its description. */
 async function pdfOf(
   deps: BusinessDependencies,
   reader: Reader,
@@ -442,7 +442,7 @@ function inBatch(): Error {
   return refuse.BadRequest({ reason: 'A batch holds no files: ask for the file by itself.' })
 }
 
-/** The document of an address, for who may read it. */
+/** The document at an address, for a caller who may read it. */
 async function printingOf(
   { reader, parsed, caller, reads }: RowsRead,
   acceptLanguage: string | undefined,

@@ -1,6 +1,6 @@
 /**
- * The tables of the business application. Every table has a row per thing, decimals as integers of five places, and
- * no column that may be null; the sums of a document's tax groups stand beside it, so that none is ever summed anew.
+ * The tables of the business application. Decimals are integers of five places, and no column may be null. The sums
+ * of a document's tax groups are stored beside it, so that they are never recomputed.
  */
 
 import {
@@ -22,7 +22,7 @@ const number = whole({ default: 0 })
 const own = { id: key, company_id: key, revision: whole() }
 const changed = { last_modified_date_time: number }
 
-/** In both dialects. */
+/** Works in both dialects. */
 export function asNumber(text: string): string {
   return `cast(${text} as double precision)`
 }
@@ -35,7 +35,7 @@ function business<C extends Columns>(
   return defineTable(`business_${name}`, columns, primaryKey)
 }
 
-/** What coded things have in common. */
+/** The columns that coded entities share. */
 const coded = { ...own, ...each(words, 'code', 'display_name') }
 
 export const companies = business('companies', {
@@ -49,7 +49,7 @@ export const companies = business('companies', {
   system_modified_by: guid,
 })
 
-/** What a company tells of itself on its documents: one row each. */
+/** What a company's documents print about it: one row each. */
 export const companyInformation = business('company_information', {
   ...own,
   ...each(words, 'display_name', 'address_line_1', 'address_line_2', 'city', 'state', 'country'),
@@ -112,12 +112,12 @@ const accountColumns = {
   ...each(number, 'direct_posting', 'net_change'),
   tax_group_code: words,
   ...changed,
-  // Kept by posting, never summed: what was booked on either side, and the side on which more stands.
+  // Maintained by posting, never summed: the amounts on both sides, and the balance of the side that has more.
   ...each(whole({ default: 0, since: 7 }), ...accountSums),
 }
 const accountLarge: ReadonlySet<string> = new Set(['net_change', ...accountSums])
 
-/** Its sums grow past what a number holds exactly, to 64 bits: they are read as the nearest number. */
+/** Its sums can exceed what a number holds exactly, up to 64 bits; they are read as the nearest number. */
 export const accounts = {
   ...business('accounts', accountColumns),
   selected: Object.keys(accountColumns)
@@ -125,12 +125,12 @@ export const accounts = {
     .join(', '),
 }
 
-/** Is it a sum that statements read as the nearest number? */
+/** Whether statements read this sum as the nearest number. */
 export function isLargeSum({ name }: Pick<Table, 'name'>, column: string): boolean {
   return name === accounts.name && accountLarge.has(column)
 }
 
-/** The account that what is posted goes to, where no line names one: one for each purpose. */
+/** The account for each purpose of posting, where no line names one. */
 export const postingAccounts = business('posting_accounts', {
   ...own,
   code: words,
@@ -166,7 +166,10 @@ export const currencies = business('currencies', {
   ...changed,
 })
 
-/** From a day on, `exchange_rate_amount` of a currency are `relational_exchange_rate_amount` of the company's own. */
+/**
+ * From a day on, `exchange_rate_amount` of a currency equals `relational_exchange_rate_amount` of the company's
+ * own.
+ */
 export const currencyExchangeRates = business('currency_exchange_rates', {
   ...own,
   currency_id: guid,
@@ -184,7 +187,7 @@ export const locations = business('locations', {
   ...changed,
 })
 
-/** When what is bought is due, and what is taken off for paying early. Formulas of dates are kept as they were written. */
+/** The due date and the early-payment discount. Date formulas are stored as written. */
 export const paymentTerms = business('payment_terms', {
   ...coded,
   ...each(words, 'due_date_calculation', 'discount_date_calculation'),
@@ -237,7 +240,7 @@ export const documents = business('documents', {
     'exchange_rate_amount',
     'relational_exchange_rate_amount',
   ),
-  // What is taken off by paying until a day, kept as the terms had it when the document was posted.
+  // The discount for paying until a day, as the terms had it when the document was posted.
   payment_discount_date: text({ bytewise: true, default: noDate, since: 10 }),
   payment_discount_percent: whole({ default: 0, since: 10 }),
 })
@@ -275,7 +278,7 @@ export const accessRights = business('access_rights', {
   ...changed,
 })
 
-/** The sums of a document's lines that are taxed alike. */
+/** The sums of a document's lines with the same tax. */
 export const documentTaxGroups = business(
   'document_tax_groups',
   {
@@ -290,8 +293,8 @@ export const documentTaxGroups = business(
 export type DocumentTaxGroupRow = CellsOf<typeof documentTaxGroups>
 
 /**
- * Of a document with an invoice discount: the sums of its lines before each line, in blocks, so that a line in the
- * middle moves its block and not the document. Where there is no discount they are not kept.
+ * For a document with an invoice discount: the sums of its lines before each line, in blocks, so that a line in the
+ * middle changes its block and not the whole document. Without a discount there are none.
  */
 export const lineBlocks = business(
   'line_blocks',
@@ -302,7 +305,10 @@ export const lineBlocks = business(
   ['document_id', 'tax_key', 'block'],
 )
 
-/** How documents and master data that bring no number are numbered: the prefix, and the last number in so many digits. */
+/**
+ * How documents and master data without a number are numbered: the prefix, and the last number with its count of
+ * digits.
+ */
 export const numberSeries = business('number_series', {
   ...coded,
   prefix: words,
@@ -310,14 +316,14 @@ export const numberSeries = business('number_series', {
   ...changed,
 })
 
-/** The last entry of a company's ledgers. */
+/** The last entry numbers of a company's ledgers. */
 export const counters = business(
   'counters',
   { ...each(key, 'company_id', 'name'), last: whole() },
   ['company_id', 'name'],
 )
 
-/** What customers paid. */
+/** Payments of customers. */
 export const customerPayments = business('customer_payments', {
   ...own,
   document_number: words,
@@ -329,10 +335,10 @@ export const customerPayments = business('customer_payments', {
   applies_to_invoice_id: guid,
   ...each(words, 'applies_to_invoice_number', 'description', 'comment'),
   ...changed,
-  // The journal in which it waits to be posted; one that is posted is in none.
+  // The journal in which the payment waits to be posted; a posted payment is in none.
   journal_id: text({ bytewise: true, default: noGuid, since: 9 }),
   line_number: whole({ default: 0, since: 9 }),
-  // What it closed of its invoice besides its amount, for being early.
+  // The discount it closed of its invoice besides its amount, for early payment.
   payment_discount: whole({ default: 0, since: 10 }),
 })
 export type PaymentRow = CellsOf<typeof customerPayments>
@@ -345,7 +351,7 @@ export const customerPaymentJournals = business('customer_payment_journals', {
   ...changed,
 })
 
-/** What every entry of a ledger tells. Entries are only ever added. */
+/** The columns of every ledger entry. Entries are only ever added. */
 const entry = {
   ...own,
   entry_number: number,
@@ -354,7 +360,7 @@ const entry = {
   document_id: guid,
 }
 
-/** One entry for each account that a posting moves; debits and credits of a posting are equal. */
+/** One entry for each account that a posting changes. The debits and credits of a posting are equal. */
 export const generalLedgerEntries = business('general_ledger_entries', {
   ...entry,
   account_id: guid,
@@ -363,7 +369,7 @@ export const generalLedgerEntries = business('general_ledger_entries', {
   ...changed,
 })
 
-/** What a customer owes more or less: in the currency of the document, and in the company's own. */
+/** A change of what a customer owes: in the currency of the document, and in the company's own. */
 export const customerLedgerEntries = business('customer_ledger_entries', {
   ...entry,
   customer_id: guid,
@@ -373,7 +379,7 @@ export const customerLedgerEntries = business('customer_ledger_entries', {
   ...changed,
 })
 
-/** The tax of a document, one entry for each way its lines are taxed. */
+/** The tax of a document, one entry for each combination of tax codes. */
 export const taxEntries = business('tax_entries', {
   ...entry,
   customer_id: guid,
@@ -381,7 +387,7 @@ export const taxEntries = business('tax_entries', {
   ...changed,
 })
 
-/** What came into stock and left it, in base units of the item. */
+/** Changes of stock, in base units of the item. */
 export const itemLedgerEntries = business('item_ledger_entries', {
   ...entry,
   item_id: guid,

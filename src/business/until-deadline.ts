@@ -1,6 +1,6 @@
 /**
- * The store as a request sees it that has a deadline: after it no statement is made, and what a transaction has written is
- * taken back. What was committed by then stands.
+ * The store for a request with a deadline: afterwards no statement runs, and the open transaction is rolled back.
+ * What was committed before stays.
  */
 
 import type { Sql, SqlReads, SqlTx } from '#stores/store.ts'

@@ -1,4 +1,6 @@
-/** An amount over parts, each rounded, with the remainder carried on: the parts sum to the amount, exactly. */
+/**
+ * Splits an amount into rounded parts whose remainder is carried on, so that the parts sum exactly to the amount.
+ */
 
 import { ratio } from './units.ts'
 

@@ -1,17 +1,17 @@
 /**
- * The amounts of a whole document from its lines: the invoice discount spread over them, their net amounts and tax
- * per group, and the totals (business facts 5.4, 5.5, 5.7). The line-by-line way of `tax-group.ts` gives the same totals.
+ * Computes the amounts of a whole document from its lines: the spread invoice discount, net amounts and tax per
+ * group, and the totals (business facts 5.4, 5.5, 5.7). `tax-group.ts` computes the same totals line by line.
  */
 
 import { allocate } from './allocate.ts'
 import type { Terms } from './line.ts'
 import { emptyGroup, plus, type Share, settled, type TaxGroup } from './tax-group.ts'
 
-/** A line as far as the document's amounts depend on it. */
+/** The part of a line that the document's amounts depend on. */
 export interface DocumentLine {
   readonly lineAmount: number
   readonly taxPercent: number
-  /** Lines with the same text are taxed as one sum. */
+  /** Lines with the same key are taxed as one sum. */
   readonly taxKey: string
   readonly allowsInvoiceDiscount: boolean
 }
@@ -29,12 +29,12 @@ interface Totals {
   readonly totalAmountIncludingTax: number
 }
 
-/** What a discount may be taken of: the lines that allow it. */
+/** The sum of the lines that allow an invoice discount. */
 export function discountBase(lines: readonly DocumentLine[]): number {
   return lines.reduce((sum, line) => (line.allowsInvoiceDiscount ? sum + line.lineAmount : sum), 0)
 }
 
-/** `lines` in the order of their sequences; `discount` is at most the base, which the caller has seen to. */
+/** `lines` are in order of their sequences; the caller ensures that `discount` is at most the base. */
 export function documentAmounts(
   lines: readonly DocumentLine[],
   discount: number,
@@ -50,7 +50,7 @@ export function documentAmounts(
     const line = lines[at]
     return line?.allowsInvoiceDiscount === true ? line.lineAmount : 0
   }
-  // By their keys: which group comes first must not depend on which line did.
+  // Sorted by key: the order of groups must not depend on the order of lines.
   const ordered = [...byKey].sort(([left], [right]) => (left < right ? -1 : 1))
   const members = ordered.map(([, ats]) => ats)
   const bases = members.map((ats) => ats.reduce((sum, at) => sum + eligible(at), 0))
@@ -67,7 +67,7 @@ export function documentAmounts(
   return { shares, groups }
 }
 
-/** The tax of the group's sum, spread over its lines in proportion to what is taxed of them. */
+/** Spreads the tax of the group's sum over its lines, in proportion to their taxed amounts. */
 function sharesOfGroup(
   lines: readonly DocumentLine[],
   discounts: readonly number[],

@@ -1,11 +1,11 @@
 /**
- * The amounts of one line on its own: gross, line discount, and the tax fields before the invoice discount
- * (business facts 5.2 and 5.3). Knows no other line. All figures are as columns hold them.
+ * Computes the amounts of one line by itself: gross, line discount, and the tax fields before the invoice discount
+ * (business facts 5.2 and 5.3). All figures are in the stored form.
  */
 
 import { hundredPercent, one, ratio } from './units.ts'
 
-/** What decides how a document's amounts are rounded and whether its prices hold the tax. */
+/** What decides how a document's amounts are rounded and whether its prices include tax. */
 export interface Terms {
   /** The smallest amount of the currency. */
   readonly precision: number
@@ -20,7 +20,7 @@ export interface LineFigures {
 }
 
 interface LineAmounts {
-  /** Gross less the line discount; what the invoice discount is taken of. */
+  /** Gross less the line discount; the invoice discount applies to it. */
   readonly lineAmount: number
   readonly amountExcludingTax: number
   readonly totalTaxAmount: number
@@ -31,17 +31,17 @@ export function grossOf(quantity: number, unitPrice: number, { precision }: Term
   return ratio(quantity, unitPrice, one, precision)
 }
 
-/** The percent is what survives: a change of quantity or price makes the amount anew from it. */
+/** The percent is kept: after a change of quantity or price the amount is computed from it again. */
 export function discountAmountOf(gross: number, percent: number, { precision }: Terms): number {
   return ratio(gross, percent, hundredPercent, precision)
 }
 
-/** The percent an amount comes to; not always the way back, since it has five places. */
+/** The percent of an amount. Its five places do not always lead back to the same amount. */
 export function discountPercentOf(gross: number, amount: number): number {
   return gross === 0 ? 0 : ratio(amount, hundredPercent, gross, 1)
 }
 
-/** What of it is not tax, of an amount that holds the tax. */
+/** The part of an amount including tax that is not tax. */
 export function withoutTax(amount: number, percent: number, unit: number): number {
   return ratio(amount, hundredPercent, hundredPercent + percent, unit)
 }
@@ -64,7 +64,7 @@ export function lineAmountsOf(figures: LineFigures, terms: Terms): LineAmounts {
   }
 }
 
-/** A price with the tax of one kind of document, as the price of the other kind (business facts 14, `priceIncludesTax`). */
+/** Converts a price with tax of one kind of document to the other kind (business facts 14, `priceIncludesTax`). */
 export function convertPrice(price: number, from: boolean, to: boolean, percent: number): number {
   if (from === to) return price
   return to ? withTax(price, percent, 1) : withoutTax(price, percent, 1)

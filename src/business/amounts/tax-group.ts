@@ -9,7 +9,7 @@
 import { type Terms, withoutTax } from './line.ts'
 import { hundredPercent, ratio } from './units.ts'
 
-/** Sums over the lines of a group. With prices that exclude tax, `net` leads; with such that include it, `including`. */
+/** Sums over the lines of a group. `net` decides when prices exclude tax, `including` when they include it. */
 export interface TaxGroup {
   readonly lineAmount: number
   readonly invoiceDiscount: number
@@ -17,7 +17,7 @@ export interface TaxGroup {
   readonly including: number
 }
 
-/** What one line adds to its group. */
+/** The share of one line in its group. */
 export type Share = TaxGroup
 
 export const emptyGroup: TaxGroup = { lineAmount: 0, invoiceDiscount: 0, net: 0, including: 0 }
@@ -51,7 +51,7 @@ export function shareOf(
   terms: Terms,
 ): Share {
   const left = lineAmount - invoiceDiscount
-  // Nothing left to tax: a cent that is over belongs to another line.
+  // Nothing is left to tax: a surplus cent belongs to another line.
   if (left === 0) return { lineAmount, invoiceDiscount, net: 0, including: 0 }
   const whole = terms.pricesIncludeTax
     ? settled({ net: 0, including: others.including + left }, taxPercent, terms)
@@ -64,7 +64,7 @@ export function shareOf(
   }
 }
 
-/** The side that follows from the one that leads. */
+/** Computes the dependent side from the deciding one. */
 export function settled(
   { net, including }: Pick<TaxGroup, 'net' | 'including'>,
   taxPercent: number,
@@ -74,7 +74,7 @@ export function settled(
   return { net, including: net + ratio(net, taxPercent, hundredPercent, precision) }
 }
 
-/** What is missing to a settled group: to be added to the amounts of one of its lines. */
+/** The difference to a settled group, which one of its lines gets. */
 export function cents(
   group: TaxGroup,
   taxPercent: number,

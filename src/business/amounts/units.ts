@@ -1,11 +1,11 @@
 /**
- * Arithmetic of amounts as columns hold them: whole numbers of 10^-5. Exact at any size: what does not fit the whole
- * numbers of a double goes through those without a bound; the tests hold both against the decimal library.
+ * Arithmetic of stored amounts: whole numbers of 10^-5. It is exact at any size: what does not fit a double's whole
+ * numbers uses big integers. The tests compare both with the decimal library.
  */
 
 import { decimalUnit } from '../entity.ts'
 
-/** One, as a column holds it; also a hundred percent of a factor of one. */
+/** One in the stored form; also a hundred percent as a factor. */
 export const one = decimalUnit
 export const hundredPercent = 10_000_000
 
@@ -23,7 +23,7 @@ export function ratio(amount: number, part: number, whole: number, unit: number)
   const down = (above - rest) / below
   const isUp = 2 * Math.abs(rest) >= Math.abs(below)
   const nearest = isUp ? down + Math.sign(rest) * Math.sign(below) : down
-  // Adding nothing makes of a negative zero a plain one.
+  // Adding zero turns a negative zero into a positive one.
   return nearest * unit + 0
 }
 
@@ -40,7 +40,7 @@ function magnitude(value: bigint): bigint {
   return value < 0n ? -value : value
 }
 
-/** To a multiple of `unit`. */
+/** Rounds to a multiple of `unit`. */
 export function roundTo(amount: number, unit: number): number {
   return ratio(amount, 1, 1, unit)
 }

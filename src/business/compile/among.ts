@@ -1,4 +1,4 @@
-/** The condition that a column holds one of many values, however many: they travel as one parameter. */
+/** The condition that a column has one of many values. All values are one parameter. */
 
 import { type Dialect, type Fragment, joined } from './fragment.ts'
 import type { SqlWriter } from './sql.ts'

@@ -1,6 +1,6 @@
 /**
- * Checks the nodes of a filter or an order against an entity: every path leads to a column (`paths.ts`), every constant
- * takes the form of the column it is compared with, and what does not fit is refused with its place. It writes no SQL.
+ * Checks the nodes of a filter or an order against an entity. Every path must lead to a column (`paths.ts`), every
+ * constant is converted to the column's form, and a fault is refused with its position. It writes no SQL.
  */
 
 import type {
@@ -28,15 +28,18 @@ import { filterFunctions } from './functions.ts'
 import { Paths } from './paths.ts'
 import { asReal, constant, isNumeric, isWhole } from './typing.ts'
 
-/** Operators of arithmetic in one filter: with the bounds of constants they keep every result within a double. */
+/**
+ * The number of arithmetic operators in one filter. Together with the bounds of constants this keeps every result
+ * within a double.
+ */
 const arithmeticMax = 8
 
-/** The filter as a condition on rows of `source`. Throws an `ApiError` for what does not fit. */
+/** The filter as a condition on rows of `source`. Throws an `ApiError` for a fault. */
 export function checkFilter(node: FilterNode, source: Source, model: Model): Expression {
   return new Checker(new Paths('$filter', source, model)).condition(node)
 }
 
-/** The terms of an order: fields, also of the one row a navigation leads to, and what is computed of them. */
+/** The terms of an order: fields, also of a single related row, and expressions of them. */
 export function checkOrder(
   terms: readonly OrderNode[],
   source: Source,
@@ -61,7 +64,7 @@ class Checker {
     return this.#paths.refuse(position, expected, found)
   }
 
-  /** What rows are ordered by: the same for all of them it cannot be. */
+  /** A term of an order must not be constant. */
   term(node: FilterNode): Expression {
     const expression = this.#expression(node)
     if (expression.kind !== 'null' && expression.form !== 'constant') return expression
@@ -140,7 +143,7 @@ class Checker {
     }
   }
 
-  /** Chains of one operator become one list, so that a long filter is not a deep one. */
+  /** Chains of one operator become one list, so that a long filter is not deep. */
   #logic(node: BinaryNode, operator: 'and' | 'or'): Expression {
     const terms: Expression[] = []
     const pending: FilterNode[] = [node]
@@ -248,7 +251,7 @@ class Checker {
     return { form: 'compare', kind: 'boolean', nullable: false, operator, left, right }
   }
 
-  /** The literal as a value of what it is compared with. */
+  /** The literal as a value of the other operand's type. */
   #constantLike(node: LiteralNode, other: Expression): Constant {
     const found = constantFor(node.literal, other.kind, valuesOf(other))
     if (!('expected' in found)) return found

@@ -1,6 +1,6 @@
 /**
- * Constants of a filter in the form of the column they are compared with: decimals as integers of 10^-5, exactly;
- * moments as milliseconds; enumeration values without escapes. Holds every rule about how a value may be spelled.
+ * Converts constants of a filter to the form of the column: decimals to exact integers of 10^-5, moments to
+ * milliseconds, enumeration values without escapes. All rules about the spelling of values are here.
  */
 
 import type { Literal } from '#kernel/filter/nodes.ts'
@@ -11,7 +11,9 @@ import { plainEnumValue } from '../odata/enum-names.ts'
 import type { Expression, Kind } from './expression.ts'
 import { constant } from './typing.ts'
 
-/** A value in the form of `kind`. Not `exact`: no value of that form equals it; this is the largest below. */
+/**
+ * A value in the form of `kind`. When not `exact`, no value of that form equals it, and this is the largest below.
+ */
 export interface Constant {
   readonly kind: Kind
   readonly value: string | number | boolean | null
@@ -23,7 +25,7 @@ interface Misfit {
   readonly found?: string
 }
 
-/** Beyond every value a column holds, and still exact as a double. */
+/** Larger than every value in a column, and still exact as a double. */
 const integerMax = Number.MAX_SAFE_INTEGER
 const dayMilliseconds = 86_400_000
 const firstDay = -62_135_596_800_000
@@ -45,7 +47,7 @@ export function spellingOf(kind: Kind): string {
   }
 }
 
-/** The literal as a value of that kind, or what would have been one. */
+/** The literal as a value of that kind, or what would have been valid. */
 export function constantFor(
   literal: Literal,
   kind: Kind,
@@ -98,7 +100,7 @@ export function constantFor(
   return { expected: spellingOf(kind) }
 }
 
-/** The literal by itself, where there is nothing to compare it with. */
+/** The literal in its own kind, when there is nothing to compare it with. */
 export function ownConstant(literal: Literal): Expression | undefined {
   switch (literal.type) {
     case 'null':
@@ -124,7 +126,7 @@ export function ownConstant(literal: Literal): Expression | undefined {
   }
 }
 
-/** Of a v1.0 enumeration both spellings are known; any other text stands for itself. */
+/** Both spellings of a v1.0 enumeration are known; any other text stands for itself. */
 function textOf(text: string, values: readonly string[] | undefined): string {
   if (values === undefined) return text
   const plain = plainEnumValue(text)
@@ -140,10 +142,10 @@ function enumValue(text: string, values: readonly string[] | undefined): Constan
   return { expected: `one of ${known}`, found: quoted(text) }
 }
 
-/** The day a moment falls on, exact where it is midnight. */
+/** The day of a moment; exact at midnight. */
 function dayOf(at: number): Constant {
   const day = Math.floor(at / dayMilliseconds) * dayMilliseconds
-  // Dates before year 1 and after 9999 cannot be written as text that compares; the ends stand for them.
+  // Dates before year 1 and after 9999 have no comparable text; the ends stand for them.
   const bounded = Math.max(-62_135_596_800_000, Math.min(253_402_214_400_000, day))
   const text = new Date(bounded).toISOString().slice(0, 10)
   return { kind: 'date', value: text, exact: day === at && bounded === day }
@@ -151,16 +153,16 @@ function dayOf(at: number): Constant {
 
 const numberPattern = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/
 
-/** Exactly, from the digits as written: a double could not tell 0.00001 from its neighbours times 10^5. */
+/** Exact, from the digits as written: a double cannot distinguish neighbours at this scale. */
 function scaled(text: string, kind: Kind, places: number): Constant {
   const match = numberPattern.exec(text)
   if (match === null) {
-    // What has no digits is INF or -INF.
+    // A number without digits is INF or -INF.
     return { kind, value: text.startsWith('-') ? -integerMax : integerMax, exact: false }
   }
   const [, sign, whole = '', fraction = '', power = '0'] = match
   const digits = (whole + fraction).replace(/^0+/, '')
-  // Where the point stands, counted from the left end of `digits`, after scaling.
+  // The position of the point from the left end of `digits`, after scaling.
   const point = digits.length - fraction.length + Number(power) + places
   if (digits === '') return { kind, value: 0, exact: true }
   if (point > 16) return { kind, value: sign === '-' ? -integerMax : integerMax, exact: false }

@@ -1,6 +1,6 @@
 /**
- * What checked expressions mean, worked out in memory over whole tables: slow, obvious, and the oracle that `sql.ts`
- * is held against. Null follows OData, as there. No request is ever answered by it.
+ * Evaluates checked expressions in memory over whole tables: slow and obvious, the oracle for `sql.ts`. Null
+ * follows OData, as there. No request is ever answered by it.
  */
 
 import type { SqlRow, SqlValue } from '#stores/store.ts'
@@ -15,21 +15,21 @@ import type {
   Source,
 } from './expression.ts'
 
-/** Every row of a table, or of the view that is read in its place. By the name of the table. */
+/** Every row of a table, or of the view that replaces it, by the table's name. */
 export type Tables = (table: string) => readonly SqlRow[]
 
-/** Values are as columns hold them; conditions are true, false or unknown (null). */
+/** Values are in the stored form; conditions are true, false or unknown (null). */
 type Value = SqlValue | boolean
 
-/** The rows an expression is about, by the number of their source. */
+/** The rows of an expression, by the number of their source. */
 type Scope = ReadonlyMap<number, SqlRow>
 
-/** Is the condition true, no less, of the row? */
+/** Whether the condition is true of the row. */
 export function holds(condition: Expression, row: SqlRow, tables: Tables): boolean {
   return new Evaluator(tables).value(condition, new Map([[0, row]])) === true
 }
 
-/** Negative where `left` comes first. Null comes before every value. */
+/** Negative when `left` comes first. Null comes before every value. */
 export function byOrder(
   order: readonly OrderExpression[],
   tables: Tables,
@@ -37,7 +37,7 @@ export function byOrder(
   const evaluator = new Evaluator(tables)
   const key = ({ expression }: OrderExpression, row: SqlRow): SqlValue => {
     const value = evaluator.value(expression, new Map([[0, row]]))
-    // What is not true counts as false here.
+    // Anything that is not true counts as false here.
     if (expression.kind === 'boolean') return value === true ? 1 : 0
     return value as SqlValue // no boolean, by its kind
   }
@@ -52,7 +52,7 @@ export function byOrder(
   }
 }
 
-/** The rows of a set: of its kind, where several live in one table. */
+/** The rows of a set: those of its kind, when several sets share a table. */
 export function rowsOf(entity: Entity, tables: Tables): readonly SqlRow[] {
   const { discriminator: of } = entity
   return tables(entity.table.name).filter((row) => of === undefined || row[of.column] === of.value)
@@ -92,7 +92,7 @@ class Evaluator {
       case 'in': {
         const value = this.value(expression.operand, scope)
         if (value === null) return expression.orNull
-        // Bytes are in no column here.
+        // No column here holds bytes.
         return expression.values.includes(value as string | number | boolean)
       }
       case 'not': {
@@ -113,7 +113,7 @@ class Evaluator {
     }
   }
 
-  /** The rows a navigation leads to, from the row its own source stands at. */
+  /** The rows of a navigation, from the current row of its source. */
   #rows(source: Source, scope: Scope): readonly SqlRow[] {
     const { from } = source
     const outer = from === undefined ? undefined : scope.get(from.source.number)
@@ -139,7 +139,7 @@ class Evaluator {
     return this.#cell(entity, row, one) === one.value
   }
 
-  /** Null where the join brings no row. */
+  /** Null when the join has no row. */
   #cell(entity: Entity, row: SqlRow, { column, join: name }: Column): SqlValue {
     if (name === undefined) return row[column] ?? null
     const join = entity.joins.find((one) => one.name === name)
@@ -242,7 +242,7 @@ const digits =
   ([text = '']) =>
     Number(text.slice(from, to))
 
-/** A moment comes as text, `2026-01-31T12:00:00.000Z`. Case is folded for ASCII alone; lengths are in characters. */
+/** A moment is text, `2026-01-31T12:00:00.000Z`. Only ASCII case is folded; lengths count characters. */
 const functions: Readonly<Record<string, Apply>> = {
   contains: ([text = '', part = '']) => text.includes(part),
   startswith: ([text = '', part = '']) => text.startsWith(part),

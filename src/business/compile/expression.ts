@@ -1,6 +1,6 @@
 /**
- * A filter after its check against the entity: what each name stands for in the tables, and every constant in the
- * form its column has. Plain frozen values between `check.ts`, which makes them, and `sql.ts`, which writes them.
+ * A checked filter: what each name means in the tables, and every constant in its column's form. `check.ts` makes
+ * these frozen values and `sql.ts` writes them.
  */
 
 import type { ColumnIs, Entity, Navigation, Version } from '../entity.ts'
@@ -21,9 +21,9 @@ export type Kind =
   | 'boolean'
   | 'null'
 
-/** Rows an expression looks at: those asked for (number 0), or those of a navigation from another source. */
+/** The rows an expression reads: the requested ones (number 0), or those of a navigation from another source. */
 export interface Source {
-  /** Unique within one filter; names the table in SQL. */
+  /** Unique within one filter; it names the table in SQL. */
   readonly number: number
   readonly entity: Entity
   readonly version: Version
@@ -36,7 +36,7 @@ export type ArithmeticOperator = 'add' | 'sub' | 'mul' | 'div' | 'truncdiv' | 'm
 
 interface Typed {
   readonly kind: Kind
-  /** May be null for some row: comparing then needs the careful forms. */
+  /** May be null for some row, so comparisons need special forms. */
   readonly nullable: boolean
 }
 
@@ -45,9 +45,9 @@ export interface ColumnExpression extends Typed {
   readonly source: Source
   readonly column: string
   readonly join: string | undefined
-  /** Null when one of these holds: the object the field stands in is absent, or its text is empty. */
+  /** Null when one of these holds: the field's object is absent, or its text is empty. */
   readonly absent: readonly ColumnIs[]
-  /** Enumerations: every value there is. */
+  /** For enumerations: all values. */
   readonly values: readonly string[] | undefined
 }
 
@@ -56,20 +56,20 @@ export interface ConstantExpression extends Typed {
   readonly value: string | number | boolean | null
 }
 
-/** A value of the one row a navigation leads to; null when there is none. */
+/** A value of a single related row; null when there is none. */
 interface RelatedExpression extends Typed {
   readonly form: 'related'
   readonly source: Source
   readonly value: Expression
 }
 
-/** How many rows a navigation leads to. */
+/** The number of rows of a navigation. */
 interface CountExpression extends Typed {
   readonly form: 'count'
   readonly source: Source
 }
 
-/** Some row of the source meets the predicate, or every one does. Never null. */
+/** Whether some row or every row of the source meets the predicate. Never null. */
 interface QuantifiedExpression extends Typed {
   readonly form: 'any' | 'all'
   readonly source: Source
@@ -79,7 +79,7 @@ interface QuantifiedExpression extends Typed {
 export interface CompareExpression extends Typed {
   readonly form: 'compare'
   readonly operator: CompareOperator
-  /** Of one kind, or one of them null; numbers of different kinds are brought to `real` before. */
+  /** Operands of one kind, or null; numbers of different kinds are converted to `real` before. */
   readonly left: Expression
   readonly right: Expression
 }
@@ -87,7 +87,7 @@ export interface CompareExpression extends Typed {
 export interface InExpression extends Typed {
   readonly form: 'in'
   readonly operand: Expression
-  /** In the operand's form, null left out and noted apart. */
+  /** In the operand's form; null is left out and noted separately. */
   readonly values: readonly (string | number | boolean)[]
   readonly orNull: boolean
 }
@@ -112,7 +112,7 @@ export interface ArithmeticExpression extends Typed {
   readonly whole: boolean
 }
 
-/** Names as in `check.ts`; `real` turns a number of any kind into a double. */
+/** Names as in `check.ts`; `real` converts a number of any kind to a double. */
 export interface CallExpression extends Typed {
   readonly form: 'call'
   readonly name: string
@@ -132,7 +132,7 @@ export type Expression =
   | ArithmeticExpression
   | CallExpression
 
-/** One term of an order: a field of the rows asked for, or of the one row a navigation leads to. */
+/** One term of an order: a field of the requested rows, or of a single related row. */
 export interface OrderExpression {
   readonly expression: Expression
   readonly descending: boolean

@@ -1,4 +1,4 @@
-/** Pieces of a statement with their values, and what the two stores write differently in any of them. */
+/** Parts of a statement with their values, and the differences between the two stores. */
 
 import type { SqlValue } from '#stores/store.ts'
 import type { Kind } from './expression.ts'
@@ -17,7 +17,7 @@ export function bare(text: string): Fragment {
   return { text, values: [] }
 }
 
-/** Texts and fragments one after another. */
+/** Concatenates texts and fragments. */
 export function joined(...fragments: readonly (string | Fragment)[]): Fragment {
   let text = ''
   const values: SqlValue[] = []

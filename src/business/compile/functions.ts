@@ -1,6 +1,6 @@
 /**
- * The functions a filter of the business application may call, with the kinds they take and give. Case is folded
- * for ASCII letters alone and lengths are counted in characters, since that is what both stores do.
+ * The functions of filters in the business application, with the kinds of their parameters and results. Only ASCII
+ * letters are folded and lengths count characters, because both stores do so.
  */
 
 import { builtInFunctions, type FunctionShape } from '#kernel/filter/functions.ts'
@@ -8,7 +8,7 @@ import { type FilterProfile, strictProfile } from '#kernel/filter/profile.ts'
 import type { Kind } from './expression.ts'
 
 interface FilterFunction {
-  /** The kinds each parameter accepts; literals are tried in this order. */
+  /** The accepted kinds of each parameter; literals are tried in this order. */
   readonly parameters: readonly (readonly Kind[])[]
   readonly result: Kind
 }
@@ -19,7 +19,7 @@ const real: readonly Kind[] = ['real']
 const day: readonly Kind[] = ['date', 'moment']
 const moment: readonly Kind[] = ['moment']
 
-/** By the name as OData spells it. */
+/** By the name that OData uses. */
 export const filterFunctions: Readonly<Record<string, FilterFunction>> = Object.freeze({
   contains: { parameters: [text, text], result: 'boolean' },
   startswith: { parameters: [text, text], result: 'boolean' },
@@ -43,7 +43,7 @@ export const filterFunctions: Readonly<Record<string, FilterFunction>> = Object.
   ceiling: { parameters: [real], result: 'real' },
 })
 
-/** Strict OData with those functions alone, and `now`, which is a value before anything is checked. */
+/** Strict OData with only these functions, and `now`, which becomes a constant before anything is checked. */
 export const businessProfile: FilterProfile = Object.freeze({
   ...strictProfile,
   functions: {

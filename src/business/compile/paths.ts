@@ -1,6 +1,6 @@
 /**
- * Leads the paths of a filter or an order from the rows they begin in to a column, a count or a list. What the entity
- * has not, or not in this version, is refused with what it has.
+ * Resolves the paths of a filter or an order to a column, a count or a list. A name that the entity does not have
+ * in this version is refused with the names it has.
  */
 
 import type { PathNode } from '#kernel/filter/nodes.ts'
@@ -17,20 +17,20 @@ import { refuse } from '../errors.ts'
 import type { Expression, Kind, Source } from './expression.ts'
 import { constant, type Place } from './typing.ts'
 
-/** The option the text came from, for messages. */
+/** The option that contains the text, for messages. */
 type OptionName = '$filter' | '$orderby'
 
-/** The rows a request asks for, as the source that filter and order begin with. */
+/** The requested rows, as the source that filter and order begin with. */
 export function rootSource(entity: Source['entity'], version: Version): Source {
   return { number: 0, entity, version }
 }
 
-/** Steps of a path through navigations. */
+/** The number of navigations in a path. */
 const stepsMax = 6
-/** Names shown in one message. */
+/** The number of names listed in one message. */
 const listedMax = 30
 
-/** Does the navigation lead to a list, in this version? In v1.0 every one does (business facts 3). */
+/** Whether the navigation leads to a list in this version. In v1.0 every one does (business facts 3). */
 export function leadsToList(navigation: Navigation, version: Version): boolean {
   return navigation.many || version === 'v1.0'
 }
@@ -58,7 +58,7 @@ export class Paths {
     throw refuse.Application_FilterErrorException({ option: this.#option, reason: `${message}.` })
   }
 
-  /** The rows of the list a path leads to. */
+  /** The rows of the list at a path. */
   list(node: PathNode): Source {
     const { source: owner, rest } = this.#begin(node)
     const [name, ...more] = rest
@@ -69,7 +69,7 @@ export class Paths {
     return this.#source(owner, navigation, node)
   }
 
-  /** Runs `work` while paths may begin in `name`. */
+  /** Runs `work` while paths may begin with `name`. */
   naming<T>(name: string, source: Source, work: () => T): T {
     const outer = this.#variables
     this.#variables = [...outer, { name, source }]
@@ -78,7 +78,7 @@ export class Paths {
     return made
   }
 
-  /** The source a path begins in, innermost variable first, and what is left of the path there. */
+  /** The source of a path, innermost variable first, and the rest of the path. */
   #begin(node: PathNode): { readonly source: Source; readonly rest: readonly string[] } {
     const head = node.segments[0]
     const variable = this.#variables.findLast((one) => one.name === head)
@@ -113,7 +113,7 @@ export class Paths {
     const [name, ...more] = rest
     if (name === undefined) return this.#unknown(node, source, 'field')
     const navigation = this.#navigation(source, name)
-    // A navigation and an object of v1.0 may have the same name; the object is what has fields.
+    // A navigation and an object of v1.0 may share a name; the object has fields.
     const field = fieldsIn(source.entity, source.version).find((one) => one.name === name)
     if (field !== undefined) return this.#field(node, { source, absent: [] }, field, more)
     if (navigation === undefined || more.length === 0) return this.#unknown(node, source, 'field')
@@ -195,7 +195,7 @@ function kindOf(field: Field, version: Version): Kind {
     case 'string':
       return 'text'
     case 'enum':
-      // In v1.0 enumerations are plain strings of the model (business facts 12).
+      // In v1.0 enumerations are plain strings (business facts 12).
       return version === 'v1.0' ? 'text' : 'enum'
     case 'guid':
     case 'date':

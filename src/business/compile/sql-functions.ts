@@ -1,4 +1,4 @@
-/** The functions of filters as SQL, where the stores differ in each one's own words. */
+/** Writes the functions of filters as SQL for each store. */
 
 import { decimalUnit } from '../entity.ts'
 import type { CallExpression } from './expression.ts'
@@ -12,14 +12,14 @@ import {
   parameter,
 } from './fragment.ts'
 
-/** A call whose arguments are written by `values`. */
+/** A call whose arguments `values` writes. */
 export function callOf(
   dialect: Dialect,
   call: CallExpression,
   values: () => readonly Fragment[],
 ): Fragment {
   const isPostgres = dialect === 'postgres'
-  // A null constant makes the whole null; the stores would not know its type.
+  // A null constant makes the result null; the stores would not know its type.
   if (call.arguments.some((one) => one.kind === 'null')) {
     return bare(
       isPostgres ? `null::${call.kind === 'boolean' ? 'boolean' : castNames[call.kind]}` : 'null',
@@ -62,7 +62,7 @@ export function callOf(
       return joined('substr(', first, ', ', from, ', ', positionOf(dialect, third), ')')
     }
     case 'round':
-      // Halves away from zero; the stores' own functions do not agree on them.
+      // Halves round away from zero; the stores' own functions disagree.
       return joined('(sign(', first, ') * floor(abs(', first, ') + 0.5))')
     case 'floor':
       return joined('floor(', first, ')')
@@ -80,7 +80,7 @@ function realOf(dialect: Dialect, call: CallExpression, value: Fragment): Fragme
   return joined('(', number, ` / cast(${decimalUnit}.0 as ${double}))`)
 }
 
-/** A place in a text, kept within what either store takes. */
+/** A position in a text, kept within what both stores accept. */
 function positionOf(dialect: Dialect, value: Fragment): Fragment {
   return dialect === 'postgres'
     ? joined('cast(least(greatest(', value, ', 0), 1000000) as integer)')

@@ -1,6 +1,7 @@
 /**
- * Writes checked expressions as SQL for either store, values as parameters only. Text is compared by code points,
- * null follows OData (`eq` and `ne` see it, order comparisons with it are false, `and`, `or`, `not` are three-valued).
+ * Writes checked expressions as SQL for either store, with values only as parameters. Text is compared by code
+ * points. Null follows OData: `eq` and `ne` treat it as a value, order comparisons with it are false, and `and`,
+ * `or`, `not` are three-valued.
  */
 
 import type { SqlValue } from '#stores/store.ts'
@@ -38,11 +39,11 @@ const emptyOf: Partial<Readonly<Record<Kind, string>>> = {
   date: `'${noDate}'`,
 }
 
-/** One statement's worth of expressions: it gathers which joins they need. */
+/** The expressions of one statement; collects the joins they need. */
 export class SqlWriter {
   readonly #dialect: Dialect
   readonly #joins = new Map<number, Set<string>>()
-  /** Sources of which a column is asked that only their view has. */
+  /** Sources that need a column which only their view has. */
   readonly #viewed = new Set<number>()
 
   constructor(dialect: Dialect) {
@@ -66,7 +67,7 @@ export class SqlWriter {
     return `${this.alias(source)}_${join}.${column}`
   }
 
-  /** `table as t0 left join …`, with every join and column used so far; so it is to be called last. */
+  /** `table as t0 left join …`, with every join and column used so far, so call it last. */
   from(source: Source): string {
     const needed = neededJoins(source.entity, this.#joins.get(source.number) ?? new Set())
     const name = this.alias(source)
@@ -84,7 +85,7 @@ export class SqlWriter {
     return `${rows} as ${name}${parts.join('')}`
   }
 
-  /** Rows of the source's own set. */
+  /** The condition for rows of the source's own set. */
   ofSet(source: Source): readonly Fragment[] {
     const { discriminator } = source.entity
     if (discriminator === undefined) return []
@@ -137,7 +138,7 @@ export class SqlWriter {
     if (expression.kind === 'boolean') return this.condition(expression)
     switch (expression.form) {
       case 'constant':
-        // Booleans were seen to above.
+        // Booleans were handled above.
         return expression.value === null
           ? bare('null')
           : this.parameter(expression.kind, expression.value as string | number)
@@ -166,10 +167,10 @@ export class SqlWriter {
     return between(', ', parts)
   }
 
-  /** The value as it is ordered by. */
+  /** The value that rows are ordered by. */
   sortable(expression: Expression): Fragment {
     if (expression.kind !== 'boolean') return this.#collated(expression)
-    // Both stores can order booleans, but only a number can be carried in a token and compared again.
+    // Both stores can order booleans, but only a number fits into a token and can be compared again.
     return joined('case when ', this.condition(expression), ' then 1 else 0 end')
   }
 
@@ -239,7 +240,7 @@ export class SqlWriter {
     return joined(`${this.column(source, field)} = `, this.parameter(kind, value))
   }
 
-  /** A column that is made of others is one of these texts: found by the index of those others. */
+  /** A composed column equals one of these texts; the index of its parts finds it. */
   #made(
     source: Source,
     [text, number]: readonly [string, string],
@@ -281,7 +282,7 @@ export class SqlWriter {
     const value = this.value(operand)
     const alternatives: Fragment[] = []
     if (values.length > 0) {
-      // Boolean operands went another way, so these are text and numbers.
+      // Boolean operands were handled elsewhere, so these are texts and numbers.
       const list = values.map((one) => this.parameter(operand.kind, one as string | number))
       const found = joined(value, ' in (', between(', ', list), ')')
       const sure = joined('coalesce(', found, this.#dialect === 'postgres' ? ', false)' : ', 0)')
@@ -292,7 +293,7 @@ export class SqlWriter {
     return joined('(', between(' or ', alternatives), ')')
   }
 
-  /** The one row a navigation leads to, or null. */
+  /** The value of a single related row, or null. */
   #related(source: Source, value: Fragment): Fragment {
     return joined('(', this.#rowsOf(source, value, []), ' limit 1)')
   }
@@ -324,7 +325,7 @@ export class SqlWriter {
       case 'mul':
         return joined('(', one, ' * ', other, ')')
       case 'div':
-        // A division by zero has no value; one of the stores would refuse it.
+        // A division by zero is null; one of the stores would refuse it.
         return joined('(', one, ' / nullif(', other, ', 0))')
       case 'truncdiv':
         return joined('trunc(', one, ' / nullif(', other, ', 0))')
@@ -342,7 +343,7 @@ export class SqlWriter {
   }
 }
 
-/** The joins named and those they stand on, in the order the entity declares them. */
+/** The named joins and those they depend on, in order of declaration. */
 function neededJoins(entity: Entity, names: ReadonlySet<string>): readonly Join[] {
   const needed = new Set(names)
   for (const join of [...entity.joins].reverse()) {
@@ -352,7 +353,7 @@ function neededJoins(entity: Entity, names: ReadonlySet<string>): readonly Join[
   return entity.joins.filter((join) => needed.has(join.name))
 }
 
-/** A column that is made of others. */
+/** The parts of a composed column. */
 function madeBy(one: Expression) {
   if (one.form !== 'column' || one.join !== undefined) return undefined
   const { source, column } = one

@@ -1,9 +1,9 @@
-/** Small facts about the kinds of expressions: which are numbers, which never have a fraction. Makes no SQL. */
+/** Facts about the kinds of expressions: which are numbers, and which never have a fraction. */
 
 import type { ColumnIs } from '../entity.ts'
 import type { Expression, Kind, Source } from './expression.ts'
 
-/** Where a field stands: its rows, and what makes it null. */
+/** A field's source, and what makes it null. */
 export interface Place {
   readonly source: Source
   readonly absent: readonly ColumnIs[]
@@ -13,7 +13,7 @@ export function isNumeric(kind: Kind): boolean {
   return kind === 'integer' || kind === 'decimal' || kind === 'real'
 }
 
-/** Never has a fraction, so that `div` between two such drops it. */
+/** Whether it never has a fraction, so that `div` of two such values drops it. */
 export function isWhole(expression: Expression): boolean {
   switch (expression.form) {
     case 'arithmetic':
@@ -31,7 +31,7 @@ export function isWhole(expression: Expression): boolean {
   }
 }
 
-/** The number as a double, whatever form its column has. */
+/** The number as a double, whatever its column's form. */
 export function asReal(expression: Expression): Expression {
   if (expression.kind === 'real' || expression.kind === 'null') return expression
   if (expression.form === 'constant' && expression.kind === 'integer') {

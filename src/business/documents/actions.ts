@@ -1,6 +1,6 @@
 /**
- * The bound actions of documents (business facts 9.1 and 9.2): posting, cancelling, sending, and making one document of
- * another. Each is whole or not at all, since it runs in one transaction.
+ * The bound actions of documents (business facts 9.1 and 9.2): posting, cancelling, sending, and making one
+ * document from another. Each runs in one transaction.
  */
 
 import { allRows, findRow, insertRow } from '#query/rows.ts'
@@ -24,13 +24,13 @@ import { lockLedger, Posting } from './posting.ts'
 import { bookSale } from './sales-posting.ts'
 import { addresseesOf, sendDocument } from './sending.ts'
 
-/** The document an action leads to: `Location` points at it. */
+/** The resulting document, to which `Location` points. */
 interface ActionResult {
   readonly set: string
   readonly id: string
 }
 
-/** `mayRelease`: the caller may post what was sent to review. */
+/** `mayRelease`: whether the caller may post a document that is in review. */
 export async function act(
   context: WriteContext,
   target: Target,
@@ -131,7 +131,7 @@ async function post(context: WriteContext, row: DocumentRow): Promise<void> {
   await posting.finish()
 }
 
-/** The rate of the document, or of the day it is posted on; refused where what is owed could not be told. */
+/** The exchange rate of the document, or of the posting date; refused when the amount owed would be unknown. */
 async function rateToPost(context: WriteContext, row: DocumentRow): Promise<Rate> {
   if (row.currency_id === noGuid || row.currency_code === (await localCurrency(context)))
     return noRate
@@ -145,7 +145,7 @@ async function rateToPost(context: WriteContext, row: DocumentRow): Promise<Rate
   )
 }
 
-/** Refused when there is nothing to post, or something that cannot be. */
+/** Refuses a document without lines, or with something that cannot be posted. */
 async function requirePostable({ tx }: WriteContext, id: string): Promise<void> {
   const [found] = await tx.all(
     `select count(case when quantity <> 0 then 1 end) as moving,
@@ -174,7 +174,7 @@ function setStatus(context: WriteContext, id: string, status: string): Promise<v
   })
 }
 
-/** The posted series, the state, and what is still open. */
+/** The posted number series, the state, and the open amount. */
 async function finishPosting(
   context: WriteContext,
   row: DocumentRow,
@@ -204,7 +204,7 @@ async function finishPosting(
   })
 }
 
-/** What the terms of payment take off until a day: fixed by posting, whatever becomes of the terms. */
+/** The early-payment discount and its last day. Posting fixes them, whatever happens to the terms. */
 async function discountTerms(
   { tx }: WriteContext,
   { payment_terms_id: id, document_date: day, company_id }: DocumentRow,
@@ -218,14 +218,14 @@ async function discountTerms(
   }
 }
 
-/** What a credit memo closed of its invoice, also in the company's currency, at the invoice's rate. */
+/** The amount of an invoice that a credit memo closed, also in the company's currency at the invoice's rate. */
 interface Applied {
   readonly amount: number
   readonly local: number
   readonly rate: Rate
 }
 
-/** A posted credit memo closes its invoice as far as it reaches. */
+/** A posted credit memo closes its invoice up to its amount. */
 async function applyTo(
   context: WriteContext,
   memo: DocumentRow,
@@ -247,7 +247,7 @@ async function applyTo(
   return { amount: applied, local: takenOff(invoice, applied), rate: invoice }
 }
 
-/** The memos of an invoice never come to more than it does; they are its customer's, in its currency. */
+/** The credit memos of an invoice never exceed it, and have its customer and currency. */
 async function requireCreditable(
   context: WriteContext,
   memo: DocumentRow,
@@ -345,7 +345,9 @@ function linesOf({ tx }: WriteContext, documentId: string): Promise<readonly Lin
   return allRows(tx, tables.lines, 'where document_id = ? order by sequence', documentId)
 }
 
-/** The document and its lines as a draft of another kind, amounts included: the same lines give the same sums. */
+/**
+ * Copies a document and its lines to a draft of another kind, amounts included: the same lines have the same sums.
+ */
 async function copyDocument(
   context: WriteContext,
   row: DocumentRow,
@@ -390,7 +392,7 @@ async function copyDocument(
     })
   }
   await inserter.flush()
-  // The sums that stand beside a document, but for whose they are.
+  // The stored sums of a document, except whose they are.
   for (const { name, columns } of [tables.documentTaxGroups, tables.lineBlocks]) {
     const own = Object.keys(columns).filter((column) => column !== 'document_id')
     await context.tx.run(
@@ -400,7 +402,7 @@ async function copyDocument(
       source,
     )
   }
-  // Counted anew from the copy's own first revision, as it will go on to be.
+  // Numbered again from the copy's own first revision, as later changes do.
   await context.tx.run(
     'update business_document_tax_groups set spread = 1 where document_id = ? and spread > 0',
     id,

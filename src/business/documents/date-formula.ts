@@ -1,6 +1,7 @@
 /**
- * Formulas of dates, such as `30D`, `1M+8D`, `CM+1M` or `<D15>`: terms added one after the other to a day. A number with a
- * unit moves by that much, `C` with a unit goes to the end of the current one, a unit with a number to the next such day.
+ * Date formulas, such as `30D`, `1M+8D`, `CM+1M` or `<D15>`: terms applied to a day one after the other. A number
+ * with a unit moves the day, `C` with a unit goes to the end of the current one, a unit with a number to the next
+ * such day.
  */
 
 interface Term {
@@ -11,11 +12,11 @@ interface Term {
 }
 
 const oneTerm = /([+-]?)(?:(\d{1,4})(D|W|M|Q|Y)|C(D|W|M|Q|Y)|(D|WD)(\d{1,2}))/y
-/** What columns of dates can hold. */
+/** The range of date columns. */
 const [firstDay, lastDay] = [Date.parse('0001-01-01'), Date.parse('9999-12-31')] as const
 const dayLength = 86_400_000
 
-/** The terms of a formula, in any case of its letters; undefined for a text that is none. */
+/** The terms of a formula, in any case; undefined for text that is none. */
 function termsOf(formula: string): readonly Term[] | undefined {
   const text = formula.replace(/^<(.*)>$/, '$1').toUpperCase()
   const terms: Term[] = []
@@ -43,7 +44,7 @@ export function isDateFormula(formula: string): boolean {
   return termsOf(formula) !== undefined
 }
 
-/** The day, as `YYYY-MM-DD`, that the formula makes of another; the same one where the formula is empty. */
+/** The day, as `YYYY-MM-DD`, that results from the formula; the same day for an empty one. */
 export function addFormula(day: string, formula: string): string {
   let at = new Date(`${day}T00:00:00Z`)
   for (const term of termsOf(formula) ?? []) at = addTerm(at, term)
@@ -62,13 +63,13 @@ const months: Readonly<Record<string, number>> = { M: 1, Q: 3, Y: 12 }
 function moved(day: Date, unit: string, count: number): Date {
   const by = months[unit]
   if (by === undefined) return new Date(day.getTime() + count * dayLength * (unit === 'W' ? 7 : 1))
-  // The 31st of a shorter month is its last day.
+  // In a shorter month, the 31st becomes its last day.
   const month = day.getUTCMonth() + by * count
   const last = new Date(Date.UTC(day.getUTCFullYear(), month + 1, 0)).getUTCDate()
   return new Date(Date.UTC(day.getUTCFullYear(), month, Math.min(day.getUTCDate(), last)))
 }
 
-/** The last day of the week, month, quarter or year; with a minus its first. */
+/** The last day of the week, month, quarter or year; with a minus, the first. */
 function endOf(day: Date, unit: string, sign: 1 | -1): Date {
   const [year, month] = [day.getUTCFullYear(), day.getUTCMonth()]
   const weekday = (day.getUTCDay() + 6) % 7
@@ -79,7 +80,7 @@ function endOf(day: Date, unit: string, sign: 1 | -1): Date {
   return new Date(sign > 0 ? Date.UTC(year, first + length, 0) : Date.UTC(year, first, 1))
 }
 
-/** The next, or with a minus the last, day of the month or of the week (1 is Monday) that has this number. */
+/** The next, or with a minus the previous, day of the month or of the week (1 is Monday) with this number. */
 function nextDay(day: Date, unit: string, sign: 1 | -1, count: number): Date {
   if (unit === 'WD') {
     const ahead = (count - ((day.getUTCDay() + 6) % 7) - 1) * sign

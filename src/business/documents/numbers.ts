@@ -1,4 +1,4 @@
-/** Numbers of documents and of master data that brings none: counted per company, without gaps by our doing. */
+/** Numbers for documents and for master data without one: counted per company, without gaps caused by us. */
 
 import { insertRow } from '#query/rows.ts'
 import type { Cells } from '#query/table.ts'
@@ -6,7 +6,7 @@ import { badValue, ruleBroken } from '../errors.ts'
 import * as tables from '../tables.ts'
 import type { WriteContext } from '../write/rows.ts'
 
-/** How each is numbered in a new company. */
+/** The number series of a new company. */
 export const series = {
   invoice: { prefix: 'S-INV1', name: 'Drafts of invoices' },
   postedInvoice: { prefix: 'PS-INV1', name: 'Invoices' },
@@ -21,13 +21,13 @@ export const series = {
 type Series = keyof typeof series
 
 export const firstDigits = 5
-/** What the columns of numbers hold. */
+/** The length of number columns. */
 const lengthMax = 20
 const digitsMax = 15
-/** The largest of a column of numbers, with room for those that follow. */
+/** The largest last number, with room for more. */
 const lastMax = 2_000_000_000
 
-/** Where the numbers of a series stand. */
+/** The tables that use the numbers of a series. */
 const usedIn: Readonly<
   Record<Series, readonly [table: string, column: string, condition: string]>
 > = {
@@ -45,7 +45,9 @@ function written(prefix: string, number: number, digits: number): string {
   return `${prefix}${String(number).padStart(digits, '0')}`
 }
 
-/** The next number of a series. Writers of one company wait for each other here, until the end of the transaction. */
+/**
+ * The next number of a series. Writers of one company wait for each other here, until the end of the transaction.
+ */
 export async function nextNumber(context: WriteContext, name: Series): Promise<string> {
   const { tx, companyId } = context
   const [row] = await tx.all(
@@ -78,7 +80,7 @@ export async function createSeries(context: WriteContext, companyId: string): Pr
   }
 }
 
-/** A series that was changed comes to no number that is there already. */
+/** Refuses a changed series that would reach an existing number. */
 export async function checkSeries({ tx, companyId }: WriteContext, cells: Cells): Promise<void> {
   const [prefix, digits, last] = [
     String(cells['prefix']),
@@ -87,7 +89,7 @@ export async function checkSeries({ tx, companyId }: WriteContext, cells: Cells)
   ]
   if (digits < 1 || digits > digitsMax) throw badValue('digits', `1 to ${digitsMax} were expected.`)
   if (last < 0 || last > lastMax) throw badValue('lastNumber', `0 to ${lastMax} was expected.`)
-  // What is told apart from its number, and counted alike by every store.
+  // Characters that separate a prefix from its number in the same way in every store.
   if (!/^[\x20-\x7e]*$/.test(prefix))
     throw badValue('prefix', 'letters, digits and signs of ASCII were expected.')
   const next = written(prefix, last + 1, digits)

@@ -1,6 +1,6 @@
 /**
- * The PDF of a document, below its address: `…/salesInvoices({id})/pdfDocument` tells of it, and `…/pdfDocument/content`
- * (`pdfDocumentContent` too, as older clients have it) is the file.
+ * The addresses of a document's PDF: `…/salesInvoices({id})/pdfDocument` describes it, and `…/pdfDocument/content`
+ * (or `pdfDocumentContent`, for older clients) is the file.
  */
 
 import type { BusinessAnswer, BusinessRequest } from '../message.ts'
@@ -15,7 +15,7 @@ const form =
   /^(.+?)\/pdfDocument(?:\([^)]*\))?(?:\/(?:content|pdfDocumentContent)(\/\$value)?)?\/?$/
 const content = /\/(?:content|pdfDocumentContent)(?:\/\$value)?\/?$/
 
-/** Undefined: the address is none of these. */
+/** Undefined for any other address. */
 export function pdfAddress({ path }: Pick<BusinessRequest, 'path'>): PdfAddress | undefined {
   const [, document] = form.exec(path) ?? []
   return document === undefined ? undefined : { path: document, isContent: content.test(path) }

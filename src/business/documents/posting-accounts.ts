@@ -1,10 +1,10 @@
-/** The accounts a company comes with, and the purposes that posting finds them by. */
+/** The accounts of a new company, and their posting purposes. */
 
 import { insertRow } from '#query/rows.ts'
 import * as tables from '../tables.ts'
 import type { WriteContext } from '../write/rows.ts'
 
-/** Number, name, category, whether lines may name it, and its purpose. */
+/** Number, name, category, whether lines may use it, and its purpose. */
 export const firstAccounts = [
   ['1000', 'Bank', 'Assets', 0, 'Bank'],
   ['1200', 'Receivables', 'Assets', 0, 'Receivables'],
@@ -19,7 +19,7 @@ export const firstAccounts = [
   ['4950', 'Payment discounts', 'Income', 0, 'Payment Discounts'],
 ] as const
 
-/** Of `purposes`, those that came after their enumeration was released. */
+/** The `purposes` that were added after their enumeration was released. */
 export const purposesAdded: readonly string[] = ['Payment Discounts']
 
 export type Purpose = Exclude<(typeof firstAccounts)[number][4], ''>

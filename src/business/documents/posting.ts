@@ -1,6 +1,6 @@
 /**
- * What one posting writes: entries of the general ledger, of customers, of taxes and of items, and with them the
- * balances they move. Nothing else moves a balance, so balances are the sums of their entries.
+ * Writes one posting: entries of the general ledger, of customers, of taxes and of items, and the balances they
+ * change. Nothing else changes a balance, so every balance is the sum of its entries.
  */
 
 import { findRow, insertText } from '#query/rows.ts'
@@ -12,14 +12,14 @@ import * as tables from '../tables.ts'
 import { newId, type WriteContext } from '../write/rows.ts'
 import type { Purpose } from './posting-accounts.ts'
 
-/** What a column may come to hold by adding to it, see `fits`. */
+/** The largest value a column may reach by additions, see `fits`. */
 const amountMax = decimalMax * decimalUnit
-/** What an account may come to hold: what 64 bits do, ninety million million. Nobody fills it by a few payments. */
+/** The largest balance of an account: what 64 bits hold, ninety million million. A few payments cannot reach it. */
 const totalMax = 9_000_000_000_000_000_000
-/** Of one statement. */
+/** The number of rows in one statement. */
 const rowsMax = 500
 
-/** What is posted. */
+/** The posted document or payment. */
 interface Source {
   readonly type: 'Invoice' | 'Credit Memo' | 'Payment' | ' '
   readonly number: string
@@ -29,11 +29,11 @@ interface Source {
   readonly customer: { readonly id: string; readonly number: string } | undefined
 }
 
-/** Of the lines of a document: those of an item, together. */
+/** The lines of a document, grouped by item. */
 const ofStock = `from business_lines lines left join business_item_units_of_measure units
     on units.item_id = lines.item_id and units.unit_of_measure_id = lines.unit_of_measure_id
   where lines.document_id = ? and lines.item_id <> '${noGuid}' group by lines.item_id`
-/** `share_of` is the store's in one dialect, made by a migration in the other. */
+/** One dialect's store provides `share_of`; in the other a migration makes it. */
 const inBaseUnits = `share_of(lines.quantity, coalesce(units.quantity_per_unit, ${decimalUnit}), ${decimalUnit}, 1)`
 
 function stockTooLarge(): Error {
@@ -43,14 +43,14 @@ function stockTooLarge(): Error {
 type Entry<T extends { readonly columns: Columns }> = Partial<CellsOf<T>>
 
 /**
- * Writers of one company's ledger wait for each other here, until the end of the transaction. Before any balance is
- * moved, since whoever moves one goes on to number entries.
+ * Writers of one company's ledger wait for each other here, until the end of the transaction. The lock comes before
+ * any balance changes, because whoever changes one also numbers entries.
  */
 export async function lockLedger(context: WriteContext): Promise<void> {
   await countEntries(context, 0)
 }
 
-/** The first of so many numbers that follow each other. */
+/** The first of so many consecutive numbers. */
 async function countEntries({ tx, companyId }: WriteContext, count: number): Promise<number> {
   const [row] = await tx.all(
     `insert into business_counters (company_id, name, last) values (?, 'entry', ?)
@@ -65,7 +65,7 @@ async function countEntries({ tx, companyId }: WriteContext, count: number): Pro
 export class Posting {
   readonly #context: WriteContext
   readonly #source: Source
-  /** By account: debits above zero, credits below. */
+  /** By account: debits are positive, credits negative. */
   readonly #amounts = new Map<string, number>()
   readonly #customerEntries: Entry<typeof tables.customerLedgerEntries>[] = []
   readonly #taxEntries: Entry<typeof tables.taxEntries>[] = []
@@ -76,7 +76,7 @@ export class Posting {
     this.#source = source
   }
 
-  /** Above zero it is a debit. */
+  /** A positive amount is a debit. */
   book(accountId: string, amount: number): void {
     this.#amounts.set(accountId, (this.#amounts.get(accountId) ?? 0) + amount)
   }
@@ -95,7 +95,7 @@ export class Posting {
     return row.account_id
   }
 
-  /** What the customer owes more, or less below zero; a debit or credit of the receivables. */
+  /** Changes what the customer owes; a debit or credit of the receivables. */
   async owe(
     amount: number,
     local: number,
@@ -109,7 +109,10 @@ export class Posting {
     this.#taxEntries.push({ tax_percent: percent, base, amount })
   }
 
-  /** Moves the stock of a document's items, of those that are kept in stock: as many statements for any number of lines. */
+  /**
+   * Changes the stock of a document's inventory items. The number of statements does not depend on the number of
+   * lines.
+   */
   async moveStock(documentId: string, sign: 1 | -1): Promise<void> {
     const { tx, dialect } = this.#context
     const extent = `abs(${tables.asNumber('lines.quantity')}) * coalesce(units.quantity_per_unit, ${decimalUnit}) / ${decimalUnit}`
@@ -118,7 +121,7 @@ export class Posting {
     const moved = `(select lines.item_id, cast(sum(${inBaseUnits}) as bigint) as quantity ${ofStock}
       having sum(${inBaseUnits}) <> 0) as moved`
     const items = `business_items items join ${moved} on moved.item_id = items.id where items.type = 'Inventory'`
-    // In the order of their ids, so that two postings wait for each other in one order only.
+    // In order of ids, so that two postings lock in the same order.
     const lock = dialect === 'postgres' ? ' for update of items' : ''
     const rows = await tx.all(
       `select items.id, items.number, items.display_name, moved.quantity, items.inventory
@@ -139,7 +142,7 @@ export class Posting {
     }
   }
 
-  /** Stock that has been moved. */
+  /** The changed stock. */
   stocked(
     item: { readonly id: string; readonly number: string; readonly description: string },
     quantity: number,
@@ -154,7 +157,7 @@ export class Posting {
     })
   }
 
-  /** Writes the entries and moves the balances. */
+  /** Writes the entries and changes the balances. */
   async finish(): Promise<void> {
     const { tx } = this.#context
     const amounts = [...this.#amounts].filter(([, amount]) => amount !== 0)
@@ -225,7 +228,7 @@ export class Posting {
     if (moved === 0) throw ruleBroken('What the customer owes would have more than ten digits.')
   }
 
-  /** The number of the account. */
+  /** Returns the number of the account. */
   async #moveAccount(accountId: string, by: number): Promise<string> {
     const { tx, companyId } = this.#context
     const cells = { id: accountId, company_id: companyId }
@@ -234,7 +237,7 @@ export class Posting {
     const { number, blocked, account_type: type } = account
     if (blocked !== 0 || type !== 'Posting')
       throw ruleBroken(`The account ${number} is blocked, or is not one that takes postings.`)
-    // SQLite binds numbers as floating point, which would round sums past 2^53.
+    // SQLite binds numbers as floating point, which would round sums beyond 2^53.
     const term = 'cast(? as bigint)'
     const moved = await tx.run(
       `update business_accounts set net_change = net_change + ${term}, revision = revision + 1,

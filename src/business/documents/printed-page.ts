@@ -1,14 +1,14 @@
-/** A printed document as a page that a browser shows and prints: `Accept: text/html` of a document's address. */
+/** A printed document as a web page: `Accept: text/html` at a document's address. */
 
 import type { BusinessAnswer } from '../message.ts'
 import type { Printed, PrintedRow, PrintedSum } from './printed.ts'
 
-/** A browser asks for a page before anything else; a client of the interface does not. */
+/** A browser prefers a page; a client of the interface does not. */
 export function wantsPage(accept: string | undefined): boolean {
   return accept !== undefined && /^\s*text\/html\b/i.test(accept)
 }
 
-/** Nothing on the page is loaded or run, wherever its words come from. */
+/** The page loads and runs nothing, whatever its texts contain. */
 const headers = Object.freeze({
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",

@@ -1,4 +1,4 @@
-/** The words of a printed document, by language. Whoever has none of these languages reads English. */
+/** The words of a printed document, by language. The fallback is English. */
 
 export interface PrintedWords {
   readonly invoice: string
@@ -88,7 +88,7 @@ const byCountry: Readonly<Record<string, string>> = Object.freeze({
   ...{ IT: 'it', NL: 'nl', BE: 'nl' },
 })
 
-/** What the reader asks for, or else what is spoken where the customer is. */
+/** The language the reader asks for, else the language of the customer's country. */
 export function languageOf(accepted: string | undefined, country: string): string {
   const wanted = (accepted ?? '')
     .split(',')
@@ -98,6 +98,6 @@ export function languageOf(accepted: string | undefined, country: string): strin
 }
 
 export function wordsOf(language: string): PrintedWords {
-  // English is there.
+  // English exists.
   return byLanguage[language] ?? (byLanguage['en'] as PrintedWords)
 }

@@ -19,11 +19,11 @@ export interface Printing {
   readonly companyId: string
   readonly id: string
   readonly acceptLanguage: string | undefined
-  /** Between pieces of many lines the server does other work. */
+  /** Long documents pause between pieces, so that the server does other work. */
   readonly budget: Budget
 }
 
-/** Texts as they are, not escaped for anything. */
+/** Plain texts, not escaped for any format. */
 export interface Printed {
   readonly language: string
   readonly title: string
@@ -36,13 +36,13 @@ export interface Printed {
   readonly head: readonly string[]
   readonly rows: readonly PrintedRow[]
   readonly sums: readonly PrintedSum[]
-  /** Milliseconds: when the document last changed. */
+  /** When the document last changed, in milliseconds since 1970. */
   readonly changedAt: number
 }
 
 export interface PrintedRow {
   readonly description: string
-  /** Those of `head` behind the description; none where the row is only a text. */
+  /** The cells of `head` after the description; none when the row is only a text. */
   readonly cells: readonly string[]
 }
 
@@ -120,7 +120,7 @@ function writerOf(language: string, precision: number): Writer {
   }
 }
 
-/** Name and address, in the order they are read in, without what is empty. */
+/** Name and address in reading order, without empty parts. */
 function addressOf(name: string, address: Address): string {
   const { address_line_1, address_line_2, postal_code, city, state, country } = address
   const place = `${postal_code} ${city}`.trim()
@@ -157,10 +157,10 @@ function factsOf(row: tables.DocumentRow, { words, day }: Writer): Printed['fact
 }
 
 const linesAtOnce = 250
-/** Characters of a row besides its description, about. */
+/** The approximate characters of a row besides its description. */
 const rowCharacters = 120
 
-/** As many as an answer holds; how many are left is said. */
+/** As many rows as an answer holds; the number of the others is stated. */
 async function rowsOf({ reads, id, budget }: Printing, writer: Writer): Promise<PrintedRow[]> {
   const rows: PrintedRow[] = []
   let characters = 0
@@ -206,7 +206,7 @@ function rowOf(line: Readonly<Record<string, unknown>>, { money, plain }: Writer
   return { description, cells }
 }
 
-/** The totals of the document, and of each rate what it is of. */
+/** The totals of the document, and the base of each tax rate. */
 async function sumsOf(
   { reads, id }: Printing,
   row: tables.DocumentRow,

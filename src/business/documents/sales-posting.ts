@@ -1,4 +1,4 @@
-/** What an invoice or a credit memo books: what is owed against what was sold and its tax. */
+/** What an invoice or a credit memo posts: the amount owed against sales and tax. */
 
 import { allRows } from '#query/rows.ts'
 import { lineSelect } from '../entities/line-view.ts'
@@ -9,7 +9,7 @@ import { inLocal, type Rate } from '../write/exchange-rates.ts'
 import type { WriteContext } from '../write/rows.ts'
 import type { Posting } from './posting.ts'
 
-/** `sign`: 1 puts on what a document comes to, -1 takes it off. `local`: what it comes to in the company's own currency. */
+/** `sign`: 1 adds the document's amounts, -1 subtracts them. `local`: its total in the company's own currency. */
 interface Sold {
   readonly sign: 1 | -1
   readonly local: number
@@ -17,8 +17,8 @@ interface Sold {
 }
 
 /**
- * One sum for each account and each way of being taxed, whatever the number of lines. Each is the difference of two
- * sums in the company's currency, so that the parts add up to the whole, to the cent.
+ * One sum for each account and tax combination, whatever the number of lines. Each is the difference of two sums in
+ * the company's currency, so that the parts add up to the total exactly.
  */
 export async function bookSale(
   { tx }: WriteContext,

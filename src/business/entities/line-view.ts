@@ -7,9 +7,9 @@
 import type { View } from '../entity.ts'
 import { lines } from '../tables.ts'
 
-/** Of a line that carries a share: what stands before `spread` is null where the line's document has no discount. */
+/** For a line with a share: the expression before `spread` is null when the document has no discount. */
 const worked: readonly (readonly [column: string, spread: string])[] = [
-  // A share that changed is a change of the line, though nothing in its row was written.
+  // A changed share counts as a change of the line, although its row was not written.
   ['revision', 'revision + spread'],
   ['invoice_discount', 'share'],
   [
@@ -49,10 +49,10 @@ const columnsWorked = worked.map(
 )
 
 const workedColumns: ReadonlySet<string> = new Set(worked.map(([column]) => column))
-/** The columns that are told as they stand. */
+/** The columns without computation. */
 const plain = Object.keys(lines.columns).filter((column) => !workedColumns.has(column))
 
-/** `share_of` is the store's in one dialect, made by a migration in the other. */
+/** One dialect's store provides `share_of`; in the other a migration makes it. */
 export const lineSelect = `select ${[...plain, ...columnsWorked].join(', ')} from (${taxed}) as lines`
 
 export const lineView: View = {

@@ -1,4 +1,4 @@
-/** What customers owe and since when, worked out of their invoices at reading, as it stands today. Shapes only. */
+/** What customers owe and since when, computed from their invoices as of today. Shapes only. */
 
 import type { Dialect } from '#query/table.ts'
 import {
@@ -18,23 +18,26 @@ import { cent } from '../write/exchange-rates.ts'
 
 const never = { write: 'never' } as const
 
-/** Days of a period: what is due is told by how many of them it is late. */
+/** The days of a period: overdue amounts are grouped by periods. */
 const periodDays = 30
 
-/** The day so many days ago, as date columns have it. */
+/** The day so many days ago, in the form of date columns. */
 function daysAgo(days: number, dialect: Dialect): string {
   return dialect === 'sqlite'
     ? `date('now', '-${days} days')`
     : `to_char((now() at time zone 'utc') - interval '${days} days', 'YYYY-MM-DD')`
 }
 
-/** In the company's own currency, as posting reckons it. `share_of` is the store's in one dialect, made by a migration in the other. */
+/**
+ * The amount in the company's own currency, as posting computes it. One dialect's store provides `share_of`; in the
+ * other a migration makes it.
+ */
 function local(column: string): string {
   return `case when exchange_rate_amount = 0 then ${column}
     else share_of(${column}, relational_exchange_rate_amount, exchange_rate_amount, ${cent}) end`
 }
 
-/** The sum of a customer's documents; past what a number holds exactly, the nearest one. */
+/** The sum of a customer's documents; beyond exact numbers, the nearest one. */
 function sumOf(value: string, condition: string): string {
   return `(select coalesce(sum(${tables.asNumber(value)}), 0) from business_documents
     where bill_to_customer_id = customers.id and ${condition})`
@@ -54,12 +57,12 @@ const worked = {
   period_3: tables.customers.columns.balance_due,
   total_sales: tables.customers.columns.balance_due,
 }
-/** Customers with what is worked out of their documents. */
+/** Customers with values computed from their documents. */
 const receivables = { ...tables.customers, columns: worked }
 
 /**
- * What is open and not yet due, and what was paid or credited without an invoice, is the rest: so the parts are the balance.
- * The tag changes with the day, since the parts do.
+ * What is open and not yet due, together with unapplied payments and credits, is the rest, so the parts add up to
+ * the balance. The tag changes with the day, because the parts do.
  */
 function select(dialect: Dialect): string {
   const day = (periods: number) => daysAgo(periods * periodDays, dialect)

@@ -11,7 +11,7 @@ import { odataLimits } from './limits.ts'
 
 export interface RawSegment {
   readonly name: string
-  /** What stands in the parentheses: one value, or values by name. `undefined` without parentheses. */
+  /** The content of the parentheses: one value, or values by name. `undefined` without parentheses. */
   readonly key: RawKey | undefined
 }
 
@@ -24,10 +24,10 @@ function invalid(reason: string): never {
   throw refuse.BadRequest_InvalidRequestUrl({ reason })
 }
 
-/** Nothing to decode, nothing to refuse. */
+/** Needs no decoding and contains nothing to refuse. */
 const plainAddress = /^[\w.~!$&'()*,;=:@-]*$/
 
-/** Decoded, and fit for a store: neither NUL nor half of a surrogate pair. */
+/** Decodes text and refuses what a store cannot hold: NUL and half of a surrogate pair. */
 export function decoded(text: string, plus: 'plus-is-blank' | 'plus-is-plus'): string {
   const spaced = plus === 'plus-is-blank' ? text.replaceAll('+', ' ') : text
   if (plainAddress.test(spaced)) return spaced
@@ -36,14 +36,14 @@ export function decoded(text: string, plus: 'plus-is-blank' | 'plus-is-plus'): s
   try {
     out = decodeURIComponent(spaced)
   } catch {
-    // The language has no test for this: the escaped bytes are not UTF-8.
+    // JavaScript has no other test for escaped bytes that are not UTF-8.
     return invalid('its escapes are not UTF-8.')
   }
   if (out.includes('\0') || !out.isWellFormed()) invalid('it holds a character no text may have.')
   return out
 }
 
-/** The segments of a path without a slash at its beginning; a slash at its end is ignored. */
+/** The segments of a path without a leading slash; a trailing slash is ignored. */
 export function parsePath(path: string): readonly RawSegment[] {
   const parts = path.replace(/\/$/, '').split('/')
   if (parts.length === 1 && parts[0] === '') return []
@@ -65,7 +65,7 @@ function shown(text: string): string {
   return text.slice(0, 100)
 }
 
-/** The id of a line in v1.0 as clients write it, with and without quotes (business facts 12). */
+/** The id of a v1.0 line as clients write it, with and without quotes (business facts 12). */
 const lineId = /^[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}-\d+$/
 
 function parseKey(text: string): RawKey {
@@ -122,7 +122,7 @@ export interface RawOptions {
   readonly custom: ReadonlyMap<string, string>
 }
 
-/** Options of the interface also without the dollar sign and in any case, as OData 4.01 has them. */
+/** System options are also accepted without the dollar sign and in any case, as in OData 4.01. */
 export function systemOption(name: string): SystemOption | undefined {
   const lower = name.toLowerCase()
   const full = lower.startsWith('$') ? lower : `$${lower}`

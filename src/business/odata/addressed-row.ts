@@ -1,4 +1,7 @@
-/** How an address narrows rows to the one it means, how a row's own address is written, and what is said when none is there. */
+/**
+ * Restricts rows to the one an address means, writes a row's own address, and makes the message when there is no
+ * such row.
+ */
 
 import type { SqlValue } from '#stores/store.ts'
 import { type Fragment, joined } from '../compile/fragment.ts'

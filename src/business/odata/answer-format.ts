@@ -14,7 +14,7 @@ export interface AnswerFormat {
 
 export const usualFormat: AnswerFormat = Object.freeze({ metadata: 'minimal', isIeee754: false })
 
-/** `$format` wins over `Accept` (OData 4.0). Ranges of other types are passed over: JSON is all there is. */
+/** `$format` overrides `Accept` (OData 4.0). Ranges of other types are ignored: JSON is the only format. */
 export function readFormat(option: string | undefined, accept: string | undefined): AnswerFormat {
   const ranges = option === undefined ? (accept ?? '').split(',') : [option]
   const range = ranges.find((one) => /^\s*(?:application\/json|json)\s*(?:;|$)/i.test(one))
@@ -46,7 +46,7 @@ export function isUsual({ metadata, isIeee754 }: AnswerFormat): boolean {
   return metadata === 'minimal' && !isIeee754
 }
 
-/** Where rows stand, for what `full` says of each. */
+/** The place of a row, for the annotations of `full`. */
 interface RowPlace {
   /** `https://host/api/v2.0`. */
   readonly root: string
@@ -54,7 +54,7 @@ interface RowPlace {
   readonly companyId: string | undefined
 }
 
-/** The fields of a row in another format than the usual one; `fields` has its tag first. */
+/** The fields of a row in a format other than the default; the first of `fields` is its tag. */
 export function formatted(
   format: AnswerFormat,
   { entity, version }: { readonly entity: Entity; readonly version: Version },
@@ -87,7 +87,7 @@ function aboutRow(
   const isText = fieldsIn(entity, version).some(
     ({ name, type }) => name === entity.key && type.kind === 'string',
   )
-  // The id of the row is a key too where its own was not asked for.
+  // The row's id is a key too, if its own key was not selected.
   const quoted = (text: string) => `'${encodeURIComponent(text.replaceAll("'", "''"))}'`
   const key = isText && own !== undefined ? quoted(String(own)) : id
   const within = entity.scope === 'company' ? below(companyId) : ''
@@ -109,7 +109,7 @@ function linksOf(entity: Entity, version: Version, address: string): object {
   return links
 }
 
-/** The types that JSON does not tell by itself. */
+/** Types that JSON does not express by itself. */
 function typeOf({ type }: Field, version: Version, { namespace }: RowPlace): string {
   switch (type.kind) {
     case 'guid':

@@ -1,6 +1,6 @@
 /**
- * Reads the two forms of a batch, JSON and multipart/mixed, into one list of parts, and writes the answers back in
- * the same form. Time and memory are linear in the body; what a part asks for is not looked at.
+ * Parses the two forms of a batch, JSON and multipart/mixed, into one list of parts, and writes the answers in the
+ * same form. Time and memory are linear in the body.
  */
 
 import { isJsonObject } from '#kernel/patch.ts'
@@ -10,11 +10,11 @@ import { odataLimits } from './limits.ts'
 import { parseJson } from './request.ts'
 
 export interface BatchPart {
-  /** What answers and references call it: the `id` of JSON, the `Content-ID` of multipart. May be empty. */
+  /** The name in answers and references: the `id` of JSON, the `Content-ID` of multipart. May be empty. */
   readonly id: string
-  /** Parts of one group happen all or not at all. They stand next to each other. */
+  /** Parts of one group succeed or fail together. They are adjacent. */
   readonly group: string | undefined
-  /** Ids of parts, or names of groups, without whose success this one is not tried. */
+  /** Ids of parts, or names of groups; this part is skipped unless they succeeded. */
   readonly dependsOn: readonly string[]
   readonly method: string
   readonly url: string
@@ -98,7 +98,7 @@ function jsonPart(value: unknown, at: number): BatchPart {
   }
 }
 
-/** The bodies are put in as they stand: they are JSON already. */
+/** Bodies are inserted unchanged: they are JSON already. */
 export function writeJsonBatch(answers: readonly PartAnswer[]): string {
   const responses = answers.map(({ part, answer }) => {
     const { status, headers, body } = answer
@@ -146,13 +146,13 @@ export function readMultipartBatch(body: Uint8Array, boundary: string): readonly
 }
 
 /**
- * The parts between the boundaries, without the line breaks around them. Cuts out no more than a batch may hold, however
- * many there are.
+ * The parts between the boundaries, without the line breaks around them. It stops at the number of parts a batch
+ * may have.
  */
 function splitParts(given: string, boundary: string): readonly string[] {
   const text = `\n${given}`
   const mark = `\n--${boundary}`
-  // A boundary holds no line break, so marks never overlap.
+  // A boundary has no line break, so marks never overlap.
   if (!text.includes(`${mark}--`)) {
     throw badBatch(`the closing boundary '--${boundary}--' is missing`)
   }
@@ -163,7 +163,7 @@ function splitParts(given: string, boundary: string): readonly string[] {
       throw badBatch(`it holds more than ${odataLimits.batchRequestsMax} requests`)
     }
     const next = text.indexOf(mark, at)
-    // Behind the boundary the rest of its line may hold blanks only.
+    // After the boundary, the rest of its line may contain only blanks.
     const part = text.slice(at, next).replace(/^[ \t]*\r?\n/, '')
     parts.push(part.endsWith('\r') ? part.slice(0, -1) : part)
     at = next + mark.length
@@ -187,7 +187,7 @@ function readHead(text: string): { headers: Record<string, string>; rest: string
   }
 }
 
-/** Lines end with LF, with CR before it or without. */
+/** Lines end with LF, with or without CR before it. */
 function lineAt(text: string, from: number): { readonly line: string; readonly end: number } {
   const found = text.indexOf('\n', from)
   if (found < 0) return { line: text.slice(from), end: text.length }
@@ -223,7 +223,7 @@ function httpPart(
   }
 }
 
-/** `answers` in order; those of one group stand in a part of their own, a refused group is one answer. */
+/** `answers` in order. Those of one group are in a part of their own; a refused group is one answer. */
 export function writeMultipartBatch(answers: readonly PartAnswer[], boundary: string): string {
   let text = ''
   for (let at = 0; at < answers.length; ) {

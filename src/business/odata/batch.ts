@@ -18,23 +18,25 @@ import {
 } from './batch-parts.ts'
 import { Budget } from './budget.ts'
 
-/** What a request of a batch is answered with. */
+/** What the answer to a request of a batch is made with. */
 export interface BatchedPart {
-  /** The transaction of an atomic group: everything is read and written in it, nothing is committed. */
+  /** The transaction of an atomic group: everything is read and written in it, and nothing is committed. */
   readonly within: SqlTx | undefined
-  /** What a request that only reads is answered from, where it is not the store as it is. */
+  /** What a reading request reads from, if not the store. */
   readonly reads: Reads | undefined
-  /** What its answer may hold. */
+  /** The bound of its answer. */
   readonly budget: Budget
 }
 
-/** Who answers the requests of a batch. */
+/** Answers the requests of a batch. */
 export interface BatchRunner {
-  /** Answers one request; a refusal is an answer too, so this rejects only for failures and faults. */
+  /** Answers one request. A refusal is an answer too, so this rejects only with failures and bugs. */
   serve(request: BusinessRequest, part: BatchedPart): Promise<BusinessAnswer>
-  /** Runs `work`, which is these parts, in one transaction, rolled back when it throws. May run it more than once. */
+  /**
+   * Runs `work` for these parts in one transaction, which is rolled back when it throws. It may run more than once.
+   */
   atomically<T>(parts: readonly BatchPart[], work: (tx: SqlTx) => Promise<T>): Promise<T>
-  /** Runs `work`, which only reads, on one state of the store. May run it more than once. */
+  /** Runs `work`, which only reads, on one snapshot of the store. It may run more than once. */
   snapshot<T>(work: (reads: SqlReads) => Promise<T>): Promise<T>
 }
 
@@ -75,7 +77,7 @@ export async function answerBatch(
   }
 }
 
-/** A batch counts as what is in it. */
+/** A batch counts as the requests in it. */
 function countsOf(parts: readonly BatchPart[]): Record<'reads' | 'writes' | 'deletes', number> {
   const counts = { reads: 0, writes: 0, deletes: 0 }
   for (const { method } of parts) {
@@ -100,13 +102,13 @@ class BatchRun {
   readonly #runner: BatchRunner
   readonly #publicUrl: string
   readonly #goesOn: boolean
-  /** By id: where what the part made or named is, relative to the version, and its tag. */
+  /** By id: the address of what the part made or named, relative to the version, and its tag. */
   #made = new Map<string, { readonly address: string; readonly etag: string | undefined }>()
   /** Ids and groups that were refused. */
   #failed = new Set<string>()
-  /** Of all answers together. */
+  /** The budget of all answers together. */
   readonly #budget = Budget.ofAnswer()
-  /** Requests that have not been answered yet. */
+  /** The number of requests not answered yet. */
   #behind: number
 
   constructor(
@@ -140,10 +142,10 @@ class BatchRun {
     return answers
   }
 
-  /** All in one transaction; when one is refused nothing stays, and the answers are still given. */
+  /** All in one transaction. When one is refused nothing stays, and the answers are still returned. */
   async together(parts: readonly BatchPart[]): Promise<readonly PartAnswer[]> {
     const [made, failed, behind] = [this.#made, this.#failed, this.#behind]
-    // The work may run again after a lost race, so it begins with what was known before it.
+    // The work may run again after a lost race, so it starts from what was known before.
     const begin = (): void => {
       this.#made = new Map(made)
       this.#failed = new Set(failed)
@@ -163,7 +165,7 @@ class BatchRun {
         return answers
       })
     } catch (error) {
-      // The only way to roll back is to throw; our own sign of it is an answer again.
+      // Throwing is the only way to roll back; this error becomes the answers again.
       if (error instanceof RolledBack) return error.answers
       throw error
     } finally {
@@ -228,7 +230,7 @@ class BatchRun {
     return answer
   }
 
-  /** Relative to the version, references replaced; `undefined` for an address of elsewhere. */
+  /** Relative to the version, with references replaced; `undefined` for another server's address. */
   #address(url: string): string | undefined {
     const reference = /^\/?\$([^/?]+)(.*)$/s.exec(url)
     const made = reference === null ? undefined : this.#made.get(reference[1] ?? '')

@@ -1,6 +1,6 @@
 /**
- * What stands for a value of the request in a filter or an order: `now()`, which is the same moment all through a
- * request, and parameter aliases (`$filter=number eq @n&@n='1000'`). Both are constants before names are looked up.
+ * Values of the request in a filter or an order: `now()`, one moment for the whole request, and parameter aliases
+ * (`$filter=number eq @n&@n='1000'`). Both become constants before names are resolved.
  */
 
 import type { FilterNode, Literal, LiteralNode } from '#kernel/filter/nodes.ts'
@@ -10,13 +10,13 @@ import { businessProfile } from '../compile/functions.ts'
 import { refuse } from '../errors.ts'
 
 export interface BoundValues {
-  /** Milliseconds. */
+  /** Milliseconds since 1970. */
   readonly now: number
   /** By name, the `@` included. An alias without a value is null (OData 4.0). */
   readonly aliases: ReadonlyMap<string, Literal>
 }
 
-/** The options whose names begin with `@`. Each is one value, so that what is said once cannot grow. */
+/** The options whose names begin with `@`. Each is one value, so aliases cannot make a filter larger. */
 export function readBoundValues(custom: ReadonlyMap<string, string>, now: number): BoundValues {
   const aliases = new Map<string, Literal>()
   for (const [name, text] of custom) {
@@ -34,7 +34,7 @@ export function readBoundValues(custom: ReadonlyMap<string, string>, now: number
   return { now, aliases }
 }
 
-/** The tree with those values in it. As deep as the tree, which is bounded. */
+/** The tree with those values inserted. It is as deep as the tree, which is bounded. */
 export function withValues(node: FilterNode, values: BoundValues): FilterNode {
   const bound = (one: FilterNode): FilterNode => withValues(one, values)
   switch (node.kind) {

@@ -7,23 +7,23 @@
 import { nextTurn } from '#stores/next-turn.ts'
 import { odataLimits } from './limits.ts'
 
-/** Characters that the smallest row takes: its tag and an id. */
+/** The characters of the smallest row: its tag and an id. */
 const smallestRow = 100
-/** Characters that a row with lists below it is taken to have, before it is read. */
+/** The estimated characters of a row with lists, before it is read. */
 const expandedRow = 4096
 
 export class Budget {
   #rows: number
   #characters: number
-  /** Inside a transaction nothing but its own statements may be awaited. */
+  /** Inside a transaction only its own statements may be awaited. */
   readonly #pauses: boolean
 
-  /** What is taken out of a share is gone from the whole too. */
+  /** What is spent from a share is also spent from the whole. */
   readonly #whole: Budget | undefined
 
   /**
-   * Of a transaction: lines that may still come with their documents, and rows that its filters and orders may still
-   * look through. Shared by the requests in it.
+   * For a transaction, shared by its requests: lines that may come with their documents, and rows that filters and
+   * orders may scan.
    */
   readonly nested: { lines: number; scanned: number }
 
@@ -50,18 +50,18 @@ export class Budget {
     return this.#rows <= 0 || this.#characters <= 0
   }
 
-  /** Rows of a page that would like to have so many. One at least, or nobody would come to an end. */
+  /** The number of rows for a page of the wanted size. At least one, so that paging always ends. */
   page(wanted: number): number {
     const fit = Math.floor(this.#characters / smallestRow)
     return Math.max(1, Math.min(wanted, this.#rows, fit))
   }
 
-  /** Rows of each of so many lists. */
+  /** The number of rows for each of so many lists. */
   each(lists: number): number {
     return Math.max(1, Math.floor(this.page(Number.POSITIVE_INFINITY) / lists))
   }
 
-  /** Rows to read and to write before the next pause. */
+  /** The number of rows to read and write before the next pause. */
   atOnce(expands: boolean): number {
     if (!expands) return odataLimits.rowsAtOnce
     const fit = Math.floor(this.#characters / expandedRow)
@@ -74,7 +74,7 @@ export class Budget {
     this.#whole?.spend(rows, characters)
   }
 
-  /** A budget out of this one: all but what is kept for so many requests behind it. */
+  /** A part of this budget: all except what is reserved for so many later requests. */
   share(behind: number): Budget {
     const { partRowsKept, partCharactersKept } = odataLimits
     const kept = (most: number, left: number): number =>
@@ -84,19 +84,19 @@ export class Budget {
     return new Budget(rows, characters, this.#pauses, this)
   }
 
-  /** For the requests of a group that happen in one transaction. */
+  /** A budget for the requests of a group that run in one transaction. */
   inTransaction(): Budget {
     return this.inSnapshot(false)
   }
 
-  /** For requests that only read, all from one state of the store. */
+  /** A budget for reading requests on one snapshot. */
   inSnapshot(pauses: boolean): Budget {
     const rows = Math.min(this.#rows, odataLimits.transactionRowsMax)
     const characters = Math.min(this.#characters, odataLimits.transactionCharactersMax)
     return new Budget(rows, characters, pauses, this)
   }
 
-  /** Lets the server do other work, where that may be waited for. */
+  /** Lets the server do other work, if waiting is allowed. */
   async pause(): Promise<void> {
     if (this.#pauses) await nextTurn()
   }

@@ -1,6 +1,6 @@
 /**
- * Values of enumerations as names: v2.0 escapes what a name cannot hold (`In_x0020_Review`, business facts 4). Both forms are
- * accepted in what comes in. Knows no enumeration.
+ * Values of enumerations as names: v2.0 escapes characters that a name cannot have (`In_x0020_Review`, business
+ * facts 4). Input may use both forms.
  */
 
 const unfit = /[^A-Za-z0-9_]/g
@@ -17,7 +17,7 @@ export function enumName(plain: string): string {
     : name
 }
 
-/** The plain value of either spelling. */
+/** The unescaped value of either spelling. */
 export function plainEnumValue(text: string): string {
   return text.replace(escaped, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)))
 }

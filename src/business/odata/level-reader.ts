@@ -20,7 +20,7 @@ import { searchAfter, searchOf } from './narrowing.ts'
 import type { ExpandOption, QueryOptions } from './options.ts'
 import { looksThrough, scan } from './scan.ts'
 
-/** A row as it stands in the answer. */
+/** A row in the answer. */
 export interface WrittenRow {
   readonly id: string
   readonly etag: string
@@ -30,11 +30,11 @@ export interface WrittenRow {
 
 export interface Level {
   readonly rows: readonly WrittenRow[]
-  /** Where the page ended, when there are more rows. */
+  /** The end of the page, when there are more rows. */
   readonly token: string | undefined
 }
 
-/** Rows of one set, and what is asked of each. */
+/** The rows of one set, and what is selected of each. */
 export interface Asked {
   readonly entity: Entity
   readonly version: Version
@@ -48,7 +48,7 @@ export interface Reading {
   readonly budget: Budget
 }
 
-/** A row below another: where it hangs and its place there; whole, or its id alone. */
+/** A row below another: its parent value and position; the whole row, or only its id. */
 interface HangingRow {
   readonly value: string
   readonly place: number
@@ -59,7 +59,7 @@ interface HangingRow {
 
 /** A list below a row, as far as it was written. */
 class WrittenList {
-  /** Rows there are, one more than the page at the most. */
+  /** The number of known rows, at most one more than the page. */
   known = 0
   done = 0
   total = 0
@@ -67,7 +67,7 @@ class WrittenList {
   last: SqlRow | undefined
 }
 
-/** A row with its lists behind its own fields, and how many characters its own fields took. */
+/** A row with its lists after its own fields, and the number of characters of its own fields. */
 export function written(
   { id, etag, fields }: ReadRow,
   lists: readonly string[] = [],
@@ -94,7 +94,7 @@ export class LevelReader {
     this.#namespace = namespace
   }
 
-  /** A row in the format that was asked for. */
+  /** A row in the requested format. */
   #written(asked: Asked, row: ReadRow, lists: readonly string[] | undefined) {
     const { version, companyId, options } = asked
     if (isUsual(options.format)) return written(row, lists)
@@ -130,7 +130,7 @@ export class LevelReader {
           rows.push(one)
           budget.spend(1, one.own)
           at++
-          // What was expanded was read for all of the piece, so the piece is told as a whole.
+          // Expanded lists were read for the whole piece, so the piece is written completely.
           if (budget.isSpent && !expands) break
         }
         const last = raws[at - 1]
@@ -143,7 +143,7 @@ export class LevelReader {
     return { rows, token }
   }
 
-  /** For each row what stands behind its own fields: `"name":…`, in the order asked for. */
+  /** For each row the text after its own fields: `"name":…`, in the requested order. */
   async #expandAll(
     asked: Asked,
     rows: readonly ReadRow[],
@@ -167,7 +167,7 @@ export class LevelReader {
         const list = lists.get(value) ?? new WrittenList()
         const text = this.#listText(asked, one, row, { statement, list })
         hung[index]?.push(text)
-        // Told below several rows it takes its characters several times.
+        // A text below several rows counts several times.
         if (told.has(value)) reading.budget.spend(0, text.length)
         told.add(value)
       }
@@ -175,7 +175,7 @@ export class LevelReader {
     return hung
   }
 
-  /** The rows that one navigation leads to, of all rows at once, by the value they hang on. */
+  /** The rows of one navigation, for all rows at once, by their parent value. */
   async #expandOne(
     { entity: above, version, companyId }: Asked,
     one: ExpandOption,
@@ -208,7 +208,7 @@ export class LevelReader {
     }
     const wanted = found.filter(({ place }) => place > options.skip && place <= options.skip + page)
     for (let at = 0; at < wanted.length; ) {
-      // A list may end early and say so; a single row that is there cannot be told as missing.
+      // A list may end early and say so; an existing single row cannot be left out.
       if (isList && budget.isSpent) break
       if (at > 0) await budget.pause()
       const some = wanted.slice(at, at + budget.atOnce(options.expand.length > 0))
@@ -234,7 +234,7 @@ export class LevelReader {
     return { statement, lists }
   }
 
-  /** How the statements of a level are asked: where many rows may be looked through, or as any other. */
+  /** How a level's statements run: as a scan when many rows may be read, else normally. */
   #lookFor({ entity, companyId }: Asked, isScan: boolean, reading: Reading): Look {
     const { reads } = reading
     if (!isScan) return ({ text, values }) => reads.all(text, ...values)
@@ -268,7 +268,7 @@ async function ask({ reads }: Reading, { text, values }: Fragment): Promise<read
 
 type Look = (fragment: Fragment) => Promise<readonly SqlRow[]>
 
-/** The rows of a page in order, and whether there are more behind each piece of it. */
+/** The rows of a page in order, and after each piece whether there are more. */
 async function* pieces(
   statement: LevelStatement,
   { conditions, wanted }: { readonly conditions: Conditions; readonly wanted: number },
@@ -298,7 +298,7 @@ async function* pieces(
   }
 }
 
-/** The rows below others in the order of their places: whole where they are few, else their ids alone. */
+/** The related rows in order of position: whole rows when there are few, else only their ids. */
 async function hanging(
   statement: LevelStatement,
   {
@@ -322,7 +322,7 @@ async function hanging(
   return ids.map((raw) => toHanging(raw, false))
 }
 
-/** The rows with these ids, in this order; undefined where one has been removed meanwhile. */
+/** The rows with these ids, in this order; undefined for one that was removed meanwhile. */
 async function rawsOf(
   statement: LevelStatement,
   some: readonly { readonly id: string; readonly raw: SqlRow | undefined }[],

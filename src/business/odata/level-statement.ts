@@ -1,5 +1,5 @@
 /**
- * The statement of one level of a request: its columns, its order, its page, and how a row of it becomes JSON. Runs
+ * The SQL statement of one level of a request: its columns, order and page, and how its rows become JSON. It runs
  * nothing itself.
  */
 
@@ -16,7 +16,7 @@ import { RowPlan } from './row-plan.ts'
 
 export type Conditions = (writer: SqlWriter, source: Source) => readonly Fragment[]
 
-/** A row read: its fields, and what its neighbours need. */
+/** A read row: its fields, and what adjacent levels need. */
 export interface ReadRow {
   readonly id: string
   readonly etag: string
@@ -59,13 +59,13 @@ export class LevelStatement {
     return between(', ', [{ text: this.#plan.columns, values: [] }, ...keys])
   }
 
-  /** One more row than the page, to see whether there is one; behind the row of a token, if one is given. */
+  /** One row more than the page, to see whether there are more; after the row of a token, if one is given. */
   page(conditions: Conditions, page: number, after?: string): Fragment {
     const columns = this.#columns()
     return joined('select ', columns, this.#ordered(conditions, page + 1, after))
   }
 
-  /** The ids alone: cheap for many rows, which `some` then reads in pieces. */
+  /** Only the ids: cheap for many rows, which `some` then reads in pieces. */
   ids(conditions: Conditions, count: number, after: string): Fragment {
     return joined('select t0.id as id', this.#ordered(conditions, count, after))
   }
@@ -78,7 +78,7 @@ export class LevelStatement {
   }
 
   #ordered(conditions: Conditions, limit: number, after: string | undefined): Fragment {
-    // A token says where it goes on by itself; what was to be skipped lies before it.
+    // A token contains its position, so skipped rows are before it.
     const skip = after === undefined ? this.#options.skip : 0
     const options = after === undefined ? this.#options : { ...this.#options, skipToken: after }
     const where = whereOf(
@@ -124,14 +124,14 @@ export class LevelStatement {
       ` from ${from}`,
       where,
     )
-    // The first row tells how many there are, though all of them may be skipped.
+    // The first row holds the count, even if all rows may be skipped.
     const first = count && skip > 0 ? ' or place = 1' : ''
     const range = `(place > ${skip} and place <= ${skip + page + 1})${first}`
     const limit = what === 'ids' ? '' : ` limit ${what.rowsMax}`
     return joined('select * from (', inner, `) as ranked where ${range} order by place${limit}`)
   }
 
-  /** A row of the statement is one of the table, as far as the statement asks. */
+  /** A row of the statement is a row of the table, for the selected columns. */
   get isPlain(): boolean {
     return this.#plan.isPlain
   }
@@ -146,7 +146,7 @@ export class LevelStatement {
     return { id, etag, fields, cells }
   }
 
-  /** Where a page ended that this row ends. */
+  /** The token of a page that ends with this row. */
   token(row: SqlRow): string {
     return formatToken(this.#order.map((_, at) => row[`k${at}`] ?? null))
   }

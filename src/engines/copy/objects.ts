@@ -41,38 +41,41 @@ export interface Upload {
   /** The kept bytes, for the digest. When left out, they are read from the source again. */
   kept?(): AsyncIterable<Uint8Array>
   write(chunk: Uint8Array): Promise<void>
-  /** Makes safe what was written before the call, while more is written; how many bytes that is. */
+  /** Makes everything written before the call safe, while more is written; returns the number of safe bytes. */
   checkpoint(): Promise<number>
   finish(digest: string): Promise<void>
-  /** Lets go; what is safe stays for a later run. */
+  /** Releases it; what is safe stays for a later run. */
   close(): Promise<void>
 }
 
 export interface ObjectSink extends AsyncDisposable {
-  /** By which digest is written and compared. */
+  /** The digest by which items are written and compared. */
   readonly hash: 'md5' | 'sha256'
-  /** How many items at once are worth it. */
+  /** How many items to copy at once. */
   readonly width: number
   /**
-   * Throws `CopyFailure` when the target may not be written. `published`: this run has done so before it was cut
-   * off, and nothing is left to do.
+   * Throws `CopyFailure` when the target may not be written. `published`: this run published before it was cut off,
+   * and nothing is left to do.
    */
   prepare(): Promise<'ready' | 'published'>
-  /** Does the stage hold this very item, from before a cut? */
+  /** Whether the stage holds this very item from before a cut. */
   has(item: ListedItem): boolean
-  /** What is done with the bytes after it has returned is done with a copy of them. */
+  /** The bytes are reused after it returns, so later work needs a copy of them. */
   putWhole(item: ListedItem, bytes: Uint8Array, digest: string): void | Promise<void>
   begin(item: ListedItem, offset: number): Promise<Upload>
   /**
-   * Can the service that both sides are of copy the item by itself? Nothing of it is staged then: it is pulled while
-   * publishing, in one request, or where a copy is not staged, in its turn.
+   * Whether the service of both sides can copy the item by itself. Such an item is not staged: it is pulled while
+   * publishing, in one request, or in turn when the copy is not staged.
    */
   pulls?(item: ListedItem): boolean
-  /** Makes the item visible in the very state listed; its digest as the service tells it. Throws `ItemChanged`. */
+  /**
+   * Makes the item visible in exactly the listed state; returns the digest that the service reports. Throws
+   * `ItemChanged`.
+   */
   pull?(item: ListedItem): Promise<string>
-  /** Makes the stage visible. May be called again after a cut. */
+  /** Makes the stage visible. It may be called again after a cut. */
   publish(journal: CopyJournal): Promise<void>
-  /** Removes what is there of earlier runs and not of this one, where publishing has not done so. */
+  /** Removes what earlier runs left and this one did not write, where publishing has not done so. */
   tidy?(journal: CopyJournal): Promise<void>
   /** Removes what was staged and not published. */
   discard(): Promise<void>

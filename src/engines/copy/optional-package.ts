@@ -1,8 +1,8 @@
-/** Loads packages that an installation may lack because few need them. */
+/** Loads optional packages, which an installation may lack. */
 
 import { CopyFailure } from './engine.ts'
 
-/** Throws `CopyFailure` with the command that installs the package when it is not there. */
+/** When the package is missing, throws `CopyFailure` with the command that installs it. */
 export async function loadOptional<T>(name: string, load: () => Promise<T>): Promise<T> {
   try {
     return await load()

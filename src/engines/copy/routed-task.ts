@@ -1,4 +1,4 @@
-/** A task together with the way out that its connections take: what connectors are given. */
+/** A task together with the outbound policy of its connections; connectors get this. */
 
 import { NotReached, type Outbound } from '#outbound/outbound.ts'
 import { CopyFailure, type CopyTask } from './engine.ts'
@@ -7,13 +7,13 @@ export interface RoutedTask extends CopyTask {
   readonly outbound: Outbound
 }
 
-/** What is told of a server that was not reached. */
+/** The message about a server that was not reached. */
 export function notReached(what: string, { isRuledOut, message }: NotReached): CopyFailure {
   const retry = isRuledOut ? 'never' : 'later'
   return new CopyFailure('Unreachable', `${what} is not reached: ${message}`, retry)
 }
 
-/** Rejects with `CopyFailure` where the policy rules out what is named, before anything is asked. */
+/** Rejects with `CopyFailure` when the policy refuses the destination, before any request. */
 export async function requireRoute(
   outbound: Outbound,
   destination: Parameters<Outbound['route']>[0],

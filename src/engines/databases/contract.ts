@@ -18,14 +18,14 @@ import {
 /** Two servers with an engine in front of them. */
 export interface Backend extends AsyncDisposable {
   readonly credentials: Credentials
-  /** A fresh engine over the same records, as another process would open it. */
+  /** A new engine over the same records, as another process would open it. */
   open(): DatabaseEngine
   spec(databases: readonly string[], more?: Partial<MigrationSpec>): MigrationSpec
   /** A database of some tables at that side. */
   makeDatabase(side: 'source' | 'target', name: string): Promise<void>
-  /** Rows in it that were not there before. */
+  /** Writes rows that were not there before. */
   write(database: string): Promise<void>
-  /** Something equal for equal content; undefined without such a database. */
+  /** A value that is equal for equal content; undefined without such a database. */
   contentOf(side: 'source' | 'target', database: string): Promise<string | undefined>
 }
 
@@ -107,7 +107,7 @@ export function databaseEngineContract(name: string, open: OpenBackend, require:
       const wal = settings.find(({ name: setting }) => setting === 'wal_level')
       assert.equal(wal?.value, 'logical')
       assert.ok(wal.words.includes('replica') && wal.needsRestart)
-      // What may hold a secret, or says where files stand.
+      // Settings that may hold a secret, or name files.
       const names = settings.map(({ name: setting }) => setting)
       const hidden = ['primary_conninfo', 'archive_command', 'data_directory', 'hba_file']
       assert.deepEqual(

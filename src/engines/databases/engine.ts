@@ -23,25 +23,25 @@
  * **Errors.** Exactly `DatabaseEngineError`. Anything else thrown is a fault of ours.
  */
 
-/** What went wrong, by what the caller can do about it. */
+/** The kinds of errors, by what the caller can do about them. */
 export type DatabaseEngineErrorKind =
-  /** The migration or server asked for is not there. */
+  /** The migration or server does not exist. */
   | 'absent'
-  /** Something else holds what is needed: the same call may work later. */
+  /** Something else holds what is needed: the same call may succeed later. */
   | 'busy'
-  /** The server or the engine understood and will not: the same call never works. */
+  /** The server or the engine refuses; the same call never succeeds. */
   | 'refused'
   /** A server did not answer, or failed itself. */
   | 'unavailable'
 
-/** The numbers of the migration service that clients match on (facts 8.5); more may come. */
+/** The numbers of the migration service that clients compare (facts 8.5); more may come. */
 export type ErrorNumber = number
 
 /** The only error of this port. The message is for people and holds no secret. */
 export class DatabaseEngineError extends Error {
   readonly kind: DatabaseEngineErrorKind
   readonly retry: 'later' | 'never'
-  /** Where the facts give a number: 603000 connection, 603001 TLS, 603100 authentication and so on. */
+  /** The number of the facts, if there is one: 603000 connection, 603001 TLS, 603100 authentication and so on. */
   readonly number: ErrorNumber | undefined
 
   constructor(
@@ -65,28 +65,28 @@ export function isToken(text: string): boolean {
 }
 
 export type SslMode =
-  /** TLS when the server offers it, without looking at its certificate. */
+  /** Uses TLS when the server offers it, without checking its certificate. */
   | 'prefer'
-  /** TLS or nothing, without looking at the certificate. */
+  /** Requires TLS, without checking the certificate. */
   | 'require'
-  /** The certificate must come from a known authority. */
+  /** Requires a certificate of a trusted authority. */
   | 'verify-ca'
-  /** And must be of this host. */
+  /** Also requires that the certificate is for this host. */
   | 'verify-full'
 
-/** Where a server is and as whom to speak to it. */
+/** The address of a server and the user. */
 export interface ServerAddress {
   readonly host: string
   readonly port: number
   readonly user: string
-  /** A database to connect to before any other is known; `postgres` when left out. */
+  /** The database to connect to before any other is known; `postgres` when left out. */
   readonly database?: string
   readonly sslMode: SslMode
-  /** PEM of the authorities to trust in the `verify` modes; those of the system when left out. */
+  /** PEM of the authorities to trust in the `verify` modes; the system's when left out. */
   readonly rootCertificates?: string
 }
 
-/** A server and the password for it, for calls that look. */
+/** A server and its password, for calls that only read. */
 export interface ServerAccess {
   readonly address: ServerAddress
   readonly password: string
@@ -100,49 +100,49 @@ interface ServerDatabase {
   readonly sizeBytes: number
 }
 
-/** What a server says of itself. */
+/** Facts that a server reports about itself. */
 export interface ServerFacts {
   /** `15.18`. */
   readonly version: string
   readonly major: number
-  /** Was this connection encrypted? */
+  /** Whether this connection is encrypted. */
   readonly encrypted: boolean
   readonly superuser: boolean
-  /** In milliseconds since 1970, by the server. */
+  /** Milliseconds since 1970, by the server's clock. */
   readonly startedAt: number
   readonly sharedBuffersBytes: number
   readonly connectionsMax: number
   readonly walLevel: string
-  /** Sum over all databases that may be connected to. */
+  /** The sum over all databases that allow connections. */
   readonly dataBytes: number
-  /** Without templates and those that refuse connections, in the order of their names. */
+  /** Without templates and those that refuse connections, in order of name. */
   readonly databases: readonly ServerDatabase[]
 }
 
-/** A database to be made. What is left out is the server's own. */
+/** A database to be created. What is left out is the server's default. */
 export interface DatabaseWanted {
   readonly name: string
   readonly encoding?: string
   readonly collation?: string
 }
 
-/** One setting of a server, of those that its user may see. */
+/** A setting of a server that its user may see. */
 export interface ServerSetting {
   readonly name: string
   readonly value: string
   readonly type: 'bool' | 'enum' | 'integer' | 'real' | 'string'
-  /** What it is where nobody sets it. */
+  /** The default value. */
   readonly builtIn: string
   readonly unit: string
   readonly description: string
-  /** Of an `enum`. */
+  /** The values of an `enum`. */
   readonly words: readonly string[]
-  /** Of a number. */
+  /** The bounds of a number. */
   readonly least: string | null
   readonly most: string | null
-  /** Who set it: `default`, `configuration file`, … */
+  /** Where the value comes from: `default`, `configuration file`, … */
   readonly source: string
-  /** Nobody can. */
+  /** Nobody can change it. */
   readonly isFixed: boolean
   readonly needsRestart: boolean
   readonly awaitsRestart: boolean
@@ -158,12 +158,12 @@ export type Fence = 'none' | 'cutover' | 'stay'
 /** How much is compared before a database counts as migrated. A difference fails the database. */
 export type Verification =
   | 'none'
-  /** Rows of every table. */
+  /** The number of rows of every table. */
   | 'counts'
-  /** And a checksum over every row: reads everything on both sides once more. */
+  /** And a checksum over every row, which reads everything on both sides once more. */
   | 'checksums'
 
-/** All that a migration is to do. No secret in it. Once run it never changes. */
+/** Everything a migration shall do, without secrets. It does not change after `run`. */
 export interface MigrationSpec {
   readonly mode: 'offline' | 'online'
   readonly source: ServerAddress
@@ -178,30 +178,32 @@ export interface MigrationSpec {
    * by, or `system` for those of its operating system (from version 16). Its own default when left out.
    */
   readonly authoritiesAtTarget?: string
-  /** Migrated one after the other up to `databasesAtOnce`, in this order. Each named once; at least one. */
+  /** Migrated in this order, `databasesAtOnce` at a time. At least one; no name twice. */
   readonly databases: readonly string[]
   /**
-   * A database of that name at the target that this migration did not make may be dropped. Without it such
-   * a database fails with number 603101 and is left alone.
+   * Whether a target database of the same name that this migration did not create may be dropped. Otherwise such a
+   * database fails with number 603101 and is not touched.
    */
   readonly overwrite: boolean
-  /** Roles, memberships and passwords (these where the source's user may read them) are made first. */
+  /** Roles, memberships and passwords are copied first (passwords only if the source's user may read them). */
   readonly roles: boolean
-  /** Online: tables without a replica identity may get one for as long as the migration lasts. */
+  /** Online: tables without a replica identity may get one while the migration runs. */
   readonly setUpReplication: boolean
   readonly fence: Fence
   readonly verify: Verification
-  /** Gather the target's planner statistics after the copy. */
+  /** Gathers the target's planner statistics after the copy. */
   readonly analyze: boolean
-  /** Pairs of connections that copy tables of one database, 1 to 16. */
+  /** The number of connection pairs that copy tables of one database, 1 to 16. */
   readonly tablesAtOnce: number
-  /** Databases that are copied at the same time, 1 to 16; those that wait for their cutover do not count. */
+  /** The number of databases copied at the same time, 1 to 16; those that wait for their cutover do not count. */
   readonly databasesAtOnce: number
-  /** What the target is said to have in all; a copy that will not go in is not begun. Not judged when left out. */
+  /**
+   * The target's total storage as registered. A copy that does not fit is not started. Not checked when left out.
+   */
   readonly targetStorageBytes?: number
 }
 
-/** Held for one call, and by the worker in memory. */
+/** Held for one call, and in the worker's memory. */
 export interface Credentials {
   readonly sourcePassword: string
   readonly targetPassword: string
@@ -209,9 +211,9 @@ export interface Credentials {
 
 export type FindingState = 'Failed' | 'Succeeded' | 'Warning'
 
-/** One check of a validation. Messages say what is wrong and what to do about it. */
+/** One check of a validation. A message says what is wrong and how to fix it. */
 export interface Finding {
-  /** Stable and free of spaces: `ServerVersion`, `ReplicaIdentity`. */
+  /** A stable name without spaces: `ServerVersion`, `ReplicaIdentity`. */
   readonly type: string
   /** The worst of its messages; `Succeeded` without any. */
   readonly state: FindingState
@@ -234,24 +236,24 @@ export interface ValidationReport {
 
 /** What a caller must know to ask its user for consents. */
 export interface Survey {
-  /** Those of the source that could be migrated: no templates, not the maintenance database. */
+  /** The source's databases that could be migrated: no templates, not the maintenance database. */
   readonly sourceDatabases: readonly string[]
-  /** Of the databases asked about: those the target has, and whether this migration made them. */
+  /** Of the requested databases: those that exist at the target, and whether this migration created them. */
   readonly targetDatabases: readonly { readonly name: string; readonly made: boolean }[]
-  /** Of the databases asked about: those the source has not. */
+  /** Of the requested databases: those that do not exist at the source. */
   readonly missing: readonly string[]
   readonly replication: ReplicationReadiness
 }
 
-/** Can the source replicate logically? */
+/** Whether the source can replicate logically. */
 export type ReplicationReadiness =
   | { readonly kind: 'ready' }
-  /** `setUpReplication` (for settings) and `MigrationSpec.setUpReplication` (for tables) would mend it. */
+  /** `setUpReplication` (for settings) or `MigrationSpec.setUpReplication` (for tables) would fix it. */
   | { readonly kind: 'consent-needed'; readonly reasons: readonly string[] }
   /** The settings are written; the server's operator must restart it. */
   | { readonly kind: 'restart-needed'; readonly reasons: readonly string[] }
 
-/** Where a database is. In this order, though offline skips some; the last four are ends. */
+/** The phases of a database, in this order; offline skips some. The last four are final. */
 export type DatabasePhase =
   | 'queued'
   /** Target database, replica identities, publication, slot, snapshot. */
@@ -262,12 +264,12 @@ export type DatabasePhase =
   | 'indexing'
   /** Offline: sequences, statistics, verification. */
   | 'finishing'
-  /** Online: changes flow; waits for `cutover`. */
+  /** Online: changes are replicated; waits for `cutover`. */
   | 'replicating'
   | 'cutting-over'
-  /** Cancel was asked for and its traces are being removed. */
+  /** A cancel was requested, and the migration's objects are being removed. */
   | 'canceling'
-  /** It failed and its traces are being removed. */
+  /** It failed, and the migration's objects are being removed. */
   | 'cleaning-up'
   | 'succeeded'
   | 'failed'
@@ -281,13 +283,13 @@ export interface ObservedTable {
   /** `schema.table`, quoted where SQL would need it. */
   readonly name: string
   readonly state: 'queued' | 'loading' | 'completed' | 'errored'
-  /** Of the table on the source's disk, the base for a share done. */
+  /** The table's size on the source's disk, for the share done. */
   readonly bytesTotal: number
-  /** Bytes of copied rows on the wire; may end above or below `bytesTotal`. */
+  /** Bytes of copied rows on the wire; they may end above or below `bytesTotal`. */
   readonly bytesCopied: number
   /** Known when completed. */
   readonly rows: number | undefined
-  /** Since the table was begun; over all its time once completed. */
+  /** Since the table was begun; the average over all its time once completed. */
   readonly bytesPerSecond: number
   readonly message?: string
 }
@@ -299,44 +301,44 @@ export interface DatabaseCounters {
   readonly fullLoadCompletedTables: number
   readonly fullLoadErroredTables: number
   /**
-   * Row changes seen at the source since the snapshot; cumulative. Estimated from its statistics, which
-   * count rolled-back changes too.
+   * Row changes seen at the source since the snapshot, cumulative. Estimated from its statistics, which also count
+   * rolled-back changes.
    */
   readonly incomingChanges: number
-  /** Row changes made at the target: the sum of the three below. */
+  /** Row changes applied at the target: the sum of the three below. */
   readonly appliedChanges: number
   readonly cdcInsertCounter: number
   readonly cdcUpdateCounter: number
   readonly cdcDeleteCounter: number
-  /** Age of the oldest change that the target has not confirmed; undefined outside the online phase. */
+  /** The age of the oldest change that the target has not confirmed; undefined outside the online phase. */
   readonly latencySeconds: number | undefined
 }
 
 export interface ObservedDatabase {
   readonly name: string
   readonly phase: DatabasePhase
-  /** 1 for the first try. A crash before the online phase starts the database over, three times at most. */
+  /** 1 for the first attempt. A crash before the online phase starts the database over, three times at most. */
   readonly attempt: number
   readonly startedAt: number | undefined
   readonly endedAt: number | undefined
   /** What it does, waits for, or failed of. */
   readonly message: string
-  /** What stands in its way though nothing has failed; told within ten seconds. Empty when nothing does. */
+  /** What blocks it although nothing has failed; reported within ten seconds. Empty when nothing does. */
   readonly warning: string
-  /** With `failed` (and on the way there), where the facts give one. */
+  /** Set with `failed` (and on the way there), if the facts have a number. */
   readonly number: ErrorNumber | undefined
   readonly counters: DatabaseCounters
   readonly bytesTotal: number
   readonly bytesCopied: number
   readonly bytesPerSecond: number
-  /** Those loading and errored first, then the largest; at most `observedTablesMax`. */
+  /** Tables that are loading or failed come first, then the largest; at most `observedTablesMax`. */
   readonly tables: readonly ObservedTable[]
-  /** Online: WAL not yet confirmed by the target, and WAL the source keeps for it. */
+  /** Online: WAL the target has not confirmed yet, and WAL the source keeps for it. */
   readonly bytesBehind: number | undefined
   readonly walHeldBytes: number | undefined
-  /** From fence to done, once cut over. */
+  /** From the fence to the end, after the cutover. */
   readonly pauseMilliseconds: number | undefined
-  /** What was compared, once it was. */
+  /** What was compared, after the comparison. */
   readonly verified:
     | { readonly how: Verification; readonly tables: number; readonly rows: number }
     | undefined
@@ -344,16 +346,16 @@ export interface ObservedDatabase {
 
 export const observedTablesMax = 100
 
-/** What has come of one table. */
+/** The result of one table. */
 export interface ReportedTable {
   readonly name: string
   readonly rows: number
-  /** Of its rows on the wire. */
+  /** Bytes of its rows on the wire. */
   readonly bytes: number
   readonly milliseconds: number
 }
 
-/** What has come of one database; whole once it is at an end. */
+/** The result of one database; complete when it has ended. */
 export interface DatabaseReport {
   readonly name: string
   readonly outcome: DatabasePhase
@@ -361,29 +363,29 @@ export interface DatabaseReport {
   readonly startedAt: number | undefined
   readonly endedAt: number | undefined
   readonly bytesCopied: number
-  /** Row changes made at the target after the copy. */
+  /** Row changes applied at the target after the copy. */
   readonly appliedChanges: number
   readonly pauseMilliseconds: number | undefined
   readonly verified: ObservedDatabase['verified']
-  /** What did not come along, and why. */
+  /** What was left out, and why. */
   readonly leftOut: readonly string[]
   readonly message: string
-  /** The largest first; of the migration at most `reportedTablesMax`. */
+  /** The largest first; at most `reportedTablesMax` per migration. */
   readonly tables: readonly ReportedTable[]
   readonly tablesNotShown: number
 }
 
 export const reportedTablesMax = 2000
 
-/** A trace on a server that could not be removed yet; the worker tries again. */
+/** An object on a server that could not be removed yet; the worker tries again. */
 export interface PendingCleanUp {
   readonly side: 'source' | 'target'
   readonly database: string
   readonly kind: 'subscription' | 'slot' | 'publication' | 'replica-identity' | 'fence' | 'database'
   readonly name: string
-  /** Why not, the last time. */
+  /** The reason of the last failure. */
   readonly reason: string
-  /** Where the facts give one. */
+  /** If the facts have a number. */
   readonly number?: ErrorNumber
   readonly tries: number
 }
@@ -394,44 +396,47 @@ export interface ObservedMigration {
    * `run` again. `ended`: all databases are at an end, nothing pending.
    */
   readonly worker: 'none' | 'running' | 'lost' | 'ended'
-  /** When the worker last wrote, milliseconds since 1970; at most two seconds ago while it runs. */
+  /** When the worker last wrote, in milliseconds since 1970; at most two seconds ago while it runs. */
   readonly updatedAt: number | undefined
-  /** In the order of the specification. Empty with `none`. */
+  /** In the specification's order. Empty with `none`. */
   readonly databases: readonly ObservedDatabase[]
-  /** What `cutover` and `cancel` have asked for so far. */
+  /** What `cutover` and `cancel` have requested so far. */
   readonly asked: { readonly cutover: readonly string[]; readonly cancel: readonly string[] }
   readonly pendingCleanUps: readonly PendingCleanUp[]
-  /** Why the worker as a whole cannot go on now (a server away, the lock held elsewhere); it tries again. */
+  /** Why the worker as a whole cannot continue now (a server is away, another has the lock); it tries again. */
   readonly message: string
 }
 
 interface DatabaseEngineDescription {
   /** For people: `PostgreSQL, client 15.18 in /usr/lib/postgresql/15/bin`. */
   readonly title: string
-  /** Of the client programs found: sources up to this major version can be migrated. */
+  /** The major version of the client programs found. Sources up to it can be migrated. */
   readonly clientMajor: number | undefined
 }
 
 export interface DatabaseEngine extends AsyncDisposable {
-  /** Asked at start and by readiness checks. Changes nothing. Never fails for missing client programs. */
+  /** Called at start and by readiness checks. Changes nothing. Missing client programs are no failure. */
   describe(): Promise<DatabaseEngineDescription>
 
   /**
-   * Connects and reads. `unavailable` (603000) when nobody answers, `refused` with 603001 when TLS is not
-   * as `sslMode` demands and with 603100 when the user or password is wrong.
+   * Connects and reads. `unavailable` (603000) when nobody answers, `refused` with 603001 when TLS is not as
+   * `sslMode` requires and with 603100 when the user or password is wrong.
    */
   inspect(server: ServerAccess): Promise<ServerFacts>
 
-  /** What the server is set to, by name. Errors as `inspect`. */
+  /** The server's settings, by name. Errors as `inspect`. */
   settings(server: ServerAccess): Promise<readonly ServerSetting[]>
 
-  /** Makes an empty database. `refused` when the server will not (a name in use, an unknown collation). Errors as `inspect`. */
+  /**
+   * Creates an empty database. `refused` when the server refuses (a name in use, an unknown collation). Errors as
+   * `inspect`.
+   */
   createDatabase(server: ServerAccess, wanted: DatabaseWanted): Promise<void>
 
-  /** Drops a database with all sessions on it; none of that name is fine. Errors as `inspect`. */
+  /** Drops a database with all its sessions; a missing one is no error. Errors as `inspect`. */
   dropDatabase(server: ServerAccess, name: string): Promise<void>
 
-  /** What consents the migration needs, looked up on both servers. Errors as `inspect`. */
+  /** The consents that the migration needs, from both servers. Errors as `inspect`. */
   survey(migration: string, spec: MigrationSpec, credentials: Credentials): Promise<Survey>
 
   /**
@@ -446,8 +451,9 @@ export interface DatabaseEngine extends AsyncDisposable {
   ): Promise<ValidationReport>
 
   /**
-   * Writes the settings that logical replication needs on the source, for good: they take effect when its
-   * operator restarts it. Nothing to write is fine. `refused` when the user may not. Errors as `inspect`.
+   * Writes the settings that logical replication needs on the source, permanently. They take effect when its
+   * operator restarts it. It is no error when nothing needs to be written. `refused` when the user may not. Errors
+   * as `inspect`.
    */
   setUpReplication(source: ServerAccess): Promise<ReplicationReadiness>
 
@@ -458,10 +464,10 @@ export interface DatabaseEngine extends AsyncDisposable {
    */
   run(migration: string, spec: MigrationSpec, credentials: Credentials): Promise<void>
 
-  /** What is known of it, without asking the servers. A migration never heard of is `none`, no error. */
+  /** The known state, without contacting the servers. An unknown migration is `none`, no error. */
   observe(migration: string): Promise<ObservedMigration>
 
-  /** What has come of it, database by database, without asking the servers. Empty for one never heard of. */
+  /** The results, database by database, without contacting the servers. Empty for an unknown migration. */
   report(migration: string): Promise<readonly DatabaseReport[]>
 
   /**
@@ -495,8 +501,8 @@ export interface DatabaseEngine extends AsyncDisposable {
   ): Promise<void>
 
   /**
-   * What is left on the servers of what this migration made, from their catalogs. Empty is clean. For tests,
-   * operators and the last look before `forget`. Errors as `inspect`.
+   * What this migration's objects left on the servers, from their catalogs. Empty means clean. For tests, operators
+   * and the check before `forget`. Errors as `inspect`.
    */
   traces(
     migration: string,
@@ -504,9 +510,12 @@ export interface DatabaseEngine extends AsyncDisposable {
     credentials: Credentials,
   ): Promise<readonly PendingCleanUp[]>
 
-  /** Removes the record. `busy` while a worker runs or is lost with something to clean up. Nothing is fine. */
+  /**
+   * Removes the record. `busy` while a worker runs, or is lost with something to clean up. A missing record is no
+   * error.
+   */
   forget(migration: string): Promise<void>
 
-  /** Tokens of all migrations with a record, for the sweep of what nobody owns any more. */
+  /** Tokens of all migrations with a record, for the sweep of orphans. */
   list(): Promise<readonly string[]>
 }

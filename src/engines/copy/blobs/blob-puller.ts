@@ -1,6 +1,7 @@
 /**
- * Asks a blob service to copy a blob from itself, in the very state that was listed, by signatures that are
- * good for a day: one for reading the one container, one for writing the other. Where the service does not do so, the bytes pass here.
+ * Asks a blob service to copy a blob within itself, in exactly the listed state. Two signatures, valid for a day,
+ * allow reading the one container and writing the other. Where the service cannot do it, the bytes go through this
+ * process.
  */
 
 import { type Agent, type RequestOptions, request } from 'node:http'
@@ -20,12 +21,12 @@ import { ItemChanged, type ListedItem } from '../objects.ts'
 import { asked, containerOf, isSecure, nameOf, statusOf } from './blob-service.ts'
 import { bodyOf } from './blob-source.ts'
 
-/** What services copy within one request. */
+/** The size that services copy within one request. */
 const pullBytesMax = 256 * 1024 * 1024
 const signatureMilliseconds = 24 * 3600 * 1000
 const blockBytes = 8 * 1024 * 1024
 const blocksAtOnce = 2
-/** Refused so often and never done: it is not asked again. */
+/** After this many refusals without a success, the service is not asked again. */
 const refusalsMax = 3
 const mark = 'service:'
 const protocolVersion = '2021-12-02'
@@ -57,7 +58,7 @@ export class BlobPuller {
     return item.size <= pullBytesMax
   }
 
-  /** The digest is the service's own checksum where it tells one. */
+  /** The digest is the service's own checksum, if it reports one. */
   async pull(item: ListedItem, target: BlockBlobClient): Promise<string> {
     const source = this.#container.getBlobClient(nameOf(this.#location, item.key))
     if (this.#hasWorked || this.#refusals < refusalsMax) {
@@ -85,7 +86,7 @@ export class BlobPuller {
     return this.#carry(item, target)
   }
 
-  /** Through here, and visible at once when all of it is there. */
+  /** Copies through this process; the blob becomes visible when it is complete. */
   async #carry(item: ListedItem, target: BlockBlobClient): Promise<string> {
     const source = this.#container.getBlobClient(nameOf(this.#location, item.key))
     try {
@@ -99,13 +100,16 @@ export class BlobPuller {
       )
       return mark
     } catch (error) {
-      // Gone or another one: the source moved on since it was listed.
+      // The blob is gone or has changed since it was listed.
       if (statusOf(error) === 412 || statusOf(error) === 404) throw new ItemChanged(item.key)
       return asked('SourceRefused', item.key, () => Promise.reject(error))
     }
   }
 
-  /** One bare request, as there are many of them; undefined for whatever is not a plain yes: it is asked again in full. */
+  /**
+   * One plain request, as there are many of them; undefined for anything but a plain success, which is then asked
+   * again in full.
+   */
   #askedQuickly(source: string, { etag }: ListedItem, target: string): Promise<string | undefined> {
     const options: RequestOptions = {
       method: 'PUT',
@@ -133,10 +137,10 @@ export class BlobPuller {
           done(answer.statusCode === accepted ? mark + digest : undefined)
         })
       })
-      // Of the whole call: a byte now and then would put off the end of one that is silent.
+      // The deadline of the whole call: a server that sends a byte now and then would never time out otherwise.
       const timer = setTimeout(() => call.destroy(), answerMilliseconds)
       call.on('error', () => done(undefined))
-      // Also where it answered with another protocol, or was broken off behind its head.
+      // Also when it answered with another protocol, or broke off after the head.
       call.on('close', () => {
         clearTimeout(timer)
         done(undefined)
@@ -145,7 +149,7 @@ export class BlobPuller {
     })
   }
 
-  /** Counted from the service's own clock, which is the one that judges it. */
+  /** Times are by the service's own clock, which judges them. */
   async #sign(): Promise<Signatures> {
     const { container } = this.#location
     const { date } = await asked('SourceRefused', container, () => this.#container.getProperties())

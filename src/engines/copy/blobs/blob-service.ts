@@ -1,4 +1,4 @@
-/** A connection to a blob service, and its failures in the port's words: without the key, which no message holds. */
+/** A connection to a blob service. Its errors become errors of the port, never with the key. */
 
 import {
   BlobServiceClient,
@@ -16,12 +16,12 @@ import { boundedClient } from './bounded-client.ts'
 export const blobsAtOnce = 32
 const triesMax = 4
 const requestMilliseconds = 60_000
-/** What is told of a code that the service answered with. */
+/** The shown length of the service's error code. */
 const codeCharactersMax = 100
 
 export function containerOf(location: BlobLocation, outbound: Outbound): ContainerClient {
   checkLocation(location)
-  // Redirected requests go by it too.
+  // Redirected requests use it too.
   const httpClient = boundedClient(outbound, isSecure(location))
   const pipeline = newPipeline(new StorageSharedKeyCredential(location.account, location.key), {
     httpClient,
@@ -55,7 +55,7 @@ export function statusOf(error: unknown): number | undefined {
   return error instanceof RestError ? error.statusCode : undefined
 }
 
-/** Runs a call of the service; its refusals become `CopyFailure` with the service's own code. */
+/** Calls the service; its errors become `CopyFailure` with the service's own code. */
 export async function asked<T>(
   side: 'SourceRefused' | 'TargetRefused',
   what: string,
@@ -65,7 +65,7 @@ export async function asked<T>(
     return await work()
   } catch (error) {
     if (error instanceof CopyFailure || error instanceof ItemChanged) throw error
-    // What the client throws when an answer lacks what it expects, or was broken off.
+    // Thrown by the client when an answer is incomplete or lacks what it expects.
     if (!(error instanceof RestError)) {
       throw new CopyFailure(
         'Unreachable',
@@ -98,12 +98,12 @@ export async function asked<T>(
   }
 }
 
-/** Whatever else answers at its address is told of as one that does not answer. */
+/** Anything else that answers at the address is reported as a service that does not answer. */
 function isOfBlobService({ response }: RestError): boolean {
   return ['x-ms-request-id', 'x-ms-error-code'].some((name) => response?.headers.has(name) === true)
 }
 
-/** Tags come with quotes in some answers and without in others. */
+/** Some answers quote tags and others do not. */
 export function bareEtag(etag: string | undefined): string {
   return (etag ?? '').replace(/^"|"$/g, '')
 }

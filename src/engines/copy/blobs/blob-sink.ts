@@ -29,7 +29,7 @@ export class BlobSink implements ObjectSink {
   readonly #container: ContainerClient
   readonly #staged: boolean
   readonly #puller: BlobPuller | undefined
-  /** Nothing was there when this began: nothing of others is to be looked for at the end. */
+  /** True when the target was empty at the start: no foreign items need to be looked for at the end. */
   #isFresh = false
 
   constructor(location: BlobLocation, task: RoutedTask) {
@@ -114,7 +114,7 @@ export class BlobSink implements ObjectSink {
         let rest = chunk
         while (rest.length > 0) {
           const room = rest.subarray(0, blockBytes - length)
-          // Copied: the source uses its buffers again.
+          // A copy, because the source reuses its buffers.
           pending.push(Buffer.from(room))
           length += room.length
           rest = rest.subarray(room.length)
@@ -132,13 +132,13 @@ export class BlobSink implements ObjectSink {
     }
   }
 
-  /** Once begun it is seen to its end: cancelled half-way it would leave old and new side by side. */
+  /** It always completes: stopped half-way it would leave old and new blobs side by side. */
   async publish(journal: CopyJournal): Promise<void> {
     if (!this.#staged) return
     let after: string | undefined
     for (;;) {
       const items = await journal.done(after, batchItems)
-      // Those that were pulled before a cut are where they belong.
+      // Blobs that were pulled before a cut are in place already.
       const staged = items.filter(({ digest }) => !BlobPuller.isOfPulled(digest))
       await side(staged, (item) => this.#commit(item))
       after = items.at(-1)?.key
@@ -150,7 +150,7 @@ export class BlobSink implements ObjectSink {
     if (this.#location.shape === 'tree' && !this.#isFresh) await this.#removeOthers(journal)
   }
 
-  /** Blocks that are never committed vanish by themselves, and no reader sees them. */
+  /** Uncommitted blocks vanish by themselves, and no reader sees them. */
   async discard(): Promise<void> {}
 
   async [Symbol.asyncDispose](): Promise<void> {}
@@ -187,7 +187,7 @@ export class BlobSink implements ObjectSink {
     )
   }
 
-  /** As much of what was promised as the service still has. */
+  /** As much of the promised blocks as the service still has. */
   async #kept(blob: BlockBlobClient, item: ListedItem, wished: number): Promise<number> {
     if (wished === 0) return 0
     const list = await asked('TargetRefused', item.key, () => blob.getBlockList('uncommitted'))
@@ -201,14 +201,17 @@ export class BlobSink implements ObjectSink {
     return this.#container.getBlockBlobClient(nameOf(this.#location, key))
   }
 
-  /** All ids of a blob must be of one length. Of this very state of the item, so that no two are mixed. */
+  /**
+   * All block ids of a blob must have the same length. The id contains the item's state, so that blocks of two
+   * states are never mixed.
+   */
   #block(item: Pick<DoneItem, 'etag'>, index: number): string {
     const state = createHash('md5').update(`${this.#task.run}\n${item.etag}`).digest('hex')
     return Buffer.from(`${state.slice(0, 16)}${String(index).padStart(6, '0')}`).toString('base64')
   }
 }
 
-/** One host and port: what its own service reaches, it copies without help. */
+/** The same host and port: the service can copy within itself. */
 function isOneService(source: BlobLocation, target: BlobLocation): boolean {
   return new URL(source.endpoint).origin === new URL(target.endpoint).origin
 }

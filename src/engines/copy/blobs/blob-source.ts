@@ -1,4 +1,4 @@
-/** Reads blobs, each only in the very state that was listed. */
+/** Reads blobs, each only in exactly the listed state. */
 
 import { hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
@@ -17,17 +17,17 @@ import {
   statusOf,
 } from './blob-service.ts'
 
-/** As many as services list at once. */
+/** The largest page of services. */
 const pageItems = 5000
 const blobWholeMax = 4 * 1024 * 1024
-/** What a data set may be of: each item is a row of the manifest. */
+/** The number of items in a data set: each is a row of the manifest. */
 const itemsMax = 10_000_000
-/** Pages in a row that bring nothing. */
+/** The number of consecutive empty pages. */
 const emptyPagesMax = 1000
-/** As long as services let names be, and longer than their tags are. */
+/** The longest name that services allow, which is longer than their tags. */
 const nameCharactersMax = 1024
 const etagCharactersMax = 200
-/** A body is waited for so long altogether, and longer as long as it brings so much. */
+/** The time for a body; it grows with the number of bytes received. */
 const bodyMilliseconds = 60_000
 const bytesPerMillisecondMin = 16
 
@@ -87,7 +87,7 @@ export class BlobSource implements ObjectSource {
         modified: found.lastModified?.getTime() ?? 0,
       }
     } catch (error) {
-      // Nothing there is an answer; all else is told as a failure.
+      // A missing blob is a result; anything else is a failure.
       if (statusOf(error) === 404) return undefined
       return asked('SourceRefused', key, () => Promise.reject(error))
     }
@@ -127,18 +127,18 @@ export class BlobSource implements ObjectSource {
     const blob = this.#container.getBlobClient(nameOf(this.#location, item.key))
     const conditions = { ifMatch: `"${item.etag}"` }
     try {
-      // The range bounds the answer, whatever the service says; an empty blob has none.
+      // The range bounds the answer, whatever the service says; an empty blob has no range.
       const count = item.size === 0 ? undefined : item.size - offset
       return await blob.download(offset, count, { conditions, maxRetryRequests: 3 })
     } catch (error) {
-      // Gone or another one: the source moved on since it was listed.
+      // The blob is gone or has changed since it was listed.
       if (statusOf(error) === 412 || statusOf(error) === 404) throw new ItemChanged(item.key)
       return asked('SourceRefused', item.key, () => Promise.reject(error))
     }
   }
 }
 
-/** Throws `CopyFailure` for what no blob is like: it would end in names of files, in rows, or nowhere. */
+/** Throws `CopyFailure` for an impossible blob: its values would go into file names and rows. */
 function listedOf({ name, properties }: Partial<BlobItem>, prefix: string): ListedItem {
   const { contentLength: size = 0, lastModified } = properties ?? {}
   const etag = bareEtag(properties?.etag)
@@ -175,9 +175,9 @@ export async function* bodyOf(
         clearTimeout(timer),
       )
       if (next.done === true) return
-      // A Node stream gives buffers unless an encoding is set, and none is.
+      // A Node stream yields buffers unless an encoding is set.
       const chunk = next.value as Buffer
-      // Only what the service takes: whoever is given the chunk may take long as well.
+      // Only the service's time counts: the consumer of a chunk may take long as well.
       waited += elapsedMilliseconds() - began
       bytes += chunk.length
       if (waited > bodyMilliseconds && bytes / waited < bytesPerMillisecondMin) {

@@ -1,6 +1,6 @@
 /**
- * Sends the requests of the blob client by a routed agent. The client's own way keeps an answer whole, however long, and
- * waits for its end, however late: a service could fill the memory or hold a run for ever.
+ * Sends the requests of the blob client with a bounded, routed agent. The client by itself keeps an answer whole,
+ * however long, and waits for its end, however late, so a service could fill the memory or hold a run for ever.
  */
 
 import { type Agent, type IncomingMessage, request as requestPlain } from 'node:http'
@@ -16,9 +16,9 @@ import { agentOf } from '#outbound/agents.ts'
 import type { Outbound } from '#outbound/outbound.ts'
 import { TooLarge, textOf } from '#outbound/request.ts'
 
-/** Of a request, from its first byte to the head of its answer; and from there to the end of a text. */
+/** The time from a request's first byte to the head of its answer, and from there to the end of a text. */
 const answerMilliseconds = 60_000
-/** The longest page of a listing. */
+/** The longest page of a list. */
 const textBytesMax = 16 * 1024 * 1024
 
 export function boundedClient(outbound: Outbound, secure: boolean): IHttpClient {
@@ -57,13 +57,13 @@ function headOf(request: WebResource, agent: Agent): Promise<IncomingMessage> {
       resolve(answer)
     })
     call.on('error', fail)
-    // Nobody asked for another protocol; without this the request would never end.
+    // Nobody asked for another protocol; without this handler the request would never end.
     call.once('upgrade', (_, socket) => {
       socket.destroy()
       fail(new Error('it answered with another protocol'))
     })
     const body = typeof request.body === 'function' ? request.body() : request.body
-    // The client gives bytes, text, or a Node stream.
+    // The client passes bytes, text, or a Node stream.
     if (isStream(body)) body.once('error', (error) => call.destroy(error)).pipe(call)
     else call.end(body)
   })

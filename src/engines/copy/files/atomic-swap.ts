@@ -6,17 +6,17 @@
 import { spawnSync } from 'node:child_process'
 import { statSync } from 'node:fs'
 
-/** The number of renameat2, by processor. */
+/** The number of the system call renameat2, by processor. */
 const numbers: Readonly<Record<string, number>> = { x64: 316, arm64: 276 }
-/** Of renameat2: relative to the working directory, and exchange. */
+/** Arguments of renameat2: relative to the working directory, and exchange. */
 const [here, exchanging] = [-100, 2]
 const waitMilliseconds = 10_000
 
-/** In the order in which they are tried; the first two alike on every one of them, the last from coreutils 9.5 on. */
+/** In order of preference. The first two behave the same everywhere; the last one needs coreutils 9.5. */
 export const swapPrograms = ['/usr/bin/perl', '/usr/bin/python3', '/usr/bin/mv'] as const
 type SwapProgram = (typeof swapPrograms)[number]
 
-/** False where nothing on this machine or file system can: nothing has changed then. */
+/** Returns false when nothing on this machine or file system can do it; then nothing has changed. */
 export function swapFolders(
   left: string,
   right: string,
@@ -30,14 +30,14 @@ export function swapFolders(
 ctypes.CDLL(None).syscall(${number}, ${here}, left, ${here}, right, ${exchanging})`
   const words: Readonly<Record<SwapProgram, readonly string[]>> = {
     '/usr/bin/perl': ['-e', perl],
-    // Nothing of the folder it is started in is loaded.
+    // Loads nothing from the folder it is started in.
     '/usr/bin/python3': ['-I', '-c', python],
     '/usr/bin/mv': ['--exchange', '--no-target-directory'],
   }
   for (const program of programs) {
     const options = { stdio: 'ignore', env: {}, timeout: waitMilliseconds } as const
     spawnSync(program, [...words[program], left, right], options)
-    // What it says of itself is not asked: what is there tells it.
+    // The program's exit code is ignored; the result on disk counts.
     if (statSync(right, { bigint: true }).ino === ino) return true
   }
   return false

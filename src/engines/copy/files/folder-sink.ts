@@ -32,10 +32,10 @@ import { placeOf, safePath } from './safe-path.ts'
 const readBytes = 4 * 1024 * 1024
 const { O_CREAT, O_NOFOLLOW, O_RDWR, O_TRUNC, O_WRONLY } = constants
 
-/** How long what was exchanged stays for those who are reading it. */
+/** How long the replaced folder stays for its current readers. */
 const graceMilliseconds = 200
 
-/** In the stage: a folder with this name and its number is taking the target's place. */
+/** In the stage: a folder with this prefix and its inode number is taking the target's place. */
 const nextPrefix = 'next-'
 
 interface Next {
@@ -49,11 +49,11 @@ export class FolderSink implements ObjectSink {
   readonly #location: FolderLocation
   readonly #task: CopyTask
   readonly #folders: HeldFolders
-  /** What stays held until the end: the stages, and the one of this run. */
+  /** Held open until the end: the folder of stages, and this run's stage. */
   readonly #stages: HeldFolders
   /** Below the root. */
   readonly #place: readonly string[]
-  /** All that is unfinished of this run. */
+  /** Everything of this run that is unfinished. */
   readonly #run: string
   readonly #staged: boolean
   #resumed = false
@@ -81,11 +81,11 @@ export class FolderSink implements ObjectSink {
       this.#resumed = true
       const next = this.#nextOf(this.#stage())
       if (next !== undefined) {
-        // It had begun to take its place: whether it has, its number tells.
+        // It was taking its place when the run was cut off; its inode number tells whether it has.
         this.#takePlace(next)
         return 'published'
       }
-      // The stage is made with its data, so without it the data has been moved to its place.
+      // The stage is created with its data folder, so a stage without one has been published.
       const isMoved = this.#staged && !existsSync(this.#data())
       if (isMoved && this.#location.shape === 'tree') return 'published'
     } else {
@@ -97,17 +97,19 @@ export class FolderSink implements ObjectSink {
     return 'ready'
   }
 
-  /** Of this run, in the folder of all stages, which is held. */
+  /** This run's stage, in the folder of all stages, which is held open. */
   #stage(): string {
     return this.#stages.at([stageFolder, this.#run])
   }
 
-  /** Where the target stands; the folders above it are made. */
+  /** The target's path; the folders above it are created. */
   #target(): string {
     return this.#folders.at(this.#place, true)
   }
 
-  /** A run that was cut off between the two renames of its publishing, and never taken up, left the target away. */
+  /**
+   * A run that was cut off between the two renames of its publishing, and never continued, left the target missing.
+   */
   #putBack(old: string): void {
     if (existsSync(this.#target()) || !existsSync(old)) return
     renameSync(old, this.#target())
@@ -116,7 +118,7 @@ export class FolderSink implements ObjectSink {
   has(item: ListedItem): boolean {
     if (!this.#resumed) return false
     const found = lstatSync(this.#goal(item.key), { throwIfNoEntry: false })
-    // The time is set last: a file that was cut off has its own.
+    // The time is set last, so a file that was cut off has another.
     return found?.isFile() === true && found.size === item.size && sameTime(found.mtimeMs, item)
   }
 
@@ -182,7 +184,7 @@ export class FolderSink implements ObjectSink {
     }
   }
 
-  /** Its place is taken in one step where the system can, and in two renames where not (decision 0025). */
+  /** The swap is one step where the system can, and two renames otherwise (decision 0025). */
   async publish(): Promise<void> {
     if (!this.#staged) return
     const data = this.#data()
@@ -197,7 +199,7 @@ export class FolderSink implements ObjectSink {
     })
   }
 
-  /** The folder that is about to be, or has been, exchanged for the target; by the number that it has itself. */
+  /** The folder that will be or was exchanged for the target, found by its inode number. */
   #nextOf(stage: string): Next | undefined {
     const name = readdirSync(stage).find((one) => one.startsWith(nextPrefix))
     if (name === undefined) return undefined
@@ -214,17 +216,17 @@ export class FolderSink implements ObjectSink {
   }
 
   async discard(): Promise<void> {
-    // A copy that was refused before it began has made nothing.
+    // A copy that was refused before it began has created nothing.
     if (!existsSync(this.#stages.at([stageFolder]))) return
     const left = existsSync(this.#stage()) ? readdirSync(this.#stage()) : []
-    // Who opened the folder just before it was exchanged reads on in the old one.
+    // A reader that opened the folder just before the exchange continues in the old one.
     if (left.some((one) => one === 'old' || one.startsWith(nextPrefix))) {
       await sleep(graceMilliseconds)
     }
     await rm(this.#stage(), { recursive: true, force: true })
   }
 
-  /** What a cut leaves behind is for the run that takes it up. */
+  /** What a cut leaves behind is for the run that continues it. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#folders[Symbol.dispose]()
     this.#stages[Symbol.dispose]()
@@ -235,7 +237,7 @@ export class FolderSink implements ObjectSink {
     return this.#location.shape === 'file' ? join(data, 'file') : data
   }
 
-  /** Where an item is put, in the stage or in its place; the folders above it are made. */
+  /** The path of an item, in the stage or in the target; the folders above it are created. */
   #goal(key: string): string {
     const stage = [stageFolder, this.#run, 'data']
     if (this.#location.shape === 'file') return this.#staged ? this.#data() : this.#target()
@@ -259,7 +261,7 @@ export class FolderSink implements ObjectSink {
     )
   }
 
-  /** What the file system says, in the port's words. */
+  /** Converts errors of the file system. */
   #translated(shown: string, work: () => void): void {
     try {
       work()

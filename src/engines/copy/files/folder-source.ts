@@ -1,6 +1,6 @@
 /**
- * Reads files below a folder. Calls are synchronous where files are small: this is a process of its own, and a hop
- * to the thread pool costs more than a small file. Links, sockets and devices are left out.
+ * Reads files below a folder. Small files are read synchronously: this is a process of its own, and a call of the
+ * thread pool costs more than a small file. Links, sockets and devices are left out.
  */
 
 import {
@@ -22,12 +22,12 @@ import { HeldFolders } from './held-folders.ts'
 import { placeOf, safePath } from './safe-path.ts'
 
 const readInto = promisify(read)
-/** A pipe that took the place of a file would be waited for. */
+/** Opening a pipe that replaced a file would block otherwise. */
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants
 
 const chunkBytes = 4 * 1024 * 1024
 const folderWholeMax = 1024 * 1024
-/** Small files are read one after the other; so many large ones may be under way meanwhile. */
+/** Small files are read one after the other; this many large ones may be in progress meanwhile. */
 export const filesAtOnce = 4
 const foldersDeepMax = 100
 
@@ -36,9 +36,9 @@ export class FolderSource implements ObjectSource {
   readonly wholeMax = folderWholeMax
   readonly #location: FolderLocation
   readonly #folders: HeldFolders
-  /** Of the folder, or of the file, below the root. */
+  /** The folder or file, below the root. */
   readonly #place: readonly string[]
-  /** One buffer for all small files: what `whole` gives is good until it is called again. */
+  /** One buffer for all small files: the result of `whole` is valid until the next call. */
   readonly #buffer = Buffer.allocUnsafeSlow(folderWholeMax)
 
   constructor(location: FolderLocation) {
@@ -85,7 +85,7 @@ export class FolderSource implements ObjectSource {
         if (read === 0) break
         length += read
       }
-      // Looked at after reading: had it changed before or meanwhile, this would differ from what was listed.
+      // Checked after reading: it differs from the listed state if the file changed before or meanwhile.
       if (etagOf(fstatSync(file, { bigint: true })) !== item.etag || length !== item.size) {
         throw new ItemChanged(item.key)
       }
@@ -113,7 +113,7 @@ export class FolderSource implements ObjectSource {
         const chunk = buffers[turn]?.subarray(0, bytesRead)
         at += bytesRead
         turn = 1 - turn
-        // The next one is read into the other buffer while this one is worked on.
+        // The next chunk is read into the other buffer while this one is processed.
         reading = next()
         reading.catch(() => undefined)
         if (chunk !== undefined) yield chunk
@@ -122,7 +122,7 @@ export class FolderSource implements ObjectSource {
         throw new ItemChanged(item.key)
       }
     } finally {
-      // A read under way would read from whatever gets the number next.
+      // A read in progress would otherwise read from whatever gets the descriptor's number next.
       await reading.catch(() => undefined)
       closeSync(file)
     }
@@ -154,7 +154,10 @@ export class FolderSource implements ObjectSource {
     }
   }
 
-  /** Depth first; the files of a folder come before its folders, so that large ones above many small ones begin early. */
+  /**
+   * Depth first. The files of a folder come before its folders, so that large ones above many small ones begin
+   * early.
+   */
   *#walk(prefix: string, depth: number): Generator<ListedItem> {
     if (depth > foldersDeepMax) {
       throw new CopyFailure(
@@ -199,7 +202,7 @@ function etagOf(found: BigIntStats): string {
   return `${found.mtimeNs.toString(36)}-${found.size.toString(36)}-${found.ino.toString(36)}`
 }
 
-/** What the file system says, in the port's words. */
+/** Converts errors of the file system. */
 function translated(error: unknown, key: string): Error {
   if (error instanceof CopyFailure) return error
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''

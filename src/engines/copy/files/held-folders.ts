@@ -10,9 +10,9 @@ import { CopyFailure } from '../engine.ts'
 
 const { O_DIRECTORY, O_NOFOLLOW, O_RDONLY } = constants
 
-/** More than any path is deep, so that a folder stays held while one below it is opened. */
+/** Deeper than any path, so that a folder stays open while one below it is opened. */
 const heldMax = 256
-/** By number and not `self`: programs that exchange two folders are told these paths too. */
+/** By process id and not `self`: the programs that exchange two folders get these paths too. */
 const descriptors = `/proc/${process.pid}/fd`
 const isHolding = existsSync(descriptors)
 
@@ -21,23 +21,23 @@ interface Held {
   readonly file: number | undefined
 }
 
-/** Paths that it gives are good until it is asked for the next one. */
+/** A path it returns is valid until the next call. */
 export class HeldFolders implements Disposable {
-  /** By the path below the root, the one used last at the end. */
+  /** By the path below the root; the last used one is at the end. */
   readonly #held = new Map<string, Held>()
   readonly #root: string
 
-  /** `root`: where it really is. */
+  /** `root` is the real path. */
   constructor(root: string) {
     this.#root = root
   }
 
-  /** The path of what has this place below the root; `make`: with the folders above it. */
+  /** The path of an entry; with `make`, folders above it are created. */
   at(place: readonly string[], make = false): string {
     return join(this.folder(place.slice(0, -1), make), ...place.slice(-1))
   }
 
-  /** The path of a folder. Throws `CopyFailure` where a link stands in the way, else what the system says. */
+  /** The path of a folder. Throws `CopyFailure` when a link is in the way, else the system's error. */
   folder(place: readonly string[], make = false): string {
     const key = place.join('/')
     const known = this.#held.get(key)
@@ -52,7 +52,7 @@ export class HeldFolders implements Disposable {
     return held.path
   }
 
-  /** Folders that were made anew since are found again. */
+  /** Closes all, so that recreated folders are found again. */
   forget(): void {
     for (const { file } of this.#held.values()) if (file !== undefined) closeSync(file)
     this.#held.clear()
@@ -74,7 +74,7 @@ export class HeldFolders implements Disposable {
     }
     if (found === undefined && make) mkdirSync(path, { recursive: true })
     if (!isHolding) return { path, file: undefined }
-    // Exchanged for a link since: the system refuses it.
+    // The system refuses a folder that was replaced by a link.
     const file = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
     return { path: `${descriptors}/${file}`, file }
   }

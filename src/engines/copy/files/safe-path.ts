@@ -1,4 +1,4 @@
-/** Paths that stay below their root: names are checked, and nothing on the way may be a link. */
+/** Paths that stay below their root: names are checked, and no part of the path may be a link. */
 
 import { existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
@@ -6,13 +6,13 @@ import { CopyFailure, type FolderLocation } from '../engine.ts'
 import { checkedPath, checkLocation } from '../names.ts'
 
 interface SafePath {
-  /** Of the account: absolute, without links. */
+  /** The account's folder: an absolute path without links. */
   readonly root: string
-  /** What the place names, absolute. May not exist. */
+  /** The absolute path of the location. It need not exist. */
   readonly path: string
 }
 
-/** Throws `CopyFailure` where a name is bad, the root is missing, or a link stands in the way. */
+/** Throws `CopyFailure` when a name is not allowed, the root is missing, or a link is in the way. */
 export function safePath(location: FolderLocation): SafePath {
   checkLocation(location)
   const root = realRoot(location.root)
@@ -21,12 +21,12 @@ export function safePath(location: FolderLocation): SafePath {
   return { root, path }
 }
 
-/** The steps that lead from the root to what the place names. */
+/** The names from the root to the location. */
 export function placeOf(location: FolderLocation): readonly string[] {
   return [location.container, ...checkedPath(location.path)]
 }
 
-/** The folder as it really is; made when it is missing and its parent is there. */
+/** The real path of the folder; it is created if missing and its parent exists. */
 export function realRoot(root: string): string {
   if (!existsSync(root)) {
     if (!existsSync(dirname(root))) {
@@ -37,7 +37,7 @@ export function realRoot(root: string): string {
   return realpathSync(root)
 }
 
-/** Everything between the root and the path that exists is a real folder or file. */
+/** Every existing part between the root and the path must be a real folder or file. */
 export function refuseLinks(root: string, path: string, shown: string): void {
   if (path !== root && !path.startsWith(root + sep)) {
     throw new CopyFailure('PathRefused', `'${shown}' leaves its root`)

@@ -1,4 +1,7 @@
-/** What a run notes on the table it publishes, in the same transaction: how a run that was cut off knows that it had. */
+/**
+ * The comment a run writes on the table it publishes, in the same transaction. By it, a continued run knows that it
+ * has published.
+ */
 
 import type { CopyTask } from '../engine.ts'
 
@@ -14,15 +17,15 @@ export function formatMarker(marker: CompletionMarker): string {
   return JSON.stringify(marker)
 }
 
-/** The mark of this very run, or undefined. */
+/** The marker of this very run, or undefined. */
 export function parseMarker(comment: string | null, task: CopyTask): CompletionMarker | undefined {
   if (comment === null || !comment.startsWith('{"armature":')) return undefined
   try {
-    // Written by `writeMark`; a comment of somebody else is compared away below.
+    // `writeMark` writes it; another comment fails the comparison below.
     const marker = JSON.parse(comment) as CompletionMarker
     return marker.armature === task.token && marker.run === task.run ? marker : undefined
   } catch {
-    // JSON.parse has no other way to say no.
+    // JSON.parse reports bad text only by throwing.
     return undefined
   }
 }

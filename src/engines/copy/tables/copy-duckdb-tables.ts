@@ -1,6 +1,6 @@
 /**
- * Tables where one side or both are DuckDB: rows are first read whole into the stage, so that no file is held longer
- * than one statement takes, then loaded beside the target, and made visible in one transaction.
+ * Copies tables when one side or both are DuckDB. Rows are first read completely into the stage, so that no file is
+ * held longer than one statement, then loaded beside the target, and made visible in one transaction.
  */
 
 import { createReadStream, createWriteStream, statSync } from 'node:fs'
@@ -40,7 +40,7 @@ interface Taken {
 type Column = Parameters<typeof asDuckdb>[0][number]
 type Merges = (columns: readonly Column[], key: readonly string[]) => boolean
 
-/** Where what is taken waits to be loaded, and whether the target can take changes alone. */
+/** Where rows wait to be loaded, and whether the target can take only changes. */
 interface Staging {
   readonly stage: TableStage
   readonly merges: Merges
@@ -194,7 +194,7 @@ function markOf(task: CopyTask, taken: Taken, loaded: number): CompletionMarker 
   }
 }
 
-/** The files of both sides are opened by one instance, which reaches one folder. */
+/** One instance opens the files of both sides and can reach only one folder. */
 function refuseOverlap(from: DuckdbTable, to: DuckdbTable): void {
   if (from.root !== to.root) {
     throw new CopyFailure('Unsupported', 'the databases lie below different folders')

@@ -1,6 +1,6 @@
 /**
- * COPY out of one server and into another as streams of the protocol's own frames, which have one form in both
- * directions: they are handed on as they come, and no row is taken apart. Opens and closes no connection.
+ * COPY from one server and into another as streams of the protocol's own frames. They have the same form in both
+ * directions, so they are passed on as they arrive and no row is parsed. It opens and closes no connection.
  */
 
 import { Readable, Writable } from 'node:stream'
@@ -19,23 +19,23 @@ const headerBytes = 5
 const [copyData, copyDone, commandComplete, errorResponse] = [0x64, 0x63, 0x43, 0x45]
 const chunksBytes = 1024 * 1024
 
-/** Gives whole and cut frames of rows, and nothing else. To be submitted to a client that has nothing else to do. */
+/** Yields whole and partial frames of rows, and nothing else. Submit it to a client that has nothing else to do. */
 export class CopyOut extends Readable implements Submittable {
-  /** As the server counts them, once all are read. */
+  /** The server's count, once all are read. */
   rowCount = 0
-  /** Seen so far. In the binary form one more than there are rows. */
+  /** The number of frames so far. The binary format has one more than there are rows. */
   frames = 0
-  /** Of the frames seen so far, without their headers. */
+  /** The bytes of the frames so far, without their headers. */
   bytes = 0
-  /** What this side failed with, where it was this one. */
+  /** The error of this side, if this side failed. */
   failure: Error | undefined
   readonly #text: string
   #socket: Connection['stream'] | undefined
   #driver: Listener | undefined
   readonly #listener: Listener = (chunk) => this.#take(chunk)
-  /** Of a header that the end of a chunk cut. */
+  /** The part of a header that the end of a chunk cut off. */
   #carried: Buffer | undefined
-  /** Of the frame's body, still to come; and whether it is a row's. */
+  /** The remaining bytes of the frame's body, and whether it is a row's. */
   #left = 0
   #isRow = false
 
@@ -47,11 +47,11 @@ export class CopyOut extends Readable implements Submittable {
   submit(connection: Connection): void {
     this.#socket = connection.stream
     const [driver] = this.#socket.listeners('data')
-    // The driver listens with one function of a chunk; nothing else does.
+    // The driver has one listener, a function of a chunk.
     this.#driver = driver as Listener
     this.#socket.removeListener('data', this.#driver)
     this.#socket.on('data', this.#listener)
-    // The driver's own way to ask, which its types leave out.
+    // The driver's own method for queries, which its types leave out.
     ;(connection as CopyConnection).query(this.#text)
   }
 
@@ -85,7 +85,7 @@ export class CopyOut extends Readable implements Submittable {
       }
       this.#isRow = kind === copyData
       if (this.#isRow) this.frames++
-      // The length counts itself, which is part of the header.
+      // The length includes itself, which is part of the header.
       this.#left = bytes.readUInt32BE(at + 1) - 4
       at += headerBytes
       if (!this.#isRow) from = at
@@ -109,7 +109,7 @@ export class CopyOut extends Readable implements Submittable {
     this.#socket?.resume()
   }
 
-  /** The driver passes over what it does not know of a copy. */
+  /** The driver ignores copy messages it does not know. */
   handleCopyData(): void {}
 
   handleCommandComplete({ text }: { readonly text: string }): void {
@@ -120,20 +120,20 @@ export class CopyOut extends Readable implements Submittable {
     this.push(null)
   }
 
-  /** Of the server, or of a connection that is gone. */
+  /** An error of the server, or of a lost connection. */
   handleError(error: Error): void {
     this.failure = error
     this.destroy(error)
   }
 }
 
-/** Takes such frames. Ended in the middle, of a frame as likely as not, its connection is of no more use but to be ended. */
+/** Takes such frames. When it is ended in the middle, usually of a frame, its connection can only be closed. */
 export class CopyIn extends Writable implements Submittable {
   rowCount = 0
   readonly #text: string
   #connection: CopyConnection | undefined
   #isOpen = false
-  /** Waits for the server to be ready for rows. */
+  /** Waits until the server is ready for rows. */
   #begin: (() => void) | undefined
   #final: Done | undefined
 
@@ -143,7 +143,7 @@ export class CopyIn extends Writable implements Submittable {
   }
 
   submit(connection: Connection): void {
-    // The driver's own way to ask, which its types leave out.
+    // The driver's own method for queries, which its types leave out.
     this.#connection = connection as CopyConnection
     this.#connection.query(this.#text)
   }

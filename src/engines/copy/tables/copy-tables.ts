@@ -1,4 +1,4 @@
-/** PostgreSQL to PostgreSQL: COPY out of one snapshot, piped into COPY, without a row being looked at on the way. */
+/** PostgreSQL to PostgreSQL: COPY from one snapshot, piped into COPY, without parsing a row. */
 
 import { pipeline } from 'node:stream/promises'
 import {
@@ -67,11 +67,13 @@ export async function copyPostgresToPostgres(
   }
 }
 
-/** The note of an increment that could not be one. */
+/** The note when an incremental copy was not possible. */
 export const withoutKey =
   'All was copied: without a primary key on both sides, changed rows cannot be told from new ones.'
 
-/** The numbers are the mark's, counted in one go with the end: however often a run is cut off here, once. */
+/**
+ * The counts come from the marker and are counted once together with the end, however often a run is cut off here.
+ */
 export async function conclude(
   journal: CopyJournal,
   marker: CompletionMarker,

@@ -1,6 +1,6 @@
 /**
- * DuckDB files below a folder. DuckDB gives a file that is written to one process alone, so each is attached for as
- * short as it takes, waited for when another has it, and nothing outside of the folder can be reached from a query.
+ * DuckDB files below a folder. DuckDB gives a written file to one process alone, so each file is attached as
+ * briefly as possible and waited for when another process has it. A query can reach nothing outside of the folder.
  */
 
 import { createHash } from 'node:crypto'
@@ -19,37 +19,40 @@ const lookMilliseconds = 100
 const memoryMegabytes = 512
 const threads = 2
 const databasePattern = /^[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,62})$/
-/** No stage folder is one. */
+/** No stage folder matches it. */
 const folderPattern = /^[a-z0-9](?:[a-z0-9-]{0,62})$/
 
 type Cell = string | number | boolean | null
 
 export interface DuckdbFiles extends AsyncDisposable {
-  /** The folder as it really is. */
+  /** The real path of the folder. */
   readonly root: string
-  /** Runs a statement; how many rows it changed. */
+  /** Runs a statement; returns the number of changed rows. */
   run(sql: string): Promise<number>
   rows(sql: string): Promise<readonly Readonly<Record<string, Cell>>[]>
-  /** Opens a file by a name for statements; waits for whoever has it. Throws `CopyFailure` when that lasts. */
+  /**
+   * Attaches a file under a name for statements; waits while another process has it. Throws `CopyFailure` when that
+   * takes too long.
+   */
   attach(path: string, name: string, mode: 'read' | 'write'): Promise<void>
   detach(name: string): Promise<void>
-  /** From now on a cancellation changes nothing: what has begun to be published is seen to its end. */
+  /** From now on a cancellation has no effect: publishing that has begun is completed. */
   holdOut(): void
 }
 
-/** A statement that runs when `signal` is aborted is broken off, and everything then throws `CopyCancelled`. */
+/** When `signal` aborts, the running statement is interrupted, and every call then throws `CopyCancelled`. */
 export async function openDuckdbFiles(
   folder: string,
   side: 'SourceRefused' | 'TargetRefused',
   signal: AbortSignal,
 ): Promise<DuckdbFiles> {
   const root = realRoot(folder)
-  // Loaded here: its library takes longer to load than a small table takes to copy.
+  // Loaded here: loading the library takes longer than copying a small table.
   const { DuckDBInstance } = await loadOptional(
     '@duckdb/node-api',
     () => import('@duckdb/node-api'),
   )
-  // One for a process and folder: two would not see that they write to the same file.
+  // One per process and folder: two would not notice that they write to the same file.
   const key = createHash('sha256').update(root).digest('hex').slice(0, 16)
   const instance = await DuckDBInstance.fromCache(`:memory:armature_${key}`, {
     threads: String(threads),
@@ -88,14 +91,14 @@ export async function openDuckdbFiles(
     rows: (sql) =>
       inWords(async () => {
         const read = await connection.runAndReadAll(sql)
-        // Scalars only are asked for, and as JSON they are these.
+        // Only scalars are selected, and as JSON they have these types.
         return read.getRowObjectsJson() as unknown as Readonly<Record<string, Cell>>[]
       }),
     async attach(path, name, mode) {
       const sql = `attach ${literal(path)} as ${quoted(name)} (${mode === 'read' ? 'read_only' : 'read_write'})`
       for (const from = elapsedMilliseconds(); ; ) {
         const refusal = await inWords(async () => {
-          // Both are an answer here: another process has the file, or another task of this one.
+          // Two errors are a result here: another process has the file, or another task of this one.
           return connection.run(sql).then(
             () => undefined,
             (error: unknown) => {
@@ -113,7 +116,7 @@ export async function openDuckdbFiles(
       }
     },
     async detach(name) {
-      // Also after a failure or an interruption: the file is not to stay with us.
+      // Also after a failure or an interruption: the file must not stay open here.
       await connection.run('rollback').catch(() => undefined)
       await connection.run('use memory').catch(() => undefined)
       await connection.run(`detach database if exists ${quoted(name)}`)
@@ -130,13 +133,13 @@ export async function openDuckdbFiles(
   }
 }
 
-/** Views, macros and defaults of a file are not ours: none of them may read or write anything else. */
+/** Views, macros and defaults of a file are foreign: none may read or write anything else. */
 async function enclose(connection: DuckDBConnection, root: string): Promise<void> {
   try {
     await connection.run(`set allowed_directories = [${literal(root)}]`)
     await connection.run('set enable_external_access = false')
   } catch (error) {
-    // What is closed cannot be set again: another task of this process has closed it.
+    // A locked setting cannot be set again: another task of this process has locked it.
     const read = await connection.runAndReadAll(
       "select current_setting('enable_external_access') as is_open",
     )
@@ -151,7 +154,7 @@ function isBusy(error: unknown): boolean {
   )
 }
 
-/** The file of a table's database. Throws `CopyFailure` for names that could leave the folder. */
+/** The file of a table's database. Throws `CopyFailure` for a name that could leave the folder. */
 export function fileOf(location: DuckdbTable, root: string): string {
   if (!databasePattern.test(location.database)) {
     throw new CopyFailure(

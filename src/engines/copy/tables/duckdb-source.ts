@@ -1,4 +1,4 @@
-/** Reads a table of DuckDB: all of it, or what a growing column says has come since; each time in one statement. */
+/** Reads a table of DuckDB in one statement: all of it, or the new rows by a growing column. */
 
 import { CopyFailure, type CopyTask, type DuckdbTable } from '../engine.ts'
 import { type DuckdbFiles, fileOf, isThere, literal, quoted } from './duckdb-files.ts'
@@ -8,7 +8,7 @@ import type { Watermark } from './postgres-source.ts'
 
 interface DuckdbSource extends AsyncDisposable {
   readonly shape: DuckdbShape
-  /** Undefined: what changed cannot be told, and all is copied. */
+  /** Undefined: changes cannot be determined, and everything is copied. */
   readonly changes: string | undefined
   readonly note: string | undefined
   readonly watermark: string | undefined
@@ -77,12 +77,12 @@ async function changesOf(
   const [row] = await files.rows(`select max(${quoted(column)})::varchar as top from ${from}`)
   const above = row === undefined || row['top'] === null ? null : String(row['top'])
   const watermark = JSON.stringify({ kind: 'column', column, above } satisfies Watermark)
-  // Written by a run of this mapping, kept by the journal.
+  // A run of this mapping wrote it, and the journal kept it.
   const since = task.watermark === undefined ? undefined : (JSON.parse(task.watermark) as Watermark)
   if (since?.kind !== 'column' || since.column !== column || since.above === null) {
     return { changes: undefined, note: undefined, watermark }
   }
-  // What equals the last one may have come since; it is written once more rather than lost.
+  // A row equal to the last one may be new; it is written once more rather than lost.
   const changes = `${quoted(column)} >= cast(${literal(since.above)} as ${found.type})`
   return { changes, note: undefined, watermark }
 }

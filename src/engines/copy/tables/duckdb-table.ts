@@ -1,11 +1,11 @@
-/** One table of an attached DuckDB file: what it looks like. Views are none: what they read is not theirs to share. */
+/** The shape of a table in an attached DuckDB file. Views are refused: what they read is not theirs to share. */
 
 import type { DuckdbTable } from '../engine.ts'
 import { type DuckdbFiles, literal, quoted } from './duckdb-files.ts'
 import type { TableShape } from './postgres-table.ts'
 
 export interface DuckdbShape extends TableShape {
-  /** The statement that makes it, and those that make its indexes, as DuckDB writes them. */
+  /** The statements that create the table and its indexes, as DuckDB prints them. */
   readonly makes: readonly string[]
 }
 

@@ -1,6 +1,6 @@
 /**
- * Writes a table of DuckDB. Rows are put together in a file of the stage; the target's own is opened for the one
- * transaction that makes them visible, so that readers of it wait for that long and never see half.
+ * Writes a table of DuckDB. Rows are collected in a file of the stage. The target's own file is open only for the
+ * transaction that makes them visible, so readers wait only that long and never see half.
  */
 
 import { mkdirSync } from 'node:fs'
@@ -15,14 +15,14 @@ import type { TableStage } from './table-stage.ts'
 
 interface DuckdbTarget {
   readonly shape: DuckdbShape | undefined
-  /** This run published before it was cut off: what it noted. */
+  /** The marker, when this run published before it was cut off. */
   readonly marker: CompletionMarker | undefined
   merges(columns: readonly Column[], key: readonly string[]): boolean
-  /** Loads a CSV of PostgreSQL whose columns have these types there; how many rows. */
+  /** Loads a CSV of PostgreSQL whose columns have these types there; returns the number of rows. */
   loadCsv(csv: string, columns: readonly Column[]): Promise<number>
-  /** Loads what a statement over attached files selects; how many rows. */
+  /** Loads the result of a statement over attached files; returns the number of rows. */
   loadRows(select: string): Promise<number>
-  /** Opens the target. Until `close` no other process can. */
+  /** Opens the target. No other process can until `close`. */
   open(): Promise<void>
   close(): Promise<void>
   publishAll(

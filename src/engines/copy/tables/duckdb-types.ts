@@ -1,13 +1,13 @@
 /**
- * Types of PostgreSQL in DuckDB and the other way, and how a value of DuckDB is written as CSV so that both read the
- * same from it. What has no counterpart stays the text it is shown as, so that nothing is lost or rounded.
+ * Maps types between PostgreSQL and DuckDB, and writes values of DuckDB as CSV that both read the same. A type
+ * without a counterpart becomes text, so that nothing is lost or rounded.
  */
 
 import type { Column } from './postgres-table.ts'
 
 const decimalDigitsMax = 38
 
-/** The type a column of PostgreSQL has in DuckDB. */
+/** The DuckDB type of a PostgreSQL column. */
 function duckdbType(type: string): string {
   const [, digits, scale] = /^numeric\((\d+),(\d+)\)$/.exec(type) ?? []
   if (digits !== undefined && Number(digits) <= decimalDigitsMax) {
@@ -31,7 +31,7 @@ const toDuckdb: ReadonlyMap<string, string> = new Map([
   ['bytea', 'blob'],
 ])
 
-/** What reads a column out of PostgreSQL's CSV, where all but bytes come as their own type. */
+/** The type with which a column of PostgreSQL's CSV is read; only bytes need another. */
 export function csvType(type: string): string {
   return type === 'bytea' ? 'varchar' : duckdbType(type)
 }
@@ -41,7 +41,7 @@ export function fromCsv(quotedName: string, type: string): string {
   return type === 'bytea' ? `unhex(substr(${quotedName}, 3)) as ${quotedName}` : quotedName
 }
 
-/** The type a column of DuckDB has in PostgreSQL. */
+/** The PostgreSQL type of a DuckDB column. */
 function postgresType(type: string): string {
   const decimal = /^DECIMAL\((\d+),(\d+)\)$/.exec(type)
   if (decimal !== null) return `numeric(${decimal[1]},${decimal[2]})`
@@ -79,7 +79,7 @@ function isNested(type: string): boolean {
   return /\]$|^(STRUCT|MAP|UNION)\(/.test(type)
 }
 
-/** What writes a column so that PostgreSQL reads it as `postgresType`. */
+/** The expression that writes a column so that PostgreSQL reads it as `postgresType`. */
 export function intoCsv(quotedName: string, type: string): string {
   if (type === 'BLOB') return `'\\x' || lower(hex(${quotedName})) as ${quotedName}`
   if (isNested(type)) return `to_json(${quotedName})::varchar as ${quotedName}`

@@ -1,4 +1,7 @@
-/** Counts the rows and bytes of a stream as they pass, or takes what its source counts, and tells the journal now and then. */
+/**
+ * Counts the rows and bytes of a stream, or takes its source's counts, and reports them to the journal now and
+ * then.
+ */
 
 import { Transform, type TransformCallback } from 'node:stream'
 import { elapsedMilliseconds } from '../elapsed.ts'
@@ -7,7 +10,7 @@ import type { CopyJournal } from '../engine.ts'
 const tellMilliseconds = 500
 const lineFeed = 10
 
-/** What a source of frames has given so far. */
+/** The counts of a source of frames so far. */
 interface CountedSource {
   readonly frames: number
   readonly bytes: number
@@ -57,12 +60,12 @@ export class Meter extends Transform {
       return
     }
     this.bytes += chunk.length
-    // Nearly every line of CSV is a row; how many there were the server tells at the end.
+    // Nearly every line of CSV is a row; the server reports the exact number at the end.
     for (let at = chunk.indexOf(lineFeed); at >= 0; at = chunk.indexOf(lineFeed, at + 1))
       this.rows++
   }
 
-  /** Resolves when nothing is being told any more. */
+  /** Resolves when no report is in progress. */
   async settled(): Promise<void> {
     await this.#telling
   }

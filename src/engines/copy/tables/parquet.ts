@@ -1,4 +1,4 @@
-/** CSV as PostgreSQL writes it to Parquet, by DuckDB. The module is loaded only where Parquet is asked for. */
+/** Converts PostgreSQL's CSV to Parquet with DuckDB. Loaded only for Parquet. */
 
 import { loadOptional } from '../optional-package.ts'
 import { csvType, fromCsv } from './duckdb-types.ts'

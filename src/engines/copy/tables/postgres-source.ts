@@ -15,7 +15,7 @@ import {
   type TableShape,
 } from './postgres-table.ts'
 
-/** A run can pick up the changes since this one by it. Of one server's history: another server is another one. */
+/** From it the next run finds the changes. It belongs to one server's history; another server has another. */
 export type Watermark =
   | { readonly kind: 'transactions'; readonly server: string; readonly from: string }
   | { readonly kind: 'column'; readonly column: string; readonly above: string | null }
@@ -24,19 +24,19 @@ type Which = 'all' | 'changes'
 
 interface OpenedSource extends AsyncDisposable {
   readonly shape: TableShape
-  /** Undefined: what changed cannot be told, and all is copied. */
+  /** Undefined: changes cannot be determined, and everything is copied. */
   readonly changes: string | undefined
-  /** Why not, where it cannot. */
+  /** The reason why they cannot. */
   readonly note: string | undefined
-  /** What the next run begins with. */
+  /** The watermark of the next run. */
   readonly watermark: string | undefined
   /** As CSV. */
   stream(which: Which, header: boolean): Readable & { rowCount: number }
-  /** In a form that only another server reads. */
+  /** In a format that only another server reads. */
   frames(which: Which, format: FrameFormat): CopyOut
 }
 
-/** Transaction numbers are 32 bits wide: older than this, a comparison would turn around. */
+/** Transaction numbers have 32 bits; an older one would compare the wrong way. */
 const transactionsMax = 2_000_000_000n
 
 export async function openPostgresSource(
@@ -140,11 +140,11 @@ async function byColumn(
   if (since?.kind !== 'column' || since.column !== column || since.above === null) {
     return { where: undefined, note: undefined, watermark }
   }
-  // What equals the last one may have come since; it is written once more rather than lost.
+  // A row equal to the last one may be new; it is written once more rather than lost.
   return { where: `${name} >= ${escapeLiteral(since.above)}`, note: undefined, watermark }
 }
 
 function parse(watermark: string | undefined): Watermark | undefined {
-  // Written by this file, kept by the journal.
+  // This file writes it, and the journal keeps it.
   return watermark === undefined ? undefined : (JSON.parse(watermark) as Watermark)
 }

@@ -1,4 +1,4 @@
-/** One table of a PostgreSQL server: what it looks like, and what is done to it. Refuses what it cannot name safely. */
+/** A table of a PostgreSQL server: its shape, and operations on it. Refuses names it cannot write safely. */
 
 import { Client, DatabaseError, escapeIdentifier } from 'pg'
 import { serverTextProblem } from '#kernel/server-text.ts'
@@ -10,19 +10,19 @@ const connectMilliseconds = 10_000
 
 export interface Column {
   readonly name: string
-  /** As PostgreSQL writes it: `character varying(20)`. */
+  /** As PostgreSQL prints it: `character varying(20)`. */
   readonly type: string
   readonly notNull: boolean
 }
 
-/** How rows go from server to server. */
+/** The format in which rows go from server to server. */
 export type FrameFormat = 'text' | 'binary'
 
 export interface TableShape {
   readonly columns: readonly Column[]
-  /** Names of the primary key's columns; empty without one. */
+  /** The names of the primary key's columns; empty without one. */
   readonly key: readonly string[]
-  /** What was noted on it, of ours or of anybody. */
+  /** The comment on it, ours or somebody's. */
   readonly comment: string | null
 }
 
@@ -52,12 +52,12 @@ export async function connectTo(location: PostgresTable, outbound: Outbound): Pr
     application_name: 'armature data share',
     keepAlive: true,
   })
-  // A connection that breaks while nobody asks is told at the next question.
+  // A connection that breaks between queries is reported at the next one.
   client.on('error', () => undefined)
   try {
     await client.connect()
   } catch (error) {
-    // One that does not speak PostgreSQL is told of as one that does not answer.
+    // A server that does not speak PostgreSQL is reported as one that does not answer.
     if (speaks(error)) return await inWords(location, 'open', () => Promise.reject(error))
     throw notReached(`the server of ${shown(location)}`, outbound.failed(destination, error))
   }
@@ -80,15 +80,15 @@ function speaks(error: unknown): boolean {
 }
 
 /**
- * What one server writes the other is to read as the same, however their owners like to see it; and a copy takes as
- * long as it takes. Settings that a server does not know are passed over.
+ * Text that one server writes must be read the same by the other, whatever their owners' settings; and a copy may
+ * take as long as it needs. Settings that a server does not know are skipped.
  */
 const alike = `select set_config(s.name, wished.value, false) from pg_settings s join (values
     ('DateStyle', 'ISO, YMD'), ('IntervalStyle', 'postgres'), ('extra_float_digits', '3'),
     ('statement_timeout', '0'), ('transaction_timeout', '0'), ('idle_in_transaction_session_timeout', '0')
   ) as wished (name, value) on wished.name = s.name`
 
-/** Whose binary form is the same on every server and holds no number of a database. */
+/** Types whose binary form is the same on every server and contains no number of a database. */
 const plainTypes = new Set(
   (
     'smallint|integer|bigint|real|double precision|numeric|boolean|text|character varying|character|bytea|uuid|date|' +
@@ -97,7 +97,7 @@ const plainTypes = new Set(
   ).split('|'),
 )
 
-/** Binary is half the work for both servers; it wants the very same types on both sides. */
+/** Binary is half the work for both servers; it needs exactly the same types on both sides. */
 export function frameFormat(from: readonly Column[], to: readonly Column[]): FrameFormat {
   const there = new Map(to.map(({ name, type }) => [name, type]))
   const isPlain = ({ name, type }: Column): boolean =>
@@ -105,7 +105,7 @@ export function frameFormat(from: readonly Column[], to: readonly Column[]): Fra
   return from.every(isPlain) ? 'binary' : 'text'
 }
 
-/** Runs a call of the server; what it says becomes a `CopyFailure` that names the table and no credentials. */
+/** Calls the server; an error becomes a `CopyFailure` that names the table and no credentials. */
 export async function inWords<T>(
   location: PostgresTable,
   what: string,
@@ -123,7 +123,7 @@ export async function inWords<T>(
         cause: error,
       })
     }
-    // Of the socket; its message names host and port only.
+    // An error of the socket; its message names only host and port.
     const reason = error instanceof Error ? error.message : String(error)
     throw new CopyFailure(
       'Unreachable',
@@ -180,14 +180,17 @@ export async function shapeOf(
 
 const word = '(?:[a-z_][a-z0-9_$]*|"(?:[^"]|"")+")'
 const intervals = 'interval(?: (?:year|month|day|hour|minute|second|to)){1,3}'
-/** A type as PostgreSQL writes it, and nothing that could stand behind one in a statement. */
+/** A type as PostgreSQL prints it, and nothing that could continue a statement. */
 const typeForm = new RegExp(
   `^(?:${word}(?:\\.${word})?|double precision|(?:character|bit) varying|${intervals})` +
     '(?:\\(-?\\w+(?:,-?\\w+)*\\))?(?: with(?:out)? time zone)?(?:\\[\\])*$',
 )
 const typeCharactersMax = 300
 
-/** Types are the words of another server, whose owner may have it say anything. Throws `CopyFailure` for what is no type. */
+/**
+ * Types come from another server, whose owner can make it say anything. Throws `CopyFailure` for text that is no
+ * type.
+ */
 export function definition(columns: readonly Column[]): string {
   return columns
     .map(({ name, type, notNull }) => {

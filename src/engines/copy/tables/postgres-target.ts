@@ -1,6 +1,6 @@
 /**
  * Writes a table: a whole one beside the target, which then takes its name in one transaction; or changed rows,
- * merged by the primary key in one transaction. Readers see the table before or the table after.
+ * merged by the primary key in one transaction. Readers see the old table or the new one.
  */
 
 import type { Writable } from 'node:stream'
@@ -23,15 +23,18 @@ import {
   type TableShape,
 } from './postgres-table.ts'
 
-/** All is one transaction, from the stage to its publishing: closed before, nothing of it stays. */
+/** Everything is one transaction, from the stage to publishing. When it is closed earlier, nothing stays. */
 interface OpenedTarget extends AsyncDisposable {
-  /** Undefined when there is none yet. */
+  /** Undefined when there is no table yet. */
   readonly shape: TableShape | undefined
-  /** This run published before it was cut off: what it noted. */
+  /** The marker, when this run published before it was cut off. */
   readonly marker: CompletionMarker | undefined
-  /** Can changed rows be merged: the same columns, and a primary key? */
+  /** Whether changed rows can be merged: the same columns, and a primary key. */
   merges(columns: readonly Column[], key: readonly string[]): boolean
-  /** Makes the stage and gives what loads it: CSV, or the frames of another server. Nobody else sees it before it is published. */
+  /**
+   * Creates the stage and returns what loads it: CSV, or another server's frames. Nobody else sees it before it is
+   * published.
+   */
   load(
     kind: 'all' | 'changes',
     columns: readonly Column[],
@@ -96,7 +99,7 @@ async function open(
         }
         const into = kind === 'changes' ? 'pg_temp.armature_changes' : stage
         const names = list(columns.map(({ name }) => name))
-        // Made in this transaction, and so written as rows that everybody may see: nothing has to look at them again.
+        // The table is created in this transaction, so its rows can be written as frozen and need no later check.
         const copy = `copy ${into} (${names}) from stdin with (format ${format}, freeze)`
         return client.query(format === 'csv' ? copyFrom(copy) : new CopyIn(copy))
       }),
@@ -147,7 +150,7 @@ async function requireEmpty(
   )
 }
 
-/** The new table is to be read by those who could read the old one. */
+/** Who could read the old table may read the new one. */
 async function grantAlike(client: Client, target: string, stage: string): Promise<void> {
   const { rows } = await client.query<{ grant: string }>(
     `select format('grant %s on table %s to %s', a.privilege_type, ${escapeLiteral(stage)},

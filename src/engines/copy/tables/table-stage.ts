@@ -1,4 +1,6 @@
-/** The folder of what a run puts together beside the tables of a DuckDB folder; gone when the run has ended. */
+/**
+ * The folder where a run prepares files beside the tables of a DuckDB folder. It is removed when the run has ended.
+ */
 
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,12 +10,15 @@ import { stageFolder } from '../names.ts'
 
 export interface TableStage {
   readonly folder: string
-  /** Of a file in it. */
+  /** The path of a file in it. */
   at(name: string): string
   remove(): void
 }
 
-/** Made anew: a table under way is read anew after a cut. What earlier runs of the mapping left goes with it. */
+/**
+ * Created anew: after a cut, a table in progress is read again. Leftovers of the mapping's earlier runs are
+ * removed.
+ */
 export function openTableStage(root: string, task: Pick<CopyTask, 'token' | 'run'>): TableStage {
   const stages = join(root, stageFolder)
   refuseLinks(root, stages, stageFolder)

@@ -1,6 +1,6 @@
 /**
- * A table as one file: CSV with a header, or Parquet that DuckDB makes. The file is put together in a temporary
- * folder of this machine (of a DuckDB table: below its root) and then goes the way of any object.
+ * Exports a table as one file: CSV with a header, or Parquet made by DuckDB. The file is prepared in a temporary
+ * folder of this machine (for a DuckDB table: below its root) and then copied like any object.
  */
 
 import { createWriteStream } from 'node:fs'
@@ -38,7 +38,7 @@ export async function copyTableToFile(
   try {
     if (from.kind === 'duckdb') {
       await using files = await openDuckdbFiles(from.root, 'SourceRefused', signal)
-      // Below the root: nothing else is in reach of it.
+      // Below the root: DuckDB can reach nothing else.
       const stage = openTableStage(files.root, task)
       try {
         const counted = await exportDuckdb(task, from, files, stage.at('export'))
@@ -101,7 +101,7 @@ async function exportDuckdb(
   return { rowsRead, sizeRead: size, sizeWritten: size }
 }
 
-/** The file goes the way of any object. */
+/** The file is copied like any object. */
 async function send(
   task: CopyTask,
   { root, counted }: { readonly root: string; readonly counted: Exported },
@@ -113,7 +113,7 @@ async function send(
   await copyObjects(task, made, sink, { journal: countingRows(journal, counted), signal })
 }
 
-/** What was read is rows, not a file; it counts with the end. The file is known by this run alone. */
+/** Rows are counted, not the file, and they count with the end. Only this run knows the file. */
 function countingRows(journal: CopyJournal, table: Exported): CopyJournal {
   return {
     ...journal,

@@ -1,4 +1,6 @@
-/** A blob service for tests: azurite of the conformance package, on loopback and in memory. Ends with its owner. */
+/**
+ * A blob service for tests: azurite of the conformance package, on loopback and in memory. It ends with its owner.
+ */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -11,7 +13,7 @@ const script = resolve(
   '../../../../tests/conformance/node_modules/azurite/dist/src/blob/main.js',
 )
 
-/** The account and key that azurite has by itself: known to everybody, no secret. */
+/** The built-in account and key of azurite, which are public. */
 export const emulator = {
   account: 'devstoreaccount1',
   key: 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==',
@@ -48,7 +50,7 @@ export async function startAzurite(): Promise<BlobServer> {
   process.once('exit', endWithUs)
   const endpoint = `http://127.0.0.1:${port}/${emulator.account}`
   for (let attempt = 0; attempt < 400; attempt++) {
-    // Any answer is one, also a refusal.
+    // Any answer will do, even a refusal.
     const answer = await fetch(endpoint).catch(() => undefined)
     if (answer !== undefined) break
     await sleep(50)

@@ -1,4 +1,4 @@
-/** Copies in this very process: the same code as the worker's, for tests that need no process. */
+/** Copies in this process with the worker's code, for tests that need no process. */
 
 import type { Outbound } from '#outbound/outbound.ts'
 import { openWay } from '#outbound/testing/ways.ts'

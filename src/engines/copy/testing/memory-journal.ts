@@ -1,4 +1,4 @@
-/** A journal in memory, with the promises of the real one; for the contract suite. It can die at a chosen call. */
+/** A journal in memory that keeps the real one's promises, for the contract suite. It can fail at a chosen call. */
 
 import type { CopyJournal, CopyTask, Counted, DoneItem, Item, Progress, Todo } from '../engine.ts'
 import { compareKeys } from '../names.ts'
@@ -9,7 +9,7 @@ interface Known extends DoneItem {
 
 export class JournalClosed extends Error {}
 
-/** What outlives a run: of one mapping. */
+/** The state of one mapping, which outlives a run. */
 export class MemoryManifest {
   owned = false
   watermark: string | undefined
@@ -18,7 +18,7 @@ export class MemoryManifest {
   parts = new Map<string, { etag: string; offset: number }>()
   readonly counts = new Map<string, Required<Counted>>()
   readonly notes: string[] = []
-  /** Calls answered until the journal fails. */
+  /** The number of calls answered before the journal fails. */
   callsLeft = Number.POSITIVE_INFINITY
   readonly calls: string[] = []
 

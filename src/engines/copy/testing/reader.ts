@@ -1,4 +1,4 @@
-/** Looks at a folder without a pause until it is told to stop, and says how often it was absent or not whole. */
+/** Reads a folder continuously until it is stopped, and counts how often it was missing or incomplete. */
 
 import { readdirSync } from 'node:fs'
 
@@ -6,13 +6,13 @@ const [, , folder = '', whole = '0'] = process.argv
 const seen = { looks: 0, absent: 0, half: 0 }
 
 function look(): void {
-  // Breathes now and then: to hear that it is to stop.
+  // Pauses now and then, to notice a stop.
   for (let n = 0; n < 500; n++) {
     seen.looks++
     try {
       if (readdirSync(folder).length !== Number(whole)) seen.half++
     } catch {
-      // Not there, in this instant.
+      // Missing at this moment.
       seen.absent++
     }
   }

@@ -1,11 +1,11 @@
-/** In front of a blob service: passes everything on but requests to copy, which it does not know how to do. */
+/** A proxy of a blob service that forwards everything except requests to copy, which it does not support. */
 
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { BlobServer } from './azurite.ts'
 
 interface StubbornService extends BlobServer {
-  /** How often it was asked to copy. */
+  /** The number of copy requests. */
   asked(): number
 }
 

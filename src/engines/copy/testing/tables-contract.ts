@@ -11,11 +11,11 @@ import { JournalClosed, MemoryManifest } from './memory-journal.ts'
 
 export interface TableSide {
   readonly location: TableLocation
-  /** Runs a statement of what all dialects share; `TABLE` in it is the place's table, `SCHEMA` its schema. */
+  /** Runs a statement that all dialects understand; `TABLE` in it is the location's table, `SCHEMA` its schema. */
   run(sql: string): Promise<void>
   /** Rows as text. */
   rows(sql: string): Promise<readonly (readonly (string | null)[])[]>
-  /** Names of tables and files that a copy has left beside the table. */
+  /** The names of tables and files that a copy left beside the table. */
   leftovers(): Promise<readonly string[]>
 }
 
@@ -202,7 +202,7 @@ export function tablesContract(
 
 type Rows = Awaited<ReturnType<TableSide['rows']>>
 
-/** Told by the first row that differs: thousands of them say nothing. */
+/** Only the first different row is reported: thousands of them help nobody. */
 function alike(found: Rows, expected: Rows): void {
   const at = expected.findIndex((row, index) => String(row) !== String(found[index]))
   if (at >= 0) assert.deepEqual(found[at], expected[at])

@@ -1,6 +1,6 @@
 /**
- * The process of a session: copies what it is told, and asks its parent for the journal. It ends with its parent,
- * and opens nothing that the task does not name.
+ * The process of a session: it copies what its parent sends and asks the parent for the journal. It ends with its
+ * parent, and opens only what the task names.
  */
 
 import { flushCompileCache } from 'node:module'
@@ -11,7 +11,7 @@ import { copyTask } from '../copy-task.ts'
 import { CopyCancelled, CopyFailure, type CopyJournal, type CopyTask } from '../engine.ts'
 import type { FromWorker, JournalCall, Outcome, ToWorker } from './messages.ts'
 
-/** Above what 32 blobs at once, or DuckDB, take. */
+/** More than 32 blobs at once, or DuckDB, need. */
 const residentBytesMax = 1536 * 1024 * 1024
 const lookMilliseconds = 200
 
@@ -22,7 +22,7 @@ const waiting = new Map<number, { resolve(value: unknown): void; reject(error: E
 let calls = 0
 
 function say(message: FromWorker): void {
-  // A parent that is gone hears nothing; the disconnection ends this process.
+  // A parent that is gone receives nothing; the disconnect event ends this process.
   process.send?.(message, undefined, undefined, () => undefined)
 }
 
@@ -35,7 +35,7 @@ function ask(taskId: string, journal: JournalCall): Promise<unknown> {
 }
 
 function ledgerOf(taskId: string): CopyJournal {
-  // Every answer is what the parent's own journal gave for the very call.
+  // Every answer is what the parent's journal returned for this very call.
   const call = (journal: JournalCall) => ask(taskId, journal) as Promise<never>
   return {
     todo: (items) =>
@@ -59,7 +59,7 @@ async function run(task: CopyTask, settings: OutboundSettings): Promise<void> {
     outcomeOf,
   )
   cancels.delete(task.id)
-  // Its parent ends it by a kill, which writes nothing.
+  // The parent ends it by a kill, which does not write the cache.
   flushCompileCache()
   say({ kind: 'ended', taskId: task.id, outcome })
 }
@@ -92,7 +92,8 @@ process.on('message', (message: ToWorker) => {
       return
   }
 })
-// What a server sends is held outside of the heap, which has a bound of its own. The session is told that its worker is lost.
+// Data of a server is held outside of the heap, which has a bound of its own. The session is told that its worker
+// is lost.
 setInterval(() => {
   if (process.memoryUsage.rss() > residentBytesMax) process.kill(process.pid, 'SIGKILL')
 }, lookMilliseconds)

@@ -1,4 +1,4 @@
-/** What the process of a session and its parent say to each other. Structured clones; nothing is kept open by them. */
+/** The messages between a session's process and its parent. They are structured clones. */
 
 import type { OutboundSettings } from '#outbound/policy.ts'
 import type { CopyJournal, CopyTask, FailureCode } from '../engine.ts'
@@ -34,7 +34,7 @@ export type Outcome =
       readonly message: string
       readonly retry: 'later' | 'never'
     }
-  /** The journal threw: its keeper knows what. */
+  /** The journal threw; its keeper has the error. */
   | { readonly kind: 'journal' }
-  /** Ours; for the log. */
+  /** A bug of ours, for the log. */
   | { readonly kind: 'fault'; readonly message: string }

@@ -1,6 +1,6 @@
 /**
- * Copying in a process of its own for each session: it shares no event loop, no thread pool and no memory with the
- * server, and can be ended. Credentials go to it by message, never by its environment or command line.
+ * Copies in one process per session: it shares no event loop, thread pool or memory with the server, and can be
+ * ended. Credentials are sent by message, never by environment or command line.
  */
 
 import { type ChildProcess, fork } from 'node:child_process'
@@ -18,7 +18,7 @@ import {
 } from '../engine.ts'
 import type { FromWorker, JournalCall, Outcome, ToWorker } from './messages.ts'
 
-/** A task that does not heed its cancellation for so long is ended with its process. */
+/** A task that does not react to its cancellation for so long is ended with its process. */
 const cancelMilliseconds = 3000
 const heapMegabytes = 256
 
@@ -30,7 +30,7 @@ export function workerEngine(outbound: OutboundSettings): CopyEngine {
 interface Running {
   readonly journal: CopyJournal
   isPublishing: boolean
-  /** What the journal threw. */
+  /** The journal's error. */
   refused: unknown
   end(outcome: Outcome): void
 }
@@ -84,13 +84,13 @@ class WorkerSession implements CopySession {
 
   #process(): ChildProcess {
     if (this.#child?.connected === true) return this.#child
-    // Installed from a package the files are JavaScript; from a checkout they are what is written.
+    // In a package the files are JavaScript; in a checkout they are TypeScript.
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
     const child = fork(new URL(`./main.${extension}`, import.meta.url), [], {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       execArgv: ['--disable-warning=ExperimentalWarning', `--max-old-space-size=${heapMegabytes}`],
-      // What the server was told is not for it; what was compiled before spares it half of its start.
+      // The server's environment is not passed on; the compile cache halves the start.
       env: compiledBefore(),
     })
     child.on('message', (message: FromWorker) => void this.#hear(child, message))
@@ -118,14 +118,14 @@ class WorkerSession implements CopySession {
       const value = await asked(running.journal, message.journal)
       this.#say(child, { kind: 'answer', call: message.call, value })
     } catch (error) {
-      // Kept for whoever asked for the copy; the process is only told that it must stop.
+      // Kept for the caller of the copy; the process is only told to stop.
       running.refused = error
       this.#say(child, { kind: 'refused', call: message.call, message: 'the journal refused' })
     }
   }
 
   #say(child: ChildProcess, message: ToWorker): void {
-    // A process that is gone hears nothing; its exit ends the tasks.
+    // A process that is gone receives nothing; its exit ends the tasks.
     if (child.connected) child.send(message, () => undefined)
   }
 }

@@ -1,4 +1,4 @@
-/** What a source database holds, read in one snapshot: tables in the order they are copied, sequences. */
+/** Reads what a source database holds, in one snapshot: tables in the order they are copied, and sequences. */
 
 import { quoteName, quoteText, type Session } from './connect.ts'
 import { hasRowKey, isReplicated } from './structure-sql.ts'
@@ -13,22 +13,22 @@ export interface SourceTable {
   readonly bytes: number
   readonly pages: number
   readonly unlogged: boolean
-  /** Otherwise its rows are compared at the cutover, and copied again where they differ. */
+  /** Otherwise its rows are compared at the cutover, and copied again if they differ. */
   readonly replicated: boolean
   /** Quoted, without generated columns. */
   readonly columns: readonly string[]
-  /** Quoted, with generated columns: their places in a table may differ from server to server. */
+  /** Quoted, with generated columns. The columns' positions may differ from server to server. */
   readonly columnsByName: readonly string[]
   /** All types have a binary form that means the same on another server. */
   readonly binarySafe: boolean
-  /** Rows of an extension's own table that are the user's: the condition the extension declares. */
+  /** For an extension's own table: the condition for the user's rows, which the extension declares. */
   readonly condition: string | undefined
-  /** Nothing identifies a row of it for logical replication; a key that may be deferred does not. */
+  /** No key identifies its rows for logical replication; a deferrable key does not count. */
   readonly identityMissing: boolean
   readonly hasKey: boolean
   /** `d`, `n`, `f` or `i`. */
   readonly identity: string
-  /** What a TRUNCATE or a rewrite changes, and an ALTER of columns. */
+  /** Changes with a TRUNCATE, a rewrite, or an ALTER of columns. */
   readonly version: string
 }
 
@@ -50,8 +50,8 @@ interface TableRow {
 }
 
 /**
- * Rows as a snapshot sees them can be read while this stays the same. Read from the catalogs' rows, so that it is the
- * snapshot's own in a snapshot.
+ * A snapshot's rows can be read while this stays the same. Read from the catalogs' rows, so that in a snapshot it
+ * is the snapshot's own value.
  */
 const version = `c.relfilenode || ' ' || c.relname || ' ' || c.relnamespace || ' ' || coalesce((
     SELECT pg_catalog.md5(pg_catalog.string_agg(
@@ -102,7 +102,7 @@ WHERE c.relkind = 'r' AND c.relpersistence IN ('p', 'u')
   AND (d.objid IS NULL OR x.condition IS NOT NULL)
 ORDER BY bytes DESC, n.nspname, c.relname`
 
-/** Every table whose rows are to be copied: partitions one by one, the largest first. */
+/** Every table whose rows are copied: partitions one by one, the largest first. */
 export async function readTables(session: Session): Promise<readonly SourceTable[]> {
   const rows = await session.rows<TableRow>(tablesQuery)
   return rows.map((row) => ({
@@ -125,7 +125,7 @@ export async function readTables(session: Session): Promise<readonly SourceTable
   }))
 }
 
-/** Those whose rows as they were when `tables` was read can be read no more, or not with certainty. */
+/** Tables whose rows as of the reading of `tables` cannot be read any more, or not with certainty. */
 export async function alteredTables(
   session: Session,
   tables: readonly SourceTable[],
@@ -138,7 +138,7 @@ export async function alteredTables(
   return tables.filter((table) => now.get(table.oid) !== table.version)
 }
 
-/** Those of them that are there still, as they are called now; quoted. */
+/** The tables that still exist, by their current names; quoted. */
 export async function currentNames(
   session: Session,
   tables: readonly SourceTable[],
@@ -152,7 +152,7 @@ export async function currentNames(
   return rows.map(({ schema, name }) => `${quoteName(schema)}.${quoteName(name)}`)
 }
 
-/** Those that are there as they were but for their rows. */
+/** The tables whose shape has not changed. */
 export async function unalteredShape(
   session: Session,
   tables: readonly SourceTable[],
@@ -168,7 +168,7 @@ interface SequenceName {
   readonly sequence: string
 }
 
-/** Without those that belong to extensions. */
+/** Without sequences of extensions. */
 const sequencesQuery = `
 SELECT n.nspname AS schema, c.relname AS sequence
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -181,8 +181,8 @@ ORDER BY 1, 2`
 const sequencesAtOnce = 200
 
 /**
- * Sets every sequence of the target as it stands at the source. Not part of any snapshot, since sequences
- * are in no transaction: read them when writers have stopped, or last.
+ * Sets every sequence of the target to the source's value. Sequences belong to no transaction or snapshot, so read
+ * them when writers have stopped, or last.
  */
 export async function copySequences(source: Session, target: Session): Promise<void> {
   const names = await source.rows<SequenceName>(sequencesQuery)

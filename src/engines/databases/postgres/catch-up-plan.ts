@@ -7,26 +7,26 @@ import { quoteName } from './connect.ts'
 import { keyOf, nameOfTable, type Structure, type StructureObject } from './structure-difference.ts'
 
 interface Structures {
-  /** Now. */
+  /** The current structure. */
   readonly source: Structure
   readonly target: Structure
-  /** When the copy was made; undefined where that was not written down. */
+  /** The structure when the copy was made; undefined if it was not recorded. */
   readonly sourceCopied: Structure | undefined
   readonly targetCopied: Structure | undefined
-  /** Positions of the source's columns in their tables, by `keyOf`. */
+  /** The positions of the source's columns in their tables, by `keyOf`. */
   readonly places: ReadonlyMap<string, number>
 }
 
 interface CatchUpPlan {
-  /** Tables whose columns differ: their rows come anew. Quoted. */
+  /** Tables whose columns differ; their rows are copied again. Quoted. */
   readonly reshaped: readonly string[]
-  /** Without defaults and NOT NULL, so that changes under way can be applied. Parents first. */
+  /** Without defaults and NOT NULL, so that pending changes can be applied. Parents first. */
   readonly addColumns: readonly string[]
-  /** What the source has no more, and the target has from the copy. */
+  /** Objects that the source no longer has and the target has from the copy. */
   readonly drop: readonly string[]
   /** Changes of types, for tables that are empty at that moment. */
   readonly retype: readonly string[]
-  /** Once the rows are there. */
+  /** Run after the rows are there. */
   readonly finish: readonly string[]
 }
 
@@ -65,7 +65,7 @@ export function planCatchUp(structures: Structures): CatchUpPlan {
       ({ kind, path }) => kinds.get(table) === kind && nameOfTable(path) === table,
     )
   const known = new Set([...kinds.keys()].filter(isThere))
-  // They take their columns from their parent.
+  // They get their columns from their parent.
   const partitions = new Set(
     structures.source.objects
       .filter(({ facts }) => facts['partition bound'] !== undefined)
@@ -82,7 +82,7 @@ export function planCatchUp(structures: Structures): CatchUpPlan {
       const column = quoteName(one.path[2] ?? '')
       const alter = `ALTER TABLE ${table} ALTER COLUMN ${column}`
       const [was, wasThere] = [before.get(keyOf(one)), ours.get(keyOf(one))]
-      // What neither server has altered may be printed differently, and is the same.
+      // An object that neither server has altered is the same, even if it is printed differently.
       const differs = (fact: string): boolean =>
         there?.facts[fact] !== one.facts[fact] &&
         (was?.facts[fact] !== one.facts[fact] || wasThere?.facts[fact] !== there?.facts[fact])
@@ -134,7 +134,7 @@ export function planCatchUp(structures: Structures): CatchUpPlan {
   }
 }
 
-/** A column of a partitioned table is one of its partitions too. */
+/** A column of a partitioned table is also one of its partitions. */
 function rank(kinds: ReadonlyMap<string, string>, table: string): number {
   return kinds.get(table) === 'partitioned table' ? 0 : 1
 }
@@ -162,7 +162,7 @@ function defaultOf(alter: string, facts: Facts): readonly string[] {
   return [value === undefined ? `${alter} DROP DEFAULT` : `${alter} SET DEFAULT ${value}`]
 }
 
-/** Checks stand in the definition of their table; other constraints are entries of a dump of their own. */
+/** Checks are part of their table's definition; other constraints are separate entries of a dump. */
 function constraintOf(
   table: string,
   one: StructureObject,

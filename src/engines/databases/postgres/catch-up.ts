@@ -25,22 +25,22 @@ import { keyOf } from './structure-difference.ts'
 import { silenceTriggers } from './triggers.ts'
 
 const pollMilliseconds = 100
-/** Between looks whether a table that is waited for was altered again. */
+/** The number of polls between checks whether an awaited table was altered again. */
 const looksPerCheck = 30
 
 interface Work {
   readonly task: DatabaseTask
   readonly source: Session
   readonly target: Session
-  /** What could not be done, in the server's words. */
+  /** What could not be done, with the server's messages. */
   readonly failures: string[]
   say(words: string): void
 }
 
-/** Must stand before columns are added, which may be of their kind or be computed by them. */
+/** Must exist before columns are added, which may be of these types or computed by these functions. */
 const ahead = /^(?:SCHEMA|EXTENSION|TYPE|SHELL TYPE|DOMAIN|COLLATION|FUNCTION|PROCEDURE|AGGREGATE) /
 
-/** Writes into the record what it could not carry over. `say` is told what it is at. */
+/** Records what could not be carried over. `say` gets the current step. */
 export async function catchUp(task: DatabaseTask, say: (words: string) => void): Promise<void> {
   const wanted = task.catchUpsWanted()
   await using source = await openSource(task)
@@ -80,7 +80,7 @@ export async function catchUp(task: DatabaseTask, say: (words: string) => void):
   )
   await silenceTriggers(task, target)
   const sent = tables.filter(({ replicated }) => replicated).map(({ name }) => name)
-  // Written down first: one that is published and whose copy was not begun would be taken for whole.
+  // Recorded first: a table that is published but whose copy was not begun would count as complete.
   task.record.resync = [
     ...new Set([...task.record.resync, ...(await unpublished(task, source, sent))]),
   ]
@@ -100,7 +100,7 @@ export async function catchUp(task: DatabaseTask, say: (words: string) => void):
   task.onBoundary('caught-up')
 }
 
-/** Tables that had been set aside during the copy. */
+/** Tables that were set aside during the copy. */
 function tellCopied(task: DatabaseTask): void {
   const { counters, tables } = task.record.observed
   tell(task, {
@@ -122,10 +122,10 @@ async function placesOfColumns(source: Session): Promise<ReadonlyMap<string, num
   return new Map(rows.map(({ path, place }) => [keyOf({ kind: 'column', path }), place]))
 }
 
-/** As the target's workers that copy a table call themselves at the source. */
+/** The names of the target's table-copy workers at the source. */
 const subscribers = 'pg\\_%\\_sync\\_%'
 
-/** What the target has from the copy; foreign keys are not counted where they were left out then. */
+/** What the target has from the copy; foreign keys do not count when they were left out. */
 function knownEntries(task: DatabaseTask): readonly string[] {
   const lines = listOfDump(task, 'copied')
   return (task.record.caughtUp < 0 ? lines.filter((line) => !isForeignKey(line)) : lines).map(
@@ -133,7 +133,7 @@ function knownEntries(task: DatabaseTask): readonly string[] {
   )
 }
 
-/** What is there already is passed over; whether all is alike in the end, the comparison of both ends says. */
+/** Existing objects are skipped; the comparison of both ends decides whether everything is the same. */
 async function restore(work: Work, lines: readonly string[]): Promise<void> {
   try {
     await restoreSchema(work.task, { of: 'now', lines, lenient: true })
@@ -157,7 +157,7 @@ async function runEach(work: Work, statements: readonly string[]): Promise<void>
 const wordsMax = 500
 const failuresMax = 20
 
-/** What is there already, made by hand or by a try before this one, is none. */
+/** An object that exists, made by hand or by an earlier attempt, is no failure. */
 function note(work: Work, error: unknown): void {
   const words = error instanceof Error ? error.message : String(error)
   const said = words.split('\n').filter((line) => line.includes('ERROR: '))
@@ -169,7 +169,7 @@ function note(work: Work, error: unknown): void {
   }
 }
 
-/** Rows of tables that come anew, where foreign keys hold them too. */
+/** Empties tables that are copied again, although foreign keys refer to them. */
 async function empty(work: Work, tables: readonly SourceTable[]): Promise<void> {
   const { task, target } = work
   const names = tables.map(({ name }) => name).filter((name) => task.record.resync.includes(name))
@@ -182,7 +182,7 @@ async function empty(work: Work, tables: readonly SourceTable[]): Promise<void> 
   }
 }
 
-/** False where a table was altered again meanwhile, so that what is waited for may never come. */
+/** False when a table was altered again meanwhile, so that the awaited state may never come. */
 async function drained(work: Work, tables: readonly SourceTable[]): Promise<boolean> {
   const { task, source } = work
   const mark = parseLsn(await markLog(task, source))

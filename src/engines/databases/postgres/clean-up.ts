@@ -1,6 +1,6 @@
 /**
- * Takes down what a migration has made on the two servers, found by name and mark. Each side is tried however
- * the other fares; what could not be removed is returned, and nothing else is touched.
+ * Removes what a migration has created on the two servers, found by name and mark. Each side is tried even if the
+ * other fails; what could not be removed is returned, and nothing else is touched.
  */
 
 import { DatabaseEngineError, type MigrationSpec, type PendingCleanUp } from '../engine.ts'
@@ -34,8 +34,8 @@ const sessionsAttemptsMax = 100
 const sessionsMilliseconds = 50
 
 /**
- * One pass over both sides. `drop` says whether the target database this migration made goes too. Empty when
- * all is gone.
+ * One pass over both sides. `drop` says whether the target database that this migration created is dropped too.
+ * Returns an empty list when everything is gone.
  */
 export async function cleanUpDatabase(
   task: DatabaseTask,
@@ -43,7 +43,7 @@ export async function cleanUpDatabase(
 ): Promise<readonly PendingCleanUp[]> {
   dropDumps(task)
   dropRecordedStructures(task)
-  // The target database is made before anything else, and written down before that: nothing is there yet.
+  // The target database is created first, and recorded before that: nothing exists yet.
   if (!task.record.made) return []
   const name = nameOf(task)
   const target = targetAccess(task.spec, task.credentials)
@@ -80,7 +80,8 @@ export async function cleanUpDatabase(
       await endSessions(server, name)
       const back = await hasReplaced(task, server)
       const drops = drop || back
-      // One whose dropping was cut short by a crash lets nobody in, nor does one that was about to be replaced.
+      // A database whose dropping was cut short by a crash refuses connections, and so does one that was about to
+      // be replaced.
       const invalid = await server.value(
         'SELECT 1 FROM pg_catalog.pg_database WHERE datname = $1 AND (datconnlimit = -2 OR NOT datallowconn)',
         [task.name],
@@ -94,7 +95,7 @@ export async function cleanUpDatabase(
           await wakeTriggers(database, task.record.triggers)
         }
       }
-      // A database of that name is ours even without the mark: a worker that was killed may not have set it.
+      // A database of that name is ours even without the mark: a killed worker may not have set it.
       await server.run(`DROP DATABASE IF EXISTS ${quoteName(name)} WITH (FORCE)`)
       if (drops) await dropMadeDatabase(server, task.migration, task.name, back)
       else await releaseTargetDatabase(server, task.migration, task.name)
@@ -138,7 +139,7 @@ async function sessionIn(
   }
 }
 
-/** Ends every session of that name but this one, and waits until they are gone. */
+/** Ends every session of that name except this one, and waits until they are gone. */
 async function endSessions(server: Session, name: string): Promise<void> {
   for (let attempt = 0; attempt < sessionsAttemptsMax; attempt++) {
     const ended = await server.rows(
@@ -153,7 +154,7 @@ async function endSessions(server: Session, name: string): Promise<void> {
   throw new Error(`sessions named ${name} do not end`)
 }
 
-/** What the catalogs of both servers show of the migration. */
+/** What both servers' catalogs show of the migration. */
 export async function findTraces(
   migration: string,
   spec: MigrationSpec,

@@ -1,6 +1,6 @@
 /**
- * The client programs of PostgreSQL (`pg_dump`, `pg_restore`): found, asked for their version, and run with
- * every secret in the environment of the child and none in its arguments (facts A.7, 14).
+ * The client programs of PostgreSQL (`pg_dump`, `pg_restore`): finds them, reads their version, and runs them with
+ * every secret in the child's environment and none in its arguments (facts A.7, 14).
  */
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
@@ -12,14 +12,14 @@ import { DatabaseEngineError } from '../engine.ts'
 import { checkServerTexts, type ReachableServer, routeTo } from './connect.ts'
 
 export interface ClientPrograms {
-  /** The folder that holds both. */
+  /** The folder that contains both. */
   readonly folder: string
   /** `15.18`. */
   readonly version: string
   readonly major: number
 }
 
-/** Where packages put them; the newest found wins. */
+/** The folders of packages; the newest version wins. */
 const packageRoots: readonly (readonly [folder: string, inside: string])[] = [
   ['/usr/lib/postgresql', 'bin'],
   ['/opt/homebrew/opt', 'bin'],
@@ -27,7 +27,7 @@ const packageRoots: readonly (readonly [folder: string, inside: string])[] = [
 ]
 const plainFolders: readonly string[] = ['/usr/local/pgsql/bin', '/usr/local/bin', '/usr/bin']
 
-/** The newest client programs of this machine, or those of `told`; undefined when there are none. */
+/** The newest client programs of this machine, or those in `told`; undefined when there are none. */
 export async function findClientPrograms(told?: string): Promise<ClientPrograms | undefined> {
   const folders = told === undefined ? candidates() : [told]
   let best: ClientPrograms | undefined
@@ -57,7 +57,7 @@ async function versionOf(program: string): Promise<string | undefined> {
     const { stdout } = await promisify(execFile)(program, ['--version'], { timeout: 10_000 })
     return /(\d+(?:\.\d+)*)/.exec(stdout)?.[1]
   } catch {
-    // A broken installation is as good as none; the caller says what was looked for.
+    // A broken installation counts as missing; the caller reports what was looked for.
     return undefined
   }
 }
@@ -69,23 +69,23 @@ interface ProgramRun {
   readonly server: ReachableServer
   readonly database: string
   readonly applicationName: string
-  /** Holds the certificate file the program is pointed to; private to the migration. */
+  /** The certificate file for the program; private to the migration. */
   readonly rootCertificateFile: string | undefined
-  /** The program's output goes here. */
+  /** The file for the program's output. */
   readonly outputFile?: string
   /** Ends the program. */
   readonly signal: AbortSignal
-  /** It is ended after these. */
+  /** The deadline in seconds. */
   readonly seconds?: number | undefined
 }
 
 const lastWordsBytes = 4_000
 
-/** Settings of the program's own sessions: the target's data is flushed once, at the end of the copy. */
+/** Settings of the program's sessions: the target's data is flushed once, at the end of the copy. */
 const sessionOptions =
   '-c synchronous_commit=off -c default_transaction_read_only=off -c statement_timeout=0'
 
-/** Runs to the end; its complaint becomes the error's text. */
+/** Runs to the end; its error output becomes the error's text. */
 export async function runProgram(run: ProgramRun): Promise<void> {
   const { address, password } = run.server
   checkServerTexts(run.server, run.database)
@@ -94,7 +94,7 @@ export async function runProgram(run: ProgramRun): Promise<void> {
     stdio: ['ignore', run.outputFile === undefined ? 'ignore' : 'pipe', 'pipe'],
     ...(run.seconds === undefined ? {} : { timeout: run.seconds * 1000 }),
     env: {
-      // It connects to the addresses that were judged, one after the other, and checks the certificate for the name.
+      // It connects to the judged addresses, one after the other, and checks the certificate for the name.
       PGHOST: addresses.map(() => host).join(','),
       PGHOSTADDR: addresses.join(','),
       PGPORT: String(address.port),
@@ -139,7 +139,7 @@ export async function runProgram(run: ProgramRun): Promise<void> {
 }
 
 const away = 'no connection to its server'
-/** What a server says of a connection is kept; what the network says would tell open ports from closed ones. */
+/** A server's message about a connection is kept; the network's would tell open ports from closed ones. */
 const networkWords =
   /connection to server at [^\n]*failed: (?!FATAL|SSL error|server certificate|server does not support SSL)[^\n]*(?:\n\t[^\n]*)*/g
 
@@ -148,8 +148,8 @@ function complaint(name: string, words: string): DatabaseEngineError {
   const own = words.trim().replaceAll(/^pg_\w+: (?:error: )?/gm, '')
   const said = own === '' ? 'it failed without a word.' : own
   const text = said.replace(networkWords, away)
-  // Where a server speaks another language, the programs' own words are left: they come with a lost connection. A snapshot goes
-  // with the session that exported it, as when the server starts anew.
+  // A server in another language leaves the programs' own words, which come with a lost connection. A snapshot ends
+  // with the session that exported it, as when the server restarts.
   const gone =
     /no connection to its server|could not connect|connection to server .* failed|closed the connection|closed unexpectedly|terminating connection|starting up|shutting down|lock timeout|deadlock detected|too many clients|no connection to the server|invalid snapshot identifier/
   return new DatabaseEngineError(gone.test(text) ? 'unavailable' : 'refused', `${name}: ${text}`)

@@ -1,6 +1,6 @@
 /**
- * Sessions on a PostgreSQL server, as a migration needs them: TLS as `sslMode` says, no inherited time-outs,
- * exact text forms. Translates every error on the way in; keeps no pool.
+ * Sessions on a PostgreSQL server for a migration: TLS by `sslMode`, no inherited time-outs, exact text forms.
+ * Every error is converted here; there is no pool.
  */
 
 import pg, { type Client, type ClientConfig } from 'pg'
@@ -14,24 +14,24 @@ import {
 } from '../engine.ts'
 import { BrokenOff, GuardedConnection, type LookBudget } from './guarded-connection.ts'
 
-/** The way out, and what a session that takes it may use up. */
+/** The outbound policy, and what a session under it may use. */
 export interface Reach {
   readonly outbound: Outbound
-  /** Without one it carries data, in a worker of its own. */
+  /** A session without a budget carries data, in a worker of its own. */
   readonly budget?: LookBudget
 }
 
-/** What it takes to reach both servers of a migration. */
+/** What is needed to reach both servers of a migration. */
 export interface Means extends Credentials, Reach {}
 
-/** A server, and the way to it. */
+/** A server, and how to reach it. */
 export interface ReachableServer extends ServerAccess, Reach {}
 
 interface SessionOptions {
   readonly database: string
-  /** Shown in `pg_stat_activity`; what a later process ends leftovers by. */
+  /** Shown in `pg_stat_activity`; a later process ends leftovers by it. */
   readonly applicationName: string
-  /** A walsender's session: for slots. */
+  /** A walsender session, for slots. */
   readonly replication?: boolean
 }
 
@@ -41,7 +41,7 @@ export interface Session extends AsyncDisposable {
   readonly encrypted: boolean
   /** Set once the connection is lost. */
   lost(): Error | undefined
-  /** Rows as objects by column name; the caller names their type, which the query's text proves. */
+  /** Rows as objects by column name. The caller names their type, which the query determines. */
   rows<T extends object>(text: string, values?: readonly unknown[]): Promise<readonly T[]>
   /** The first column of the first row, as text. */
   value(text: string, values?: readonly unknown[]): Promise<string | undefined>
@@ -51,9 +51,8 @@ export interface Session extends AsyncDisposable {
 const connectMilliseconds = 10_000
 
 /**
- * Said to every session first: a time-out set on the database or role would cancel a plain COPY (facts A.7,
- * 7), and what is read as text must be written as the same (dates, floats, money). A setting that this
- * version lacks is left out.
+ * Set in every session first: a time-out of the database or role would cancel a plain COPY (facts A.7, 7), and text
+ * must be written the way it is read (dates, floats, money). Settings that this version lacks are left out.
  */
 const settings: Readonly<Record<string, string>> = {
   statement_timeout: '0',
@@ -130,8 +129,8 @@ export async function majorOf(session: Session): Promise<number> {
 }
 
 /**
- * For a statement that holds a secret: it stays out of the server's log, where the session's user may say so. What
- * fails leaves the session in the middle of a transaction: discard it.
+ * For a statement with a secret: it stays out of the server's log if the user may set that. A failure leaves the
+ * session inside a transaction: discard it.
  */
 export async function runSecretly(session: Session, statement: string): Promise<void> {
   await session.run('BEGIN')
@@ -140,7 +139,7 @@ export async function runSecretly(session: Session, statement: string): Promise<
   await session.run('COMMIT')
 }
 
-/** The rest of the transaction stays out of the server's log. */
+/** Keeps the rest of the transaction out of the server's log. */
 export async function keepOutOfLog(session: Session): Promise<void> {
   await session.rows(
     `SELECT pg_catalog.set_config(name, value, true)
@@ -150,9 +149,9 @@ export async function keepOutOfLog(session: Session): Promise<void> {
   )
 }
 
-/** A polite end, not waited for: a server that is away would never answer. */
+/** A polite end that is not awaited: a server that is away would never answer. */
 function discard({ client, connection }: Opened): void {
-  // A lost connection makes the end fail, which is the end.
+  // On a lost connection the end fails, which ends it.
   void client.end().catch(() => undefined)
   connection.closeSoon()
 }
@@ -167,7 +166,7 @@ function destinationOf({ host, port }: ServerAddress) {
   return { scheme: 'postgresql', host, port }
 }
 
-/** The addresses to connect to. Throws `DatabaseEngineError` when none may be. */
+/** The addresses to connect to. Throws `DatabaseEngineError` when none is allowed. */
 export async function routeTo({ outbound, address }: ReachableServer): Promise<Route> {
   try {
     return await outbound.route(destinationOf(address))
@@ -176,7 +175,7 @@ export async function routeTo({ outbound, address }: ReachableServer): Promise<R
   }
 }
 
-/** One that does not speak PostgreSQL is told of as one that does not answer. */
+/** A server that does not speak PostgreSQL is reported as one that does not answer. */
 function unreached(error: unknown, { outbound, address }: ReachableServer): unknown {
   const speaks = error instanceof pg.DatabaseError || refusesTls(error) || isTlsError(error)
   return speaks ? error : outbound.failed(destinationOf(address), error)
@@ -187,26 +186,26 @@ async function open(access: ReachableServer, options: SessionOptions): Promise<O
   checkServerTexts(access, options.database)
   const route = await routeTo(access)
   const config: ClientConfig & { replication?: string } = {
-    // Its certificate is checked for this name; the socket goes to the addresses that were judged.
+    // The certificate is checked for this name; the socket goes to the judged addresses.
     host: route.host,
     port: route.port,
     user: address.user,
-    // As a function: for an empty text the driver would take one of the environment or of the user's files.
+    // A function, because for an empty text the driver would use a password of the environment or the user's files.
     password: () => password,
     database: options.database,
     application_name: options.applicationName,
     connectionTimeoutMillis: connectMilliseconds,
-    // Said with the connection, because a short time-out would end the first statement already.
+    // Sent with the connection, because a short time-out would end the first statement already.
     options: '-c statement_timeout=0 -c idle_in_transaction_session_timeout=0',
     ...(options.replication === true ? { replication: 'database' } : {}),
   }
   const attempt = (ssl: Exclude<ClientConfig['ssl'], true | undefined>): Opened => {
     const stream = socketOf(route)
     const connection = new GuardedConnection({ stream, ssl, budget: access.budget })
-    // The driver takes a connection of one's own; its types leave that out.
+    // The driver accepts a custom connection; its types leave that out.
     const given: ClientConfig & { connection: GuardedConnection } = { ...config, ssl, connection }
     const client = new pg.Client(given)
-    // From the beginning: a server may send what nobody waits for at any moment.
+    // Registered at once: a server may send something at any moment.
     client.on('error', () => undefined)
     return { client, connection, encrypted: ssl !== false }
   }
@@ -216,7 +215,7 @@ async function open(access: ReachableServer, options: SessionOptions): Promise<O
     return encrypted
   } catch (error) {
     discard(encrypted)
-    // As the servers' own programs do: also where its rules let this user in without TLS only.
+    // The servers' own programs do the same, also where the server's rules allow this user only without TLS.
     const mayBePlain = refusesTls(error) || codeOf(error) === '28000'
     if (address.sslMode !== 'prefer' || !mayBePlain) {
       throw translate(unreached(error, access), address)
@@ -232,7 +231,7 @@ async function open(access: ReachableServer, options: SessionOptions): Promise<O
   }
 }
 
-/** Refuses what the protocol, or the environment of a program, would read as more than one text. */
+/** Refuses text that the protocol, or a program's environment, would split. */
 export function checkServerTexts({ address, password }: ServerAccess, database: string): void {
   for (const [what, text] of [
     ['user', address.user],
@@ -245,7 +244,7 @@ export function checkServerTexts({ address, password }: ServerAccess, database: 
   }
 }
 
-/** What Node is told; `verify-ca` looks at the chain and not at the name. */
+/** The options for Node; `verify-ca` checks the chain and not the name. */
 function tlsOptions(address: ServerAddress): NonNullable<Exclude<ClientConfig['ssl'], boolean>> {
   const authorities = address.rootCertificates === undefined ? {} : { ca: address.rootCertificates }
   switch (address.sslMode) {
@@ -265,7 +264,7 @@ function refusesTls(error: unknown): boolean {
   return error instanceof Error && /does not support SSL/.test(error.message)
 }
 
-/** The server's code of an error (`SQLSTATE`), or the system's; undefined for others. */
+/** The server's error code (`SQLSTATE`), or the system's; undefined for others. */
 export function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined
   return typeof error.code === 'string' ? error.code : undefined
@@ -273,7 +272,7 @@ export function codeOf(error: unknown): string | undefined {
 
 const authentication: ReadonlySet<string> = new Set(['28000', '28P01'])
 
-/** What is thrown to the port's caller instead of `error`. */
+/** The error that the port's caller gets instead of `error`. */
 export function translate(error: unknown, address: ServerAddress): DatabaseEngineError {
   if (error instanceof DatabaseEngineError) return error
   const cause = error instanceof Error ? error : new Error(String(error))
@@ -331,7 +330,7 @@ function isTlsError(error: unknown): boolean {
   )
 }
 
-/** Connection trouble, no resources, shutdown, a lost race: the same may work later. */
+/** Connection trouble, no resources, a shutdown, a lost race: a retry may succeed. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof DatabaseEngineError) return error.retry === 'later'
   const code = codeOf(error)
@@ -348,7 +347,7 @@ export function isTransient(error: unknown): boolean {
   )
 }
 
-/** A server has no room left: a copy that is begun anew would end the same way. */
+/** The server's disk is full: a restarted copy would end the same way. */
 export function isFullDisk(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   return (
@@ -358,17 +357,17 @@ export function isFullDisk(error: unknown): boolean {
   )
 }
 
-/** As SQL writes a name. */
+/** Quotes a name for SQL. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-/** As a connection string writes a value. */
+/** Quotes a value for a connection string. */
 export function connectionWord(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`
 }
 
-/** As SQL writes a text. */
+/** Quotes a text for SQL. */
 export function quoteText(text: string): string {
   return text.includes('\\')
     ? ` E'${text.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
@@ -376,8 +375,8 @@ export function quoteText(text: string): string {
 }
 
 /**
- * A list as a server keeps it, as SQL writes it: each item is quoted anew, since what stands there is whatever the owner of
- * that server put there, and may not end the statement.
+ * Converts a server's stored list to SQL. Each item is quoted again: the owner of that server may have put anything
+ * there, and it must not end the statement.
  */
 export function quoteList(value: string): string {
   const items = [...value.matchAll(/"((?:[^"]|"")*)"|[^\s",]+/g)].map(([bare, quoted]) =>

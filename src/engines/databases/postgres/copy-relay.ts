@@ -13,7 +13,7 @@ interface Relay {
   readonly copyOut: string
   readonly target: Session
   readonly copyIn: string
-  /** Called with the bytes of each chunk handed on. */
+  /** Called with the bytes of each chunk. */
   onBytes(bytes: number): void
 }
 
@@ -24,20 +24,20 @@ const commandComplete = 0x43
 const headerBytes = 5
 
 /**
- * The number of rows. After a failure neither session can be trusted to be in step: discard both. Rejects
- * with the first error met.
+ * Returns the number of rows. After a failure neither session can be trusted: discard both. Rejects with the first
+ * error.
  */
 export async function relayCopy(relay: Relay): Promise<number> {
   const into = new CopyIn(relay.copyIn)
   const out = new CopyOut(relay.copyOut, into, relay.onBytes)
-  // A lost connection is told to the active query of its own session only; the other must be woken.
+  // A lost connection is reported only to the query of its own session; the other must be woken.
   relay.target.client.query(into)
   relay.source.client.query(out)
-  /** What the other side fails of afterwards is that it was woken. */
+  /** The other side's later failure is only that it was woken. */
   let first: unknown
   const other = (session: Session) => (error: unknown) => {
     first ??= error
-    // `stream` is the connection's socket: ending it is what wakes the other side's query.
+    // `stream` is the connection's socket: ending it wakes the other side's query.
     streamOf(session)?.destroy(error instanceof Error ? error : undefined)
     throw error
   }
@@ -52,11 +52,11 @@ export async function relayCopy(relay: Relay): Promise<number> {
 }
 
 function streamOf(session: Session): Duplex | undefined {
-  // The driver keeps its connection under this name; its types leave it out.
+  // The driver stores its connection under this name; its types leave it out.
   return (session.client as unknown as { connection?: Connection }).connection?.stream
 }
 
-/** Written through by the other side while the server takes rows. */
+/** The other side writes through it while the server accepts rows. */
 class CopyIn implements Submittable {
   readonly done: Promise<void>
   failure: Error | undefined
@@ -124,7 +124,7 @@ class CopyIn implements Submittable {
   }
 }
 
-/** What of the driver's connection is used beyond its types. */
+/** What is used of the driver's connection beyond its types. */
 type CopyConnection = Connection & { query(text: string): void; endCopyFrom(): void }
 
 class CopyOut implements Submittable {
@@ -140,7 +140,7 @@ class CopyOut implements Submittable {
   private readonly listener = (bytes: Buffer): void => this.take(bytes)
   /** The part of a message header that the end of a chunk cut off. */
   private carried: Buffer | undefined
-  /** Bytes of the present message's body still to come, and whether it is a row's. */
+  /** The remaining bytes of the current message's body, and whether it is a row's. */
   private remaining = 0
   private inRow = false
   private readonly settle: PromiseWithResolvers<void> = Promise.withResolvers()
@@ -152,21 +152,21 @@ class CopyOut implements Submittable {
     this.onBytes = onBytes
     this.done = this.settle.promise
     this.failed = this.fail.promise
-    // Watched by the race of the other side only while that runs.
+    // The other side's race observes it only while that runs.
     this.failed.catch(() => undefined)
   }
 
   submit(connection: Connection): void {
     this.stream = connection.stream
     const [driver] = this.stream.listeners('data')
-    // The driver listens with one function of a chunk; nothing else does.
+    // The driver has one listener, a function of a chunk.
     this.driver = driver as (bytes: Buffer) => void
     this.stream.removeListener('data', this.driver)
     this.stream.on('data', this.listener)
     ;(connection as CopyConnection).query(this.text)
   }
 
-  /** Hands on whole runs of row messages; anything else that is of no account is passed over. */
+  /** Passes on whole runs of row messages; irrelevant messages are skipped. */
   private take(chunk: Buffer): void {
     let bytes = chunk
     if (this.carried !== undefined) {
@@ -205,7 +205,7 @@ class CopyOut implements Submittable {
       this.inRow = kind === copyData
       if (this.inRow && runStart < 0) runStart = at
       if (!this.inRow) handOn(at)
-      // The length counts itself, which is part of the header.
+      // The length includes itself, which is part of the header.
       this.remaining = bytes.readUInt32BE(at + 1) - 4
       at += headerBytes
     }
@@ -232,7 +232,7 @@ class CopyOut implements Submittable {
 
   handleCommandComplete(): void {}
 
-  /** The driver passes over what it does not know of a copy; `copyDone` comes back to it. */
+  /** The driver ignores unknown copy messages; `copyDone` returns to it. */
   handleCopyData(): void {}
 
   handleReadyForQuery(): void {

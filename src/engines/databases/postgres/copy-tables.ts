@@ -1,6 +1,6 @@
 /**
- * All tables of a database, copied by several pairs of sessions under one snapshot, the largest first; very
- * large ones in pieces, so that one table keeps every pair busy. Says at any moment how far each is.
+ * Copies all tables of a database with several pairs of sessions under one snapshot, the largest first. Very large
+ * tables are split, so that one table keeps every pair busy. The progress of each can be read at any moment.
  */
 
 import type { Clock } from '#kernel/ports.ts'
@@ -14,13 +14,13 @@ import { type DatabaseTask, openSource, openTarget, tell } from './database-task
 interface CopyPlan {
   readonly tables: readonly SourceTable[]
   readonly snapshot: string
-  /** Both servers are of one major version and keep text as UTF-8: binary forms mean the same. */
+  /** Both servers have the same major version and store text as UTF-8, so binary forms mean the same. */
   readonly binary: boolean
   /** The source's encoding: rows are not converted on the way. */
   readonly encoding: string
-  /** The source finds rows by a range of places without reading the whole table (version 14). */
+  /** The source can read a range of pages without reading the whole table (version 14). */
   readonly pieces: boolean
-  /** Processes of the source's server that were ended so that somebody else comes through. */
+  /** Backends of the source that were ended so that somebody else gets a lock. */
   readonly ended: ReadonlySet<number>
 }
 
@@ -39,7 +39,7 @@ const piecesPerPair = 4
 function partsOf(plan: CopyPlan, pairs: number): readonly Part[] {
   return plan.tables
     .flatMap((table): readonly Part[] => {
-      // A table without pages has no rows in any snapshot; one that was emptied meanwhile is found afterwards.
+      // A table without pages has no rows in any snapshot; one that was emptied meanwhile is found later.
       if (table.pages === 0) return []
       const whole: Part = { table, range: undefined, bytes: table.bytes }
       if (!plan.pieces || pairs === 1 || table.bytes < 2 * pieceBytesMin) return [whole]
@@ -50,7 +50,7 @@ function partsOf(plan: CopyPlan, pairs: number): readonly Part[] {
       const pages = Math.ceil(table.pages / count)
       return Array.from({ length: count }, (_, index) => ({
         table,
-        // The last piece is open: the table may have grown, though not for this snapshot.
+        // The last range is open: the table may have grown, though not for this snapshot.
         range: {
           from: index * pages,
           to: index === count - 1 ? Number.POSITIVE_INFINITY : (index + 1) * pages,
@@ -61,7 +61,7 @@ function partsOf(plan: CopyPlan, pairs: number): readonly Part[] {
     .sort((left, right) => right.bytes - left.bytes)
 }
 
-/** A table may have no columns at all, and SQL has no word for an empty list. */
+/** A table may have no columns, and SQL has no syntax for an empty list. */
 export function columnList(table: SourceTable): string {
   return table.columns.length === 0 ? '' : ` (${table.columns.join(', ')})`
 }
@@ -107,7 +107,7 @@ interface TableProgress {
   message: string | undefined
 }
 
-/** How far a copy is; read at each tick by whoever reports it. */
+/** The progress of a copy, which its reporter reads at each tick. */
 export class CopyProgress {
   private readonly clock: Clock
   private readonly tables = new Map<number, TableProgress>()
@@ -166,7 +166,7 @@ export class CopyProgress {
     progress.endedAt = this.clock.now()
   }
 
-  /** What was copied of it is of no use. */
+  /** Discards what was copied of a table. */
   again(table: SourceTable): void {
     const progress = this.at(table)
     progress.state = 'loading'
@@ -176,13 +176,13 @@ export class CopyProgress {
     progress.rows = 0
   }
 
-  /** A part of it was given up so that somebody else comes through; the rest of its bytes stay counted. */
+  /** A part was given up so that somebody else gets a lock; its other bytes stay counted. */
   takeBack(table: SourceTable, bytes: number): void {
     this.at(table).bytesCopied -= bytes
     this.bytes -= bytes
   }
 
-  /** Puts itself into the task's record. */
+  /** Writes the progress into the task's record. */
   report(task: DatabaseTask): void {
     const all = [...this.tables.values()]
     const count = (state: ObservedTable['state']): number =>
@@ -242,14 +242,14 @@ export class CopyProgress {
   }
 }
 
-/** A lock that is waited for holds up all that comes behind it: rather often than long. */
+/** Waiting for a lock holds up everything queued behind it, so the wait is short and repeated. */
 const lockMilliseconds = 500
 const lockPauseMilliseconds = 200
 const savepoint = 'part'
 
 /**
- * Copies every row the snapshot sees. The first failure ends all; its table is marked `errored`. No table of the source
- * is locked for longer than one of its parts is read, and not that long where somebody waits (`give-way.ts`).
+ * Copies every row the snapshot sees. The first failure ends all; its table is marked `errored`. A table of the
+ * source is locked no longer than one of its parts is read, and less when somebody waits (`give-way.ts`).
  */
 export async function copyTables(
   task: DatabaseTask,
@@ -261,7 +261,7 @@ export async function copyTables(
   progress.plan(queue)
   progress.report(task)
   const failed = new AbortController()
-  /** Tables that could not be read as they were, and what the server said. */
+  /** Tables that could not be read in their old form, with the server's messages. */
   const unread = new Map<SourceTable, unknown>()
   const work = async (): Promise<void> => {
     let pair: Pair | undefined
@@ -273,7 +273,7 @@ export async function copyTables(
         pair ??= await openPair(task, plan)
         const outcome = await copyPart({ ...pair, part, plan, progress })
         if (outcome === 'copied') continue
-        // After a failure neither session is in step with the other.
+        // After a failure the two sessions are out of step.
         await closePair(pair)
         pair = undefined
         if (outcome === 'yielded') {
@@ -311,7 +311,7 @@ export async function copyTables(
 interface Pair {
   readonly source: Session
   readonly target: Session
-  /** The process of the session on the source. */
+  /** The backend process of the source's session. */
   readonly pid: number
 }
 
@@ -324,7 +324,7 @@ async function openPair(task: DatabaseTask, plan: CopyPlan): Promise<Pair> {
   )
   await source.run(`SET TRANSACTION SNAPSHOT ${quoteText(plan.snapshot)}`)
   await source.run(`SAVEPOINT ${savepoint}`)
-  // Everything is flushed by the first durable commit after the copy; see `finishing` and the subscription.
+  // The first durable commit after the copy flushes everything; see `finishing` and the subscription.
   await target.run('SET synchronous_commit = off')
   const pid = Number(await source.value('SELECT pg_catalog.pg_backend_pid()'))
   opening.move()
@@ -342,9 +342,9 @@ interface PartCopy extends Pair {
   readonly progress: CopyProgress
 }
 
-/** A lock that is not given, and a statement ended so that somebody else comes through. */
+/** A lock that was not granted, or a statement that was ended so that somebody else gets a lock. */
 const yielded: ReadonlySet<string> = new Set(['55P03', '57014'])
-/** What a server says of a table, a column or a schema that is gone. */
+/** Error codes for a table, a column or a schema that is gone. */
 const gone: ReadonlySet<string> = new Set(['42P01', '42703', '3F000', 'XX000', '42809'])
 
 async function copyPart({ source, target, pid, part, plan, progress }: PartCopy) {
@@ -363,7 +363,7 @@ async function copyPart({ source, target, pid, part, plan, progress }: PartCopy)
         progress.add(table, more)
       },
     })
-    // The lock goes with it. Before the rows are there for good: what fails here is read again.
+    // This releases the lock, before the rows are final: a failure here means reading again.
     await source.run(`ROLLBACK TO SAVEPOINT ${savepoint}`)
   } catch (error) {
     const code = codeOf(error) ?? ''
@@ -382,7 +382,7 @@ async function copyPart({ source, target, pid, part, plan, progress }: PartCopy)
   return 'copied'
 }
 
-/** Rows of one table as they are now, in place of what the target has of it. */
+/** Copies the current rows of one table over the target's. */
 export async function copyAnew(
   task: DatabaseTask,
   table: SourceTable,

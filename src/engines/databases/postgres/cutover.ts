@@ -35,7 +35,7 @@ import { wakeTriggers } from './triggers.ts'
 import { fingerprintOf, verifyDatabase } from './verify.ts'
 
 const drainMilliseconds = 600_000
-/** Without a change confirmed for so long, the source is opened again. */
+/** Without a confirmed change for so long, the source is opened again. */
 const stallMilliseconds = 30_000
 const pollMilliseconds = 10
 
@@ -55,7 +55,7 @@ export async function cutOver(
     await fence(task, source)
     task.onBoundary('fenced')
     tell(task, { message: 'Letting the last changes through.' })
-    // Unless somebody has altered something since, this asks for two sums.
+    // Unless something was altered since, this reads only two sums.
     await Promise.all([drain(task, source), structure.requireAlike(looking, lookingToo)])
     task.onBoundary('drained')
     await count(task, source, target)
@@ -76,7 +76,7 @@ export async function cutOver(
   })
 }
 
-/** Returns when the target has confirmed all that was written before; `busy` when it does not come to that. */
+/** Returns when the target has confirmed everything written before; `busy` when it does not. */
 async function drain(task: DatabaseTask, source: Session): Promise<void> {
   const until = await markLog(task, source)
   const started = task.clock.now()
@@ -106,7 +106,7 @@ async function drain(task: DatabaseTask, source: Session): Promise<void> {
   }
 }
 
-/** Sequences, large objects and some tables go through no replication (facts A.7, 5). */
+/** Replication carries no sequences, large objects and some tables (facts A.7, 5). */
 async function bringOver(task: DatabaseTask, source: Session, target: Session): Promise<void> {
   await copySequences(source, target)
   await copyLargeObjects(source, target, {
@@ -139,7 +139,7 @@ async function verifyReplicated(task: DatabaseTask): Promise<void> {
   tell(task, { verified: { how: task.spec.verify, ...compared } })
 }
 
-/** In the order of their dependence; only those that hold data at all. */
+/** In order of their dependence; only those that hold data. */
 async function refreshViews(target: Session): Promise<void> {
   const views = await target.rows<{ name: string }>(`
     WITH RECURSIVE depends (view, on_view) AS (
@@ -162,7 +162,7 @@ async function refreshViews(target: Session): Promise<void> {
   for (const { name } of views) await target.run(`REFRESH MATERIALIZED VIEW ${name}`)
 }
 
-/** Target first, so that nobody uses the slot; the fence last, when nothing refers to the source any more. */
+/** The target first, so that nobody uses the slot; the fence last, when nothing refers to the source any more. */
 async function takeDown(task: DatabaseTask, source: Session, server: Session): Promise<void> {
   await using target = await openTarget(task)
   const name = nameOf(task)

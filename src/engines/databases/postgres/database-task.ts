@@ -1,4 +1,4 @@
-/** What every step of one database's migration is given. Holds the means, decides nothing. */
+/** What every step of one database's migration gets. */
 
 import type { Clock } from '#kernel/ports.ts'
 import type { DatabasePhase, MigrationSpec, ObservedDatabase } from '../engine.ts'
@@ -9,33 +9,33 @@ import type { DatabaseRecord, Noticed } from './record.ts'
 
 export interface DatabaseTask {
   readonly migration: string
-  /** Of the database in the specification. */
+  /** The index of the database in the specification. */
   readonly index: number
   readonly name: string
   readonly spec: MigrationSpec
   readonly credentials: Means
   readonly programs: ClientPrograms
   readonly clock: Clock
-  /** Private to the migration; for the schema's dump and certificates. */
+  /** Private to the migration; for the schema dump and certificates. */
   readonly folder: string
   readonly record: DatabaseRecord
-  /** A worker before this one has begun it, and may have been given another password or place. */
+  /** An earlier worker began it, and may have had another password or address. */
   readonly resumed: boolean
-  /** Fires when the database is canceled or the worker ends. */
+  /** Fires when the database is canceled or the worker stops. */
   readonly signal: AbortSignal
-  /** A client program that runs longer is ended. */
+  /** The deadline of a client program. */
   readonly programSeconds?: number
-  /** Has the record written down, on the disk before it returns. */
+  /** Writes the record; it is on disk when this returns. */
   save(): void
-  /** True when `cutover` was asked for. */
+  /** Whether `cutover` was requested. */
   cutoverAsked(): boolean
-  /** How often `catchUp` was asked for. */
+  /** How often `catchUp` was requested. */
   catchUpsWanted(): number
   /** Called at each boundary with its name, so that tests can stop there. */
   onBoundary(name: string): void
 }
 
-/** Slot, publication, subscription and sessions of a task. */
+/** The name of the task's slot, publication, subscription and sessions. */
 export function nameOf(task: DatabaseTask): string {
   return objectName(task.migration, task.index)
 }
@@ -45,7 +45,7 @@ export function sourceAccess(spec: MigrationSpec, means: Means): ReachableServer
   return { ...reach, address: spec.source, password }
 }
 
-/** Where the database one would connect to first is itself replaced, sessions on the server go to another one. */
+/** When the default database is itself replaced, sessions on the server use another one. */
 const otherMaintenanceDatabase = 'template1'
 
 export function targetAccess(spec: MigrationSpec, means: Means): ReachableServer {
@@ -60,14 +60,14 @@ export function maintenanceDatabase(access: ReachableServer): string {
   return access.address.database ?? 'postgres'
 }
 
-/** Ends with the task's signal, in the middle of a query if need be. */
+/** Ends with the task's signal, even in the middle of a query. */
 export function openSource(task: DatabaseTask, options: { replication?: boolean } = {}) {
   return open(task, sourceAccess(task.spec, task.credentials), task.name, options.replication)
 }
 
 /**
- * Where the user may set it, the session has the role of a replica: our statements fire no triggers and no event
- * triggers.
+ * The session has the role of a replica if the user may set it, so that our statements fire no triggers and no
+ * event triggers.
  */
 export async function openTarget(task: DatabaseTask): Promise<Session> {
   const session = await open(task, targetAccess(task.spec, task.credentials), task.name)
@@ -78,7 +78,7 @@ export async function openTarget(task: DatabaseTask): Promise<Session> {
   return session
 }
 
-/** On the target, in no database of the migration: to make and drop these. */
+/** A session on the target outside the migration's databases, to create and drop these. */
 export function openTargetServer(task: DatabaseTask): Promise<Session> {
   const access = targetAccess(task.spec, task.credentials)
   return open(task, access, maintenanceDatabase(access))
@@ -92,17 +92,17 @@ async function open(
 ): Promise<Session> {
   task.signal.throwIfAborted()
   const session = await connect(access, { database, applicationName: nameOf(task), replication })
-  // The server notices a closed socket late; the clean-up ends what is left by its name.
+  // The server notices a closed socket late; the clean-up ends leftovers by their name.
   const end = (): void => void session[Symbol.asyncDispose]()
   task.signal.addEventListener('abort', end, { once: true })
   session.client.once('end', () => task.signal.removeEventListener('abort', end))
   return session
 }
 
-/** Characters of what is told; names in it are a server's own, and may have any length. */
+/** The length of a message; it contains the server's own names, which can have any length. */
 const messageMax = 4_000
 
-/** Changes what others see of the database; `save` writes it down. */
+/** Changes the observed state of the database; `save` writes it. */
 export function tell(task: DatabaseTask, change: Partial<ObservedDatabase>): void {
   const { message } = change
   const shown = message === undefined ? change : { ...change, message: cut(message) }
@@ -113,7 +113,7 @@ function cut(text: string): string {
   return text.length <= messageMax ? text : `${text.slice(0, messageMax - 1)}…`
 }
 
-/** Changes what others see of the obstacles. */
+/** Changes the observed obstacles. */
 export function warn(task: DatabaseTask, what: Noticed, words: string | undefined): void {
   const { [what]: before, ...others } = task.record.warnings
   if (before === words) return
@@ -121,7 +121,7 @@ export function warn(task: DatabaseTask, what: Noticed, words: string | undefine
   tell(task, { warning: cut(Object.values(task.record.warnings).join(' ')) })
 }
 
-/** Goes into a phase: written down before anything of it is done. */
+/** Enters a phase, which is recorded before anything of it is done. */
 export function enter(task: DatabaseTask, phase: DatabasePhase, message: string): void {
   tell(task, { phase, message })
   task.save()

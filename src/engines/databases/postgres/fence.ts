@@ -1,6 +1,6 @@
 /**
- * Keeps writers out of the source while the last changes come over: new sessions only read, old ones are ended.
- * Never begins where someone would be left inside.
+ * Keeps writers out of the source while the last changes are applied: new sessions are read-only, old ones are
+ * ended. It does not begin while somebody would be left inside.
  */
 
 import { DatabaseEngineError } from '../engine.ts'
@@ -11,11 +11,11 @@ import { objectNames, sessionName } from './names.ts'
 const pollMilliseconds = 10
 const endAttemptsMax = 500
 
-/** May this session's user see and end everybody's sessions? Superusers' take a superuser. */
+/** Whether this session's user may see and end everybody's sessions. Ending a superuser's needs a superuser. */
 export const mayEndSessions = `(SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user)
   OR (pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE') AND pg_catalog.pg_has_role('pg_signal_backend', 'USAGE'))`
 
-/** What of other sessions a user without the right to is shown: that they are there, and whose they are. */
+/** A user without that right sees of other sessions only that they exist, and their user. */
 const othersQuery = `
 SELECT pg_catalog.count(*)::int AS others,
   pg_catalog.string_agg(DISTINCT pg_catalog.quote_ident(r.rolname), ', ') AS names
@@ -25,7 +25,7 @@ WHERE s.datname = pg_catalog.current_database() AND s.pid <> pg_catalog.pg_backe
   AND NOT coalesce(s.application_name LIKE $1 OR s.application_name = $2, false)
   AND (r.rolsuper OR NOT (${mayEndSessions}))`
 
-/** Why the cutover would lose something now, in words; undefined when nothing stands in the way. */
+/** Why the cutover would lose something now; undefined when nothing is in the way. */
 export async function obstacleToCutover(
   task: DatabaseTask,
   source: Session,
@@ -58,7 +58,7 @@ const endQuery = `SELECT pg_catalog.pg_terminate_backend(pid) FROM pg_catalog.pg
   WHERE datname = pg_catalog.current_database() AND backend_type NOT IN ('walsender', 'autovacuum worker')
     AND application_name NOT LIKE $1 AND application_name <> $2 AND backend_start < $3::timestamptz`
 
-/** What the setting was is written down first. */
+/** The old setting is recorded first. */
 export async function fence(task: DatabaseTask, source: Session): Promise<void> {
   if (task.spec.fence === 'none') return
   if (task.record.fence === undefined) {
@@ -66,8 +66,7 @@ export async function fence(task: DatabaseTask, source: Session): Promise<void> 
     task.save()
   }
   await source.run(`ALTER DATABASE ${quoteName(task.name)} SET default_transaction_read_only TO on`)
-  // Sessions that began later know the setting; those before may be in the middle of a commit, so their end
-  // is waited for.
+  // Later sessions have the setting; earlier ones may be committing, so their end is awaited.
   const since = await source.value('SELECT pg_catalog.clock_timestamp()::text')
   for (let attempt = 0; ; attempt++) {
     const ended = await source.rows(endQuery, [
@@ -81,7 +80,7 @@ export async function fence(task: DatabaseTask, source: Session): Promise<void> 
     }
     await new Promise((done) => setTimeout(done, pollMilliseconds))
   }
-  // Since it was asked last somebody may have come, or prepared a transaction, which the setting does not stop.
+  // Meanwhile a session may have started, or prepared a transaction, which the setting does not stop.
   const obstacle = await obstacleToCutover(task, source)
   if (obstacle !== undefined) throw new DatabaseEngineError('busy', obstacle)
 }
@@ -96,7 +95,7 @@ async function readOnlySetting(source: Session): Promise<string | undefined> {
   )
 }
 
-/** Puts the setting back as it was. Nothing to put back is fine. */
+/** Restores the setting. It is no error when there is nothing to restore. */
 export async function unfence(task: DatabaseTask, source: Session): Promise<void> {
   const { fence: set } = task.record
   if (set === undefined) return

@@ -1,10 +1,10 @@
-/** Collects what the checks of a validation find, and says how bad it is. */
+/** Collects the findings of a validation and their severity. */
 
 import type { Finding, FindingState } from '../engine.ts'
 
 const badness: Readonly<Record<FindingState, number>> = { Succeeded: 0, Warning: 1, Failed: 2 }
 
-/** Of one finding, at the most. */
+/** The length of one finding. */
 const messageCharacters = 4000
 
 export function worst(states: readonly FindingState[]): FindingState {
@@ -15,7 +15,7 @@ export function worst(states: readonly FindingState[]): FindingState {
 }
 
 export interface Findings {
-  /** The check was made; without `add` it succeeded. */
+  /** Registers a check; without `add` it succeeded. */
   check(type: string): void
   add(type: string, state: FindingState, message: string): void
   all(): readonly Finding[]
@@ -30,7 +30,7 @@ export function createFindings(): Findings {
   }
   return {
     check: (type) => void messagesOf(type),
-    // Names in it are the server's, which may be of any length.
+    // It contains the server's names, which can have any length.
     add: (type, state, message) =>
       void messagesOf(type).push({ state, message: message.slice(0, messageCharacters) }),
     all: () =>
@@ -42,7 +42,7 @@ export function createFindings(): Findings {
   }
 }
 
-/** The first few, and how many more. */
+/** The first few, and the number of others. */
 export function listed(names: readonly string[], most = 10): string {
   const more = names.length > most ? ` and ${names.length - most} more` : ''
   return `${names.slice(0, most).join(', ')}${more}`

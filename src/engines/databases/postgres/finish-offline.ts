@@ -1,4 +1,4 @@
-/** The last step of an offline copy: what no snapshot holds, statistics, the comparison, the mark taken off. */
+/** The last step of an offline copy: what no snapshot holds, statistics, the comparison, and removing the mark. */
 
 import { DatabaseEngineError } from '../engine.ts'
 import { copySequences } from './catalog.ts'
@@ -16,14 +16,14 @@ import { StructureWatch, unlike } from './structure.ts'
 import { finishTargetDatabase } from './target-database.ts'
 import { verifyDatabase } from './verify.ts'
 
-/** The user has stopped writing, as offline demands; a difference in the comparison says that not. */
+/** The user has stopped writing, as offline requires; a difference in the comparison shows otherwise. */
 export async function finishOffline(task: DatabaseTask): Promise<void> {
   enter(task, 'finishing', 'Setting sequences and comparing.')
   await using source = await openSource(task)
   await using target = await openTarget(task)
   await using server = await openTargetServer(task)
   await copySequences(source, target)
-  // Rows that were written meanwhile are the comparison's to find.
+  // The comparison finds rows that were written meanwhile.
   const lines = await new StructureWatch(task).differences(source, target)
   if (lines.length > 0) {
     throw new DatabaseEngineError(
@@ -39,7 +39,7 @@ export async function finishOffline(task: DatabaseTask): Promise<void> {
   await complete(task, source, target, server)
 }
 
-/** After a crash in the very last step, where the mark may be gone already: that step again. */
+/** Repeats the last step after a crash in it, when the mark may be gone already. */
 export async function completeOffline(task: DatabaseTask): Promise<void> {
   await using source = await openSource(task)
   await using target = await openTarget(task)
@@ -56,7 +56,7 @@ async function complete(
   task.record.pastReturn = true
   task.save()
   await carryPublications(task, source, target)
-  // A durable commit: it puts everything before it on the disk.
+  // A durable commit puts everything before it on disk.
   await finishTargetDatabase(task, source, server)
   task.onBoundary('finished')
 }

@@ -51,10 +51,10 @@ import { silenceTriggers } from './triggers.ts'
 
 const progressMilliseconds = 500
 const waitMilliseconds = 500
-/** Before version 15 a session's row counts reach the collector up to this long after its end. */
+/** Before version 15, a session's row counts reach the statistics up to this long after its end. */
 const collectorMilliseconds = 1_500
 
-/** Leaves the target complete, and online with changes flowing. The caller cleans up after a failure. */
+/** Leaves the target complete, and online with replication running. The caller cleans up after a failure. */
 export async function loadDatabase(task: DatabaseTask): Promise<void> {
   await using sessions = new AsyncDisposableStack()
   const source = sessions.use(await openSource(task))
@@ -68,14 +68,14 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
   const sourceMajor = await majorOf(source)
   const targetMajor = await majorOf(server)
   requireClient(task, sourceMajor)
-  // Asked before a database is made, for which another may have to go.
+  // Checked before a database is created, for which another may have to be dropped.
   const online = task.spec.mode === 'online'
   if (online) await requireReach(task, server)
   if (online && !task.spec.setUpReplication) requireIdentities(await readTables(source))
   await requireRoom(task, source, server)
   await makeTargetDatabase(task, source, server)
   if (online) {
-    // Where its user may not create things outside, it may inside.
+    // A user who may not create things in the server's database may do so inside.
     await using inside = await openTarget(task)
     await requireReach(task, inside)
   }
@@ -106,7 +106,7 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
   )
   await copyObjects(task, snapshot.name)
   if (online) await setAside(task, source, altered)
-  // What was altered in its structure is the comparison's to find, as everywhere in an offline copy.
+  // In an offline copy the comparison finds changes of the structure.
   else
     for (const table of await unalteredShape(source, altered))
       await copyAnew(task, table, encoding, progress)
@@ -140,7 +140,7 @@ function requireClient(task: DatabaseTask, sourceMajor: number): void {
   )
 }
 
-/** What a copy does not take along on purpose. */
+/** What a copy leaves out on purpose. */
 async function leftBehind(
   source: Session,
   lacking: readonly string[],
@@ -181,7 +181,7 @@ async function takeSnapshot(task: DatabaseTask, source: Session): Promise<Snapsh
   const tables = await readTables(source)
   requireIdentities(tables)
   await createPublication(task, source, tables)
-  // Another migration that ended just now may have taken back what both had.
+  // A migration that ended just now may have restored what both had changed.
   if (spec.setUpReplication) await setIdentities(task, source)
   task.onBoundary('published')
   task.record.sourceBase = await sourceCounts(source, nameOf(task))
@@ -204,7 +204,7 @@ function requireIdentities(tables: readonly SourceTable[]): void {
   }
 }
 
-/** The server makes a slot once every transaction that writes has ended; says what it waits for, till then. */
+/** The server creates a slot once every writing transaction has ended; reports what it waits for until then. */
 async function slotOf(task: DatabaseTask, source: Session): Promise<Snapshot> {
   const session = await openSource(task, { replication: true })
   await session.run('SET lock_timeout = 0')
@@ -212,7 +212,7 @@ async function slotOf(task: DatabaseTask, source: Session): Promise<Snapshot> {
   const made = createSlot(task, session).finally(() => {
     isMade = true
   })
-  // While the transactions are asked about nobody waits for it; the race does, before and after.
+  // Nobody awaits it while the transactions are listed; the race does, before and after.
   made.catch(() => undefined)
   for (;;) {
     await Promise.race([made, new Promise((done) => setTimeout(done, waitMilliseconds))])
@@ -223,7 +223,7 @@ async function slotOf(task: DatabaseTask, source: Session): Promise<Snapshot> {
   }
 }
 
-/** What the snapshot sees. Sizes are asked under a lock on each table, which is not waited for long. */
+/** What the snapshot sees. Reading sizes needs a lock on each table, with a short wait. */
 async function tablesOf(task: DatabaseTask, snapshot: Snapshot): Promise<readonly SourceTable[]> {
   for (;;) {
     await using reader = await openSource(task)
@@ -241,7 +241,7 @@ async function tablesOf(task: DatabaseTask, snapshot: Snapshot): Promise<readonl
   }
 }
 
-/** Tables that were altered while they were copied are no part of the first subscription: see `catch-up.ts`. */
+/** Tables altered during the copy are not part of the first subscription: see `catch-up.ts`. */
 async function setAside(
   task: DatabaseTask,
   source: Session,
@@ -255,7 +255,7 @@ async function setAside(
   await publish(task, source, names, 'DROP')
 }
 
-/** Foreign keys may name rows of a table that is copied anew: they come after it. */
+/** Foreign keys may refer to rows of a table that is copied again, so they come after it. */
 function linesToRestore(task: DatabaseTask): readonly string[] {
   const lines = listOfDump(task, 'copied')
   return task.record.caughtUp !== toBeCaughtUp ? lines : lines.filter((line) => !isForeignKey(line))

@@ -8,12 +8,12 @@ import type { Session } from './connect.ts'
 import { type DatabaseTask, nameOf, openSource } from './database-task.ts'
 
 const lookMilliseconds = 200
-/** Shorter waits pass by themselves, and what is ended has to be read again. */
+/** Shorter waits pass by themselves, and an ended statement has to read again. */
 const patienceMilliseconds = 400
-/** One that holds on loses its session: a server that waits for room to write rows takes no other interruption. */
+/** A session that still holds the lock is ended: a server that waits to send rows accepts no other interruption. */
 const lastPatienceMilliseconds = 900
 
-/** Whoever waits for a session of ours, and which one. `$2` are patterns of names besides. */
+/** The sessions that wait for one of ours, and which one. `$2` are further patterns of names. */
 const waitingQuery = `
 SELECT DISTINCT w.pid AS waiting, ours.pid AS ours
 FROM (SELECT DISTINCT pid FROM pg_catalog.pg_locks WHERE NOT granted) w
@@ -29,11 +29,11 @@ interface Waiting {
 }
 
 interface Way extends AsyncDisposable {
-  /** Processes of the source's server that were ended. */
+  /** Backends of the source that were ended. */
   readonly ended: ReadonlySet<number>
 }
 
-/** Watches until it is disposed. `others`: patterns of names that sessions of the target's server have at the source. */
+/** Watches until it is disposed. `others`: patterns of the names that the target's sessions have at the source. */
 export function giveWay(task: DatabaseTask, others: readonly string[] = []): Way {
   const ending = new AbortController()
   const ended = new Set<number>()
@@ -64,7 +64,7 @@ async function watch(at: Watch): Promise<void> {
       if (session === undefined || session.lost() !== undefined) session = await openSource(task)
       await letThrough(at, session, since)
     } catch {
-      // A server that is away holds nobody up for us; whoever works there says that it is, and why.
+      // A server that is away blocks nobody for us; the step in progress reports it.
     }
     await sleep(lookMilliseconds)
   }

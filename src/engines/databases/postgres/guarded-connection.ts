@@ -8,11 +8,11 @@ import type { Duplex } from 'node:stream'
 import pg from 'pg'
 import { shortWords } from '#kernel/short-words.ts'
 
-/** What a session of this process may take. Workers, which carry the data, have none. */
+/** What a session of this process may use. Workers, which carry the data, have no such bound. */
 export interface LookBudget {
   /** The bound of the whole session, in real time. */
   readonly seconds: number
-  /** The bound of all that the server sends, with the memory that each row takes. */
+  /** The bound of everything the server sends, including the memory that each row takes. */
   readonly bytes: number
   /** Shared by all sessions. */
   readonly room: LookRoom
@@ -26,7 +26,7 @@ export class LookRoom {
     this.free = bytes
   }
 
-  /** False when there is no room for them; they are given back all the same. */
+  /** False when there is no room; the bytes must be given back all the same. */
   take(bytes: number): boolean {
     this.free -= bytes
     return this.free >= 0
@@ -37,14 +37,14 @@ export class LookRoom {
   }
 }
 
-/** A session that we ended, because of what its server did. */
+/** A session that this code ended because of its server's behaviour. */
 export class BrokenOff extends Error {}
 
-/** A row as an object takes more than its bytes. */
+/** A row as an object takes more memory than its bytes. */
 const bytesPerRow = 100
-/** The longest message of an error of the server, in characters. */
+/** The longest error message of the server, in characters. */
 const wordsMax = 500
-/** A polite end is waited for so long. */
+/** How long a polite end is awaited. */
 const endMilliseconds = 2000
 
 interface GuardedOptions {
@@ -53,7 +53,7 @@ interface GuardedOptions {
   readonly budget: LookBudget | undefined
 }
 
-/** What of the driver's class its types leave out. */
+/** Members of the driver's class that its types leave out. */
 type Listening = pg.Connection & { attachListeners(stream: object): void }
 type Config = ConstructorParameters<typeof pg.Connection>[0]
 
@@ -69,7 +69,7 @@ export class GuardedConnection extends pg.Connection {
     this.on('dataRow', () => {
       this.rows++
     })
-    // Before whoever hands it on: records, findings and answers hold it.
+    // Runs before the message is passed on to records, findings and answers.
     this.on('errorMessage', (error: Error) => {
       error.message = shortWords(error.message, wordsMax)
     })
@@ -83,7 +83,7 @@ export class GuardedConnection extends pg.Connection {
     })
   }
 
-  /** Called by the driver, once it knows which stream it reads: the socket, or TLS over it. */
+  /** Called by the driver when it knows its stream: the socket, or TLS over it. */
   attachListeners(stream: Duplex): void {
     ;(pg.Connection.prototype as Listening).attachListeners.call(this, {
       on: (event: string, listener: (chunk: Buffer) => void) =>
@@ -91,7 +91,7 @@ export class GuardedConnection extends pg.Connection {
     })
   }
 
-  /** Closes it for good, also where the server never closes its half. */
+  /** Closes it for good, even if the server never closes its half. */
   closeSoon(): void {
     setTimeout(() => this.stream.destroy(), endMilliseconds).unref()
   }
@@ -127,7 +127,7 @@ const messageBytesMax = 2 ** 30
 const errorResponse = 0x45
 const noticeResponse = 0x4e
 
-/** Cuts what comes into whole messages. */
+/** Splits the stream into whole messages. */
 class Messages {
   private chunks: Buffer[] = []
   private bytes = 0
@@ -157,10 +157,10 @@ class Messages {
   }
 }
 
-/** Bytes of an error or a notice: their words are kept, cleaned and told. */
+/** Bytes of an error or a notice: their text is kept, cleaned and shown. */
 const wordsBytesMax = 256 * 1024
 
-/** The driver looks for the end of an error's fields for ever. */
+/** The driver would look for the end of an error's fields for ever. */
 function requireEnds(message: Buffer): void {
   if (message[0] !== errorResponse && message[0] !== noticeResponse) return
   if (message.length > wordsBytesMax) throw new RangeError('words without an end')

@@ -1,4 +1,4 @@
-/** Tells how far the indexes of the target are while they are built. Looks only; a look that fails is left out. */
+/** Reports the progress of the target's indexes while they are built. A failed poll is ignored. */
 
 import type { Session } from './connect.ts'
 import { type DatabaseTask, openTarget, tell } from './database-task.ts'
@@ -6,7 +6,7 @@ import { listOfDump } from './schema.ts'
 
 const lookMilliseconds = 1_000
 
-/** Lines of a dump's list that make an index: `3379; 2606 16391 CONSTRAINT public note note_pkey owner`. */
+/** Lines of a dump's list that create an index: `3379; 2606 16391 CONSTRAINT public note note_pkey owner`. */
 const makesIndex = /^\d+; \d+ \d+ (?:INDEX(?! ATTACH)|CONSTRAINT) /
 
 const query = `
@@ -19,7 +19,7 @@ SELECT (SELECT pg_catalog.count(*) FROM pg_catalog.pg_index i JOIN pg_catalog.pg
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE p.datname = pg_catalog.current_database()) AS now`
 
-/** Until it is disposed of. */
+/** Runs until it is disposed. */
 export async function watchIndexes(task: DatabaseTask): Promise<AsyncDisposable> {
   const total = listOfDump(task, 'copied').filter((line) => makesIndex.test(line)).length
   const session = await openTarget(task)
@@ -52,6 +52,6 @@ async function look(
       await new Promise((done) => setTimeout(done, lookMilliseconds))
     }
   } catch {
-    // The restoration itself says what is wrong with the server.
+    // The restore itself reports what is wrong with the server.
   }
 }

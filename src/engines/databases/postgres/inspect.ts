@@ -1,4 +1,4 @@
-/** What a server says of itself. Changes nothing. */
+/** Reads a server's facts. Changes nothing. */
 
 import type { ServerFacts } from '../engine.ts'
 import { connect, type ReachableServer, translate } from './connect.ts'

@@ -1,6 +1,6 @@
 /**
- * How far the target is behind, in time, without a write on the source: remembers where the source's log
- * stood at each second, and finds the oldest position not yet confirmed (facts A.5).
+ * Computes how far the target is behind, in time, without writing to the source. It remembers the position of the
+ * source's log at each second, and finds the oldest position not yet confirmed (facts A.5).
  */
 
 interface LogPosition {
@@ -8,7 +8,7 @@ interface LogPosition {
   readonly lsn: bigint
 }
 
-/** Above this every second position is dropped; a long lag is then reported less exactly. */
+/** Above this every second position is dropped; a long lag is then less exact. */
 const positionsMax = 4096
 
 /** `16/B374D848` as a number. */
@@ -20,7 +20,7 @@ export function parseLsn(text: string): bigint {
 export class Lag {
   private positions: LogPosition[] = []
 
-  /** `at` in milliseconds; both only ever grow. */
+  /** `at` in milliseconds; both values only grow. */
   push(at: number, lsn: bigint): void {
     const last = this.positions.at(-1)
     if (last !== undefined && last.lsn >= lsn) return
@@ -30,7 +30,7 @@ export class Lag {
     }
   }
 
-  /** Seconds since the source's log passed the first position that is not confirmed; 0 when all is. */
+  /** Seconds since the source's log passed the first unconfirmed position; 0 when everything is confirmed. */
   seconds(now: number, confirmed: bigint): number {
     const first = this.positions.findIndex(({ lsn }) => lsn > confirmed)
     if (first < 0) {

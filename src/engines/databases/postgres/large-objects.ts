@@ -1,6 +1,6 @@
 /**
- * Large objects: copied piece by piece with their numbers kept, with owners and grants, and brought up to
- * date again at the cutover, since logical replication carries none of it (facts A.7, 5).
+ * Copies large objects piece by piece with their numbers, owners and grants, and updates them at the cutover, since
+ * logical replication carries none of it (facts A.7, 5).
  */
 
 import { quoteName, type Session } from './connect.ts'
@@ -11,7 +11,7 @@ interface LargeObject {
   readonly grants: readonly string[] | null
 }
 
-/** Grants as SQL without the object's number, so that the target can be told the same. */
+/** Grants as SQL without the object's number, so that they can be applied at the target. */
 const objectsQuery = `
 SELECT m.oid::text, pg_catalog.pg_get_userbyid(m.lomowner) AS owner,
   (SELECT pg_catalog.array_agg(pg_catalog.format('GRANT %s ON LARGE OBJECT %s TO %s%s',
@@ -25,17 +25,17 @@ FROM pg_catalog.pg_largeobject_metadata m ORDER BY m.oid`
 const pieceBytes = 1024 * 1024
 const objectsAtOnce = 64
 
-/** Objects whose content, or lack, differs are written anew; those gone from the source are removed. */
+/** Objects whose content differs, or that are missing, are written; objects gone from the source are removed. */
 interface LargeObjectOptions {
-  /** False: objects are left to the session's own user. */
+  /** False: the session's user owns the objects. */
   readonly owners: boolean
-  /** Pass over those whose content is the same; without it every one is written. */
+  /** Skips objects with equal content; without it every one is written. */
   readonly compare: boolean
   readonly signal: AbortSignal
   onBytes(bytes: number): void
 }
 
-/** `source` may stand in a snapshot. The number of objects written. */
+/** `source` may be in a snapshot. Returns the number of objects written. */
 export async function copyLargeObjects(
   source: Session,
   target: Session,
@@ -96,7 +96,7 @@ async function fill(
   await target.run('COMMIT')
 }
 
-/** Number to a digest of the content, piece by piece on the server; memory stays bounded on both. */
+/** Number to a digest of the content, computed piece by piece on the server; memory stays bounded on both. */
 async function digests(session: Session, signal: AbortSignal): Promise<Map<string, string>> {
   const found = new Map<string, string>()
   const objects = await session.rows<{ oid: string }>(

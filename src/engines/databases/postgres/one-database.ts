@@ -1,9 +1,9 @@
-/** A single database of a server, made and dropped because somebody asked for it, and not for a migration. */
+/** Creates or drops a single database of a server on request, outside of migrations. */
 
 import type { DatabaseWanted } from '../engine.ts'
 import { connect, quoteName, quoteText, type ReachableServer, translate } from './connect.ts'
 
-/** From the empty template: another one may have been made in another encoding. */
+/** From the empty template: another one may have another encoding. */
 export function createDatabase(server: ReachableServer, wanted: DatabaseWanted): Promise<void> {
   const { name, encoding, collation } = wanted
   const words = [`CREATE DATABASE ${quoteName(name)} TEMPLATE template0`]
@@ -14,7 +14,7 @@ export function createDatabase(server: ReachableServer, wanted: DatabaseWanted):
   return runOnce(server, words.join(' '))
 }
 
-/** With its sessions, as the published service does it. One that is gone is fine. */
+/** With its sessions, like the published service. A missing one is no error. */
 export function dropDatabase(server: ReachableServer, name: string): Promise<void> {
   return runOnce(server, `DROP DATABASE IF EXISTS ${quoteName(name)} WITH (FORCE)`)
 }

@@ -36,35 +36,35 @@ import type { WorkerOrders } from './worker.ts'
 
 interface PostgresEngineOptions {
   readonly clock: Clock
-  /** What it, its workers and their programs may connect to. */
+  /** What this process, its workers and their programs may connect to. */
   readonly outbound: Outbound
-  /** Absolute; holds one folder per migration. Made when needed. Every replica must see the same one. */
+  /** An absolute path with one folder per migration, created when needed. Every replica must see the same one. */
   readonly folder: string
-  /** The folder of `pg_dump` and `pg_restore`; searched for in the usual places when left out. */
+  /** The folder of `pg_dump` and `pg_restore`; the usual places are searched when left out. */
   readonly clientFolder?: string
-  /** For tests: the boundary at which workers started by this engine kill themselves. */
+  /** For tests: the boundary at which workers of this engine kill themselves. */
   readonly haltAt?: string
 }
 
 const workerFile = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url),
 )
-/** A worker holds buffers, never a table: this bounds it well below 200 MB (bench scenario `migrations`). */
+/** A worker holds buffers, never a table: this keeps it well below 200 MB (bench scenario `migrations`). */
 const workerArguments: readonly string[] = [
   '--disable-warning=ExperimentalWarning',
   '--max-old-space-size=96',
   '--max-semi-space-size=4',
 ]
 
-/** A look that comes again every few seconds, at every registered server. */
+/** The budget of a check that runs every few seconds for every registered server. */
 const short = { seconds: 20, bytes: 4 * 2 ** 20 }
-/** One at the catalogs of all databases of a migration. */
+/** The budget of reading the catalogs of all databases of a migration. */
 const long = { seconds: 300, bytes: 32 * 2 ** 20 }
-/** No token of a migration: those have no dot. */
+/** No migration token: tokens have no dot. */
 const trials = '.trials'
 const looksBytesMax = 256 * 2 ** 20
 
-/** What asks one server and ends with its answer. */
+/** The calls that query one server and end with its answer. */
 function callsOf(
   outbound: Outbound,
   room: LookRoom,
@@ -182,7 +182,7 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
   }
 }
 
-/** What the worker of a migration is asked for: written down for it, and read from there. */
+/** Requests for a migration's worker: written to its folder, where it reads them. */
 function ordersOf(
   known: (migration: string) => RecordFolder,
 ): Pick<DatabaseEngine, 'cutover' | 'catchUp' | 'retry' | 'cancel'> {
@@ -252,7 +252,7 @@ function titleOf(client: ClientPrograms | undefined): string {
 async function forget(folder: RecordFolder, migration: string): Promise<void> {
   if (folder.readSpec() === undefined) return folder.remove()
   const isEnded = folder.readState()?.ended === true
-  // It has said that it is at its end, and is about to leave.
+  // It has recorded its end, and is about to exit.
   for (let look = 0; isEnded && workerRuns(folder) && look < leavingLooksMax; look++) {
     await pause(leavingMilliseconds)
   }
@@ -272,7 +272,7 @@ const unknown: ObservedMigration = {
 }
 
 function observed(folder: RecordFolder): ObservedMigration {
-  // Asked before the state is read: a worker that ends in between has written its last word by then.
+  // Checked before the state is read: a worker that ends in between has written its last state by then.
   const runs = workerRuns(folder)
   const state = folder.readState()
   const { cutover, cancel } = folder.readIntents()
@@ -300,7 +300,7 @@ function startWorker(folder: RecordFolder, orders: WorkerOrders): void {
       stdio: ['pipe', log, log],
       env: { NODE_OPTIONS: '', ...compiledBefore() },
     })
-    // A worker that cannot start is one that is lost, which `observe` says.
+    // A worker that cannot start is lost, which `observe` reports.
     child.on('error', () => undefined)
     child.stdin?.on('error', () => undefined)
     child.stdin?.end(JSON.stringify(orders))
@@ -311,13 +311,13 @@ function startWorker(folder: RecordFolder, orders: WorkerOrders): void {
   }
 }
 
-/** Where this process keeps compiled code, so that a worker starts from it. */
+/** This process's compile cache, from which a worker starts. */
 function compiledBefore(): NodeJS.ProcessEnv {
   const folder = getCompileCacheDir()
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) }
 }
 
-/** What of a specification a migration keeps for good: addresses may move. */
+/** The part of a specification that never changes: addresses may. */
 function lasting(spec: MigrationSpec): object {
   const {
     source: _source,
@@ -326,7 +326,7 @@ function lasting(spec: MigrationSpec): object {
     authoritiesAtTarget: _file,
     ...rest
   } = spec
-  // Through text, so that an absent field and an undefined one are the same.
+  // Through text, so that an absent field equals an undefined one.
   return JSON.parse(JSON.stringify(rest)) as object
 }
 

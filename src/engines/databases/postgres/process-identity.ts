@@ -1,4 +1,4 @@
-/** Tells whether a process of ours still runs, even when its number was given to another. */
+/** Finds out whether a process of ours still runs, even when its number was reused. */
 
 import { readFileSync } from 'node:fs'
 import type { ProcessIdentity } from './record.ts'
@@ -11,7 +11,7 @@ export function isRunning(process_: ProcessIdentity): boolean {
   try {
     process.kill(process_.pid, 0)
   } catch {
-    // Not permitted means that it is there, and another user's: not ours.
+    // "Not permitted" means that another user's process has the number, so it is not ours.
     return false
   }
   const started = startedAt(process_.pid)
@@ -19,8 +19,8 @@ export function isRunning(process_: ProcessIdentity): boolean {
 }
 
 /**
- * Field 22 of the system's own record, in ticks since the machine started; a dead child that nobody has
- * asked after yet counts as gone. Undefined where there is no such record.
+ * Field 22 of the system's process record, in ticks since boot; a dead child that was not reaped counts as gone.
+ * Undefined when there is no such record.
  */
 function startedAt(pid: number): string | undefined {
   try {
@@ -28,7 +28,7 @@ function startedAt(pid: number): string | undefined {
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
     return fields[0] === 'Z' ? 'ended' : fields[19]
   } catch {
-    // Another kind of system, or just gone.
+    // Another operating system, or the process just ended.
     return undefined
   }
 }

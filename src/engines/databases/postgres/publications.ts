@@ -1,6 +1,6 @@
 /**
- * Publications of the source's application come along once the copy is complete: what the source sends to others, the
- * target can send too when they are pointed at it. Subscriptions stay: two of one would take the same changes.
+ * Copies the source application's publications once the copy is complete, so that the target can publish what the
+ * source does. Subscriptions stay: two copies of one would receive the same changes.
  */
 
 import { isTransient, majorOf, quoteName, quoteText, type Session } from './connect.ts'
@@ -11,17 +11,20 @@ interface Publication {
   readonly owner: string
   readonly comment: string | null
   readonly everything: boolean
-  /** `ONLY "schema"."table" ("column") WHERE (…)`: the source's own text, trusted as far as the definitions of a dump are. */
+  /**
+   * `ONLY "schema"."table" ("column") WHERE (…)`: the source's own text, trusted as much as the definitions of a
+   * dump.
+   */
   readonly tables: readonly string[]
   /** Quoted, ready for SQL. */
   readonly schemas: readonly string[]
   readonly publish: string
   readonly viaRoot: boolean
-  /** From version 18; null where the source knows it not. */
+  /** From version 18; null when the source does not know it. */
   readonly generated: string | null
 }
 
-/** Those of migrations are named by `nameOf`. */
+/** Publications of migrations are named by `nameOf`. */
 const ofOthers = "pubname !~ '^mig_'"
 
 function publicationsQuery(major: number): string {
@@ -75,14 +78,16 @@ function statementsOf(
   ]
 }
 
-/** Those that the target's user may not make are told as left out; the copy is complete without them. */
+/**
+ * Publications that the target's user may not create are reported as left out; the copy is complete without them.
+ */
 export async function carryPublications(
   task: DatabaseTask,
   source: Session,
   target: Session,
 ): Promise<void> {
   const query = publicationsQuery(await majorOf(source))
-  // The target may know more keywords.
+  // The target may have more keywords.
   await source.run('BEGIN READ ONLY; SET LOCAL quote_all_identifiers = on')
   const given = await source.rows<Publication>(query)
   await source.run('COMMIT')

@@ -1,6 +1,6 @@
 /**
- * The durable record of a migration: a folder with what was asked and what was done, each file replaced as a
- * whole. The worker alone writes `state.json`, its caller alone the others. No file holds a secret.
+ * The durable record of a migration: a folder with the requests and the progress, each file replaced as a whole.
+ * Only the worker writes `state.json`, only its caller the others. No file holds a secret.
  */
 
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -14,7 +14,7 @@ import type {
   ReportedTable,
 } from '../engine.ts'
 
-/** What of a replica identity must be put back. */
+/** A replica identity that must be restored. */
 export interface ReplacedIdentity {
   /** Quoted, ready for SQL. */
   readonly table: string
@@ -36,53 +36,53 @@ export interface RowCounts {
   readonly deletes: number
 }
 
-/** Nothing moves; the slot does not; the target runs out of room. */
+/** Nothing moves; the slot does not move; the target runs out of room. */
 export type Noticed = 'silence' | 'slot' | 'room'
 
-/** One database, as its worker knows it; written down before each effect. */
+/** One database, as its worker knows it; written before each effect. */
 export interface DatabaseRecord {
   observed: ObservedDatabase
-  /** Set at the source for the online phase, to be put back. */
+  /** Changed at the source for the online phase, to be restored. */
   identities: readonly ReplacedIdentity[]
   /** The source's `default_transaction_read_only` of this database before the fence; null for none. */
   fence: { readonly previous: string | null } | undefined
-  /** The cutover has dropped the subscription, or was about to: it goes forward only. */
+  /** The cutover has dropped the subscription, or was about to: it can only go forward. */
   pastReturn: boolean
-  /** False when roles that own or may use things are missing at the target. */
+  /** False when the target lacks roles that own or may use things. */
   owners: boolean
-  /** The target's server was built without a compression that columns of the source have. */
+  /** The target's server lacks a compression that columns of the source use. */
   leavesCompression: boolean
-  /** The target database was made by this migration, and may hold data. */
+  /** This migration created the target database, which may hold data. */
   made: boolean
-  /** The target's database of that name that was there before and is kept: did it let clients in? */
+  /** The old target database of that name, which is kept, and whether it allowed connections. */
   replaced: { readonly isOpen: boolean } | undefined
-  /** The clean-up has put it back. */
+  /** The clean-up has restored it. */
   isPutBack: boolean
-  /** What the clean-up leads to. */
+  /** The final phase after the clean-up. */
   outcome: 'failed' | 'canceled' | undefined
-  /** Settings of the database that the target refuses, and why. */
+  /** Database settings that the target refuses, and why. */
   leftOut: readonly string[]
-  /** Other things of the source that do not come along, and why. */
+  /** Other things of the source that are left out, and why. */
   setAside: readonly string[]
-  /** Triggers of the target that would fire for what is applied too, switched off for the online phase. */
+  /** Triggers of the target that would fire for replicated changes, disabled for the online phase. */
   triggers: readonly SilencedTrigger[]
-  /** Tables of the source, quoted, whose rows at the target are not to be relied on: they are copied anew. */
+  /** Tables of the source, quoted, whose rows at the target are not reliable: they are copied again. */
   resync: readonly string[]
-  /** Of `Intents.catchUp`, what has been seen to. */
+  /** The handled part of `Intents.catchUp`. */
   caughtUp: number
-  /** Of `Intents.retry`, what has been seen to. */
+  /** The handled part of `Intents.retry`. */
   retried: number
-  /** What stands in its way now, by who noticed. */
+  /** The current obstacles, by the watch that found each. */
   warnings: Readonly<Partial<Record<Noticed, string>>>
-  /** When both servers had answered last in the online phase. */
+  /** When both servers last answered in the online phase. */
   lookedAt: number
-  /** What the last catching up could not carry over. */
+  /** What the last catch-up could not carry over. */
   notCarried: readonly string[]
   /** Why it is starting over; undefined while it is not. */
   startOverReason: string | undefined
   /** It failed before its copy was complete. */
   dropOnFailure: boolean
-  /** When counting began, and what was counted before the target lost its statistics. */
+  /** When counting began, and the counts before the target lost its statistics. */
   sourceBase: RowCounts | undefined
   targetBase: RowCounts | undefined
   targetCarried: RowCounts
@@ -94,32 +94,32 @@ export interface MigrationState {
   databases: DatabaseRecord[]
   message: string
   updatedAt: number
-  /** Of the roles step. */
+  /** Whether the roles step is done. */
   rolesDone: boolean
   ended: boolean
   worker: ProcessIdentity | undefined
 }
 
-/** A process, told apart from a later one with the same number. */
+/** A process, distinguishable from a later one with the same number. */
 export interface ProcessIdentity {
   readonly pid: number
-  /** The system's word for when it started; empty where the system has none. */
+  /** The system's start time of the process; empty when the system has none. */
   readonly started: string
 }
 
-/** Asked by the caller; only ever grows. */
+/** Requests of the caller; they only grow. */
 export interface Intents {
   readonly cutover: readonly string[]
   readonly cancel: readonly string[]
   readonly dropTarget: readonly string[]
-  /** How often it was asked for each database. */
+  /** How often it was requested for each database. */
   readonly catchUp: Readonly<Record<string, number>>
   readonly retry: Readonly<Record<string, number>>
 }
 
 const noIntents: Intents = { cutover: [], cancel: [], dropTarget: [], catchUp: {}, retry: {} }
 
-/** Of the record of a migration with a hundred thousand tables. Whoever observes it reads it as a whole, again and again. */
+/** The largest record: a migration with a hundred thousand tables. Observers read it as a whole, repeatedly. */
 const recordCharactersMax = 32 * 1024 * 1024
 
 const privateFolder = 0o700
@@ -149,7 +149,7 @@ export class RecordFolder {
   }
 
   readIntents(): Intents {
-    // One that an earlier version wrote may lack what came since.
+    // A file of an earlier version may lack newer members.
     return { ...noIntents, ...this.read<Partial<Intents>>('intents.json') }
   }
 
@@ -161,7 +161,7 @@ export class RecordFolder {
     return this.read<MigrationState>('state.json')
   }
 
-  /** `durable`: on the disk before this returns, for what must be known after a crash. */
+  /** `durable`: on disk when this returns, for what must be known after a crash. */
   writeState(state: MigrationState, durable: boolean): void {
     this.write('state.json', state, durable)
   }
@@ -194,7 +194,7 @@ export class RecordFolder {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
       throw error
     }
-    // Written by this class alone, in one piece.
+    // Only this class writes it, in one piece.
     return JSON.parse(text) as T
   }
 
@@ -219,7 +219,7 @@ export function recordedMigrations(root: string): readonly string[] {
   }
 }
 
-/** In `caughtUp`: something was altered during the copy, so it is caught up with though nobody asks. */
+/** A value of `caughtUp`: something was altered during the copy, so a catch-up runs without a request. */
 export const toBeCaughtUp = -1
 
 const noCounts: RowCounts = { inserts: 0, updates: 0, deletes: 0 }
@@ -284,7 +284,7 @@ export function freshRecord(name: string, attempt: number): DatabaseRecord {
   }
 }
 
-/** Phases whose work dies with the snapshot: a crash in one starts the database over (facts A.8). */
+/** Phases whose work is lost with the snapshot: a crash in one starts the database over (facts A.8). */
 const lostWithSnapshot: ReadonlySet<DatabasePhase> = new Set([
   'preparing',
   'schema',

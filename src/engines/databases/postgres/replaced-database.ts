@@ -1,6 +1,6 @@
 /**
- * The database that was at the target under the name before: kept under a name of the migration's own until the new
- * one is whole, then dropped; put back where the migration comes to nothing.
+ * Keeps the old target database under a name of the migration until the new one is complete, then drops it;
+ * restores it when the migration fails.
  */
 
 import { DatabaseEngineError } from '../engine.ts'
@@ -25,7 +25,7 @@ async function find(server: Session, name: string): Promise<Present | undefined>
   return found
 }
 
-/** Ends its sessions and lets nobody in: what is put back is what was there. */
+/** Ends its sessions and refuses new ones, so that what is restored is what was there. */
 export async function keepReplaced(task: DatabaseTask, server: Session): Promise<void> {
   const present = await find(server, task.name)
   if (present === undefined) return
@@ -57,13 +57,13 @@ async function endSessionsIn(server: Session, database: string): Promise<void> {
   }
 }
 
-/** Is there one that goes back if the migration ends without success? */
+/** Whether a database is restored if the migration does not succeed. */
 export async function hasReplaced(task: DatabaseTask, server: Session): Promise<boolean> {
   if (task.record.pastReturn) return false
   return (await find(server, keptName(task.migration, task.index))) !== undefined
 }
 
-/** Once the copy is gone. A crash may have left it shut under its own name. */
+/** Called once the copy is gone. A crash may have left it closed under its own name. */
 export async function putBackReplaced(task: DatabaseTask, server: Session): Promise<void> {
   const { replaced } = task.record
   const database = quoteName(task.name)
@@ -76,7 +76,7 @@ export async function putBackReplaced(task: DatabaseTask, server: Session): Prom
   await server.run(`ALTER DATABASE ${database} ALLOW_CONNECTIONS true`)
 }
 
-/** The new one is whole, and stays so whether or not the old one can be dropped; in words where it cannot. */
+/** The new one is complete, whether or not the old one can be dropped; returns the reason when it cannot. */
 export async function dropReplaced(task: DatabaseTask, server: Session): Promise<string[]> {
   const kept = keptName(task.migration, task.index)
   try {

@@ -21,27 +21,30 @@ import { SlotWatch } from './stalls.ts'
 import { StructureWatch, unlike } from './structure.ts'
 import { linesInWords } from './structure-difference.ts'
 
-/** Counters are at most two seconds old, with the servers' own delay and two more looks on the way to the client. */
+/**
+ * Counters are at most two seconds old, including the servers' own delay and two more polls on the way to the
+ * client.
+ */
 const lookMilliseconds = 500
-/** Between asking whether the cutover is wanted. */
+/** Between checks whether the cutover was requested. */
 const askMilliseconds = 100
-/** A target before version 15 tries a change that fails for ever; this is our bound on it. */
+/** A target before version 15 retries a failing change for ever; this bounds it. */
 const idleLooksMax = 240
 /**
- * A target from version 15 gives up at the first error, be it that the source was away for a moment. It is told
- * to go on this often without having confirmed anything more.
+ * A target from version 15 stops at the first error, even if the source was away for a moment. It is resumed this
+ * often without further progress.
  */
 const retriesMax = 3
-/** At least between them. */
+/** The least time between them. */
 const retryMilliseconds = 1_000
-/** Between looks once the cutover is asked for. */
+/** Between polls after the cutover was requested. */
 const approachMilliseconds = 50
-/** How close the target should be before writers are kept out, and how long this is waited for. */
+/** How close the target should be before writers are kept out, and how long that is awaited. */
 const closeBytes = 1024n * 1024n
 const closeMilliseconds = 30_000
-/** The source keeps its log for a target that waits until both ends are alike: a night, and not for ever. */
+/** The source keeps its log for a target that waits until both ends are the same: for a night, not for ever. */
 const heldMillisecondsMax = 24 * 3_600_000
-/** Between looks at the structure of both ends while no cutover is asked for. */
+/** Between comparisons of the structure while no cutover is requested. */
 const structureMilliseconds = 5_000
 
 interface Slot {
@@ -51,7 +54,7 @@ interface Slot {
   readonly status: string | null
 }
 
-/** Returns when nothing stands in the way of the cutover any more, with what has been seen of the structure. */
+/** Returns when nothing blocks the cutover, with what was found of the structure. */
 export async function replicate(task: DatabaseTask): Promise<StructureWatch> {
   const lag = new Lag()
   const structure = new StructureWatch(task)
@@ -74,7 +77,7 @@ export async function replicate(task: DatabaseTask): Promise<StructureWatch> {
         target = usable(target) ?? (await attach(task))
         await count(task, source, target)
         const applying = await lookAtTarget({ task, source, target, slot, given, seen })
-        // Where both ends differ it may well not apply; what differs is told, and waited for.
+        // While both ends differ, changes may not apply; the difference is reported, and the loop waits.
         idleLooks = applying || seen.differences.length > 0 ? 0 : idleLooks + 1
         await lookAtStructure({ task, source, target, structure, seen })
         await slots.look(source, target, slot.confirmed)
@@ -88,7 +91,8 @@ export async function replicate(task: DatabaseTask): Promise<StructureWatch> {
       } catch (error) {
         task.signal.throwIfAborted()
         if (!isTransient(error)) throw error
-        // The servers go on without us, or when they are back. How far behind, only the source knows.
+        // The servers continue without us, or when they are back. Only the source knows how far behind the target
+        // is.
         tell(task, {
           message: `A server does not answer; looking again. ${messageOf(error)}`,
           ...(slot === undefined ? { counters: withLatency(task, undefined) } : {}),
@@ -112,10 +116,10 @@ export async function replicate(task: DatabaseTask): Promise<StructureWatch> {
   }
 }
 
-/** Between tries to catch up that were cut short. */
+/** Between retries of an interrupted catch-up. */
 const againMilliseconds = 3_000
 
-/** Catching up goes on beside the looks, which keep what is told true meanwhile. */
+/** The catch-up runs beside the polls, which keep the status current. */
 class CatchingUp {
   readonly #task: DatabaseTask
   #words = ''
@@ -127,7 +131,7 @@ class CatchingUp {
     this.#task = task
   }
 
-  /** Begins it where it is wanted; false while it is wanted or under way. Throws what it has failed of. */
+  /** Starts it on request; false while it is requested or running. Throws its failure. */
   look(): boolean {
     const task = this.#task
     if (this.#fault !== undefined) {
@@ -156,7 +160,7 @@ class CatchingUp {
         this.#words = words
       })
     } catch (error) {
-      // The signal's own end is the loop's to see.
+      // The loop notices the signal itself.
       if (!task.signal.aborted) this.#fault = { error }
     } finally {
       this.#notBefore = task.clock.now() + againMilliseconds
@@ -168,19 +172,19 @@ class CatchingUp {
 async function attach(task: DatabaseTask): Promise<Session> {
   await using opening = new AsyncDisposableStack()
   const target = opening.use(await openTarget(task))
-  // The target's worker begins anew with it, so that nothing is applied for some seconds.
+  // It restarts the target's worker, so nothing is applied for some seconds.
   if (task.resumed) await renewConnection(task, target)
   opening.move()
   return target
 }
 
 interface StructureCheck {
-  /** When it was looked at last. */
+  /** The time of the last comparison. */
   at: number | undefined
   differences: readonly string[]
 }
 
-/** Before anybody asks for the cutover too, so that what would hold it is known early. */
+/** Also before the cutover is requested, so that obstacles are known early. */
 async function lookAtStructure(at: {
   readonly task: DatabaseTask
   readonly source: Session
@@ -211,14 +215,14 @@ function heldBy(task: DatabaseTask, differences: readonly string[]): string {
 }
 
 interface Approach {
-  /** Where the source's log stood at the last mark. */
+  /** The position of the source's log at the last mark. */
   mark: bigint | undefined
   since: number | undefined
 }
 
 /**
- * The target has taken all that was there when the cutover was asked for, so it does apply; and it is close, so that
- * writers are kept out for a moment only. Nothing may stand in the way either.
+ * The target has applied everything up to the request for the cutover, so it works; and it is close, so that
+ * writers are kept out only for a moment. Nothing else may block either.
  */
 async function approachCutover(at: {
   readonly task: DatabaseTask
@@ -255,7 +259,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** How often the target was told to go on since it last confirmed something. */
+/** How often the target was resumed since it last confirmed something. */
 interface GivenUp {
   confirmed: string
   retries: number
@@ -265,14 +269,14 @@ interface GivenUp {
   heldSince: number | undefined
 }
 
-/** A slot that is there. */
+/** An existing slot. */
 type Confirmed = Slot & { readonly confirmed: string }
 
 function withLatency(task: DatabaseTask, latencySeconds: number | undefined): DatabaseCounters {
   return { ...task.record.observed.counters, latencySeconds }
 }
 
-/** How far the target is behind, which the source alone tells: it does while the target is away. */
+/** How far the target is behind. Only the source knows, even while the target is away. */
 async function lookAtSource(task: DatabaseTask, source: Session, lag: Lag): Promise<Confirmed> {
   const name = nameOf(task)
   const [slot] = await source.rows<Slot>(
@@ -307,7 +311,7 @@ interface TargetCheck {
   readonly seen: StructureCheck
 }
 
-/** True while the target has a worker that applies. */
+/** True while the target has an apply worker. */
 async function lookAtTarget(at: TargetCheck): Promise<boolean> {
   const { task, source, target, slot, given } = at
   const name = nameOf(task)
@@ -329,7 +333,8 @@ async function lookAtTarget(at: TargetCheck): Promise<boolean> {
     if (given.retries > retriesMax) {
       const structure = new StructureWatch(task)
       const differences = await structure.differences(source, target)
-      // Told by the look at the structure. It is told to go on from time to time: it can, once both ends are alike.
+      // The comparison of the structure reports it. The target is resumed now and then: it can continue once both
+      // ends are the same.
       given.heldSince ??= now
       const isLate = now - given.heldSince > heldMillisecondsMax
       const isHeld = !isLate && (differences.length > 0 || task.record.resync.length > 0)
@@ -346,7 +351,7 @@ async function lookAtTarget(at: TargetCheck): Promise<boolean> {
   return subscription.pid !== null
 }
 
-/** Both sums, carried over when the target has lost its statistics in a crash. */
+/** Both sums, continued when the target has lost its statistics in a crash. */
 export async function count(task: DatabaseTask, source: Session, target: Session): Promise<void> {
   const { record } = task
   const name = nameOf(task)
@@ -395,7 +400,7 @@ function minus(left: RowCounts, right: RowCounts | undefined): RowCounts {
   }
 }
 
-/** The server's reason stands in its log alone; the commonest one can be seen in the catalogs. */
+/** The reason is only in the server's log; the most common one can be read from the catalogs. */
 async function stopped(
   what: string,
   at: {
