@@ -300,10 +300,7 @@ export interface DatabaseCounters {
   readonly fullLoadLoadingTables: number
   readonly fullLoadCompletedTables: number
   readonly fullLoadErroredTables: number
-  /**
-   * Row changes seen at the source since the snapshot, cumulative. Estimated from its statistics, which also count
-   * rolled-back changes.
-   */
+  /** Row changes seen at the source since the snapshot, by its statistics, which also count rolled-back ones. */
   readonly incomingChanges: number
   /** Row changes applied at the target: the sum of the three below. */
   readonly appliedChanges: number
@@ -500,20 +497,14 @@ export interface DatabaseEngine extends AsyncDisposable {
     options?: { readonly dropTarget?: boolean },
   ): Promise<void>
 
-  /**
-   * What this migration's objects left on the servers, from their catalogs. Empty means clean. For tests, operators
-   * and the check before `forget`. Errors as `inspect`.
-   */
+  /** What is left of this migration on the servers, by their catalogs. Empty means clean. Errors as `inspect`. */
   traces(
     migration: string,
     spec: MigrationSpec,
     credentials: Credentials,
   ): Promise<readonly PendingCleanUp[]>
 
-  /**
-   * Removes the record. `busy` while a worker runs, or is lost with something to clean up. A missing record is no
-   * error.
-   */
+  /** Removes the record. `busy` while a worker runs, or is lost with something to clean up. */
   forget(migration: string): Promise<void>
 
   /** Tokens of all migrations with a record, for the sweep of orphans. */
