@@ -1,4 +1,4 @@
-/** The list of providers, one line each, and what they need besides the world: their engines. */
+/** The list of providers, one line each, and the engines they need. */
 
 import type { CopyEngine } from '#engines/copy/engine.ts'
 import type { DatabaseEngine } from '#engines/databases/engine.ts'
@@ -45,7 +45,7 @@ import { openShareAccounts } from './storage/domain/share-accounts.ts'
 import { openStoragePlaces } from './storage/domain/storage-places.ts'
 import { storageProvider } from './storage/provider.ts'
 
-/** The engine of containers and what goes with it: what the world does not have. */
+/** The container engine and its options. */
 export type ContainerEngines = Omit<
   ContainerInstanceDependencies,
   keyof ProviderContext | 'reader' | 'seal'
@@ -53,31 +53,31 @@ export type ContainerEngines = Omit<
 
 export interface ProviderDependencies {
   readonly context: ProviderContext
-  /** The authorizer's answer, from the index it keeps. */
+  /** The authorizer's answer, from its index. */
   isRoleInUse(roleId: string): boolean | undefined
-  /** The authorizer, for those who ask why. */
+  /** The authorizer, for explanations of decisions. */
   readonly inspection?: Inspection
-  /** The namespace is served only where this is given. */
+  /** Without it the namespace is not served. */
   readonly containers?: ContainerEngines
-  /** Principals whose use is counted and never refused. */
+  /** Principals whose requests are counted and never throttled. */
   readonly isUnthrottled?: (principalId: string) => boolean
-  /** What links of templates may lead to. Without it none is followed. */
+  /** Which links of templates are followed; without it none is. */
   readonly templateLinks?: TemplateLinks
-  /** Without it the namespaces of data sharing, and of the stores it copies between, are not there. */
+  /** Without it the namespaces of data sharing, and of the stores it copies between, are not served. */
   readonly copying?: Copying
-  /** Without it the namespace of database migrations is not there. */
+  /** Without it the namespace of database migrations is not served. */
   readonly migrating?: Migrating
-  /** The authorizer's: keys of all scopes that one lies in. */
+  /** The authorizer's keys of all scopes that contain a scope. */
   scopesAbove?(scope: ResourceId): Promise<readonly string[]>
-  /** The authorizer's: keys of the scopes that one was placed in, beyond those of its path. */
+  /** The authorizer's keys of the scopes that contain one by placement, beyond those of its path. */
   placesAbove?(scope: ResourceId): readonly string[]
-  /** Without it resources of types that nobody serves are refused. */
+  /** Without it resources of unknown types are refused. */
   readonly generic?: { readonly schemaFiles: readonly SchemaFile[] }
   /** Without it API management has no authorizations. */
   readonly consent?: Consenting
 }
 
-/** How identity providers are reached, and where browsers may go back to. */
+/** How identity providers are reached, and where browsers may be redirected. */
 export type Consenting = Pick<ConsentDependencies, 'tokens' | 'redirects'>
 
 export interface Migrating {
@@ -87,9 +87,9 @@ export interface Migrating {
 
 export interface Copying {
   readonly engine: CopyEngine
-  /** Absolute: the folder that storage accounts of folders are in. */
+  /** An absolute path: the folder of storage accounts. */
   readonly root: string
-  /** Absolute: the folder that servers of DuckDB files are in. */
+  /** An absolute path: the folder of servers that are DuckDB files. */
   readonly databasesRoot: string
 }
 
@@ -186,7 +186,7 @@ function servedProviders(deps: ProviderDependencies): readonly Provider[] {
   ]
 }
 
-/** What provider lists show: what is served, and the generic types that are known by name. */
+/** The content of provider lists: served types, and generic types with a known name. */
 function withGeneric(
   served: readonly RouteDescription[],
   { context, generic }: ProviderDependencies,
@@ -197,7 +197,7 @@ function withGeneric(
   return [...served, ...added.filter(({ type }) => !types.has(type.toLowerCase()))]
 }
 
-/** What authorizations of API management need; the pages of a consent need the same. */
+/** What authorizations of API management need; the consent pages need the same. */
 export function consentParts(context: ProviderContext, consent: Consenting): ConsentDependencies {
   return { ...context, ...consent, seal: context.sealOf('authorizations') }
 }
@@ -228,7 +228,7 @@ function sharing(
   ]
 }
 
-/** The tables of the providers that own some. */
+/** The tables of providers that have some. */
 export const providerMigrations: readonly Migration[] = [
   ...billingMigrations,
   ...dataShareMigrations,

@@ -1,4 +1,7 @@
-/** A store with one furnished company, on either dialect, and the writers called by hand. Test support only. */
+/**
+ * Opens a store with one company that has master data, on either dialect, for tests of the writers. Test support
+ * only.
+ */
 
 import { randomUUID } from 'node:crypto'
 import { after, type TestContext } from 'node:test'
@@ -79,7 +82,7 @@ export async function openBooks(
   given: {
     readonly pricesIncludeTax?: boolean
     readonly percents?: Readonly<Record<string, number>>
-    /** How often a transaction that lost a race is run. */
+    /** The number of attempts of a transaction that lost a race. */
     readonly transactionRetriesMax?: number
   } = {},
 ): Promise<BusinessFixture | undefined> {
@@ -185,10 +188,10 @@ export async function openBooks(
   }
 }
 
-/** A stored decimal as the number on the wire. */
+/** A stored decimal in its wire form. */
 export function amount(row: SqlRow, column: string): number {
   return Number(row[column]) / decimalUnit
 }
 
-/** The name for tests that are new: what is opened is a company. */
+/** An alias for new tests: it opens a company. */
 export const openCompany: typeof openBooks = openBooks

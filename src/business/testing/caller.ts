@@ -1,4 +1,7 @@
-/** Requests to the business application over the books of a test, as an administrator, or as one that has rights. Test support only. */
+/**
+ * Sends requests to the business application of a test, as an administrator or as a caller with rights. Test
+ * support only.
+ */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'

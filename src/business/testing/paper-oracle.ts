@@ -8,20 +8,20 @@ const cent = 1_000n
 
 type Code = 'FULL' | 'LOW'
 
-/** In the order of their codes, in which the groups of a document share its discount. */
+/** In order of code: the groups of a document share its discount in this order. */
 const codes: readonly Code[] = ['FULL', 'LOW']
 const taxes: Readonly<Record<Code, bigint>> = { FULL: 20n, LOW: 5n }
-/** What an item costs, without the tax, in the company's own currency. */
+/** The price of an item without tax, in the company's own currency. */
 const itemPrices: Readonly<Record<Code, bigint>> = { FULL: 100n * unit, LOW: 10n * unit }
 
-/** What 10,000 of a currency are worth before `rateChange`, and from it on. */
+/** The value of 10,000 of a currency before `rateChange`, and from it on. */
 export const rates: Readonly<Record<string, readonly [bigint, bigint]>> = {
   EUR: [10_800n, 11_300n],
   JPY: [64n, 71n],
 }
 export const rateChange = '2026-11-22'
 
-/** Whose prices include the tax, and who pays any. */
+/** Customers: whose prices include tax, and who pays tax. */
 export const buyers = [
   { isIncluding: false, isTaxed: true },
   { isIncluding: true, isTaxed: true },
@@ -53,7 +53,7 @@ export interface Paper extends Header {
   payer: number
   currency: string
   isLater: boolean
-  /** The rate is that of a later day, whatever the date: of a credit memo it is its invoice's. */
+  /** The rate is the later one, whatever the date: a credit memo has its invoice's rate. */
   hasLaterRate: boolean
   discount: bigint
   lines: Line[]
@@ -92,12 +92,12 @@ function percentOf({ buyer }: Header, code: Code): bigint {
   return buyers[buyer]?.isTaxed === true ? taxes[code] : 0n
 }
 
-/** Prices include this much of a hundredth of what they are without the tax. */
+/** The factor from prices without tax to prices, in hundredths. */
 function factorOf(header: Header, code: Code): bigint {
   return buyers[header.buyer]?.isIncluding === true ? 100n + percentOf(header, code) : 100n
 }
 
-/** What a line with no price of its own costs. */
+/** The price of a line without a price of its own. */
 export function ownPrice(header: Header & { hasLaterRate: boolean }, code: Code): bigint {
   const taxed = rounded(itemPrices[code] * factorOf(header, code), 100n, 1n)
   return rounded(taxed * 10_000n, rateOf(header.currency, header.hasLaterRate), 1n)
@@ -113,7 +113,7 @@ export function baseOf(paper: Paper): bigint {
   return paper.lines.reduce((sum, line) => sum + amountOf(paper, line), 0n)
 }
 
-/** An amount over weights: each rounded, with what is left over carried to the next. */
+/** Splits an amount by weights: each part is rounded, and the remainder is carried on. */
 function shared(amount: bigint, weights: readonly bigint[], step: bigint): readonly bigint[] {
   const whole = weights.reduce((sum, weight) => sum + weight, 0n)
   if (whole === 0n) return weights.map(() => 0n)
@@ -143,7 +143,7 @@ function groupsOf(paper: Paper): readonly GroupOfLines[] {
   return groups.map((group, at) => ({ ...group, discount: shares[at] ?? 0n }))
 }
 
-/** What a line carries of the document's discount. */
+/** A line's share of the document's discount. */
 export function carriedBy(paper: Paper, line: Line): bigint {
   const group = groupsOf(paper).find(({ code }) => code === line.code)
   if (group === undefined) return 0n
@@ -151,7 +151,7 @@ export function carriedBy(paper: Paper, line: Line): bigint {
   return shared(group.discount, amounts, stepOf(paper))[group.lines.indexOf(line)] ?? 0n
 }
 
-/** Without the tax and with it: each group of taxes is taxed as a whole. */
+/** Totals without and with tax: each tax group is taxed as a whole. */
 export function totalsOf(paper: Paper): { readonly net: bigint; readonly including: bigint } {
   const step = stepOf(paper)
   let net = 0n
@@ -170,13 +170,13 @@ export function totalsOf(paper: Paper): { readonly net: bigint; readonly includi
   return { net, including }
 }
 
-/** The discount of a document is never more than what it is taken of. */
+/** The discount of a document never exceeds its base. */
 export function limitDiscount(paper: Paper): void {
   const base = baseOf(paper)
   if (paper.discount > base) paper.discount = base
 }
 
-/** Another header gives what a fresh document would give. The discount, in another currency, is worth as much as before. */
+/** A changed header gives the totals of a new document. The discount keeps its value in another currency. */
 export function changeHeader(paper: Paper, change: Partial<Header>): void {
   const before = { ...paper }
   Object.assign(paper, change)

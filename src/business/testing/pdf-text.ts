@@ -1,4 +1,7 @@
-/** The words of a PDF as our library writes one: streams that are deflated, text in glyphs, and what glyphs mean. Test support only. */
+/**
+ * Extracts the text of a PDF that our library wrote: deflated streams, text as glyphs, and the glyphs' meanings.
+ * Test support only.
+ */
 
 import { inflateSync } from 'node:zlib'
 
@@ -37,7 +40,7 @@ export function pdfText(bytes: Uint8Array): { readonly text: string; readonly pa
   return { text: written.join('\n'), pages }
 }
 
-/** Ranges from the first glyph on, each glyph as UTF-16 in hexadecimal digits. */
+/** Ranges of glyphs, each glyph as UTF-16 in hexadecimal digits. */
 function meaningsOf(stream: string): ReadonlyMap<string, string> {
   const meanings = new Map<string, string>()
   for (const [, first = '', list = ''] of stream.matchAll(/<(\w+)> <\w+> \[([^\]]*)\]/g)) {

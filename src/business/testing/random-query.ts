@@ -1,6 +1,6 @@
 /**
- * Random query options for an entity, as texts: filters over every kind of field, path and function, orders, pages and
- * expands. Mostly well typed; some are refused, which the caller has to expect.
+ * Random query options for an entity, as texts: filters over every kind of field, path and function, orders, pages
+ * and expands. Most are well typed; the caller must expect refusals.
  */
 
 import type { SqlRow } from '#stores/store.ts'
@@ -19,7 +19,7 @@ import { enumName } from '../odata/enum-names.ts'
 /** Numbers from 0 to less than 1. */
 export type Chance = () => number
 
-/** The same numbers again for the same seed. */
+/** Repeats the same numbers for the same seed. */
 export function chanceOf(seed: number): Chance {
   let state = seed >>> 0
   return () => {
@@ -34,7 +34,7 @@ interface Path {
   readonly text: string
   readonly sort: Sort
   readonly field: Field
-  /** Of the rows the field is of. */
+  /** The entity whose field it is. */
   readonly entity: Entity
 }
 
@@ -67,7 +67,7 @@ export class RandomQuery {
     this.#tables = tables
   }
 
-  /** Options by name, as they stand after `?`. */
+  /** Options by name, as they follow the `?`. */
   options(entity: Entity, depth: number): Readonly<Record<string, string>> {
     const given: Record<string, string> = {}
     if (this.#one(4) > 0) given['$filter'] = this.condition(entity, '', 3)
@@ -79,7 +79,7 @@ export class RandomQuery {
       const known = this.#navigations(entity)
       const chosen = known.filter(() => this.#one(known.length) === 0).slice(0, 2)
       const parts = chosen.map(({ navigation, target, isList }) => {
-        // Of one row there is nothing to narrow, order or count.
+        // A single row cannot be filtered, ordered or counted.
         const inner = Object.entries(this.options(target, depth - 1)).filter(
           ([name]) => isList || name === '$expand',
         )
@@ -115,7 +115,7 @@ export class RandomQuery {
     }
   }
 
-  /** A field against values of its own kind. */
+  /** Compares a field with values of its own kind. */
   #plain(entity: Entity, prefix: string): string {
     const path = this.#path(entity, prefix)
     const equality = this.#pick(['eq', 'ne'])
@@ -197,7 +197,7 @@ export class RandomQuery {
       .join(',')
   }
 
-  /** A field of the rows, or of one row they lead to. Of the wanted sort, where there is one. */
+  /** A field of the rows, or of one related row; of the wanted sort, if there is one. */
   #path(entity: Entity, prefix: string, wanted?: Sort): Path {
     const single = this.#navigations(entity).filter(({ isList }) => !isList)
     const further = this.#one(4) === 0 ? single[this.#one(single.length)] : undefined
@@ -222,7 +222,7 @@ export class RandomQuery {
     return sort === undefined ? [] : [{ text: `${prefix}${field.name}`, sort, field, entity }]
   }
 
-  /** A value, most often one that a row has. */
+  /** A value, usually one that a row has. */
   #literal({ field, sort, entity }: Path): string {
     const rows = field.join === undefined ? this.#tables(entity.table.name) : []
     const cell = this.#one(5) === 0 ? undefined : rows[this.#one(rows.length)]?.[field.column]

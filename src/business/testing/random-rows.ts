@@ -1,4 +1,6 @@
-/** Random rows of every entity, as statements that either store takes: small domains, so that conditions meet. */
+/**
+ * Random rows of every entity, as statements for either store. Their domains are small, so that conditions match.
+ */
 
 import { insertRow } from '#query/rows.ts'
 import type { Table } from '#query/table.ts'
@@ -9,7 +11,7 @@ import { lines } from '../tables.ts'
 import { emptyValue } from '../write/values.ts'
 import type { Chance } from './random-query.ts'
 
-/** Rows of a set, in their number; sets not named have none. */
+/** The number of rows of each set; other sets have none. */
 const counts: Readonly<Record<string, number>> = {
   unitsOfMeasure: 3,
   items: 6,
@@ -95,7 +97,7 @@ export function randomRows(chance: Chance, companyId: string, number: number): R
       const known = idsOf.get(target) ?? []
       cells[on.local] = known[one(known.length + 1)] ?? noGuid
     }
-    // Unique by their indexes.
+    // Their indexes are unique.
     for (const column of ['number', 'code']) {
       if (cells[column] !== undefined) cells[column] = `${entity.set.slice(0, 3)}${at}-${number}`
     }

@@ -1,4 +1,4 @@
-/** Companies come with accounts for what is posted and with their maker's right to them, and go with everything in them. */
+/** Creates a company with its posting accounts and its creator's right, and removes it with everything in it. */
 
 import { insertRow } from '#query/rows.ts'
 import { createSeries } from '../documents/numbers.ts'

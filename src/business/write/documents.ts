@@ -24,10 +24,10 @@ import { changedCells, lockRow, newId, today, updateRow, type WriteContext } fro
 import { checkTag, type Target } from './tag.ts'
 import { type Body, type GivenFields, readBody } from './values.ts'
 
-/** Cents, where neither the document's currency nor the company says otherwise. */
+/** Cents, unless the document's currency or the company says otherwise. */
 const defaultPrecision = 1_000
 
-/** A document being made or changed. */
+/** A document that is being created or changed. */
 type DocumentDraft = { -readonly [K in keyof DocumentRow]: DocumentRow[K] }
 
 export async function createDocument(
@@ -81,7 +81,7 @@ export async function createDocument(
   return id
 }
 
-/** A transaction of the embedded store holds up everything else for as long as it runs. */
+/** A transaction of the embedded store blocks all others while it runs. */
 function nestedLines(value: unknown, name: string, { nested }: WriteContext): readonly Body[] {
   if (value === undefined || value === null) return []
   if (!Array.isArray(value) || !value.every(isJsonObject))
@@ -107,7 +107,7 @@ function linesOf(entity: Entity): string {
   return `${entity.type}Lines`
 }
 
-/** After posting only these may still be changed (business facts 7). */
+/** Only these may change after posting (business facts 7). */
 const openAfterPosting: ReadonlySet<string> = new Set(['dueDate'])
 
 export async function changeDocument(
@@ -202,7 +202,7 @@ export async function lockDocument(
   throw refuse.BadRequest_ResourceNotFound({ type: entity.type, key: `the id '${id}'` })
 }
 
-/** Of what is new, `draft` is of a customer yet to be named. */
+/** The `draft` of a new document has no customer yet. */
 async function applyGiven(
   context: WriteContext,
   draft: DocumentDraft,
@@ -229,7 +229,9 @@ const termSets = [
   ['shipmentMethodId', tables.shipmentMethods, 'shipment method'],
 ] as const
 
-/** The day of the document, moved by its terms of payment. Customers of earlier versions may have terms that are nowhere. */
+/**
+ * The document's date, moved by its payment terms. Customers of earlier versions may have terms that do not exist.
+ */
 async function dueDateOf({ tx }: WriteContext, draft: DocumentDraft): Promise<string> {
   const { document_date: day, company_id, payment_terms_id: id } = draft
   const terms =
@@ -237,7 +239,7 @@ async function dueDateOf({ tx }: WriteContext, draft: DocumentDraft): Promise<st
   return addFormula(day, terms?.due_date_calculation ?? '')
 }
 
-/** Fields that mean something beyond themselves. */
+/** Fields that affect other fields. */
 const handled: ReadonlySet<string> = new Set([
   'id',
   'customerId',
@@ -280,7 +282,7 @@ async function applyCustomer(
     sellTo(draft, customer)
     await setPrecision(draft, lookups)
   }
-  // Who buys pays, unless the same request says who else does.
+  // The customer pays, unless the same request names another payer.
   const billed = billTo ?? (customer?.id === before ? undefined : customer)
   if (billed === undefined) return
   draft.bill_to_customer_id = billed.id
@@ -318,7 +320,7 @@ function sellTo(draft: DocumentDraft, customer: CellsOf<typeof tables.customers>
   draft.discount_applied_before_tax = customer.prices_include_tax === 0 ? 1 : 0
 }
 
-/** The local currency has no id, and its code is the company's (business facts 14). */
+/** The local currency has no id; its code is the company's (business facts 14). */
 async function applyCurrency(
   context: WriteContext,
   draft: DocumentDraft,
@@ -364,7 +366,7 @@ export async function localCurrency(context: WriteContext): Promise<string> {
   return company === undefined ? '' : company.local_currency_code
 }
 
-/** The posted invoice a credit memo is about. */
+/** The posted invoice that a credit memo refers to. */
 async function applyInvoice(
   draft: DocumentDraft,
   given: GivenFields,

@@ -1,6 +1,6 @@
 /**
- * What a currency is worth in the company's own: the rate of the latest day that is not after a document's. A document
- * keeps the rate it has when it is posted, so that what is paid later takes off what was put on.
+ * The exchange rate of a currency: the latest rate that is not after the document's date. A document keeps the rate
+ * of its posting, so that a later payment subtracts what was added.
  */
 
 import { firstRow } from '#query/rows.ts'
@@ -11,7 +11,10 @@ import type { DocumentRow } from '../tables.ts'
 import * as tables from '../tables.ts'
 import type { WriteContext } from './rows.ts'
 
-/** `exchange_rate_amount` of the currency are `relational_exchange_rate_amount` of the company's own. Both 0: there is none. */
+/**
+ * `exchange_rate_amount` of the currency equals `relational_exchange_rate_amount` of the company's own. Both 0: no
+ * rate.
+ */
 export type Rate = Pick<DocumentRow, 'exchange_rate_amount' | 'relational_exchange_rate_amount'>
 
 export const noRate: Rate = { exchange_rate_amount: 0, relational_exchange_rate_amount: 0 }
@@ -21,7 +24,7 @@ const rates = selecting(
   'exchange_rate_amount',
   'relational_exchange_rate_amount',
 )
-/** Balances are kept in cents of the company's own currency. */
+/** Balances are in cents of the company's own currency. */
 export const cent = 1_000
 
 export async function rateOn(
@@ -35,12 +38,12 @@ export async function rateOn(
   return (await firstRow(tx, rates, where, companyId, currencyId, day)) ?? noRate
 }
 
-/** Rounded to a cent. Without a rate the amount is of the company's own currency, or of a time before rates. */
+/** Rounded to a cent. Without a rate the amount is in the company's own currency, or from before rates existed. */
 export function inLocal(amount: number, rate: Rate): number {
   return rate.exchange_rate_amount === 0 ? amount : toLocal(amount, rate, cent)
 }
 
-/** What an amount is worth that is taken off what is open of an invoice: the parts add up to the whole, to the cent. */
+/** The value of an amount that reduces an invoice's open amount: the parts add up to the whole exactly. */
 export function takenOff(
   invoice: Rate & Pick<DocumentRow, 'remaining_amount'>,
   amount: number,
@@ -49,7 +52,7 @@ export function takenOff(
   return inLocal(open, invoice) - inLocal(open - amount, invoice)
 }
 
-/** A price or a whole discount in another currency; as it stands where a rate is missing. */
+/** A price or a whole discount in another currency; unchanged where a rate is missing. */
 export function exchanged(amount: number, from: Rate, to: Rate): number {
   return fromLocal(toLocal(amount, from, 1), to)
 }

@@ -31,7 +31,7 @@ import {
   writeGroup,
 } from './spread.ts'
 
-/** What lines and sums need to know of their document. */
+/** The columns of the document that lines and sums need. */
 export const documentHead = selecting(
   tables.documents,
   'id',
@@ -53,23 +53,23 @@ export const documentHead = selecting(
 )
 export type DocumentHead = CellsOf<typeof documentHead>
 
-/** A line as far as sums depend on it. `tax_key` is empty for comments, which are in no group. */
+/** The part of a line that sums depend on. `tax_key` is empty for comments, which belong to no group. */
 type SummedLine = Pick<
   LineRow,
   'line_amount' | 'tax_key' | 'tax_percent' | 'allows_invoice_discount' | 'amount_excluding_tax'
 >
 
-/** Where a line stands. `isLast`: no line of the document stands behind it. */
+/** The position of a line. `isLast`: no line of the document follows it. */
 interface LinePosition {
   readonly sequence: number
   readonly isLast: boolean
 }
 
-/** The cells of a line that its place among the others fills. */
+/** The cells of a line that depend on its position. */
 type SharedCells = Partial<LineRow>
 
 export interface Finished {
-  /** The rows of lines stand as they were written before: no share was worked out, no cent moved on to another. */
+  /** The rows of lines are known: no share was computed, and no cent was moved to another. */
   readonly areRowsKnown: boolean
 }
 
@@ -98,7 +98,7 @@ export class Ledger {
   #isStale = false
   #isTouched = false
   #isSettled = true
-  // A group has lines.
+  // Whether a group has lines.
   #areAllLoaded: boolean
 
   constructor(context: WriteContext, document: DocumentHead) {
@@ -115,7 +115,7 @@ export class Ledger {
     this.#areAllLoaded = document.line_count === 0
   }
 
-  /** Puts a line in; the cells of its row that come of it. */
+  /** Adds a line; returns the cells of its row that result. */
   put(line: SummedLine, at: LinePosition): Found<SharedCells> {
     this.#lineCount++
     if (line.tax_key === '') return netCells(line, emptyGroup, this.terms)
@@ -123,7 +123,7 @@ export class Ledger {
     return withFound(known, (group) => this.#putInto(group, line, at))
   }
 
-  /** Takes a line out, by its row as the view of lines has it. */
+  /** Removes a line, by its row in the view of lines. */
   async take(row: LineRow): Promise<void> {
     this.#lineCount--
     if (row.tax_key === '') return
@@ -142,30 +142,33 @@ export class Ledger {
     this.#add(share, -1)
   }
 
-  /** A stored line is changed: what it carried of the invoice discount is given up (business facts 5.5). */
+  /** A stored line changes, so it loses its share of the invoice discount (business facts 5.5). */
   giveUp(row: LineRow): void {
     this.#discount -= row.invoice_discount
   }
 
-  /** Sets the invoice discount. Refused when no line could carry it; checked in `finish`. */
+  /** Sets the invoice discount. `finish` refuses it when no line can carry it. */
   setDiscount(amount: number): void {
     this.#discount = amount
     this.#isDiscountRequested = true
     this.#isStale = true
   }
 
-  /** The invoice discount in another currency. It shrinks with the lines, since nobody asked for this amount. */
+  /**
+   * Converts the invoice discount to another currency. It shrinks with the lines, since nobody requested this
+   * amount.
+   */
   exchangeDiscount(amount: number): void {
     this.#discount = amount
     this.#isStale = true
   }
 
-  /** Every line is reckoned anew: prices or taxes of the whole document changed. */
+  /** Recomputes every line: prices or taxes of the whole document changed. */
   recomputeAll(): void {
     this.#isStale = true
   }
 
-  /** Writes the sums and totals. After all rows of lines stand. `own`: further columns of the document. */
+  /** Writes the sums and totals, after all rows of lines are written. `own`: further columns of the document. */
   async finish(own: Partial<DocumentRow> = {}): Promise<Finished> {
     const { tx, now } = this.#context
     const { id, kind } = this.#document
@@ -221,7 +224,7 @@ export class Ledger {
     return group
   }
 
-  /** All groups share one discount, so where there is one they are read together. */
+  /** All groups share one discount, so if there is one they are read together. */
   async #loadAll(): Promise<void> {
     if (this.#areAllLoaded) return
     this.#areAllLoaded = true
@@ -235,7 +238,7 @@ export class Ledger {
     }
   }
 
-  /** Shares are read, not written, and stay so unless everything is reckoned anew. */
+  /** Shares are read, not written, unless everything is recomputed. */
   get #isSpread(): boolean {
     return this.#hadDiscount && !this.#isStale
   }
@@ -269,12 +272,14 @@ export class Ledger {
     )
     group.sums = plus(group.sums, share)
     this.#add(share, 1)
-    // Beyond this a sum would no longer be exact, whatever is taken off it later.
+    // Above this a sum would no longer be exact, whatever is subtracted later.
     if (![group.sums.lineAmount, this.#net, this.#including].every(fits)) throw tooLarge()
     return netCells(line, share, this.terms)
   }
 
-  /** What is over or missing in a group that lost a line goes to the last of those left (business facts 5.4). */
+  /**
+   * The surplus or missing cent of a group that lost a line goes to the last remaining one (business facts 5.4).
+   */
   async #settle(key: string, group: Group): Promise<void> {
     const { tx } = this.#context
     const over = cents(group.sums, group.percent, this.terms)
@@ -316,7 +321,7 @@ export class Ledger {
     this.#spread()
   }
 
-  /** The groups as the lines stand, summed by the store. */
+  /** The groups of the current lines, summed by the store. */
   async #sumGroups(): Promise<void> {
     const { tx } = this.#context
     const { id } = this.#document
@@ -337,7 +342,7 @@ export class Ledger {
     }
   }
 
-  /** The discount over the groups; over the lines of a group the view spreads it. */
+  /** Splits the discount over the groups; the view splits it over the lines of a group. */
   #spread(): void {
     const byKey = [...this.#groups].sort(([left], [right]) => (left < right ? -1 : 1))
     const filled = byKey.filter(([, group]) => group.count > 0).map(([, group]) => group)
@@ -351,11 +356,11 @@ export class Ledger {
     }
   }
 
-  /** Without a discount the lines hold their amounts themselves: all anew, in the order of their sequences. */
+  /** Without a discount the lines hold their amounts: all are written again, in order of sequence. */
   async #writeShares(): Promise<void> {
     const { tx } = this.#context
     const { id, revision } = this.#document
-    // Their tags told of shares until now, and must not come back.
+    // Their tags included shares until now, and must not repeat.
     if (this.#hadDiscount) {
       await tx.run(
         "update business_lines set revision = revision + ? where document_id = ? and tax_key <> ''",
@@ -389,7 +394,7 @@ export class Ledger {
 
 const grouped = "where document_id = ? and tax_key <> '' group by tax_key"
 
-/** The lines of a document summed into the columns of their tax groups. */
+/** The lines of a document, summed into the columns of their tax groups. */
 const groupSizes = {
   ...selecting(tables.documentTaxGroups, 'tax_key', 'tax_percent', 'line_count', 'extent'),
   name: tables.lines.name,
@@ -407,7 +412,7 @@ function tooLarge(): Error {
   return ruleBroken('The sums of the document have more than ten digits.')
 }
 
-/** What an invoice discount may be taken of. */
+/** The line's part of the invoice discount's base. */
 function eligibleOf(line: SummedLine): number {
   return line.allows_invoice_discount === 0 ? 0 : line.line_amount
 }

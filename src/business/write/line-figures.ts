@@ -116,7 +116,7 @@ function rateOf(code: string, { head, lookups }: LineGround): Found<number> {
   return lookups.taxPercent(taxAreaOf(head), code)
 }
 
-/** A written code is cut to 20 (business facts 3); codes are upper case. */
+/** A written code is cut to 20 characters (business facts 3) and stored in upper case. */
 const taxCodeLength = 20
 
 function applyTax(
@@ -128,7 +128,7 @@ function applyTax(
   if (draft.line_type === 'Comment') return
   const told = given.get('taxCode')?.value
   if (typeof told === 'string' && told !== '') return applyCode(draft, told, ground)
-  // A line keeps the rate it was written with, until something is said about its tax or its object.
+  // A line keeps its tax rate until its tax or its object changes.
   if (isSameObject) return
   return withFound(rateOf(draft.tax_code, ground), (percent) => {
     draft.tax_percent = percent
@@ -143,7 +143,7 @@ async function applyCode(draft: LineDraft, told: string, ground: LineGround): Pr
   draft.tax_code = code
   const percent = await rateOf(code, ground)
   draft.tax_percent = percent
-  // With prices that include the tax the price without it stays (business facts 5.4).
+  // When prices include tax, the price without tax stays (business facts 5.4).
   if (isChanged && ground.head.prices_include_tax !== 0 && draft.item_id !== noGuid) {
     const price = draft.unit_price
     const [before, after] = [hundredPercent + old, hundredPercent + percent]
@@ -189,12 +189,12 @@ function applyDiscount(
   if (percent < 0 || percent > hundredPercent) {
     throw badValue('discountPercent', `between 0 and 100 is allowed, not ${shown(percent)}.`)
   }
-  // An amount given by itself has a percent that may not lead back to it; untouched figures keep it.
+  // The percent of a given amount may not lead back to it; unchanged figures keep the amount.
   const isUntouched = !hasPercent && grossBefore === gross
   if (!isUntouched) draft.discount_amount = discountAmountOf(gross, percent, terms)
 }
 
-/** Fills the calculated columns that depend on the line alone. */
+/** Fills the computed columns that depend only on the line. */
 export function applyAmounts(draft: LineDraft, terms: Terms): void {
   const amounts = lineAmountsOf(
     {

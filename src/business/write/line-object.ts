@@ -1,6 +1,6 @@
 /**
- * What a line is about: its type and the item or account behind it, and what follows from them (business facts 4 and 6).
- * Independent of the order of the properties in a body.
+ * The object of a line: its type, its item or account, and what follows from them (business facts 4 and 6). The
+ * order of properties in a body does not matter.
  */
 
 import type { CellsOf } from '#query/table.ts'
@@ -15,12 +15,12 @@ import type { DocumentHead } from './ledger.ts'
 import { type Found, type Lookups, reference, withFound } from './lookups.ts'
 import { type GivenFields, inRange, type Parts } from './values.ts'
 
-/** A line being made or changed. */
+/** A line that is being created or changed. */
 export type LineDraft = { -readonly [K in keyof LineRow]: LineRow[K] }
 
 /** What a line depends on besides itself. */
 export interface LineGround {
-  /** Of its document. */
+  /** The columns of its document. */
   readonly head: DocumentHead
   readonly lookups: Lookups
 }
@@ -30,7 +30,7 @@ interface Manner {
   readonly untyped: LineType
 }
 
-/** What a line of any type begins with, and goes back to when its type is changed. */
+/** The initial cells of a line of any type, to which a change of type returns it. */
 export const bareLine: Partial<LineRow> = Object.freeze({
   line_type: 'Comment',
   item_id: noGuid,
@@ -55,7 +55,7 @@ export const bareLine: Partial<LineRow> = Object.freeze({
 
 const writable: ReadonlySet<string> = new Set<LineType>(['Comment', 'Account', 'Item'])
 
-/** Applies type and object; true when the line is about something else now than before. */
+/** Applies type and object; returns whether the line's object is a different one. */
 export function applyObject(
   draft: LineDraft,
   given: GivenFields,
@@ -74,7 +74,7 @@ export function applyObject(
   const byObject = item !== undefined ? 'Item' : account !== undefined ? 'Account' : undefined
   const type = wantedType(draft.line_type, given, { byObject, number }, manner)
   const isOfType = !manner.isNew && draft.line_type === type
-  // A new line is bare already.
+  // A new line has the initial cells already.
   if (!isOfType && !manner.isNew) Object.assign(draft, bareLine)
   draft.line_type = type
   if (isOfType) refuseTakingAway(draft, given, item !== undefined || account !== undefined)
@@ -84,7 +84,7 @@ export function applyObject(
     }
     return !isOfType
   }
-  // Of a line that has one already the number stays; it is changed by `itemId` or `accountId` (business facts 3).
+  // If the line has an object already, the number stays; `itemId` or `accountId` changes it (business facts 3).
   if (isOfType && number !== undefined && draft.line_object_number !== '') {
     if (number.value === draft.line_object_number && item === undefined && account === undefined)
       return false
@@ -92,7 +92,7 @@ export function applyObject(
       throw badValue(number.property, "cannot be changed; set 'itemId' or 'accountId' instead.")
     }
   }
-  /** Of the object that was found: is it another than the line had? Then the line begins anew. */
+  /** Whether the found object differs from the line's. Then the line starts over. */
   const isOther = (objectId: string, foundId: string): boolean => {
     if (isOfType && objectId === foundId) return false
     const { quantity } = draft
@@ -143,7 +143,7 @@ function wantedType(
         `lines of the type '${told}' are not written here; Comment, Account and Item are.`,
       )
     }
-    // An echo of the whole line with another object in it: the object says what the line is to be.
+    // An echo of the whole line with another object: the object decides.
     const isEcho = !manner.isNew && told === current
     if (byObject !== undefined && told !== byObject && !isEcho) {
       throw badValue(
@@ -167,7 +167,7 @@ function wantedType(
   return manner.untyped
 }
 
-/** The zero GUID for the object a line has: told what to do instead of being passed over. */
+/** The zero GUID for an existing object is refused with advice instead of being ignored. */
 function refuseTakingAway(draft: LineDraft, given: GivenFields, isReplaced: boolean): void {
   if (isReplaced) return
   for (const [property, column] of [
@@ -206,7 +206,7 @@ function takeItem(
   })
 }
 
-/** What a base unit of the item costs in the document: with the tax or without, in its currency. */
+/** The price of a base unit of the item in the document: with or without tax, in its currency. */
 export function itemPrice(
   item: Pick<CellsOf<typeof tables.items>, 'unit_price' | 'price_includes_tax'>,
   head: Pick<DocumentHead, 'prices_include_tax'> & Rate,
@@ -217,7 +217,7 @@ export function itemPrice(
   return fromLocal(local, head)
 }
 
-/** Whose rates apply. */
+/** The tax area whose rates apply. */
 export function taxAreaOf(document: Pick<DocumentHead, 'tax_liable' | 'tax_area_id'>): string {
   return document.tax_liable === 0 ? noGuid : document.tax_area_id
 }

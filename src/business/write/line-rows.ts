@@ -1,7 +1,4 @@
-/**
- * Rows of new lines on their way into the table: what a line seldom has is left to the table's own defaults. Knows
- * columns and no rules.
- */
+/** Inserts rows of new lines. Columns that lines seldom use are left to the table's defaults. */
 
 import { insertText } from '#query/rows.ts'
 import { emptyCells } from '#query/table.ts'
@@ -11,10 +8,10 @@ import type { Writing } from './rows.ts'
 
 type Column = keyof LineRow
 
-/** A row that holds what the table puts there by itself: every column there is. */
+/** A row with the table's default in every column. */
 export const emptyLine: LineRow = Object.freeze(emptyCells(lines))
 
-/** Columns that are seldom anything but empty. */
+/** Columns that are usually empty. */
 const seldom: ReadonlySet<string> = new Set<Column>([
   'account_id',
   'description_2',
@@ -34,7 +31,7 @@ const wholeColumns = Object.keys(emptyLine) as Column[]
 const commonColumns = wholeColumns.filter((column) => !seldom.has(column))
 const seldomColumns = wholeColumns.filter((column) => seldom.has(column))
 
-/** Rows of one statement: far below what either store takes. */
+/** The number of rows in one statement, far below either store's limit. */
 const rowsAtOnce = 16
 
 const commonText = insertText(lines, commonColumns, 1)
@@ -42,9 +39,9 @@ const wholeText = insertText(lines, wholeColumns, 1)
 const commonTextOfMany = insertText(lines, commonColumns, rowsAtOnce)
 const wholeTextOfMany = insertText(lines, wholeColumns, rowsAtOnce)
 
-/** Takes rows. Nothing is there for sure before `flush`. */
+/** Collects rows. They are certain to be there only after `flush`. */
 export interface LineRows {
-  /** A promise where rows are written now. */
+  /** Returns a promise when it writes rows now. */
   add(cells: LineRow): Promise<void> | undefined
   flush(): Promise<void>
 }

@@ -31,15 +31,17 @@ import { type Body, type GivenFields, readBody } from './values.ts'
 /** The first line of a document is 10000, the next 10000 more (business facts 1, the sixth). */
 const sequenceStep = 10_000
 const sequenceMax = 2_147_483_647
-/** Of one document: what an invoice discount, which touches every line, may still be spread over in one go. */
+/**
+ * The number of lines in a document. An invoice discount affects every line and must be spread in one transaction.
+ */
 const linesMax = 100_000
 
 /** A document opened for writing its lines: locked, with its sums. */
 interface OpenDocument extends LineGround {
   readonly ledger: Ledger
-  /** Takes the rows of new lines. */
+  /** Inserts the rows of new lines. */
   readonly inserter: LineRows
-  /** 0 in a document without lines; in others found out when one is added. */
+  /** 0 in a document without lines; in others read when a line is added. */
   lastSequence: number | undefined
   lineCount: number
 }
@@ -55,7 +57,7 @@ async function lockDocument(
   return head && openDocument(context, head)
 }
 
-/** By its row, which is locked. */
+/** Opens a document by its row, which is locked. */
 export function openDocument(context: WriteContext, head: DocumentHead): OpenDocument {
   return {
     head,
@@ -67,7 +69,7 @@ export function openDocument(context: WriteContext, head: DocumentHead): OpenDoc
   }
 }
 
-/** Where a line of a create belongs: the path, the body and the contract's odd key, which must not disagree. */
+/** Where a new line belongs: the path, the body and the contract's odd key, which must agree. */
 export interface LinePlace {
   /** The document of the path. */
   readonly documentId: string | undefined
@@ -75,10 +77,10 @@ export interface LinePlace {
   readonly key: string | undefined
 }
 
-/** A line as it was written. */
+/** A written line. */
 export interface WrittenLine {
   readonly id: string
-  /** What its row holds; undefined where only the store can tell. */
+  /** Its row; undefined when only the store knows it. */
   readonly row: LineRow | undefined
 }
 
@@ -108,13 +110,13 @@ export async function createLine(
   return { id: row.id, row: areRowsKnown ? row : undefined }
 }
 
-/** After the last line: their rows are written, then the document's sums. */
+/** Called after the last line: writes their rows, then the document's sums. */
 export async function closeDocument({ inserter, ledger }: OpenDocument): Promise<Finished> {
   await inserter.flush()
   return await ledger.finish()
 }
 
-/** Adds a line to an open document, which the caller closes, once for many lines. What its row holds. */
+/** Adds a line to an open document, which the caller closes once for many lines. Returns its row. */
 export async function addLine(
   context: WriteContext,
   document: OpenDocument,
@@ -127,7 +129,7 @@ export async function addLine(
     isNew: true,
     untyped: context.version === 'v1.0' ? 'Item' : 'Comment',
   })
-  // Not to wait where there is nothing to wait for is most of what a line of a long list costs.
+  // Awaiting nothing would be most of the cost of a line in a long list.
   if (applied instanceof Promise) await applied
   const finished = finishDraft(draft, given, document, undefined)
   if (finished instanceof Promise) await finished
@@ -182,11 +184,11 @@ export async function changeLine(
   if (isReckoned) {
     await ledger.take(row)
     ledger.giveUp(row)
-    // The row was read with its shares worked out: what it holds itself of those columns is not known.
+    // The row was read with its shares computed, so its own values of those columns are unknown.
     Object.assign(changed, await ledger.put(draft, { sequence: row.sequence, isLast: false }))
   }
   await updateRow(context.tx, tables.lines, id, changed)
-  // A line that leaves the shares of a discount must not go back to a tag it had before it had one.
+  // A line that leaves the shares of a discount must not get back an earlier tag.
   if (isReckoned && draft.tax_key === '') await raiseRevision(context.tx, id, row.revision + 1)
   const { areRowsKnown } = await ledger.finish()
   const written = { ...row, ...changed, revision: row.revision + 1 }
@@ -204,7 +206,7 @@ export async function removeLine(context: WriteContext, target: Target): Promise
 
 const sequences = selecting(tables.lines, 'sequence')
 const owners = selecting(tables.lines, 'document_id')
-/** Lines with their shares of a discount worked out. */
+/** Lines with their computed shares of a discount. */
 const sharedLines = { ...tables.lines, name: `(${lineSelect}) as lines` }
 
 async function lastSequenceOf(context: WriteContext, { head }: OpenDocument): Promise<number> {
@@ -212,11 +214,11 @@ async function lastSequenceOf(context: WriteContext, { head }: OpenDocument): Pr
   return (await firstRow(context.tx, sequences, where, head.id))?.sequence ?? 0
 }
 
-/** The line's document is locked first, as every writer of it does, and the line read after that. */
+/** The line's document is locked first, as by every writer, and then the line is read. */
 async function openLine(context: WriteContext, { entity, id, within }: Target) {
   const documentId = within ?? (await findRow(context.tx, owners, { id }))?.document_id
   const document = documentId && (await lockDocument(context, kindOf(entity), documentId))
-  // Where there is no invoice discount nothing has to be worked out.
+  // Without an invoice discount nothing must be computed.
   const isPlain = document && document.head.discount_amount === 0
   const rows = isPlain ? tables.lines : sharedLines
   const row = document && (await findRow(context.tx, rows, { id, document_id: documentId }))
@@ -230,7 +232,7 @@ function grossStored(row: LineRow, { head }: OpenDocument): number {
   return grossOf(row.quantity, row.unit_price, termsOf(head))
 }
 
-/** `grossBefore`: what quantity and price came to, of a line that stays about what it is about. */
+/** `grossBefore`: quantity times price before, for a line whose object stays. */
 function finishDraft(
   draft: LineDraft,
   given: GivenFields,
@@ -285,7 +287,7 @@ function nextSequence(last: number): number {
   return next
 }
 
-/** The sequence as told, which no other line of the document has. */
+/** The requested sequence, which no other line of the document has. */
 async function freeSequence(
   context: WriteContext,
   document: OpenDocument,
@@ -301,7 +303,7 @@ async function freeSequence(
   throw ruleBroken(`The sequence ${told} is taken by another line of the document.`, 'sequence')
 }
 
-/** What a line keeps for its life (business facts 3): a different value is refused, an empty one passed over. */
+/** Values that a line keeps for its life (business facts 3): a different value is refused, an empty one ignored. */
 function refuseFixed(given: GivenFields, row: LineRow): void {
   for (const [name, column] of [
     ['documentId', 'document_id'],
@@ -340,7 +342,7 @@ async function placeOf(
     return { documentId: documentId ?? sibling.document_id, id: undefined }
   }
   if (documentId !== undefined) return { documentId, id: sibling === undefined ? key : undefined }
-  // Neither says so but the key itself: then it is the document's.
+  // Neither path nor body names a document, so the key does.
   return { documentId: key, id: undefined }
 }
 

@@ -18,12 +18,15 @@ interface BatchedWrite {
 }
 
 const guid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi
-/** A longer body makes new rows, which nobody else can hold. */
+/** A longer body creates rows, which nobody else can hold. */
 const bodyBytesMax = 16_384
-/** Of one statement. Further ids are locked when they are written. */
+/** The number of ids in one statement. Further rows are locked when they are written. */
 const idsMax = 1_000
 
-/** `companyIds`: those the caller has a right in; undefined means all. No row of another company is locked. */
+/**
+ * `companyIds`: the companies in which the caller has a right; undefined means all. Rows of other companies are
+ * never locked.
+ */
 export async function lockInOrder(
   tx: SqlTx,
   writes: readonly BatchedWrite[],
@@ -47,7 +50,7 @@ export async function lockInOrder(
        or id in (select applies_to_invoice_id from business_customer_payments where journal_id in (${these}))`,
     [...named, ...named, ...named, ...named],
   )
-  // A POST takes numbers, and a PATCH of an item an entry of its stock.
+  // A POST takes numbers, and a PATCH of an item adds a stock entry.
   if (writes.some(({ method, url }) => method === 'POST' || /\bitems\(/i.test(url))) {
     const those = `where company_id in (${these})${allowed} order by company_id`
     const [values, lock] = [[...named, ...(companyIds ?? [])], 'for update']
@@ -55,7 +58,7 @@ export async function lockInOrder(
     await allRows(tx, series, `${those}, code ${lock}`, ...values)
     await allRows(tx, selecting(tables.counters, 'name'), `${those}, name ${lock}`, ...values)
   }
-  // Posting and paying move stock and balances besides.
+  // Posting and paying also change stock and balances.
   const movesMore = writes.some(({ url }) => /\.NAV\.|payments/i.test(url))
   const moved = movesMore ? documents.map(({ id }) => id) : []
   const those = placeholders(moved)

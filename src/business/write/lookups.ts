@@ -1,6 +1,6 @@
 /**
- * The rows a write refers to, found by id or by code, each once per write. What is not there is refused by the name
- * of the property that asked for it.
+ * Finds the rows that a write refers to, by id or by code, each once per write. A missing row is refused with the
+ * name of the property.
  */
 
 import { allRows, firstRow } from '#query/rows.ts'
@@ -17,30 +17,36 @@ interface Reference {
   readonly value: string
 }
 
-/** What was found before is there at once: of the many lines of one document only the first ones have to wait. */
+/**
+ * A value that was found before is returned without a promise: of a document's many lines only the first ones must
+ * wait.
+ */
 export type Found<T> = T | Promise<T>
 
-/** Columns of a table whose rows have an id. */
+/** The columns of a table whose rows have an id. */
 export type Identified = Columns & { readonly id: Column<string> }
 
 export interface Lookups {
-  /** The row a reference names; refused when the company has none. */
+  /** The row that a reference names; refused when the company has none. */
   need<C extends Identified>(table: Table<C>, type: string, reference: Reference): Found<Cells<C>>
-  /** The row that several references name, which must be the same one; undefined when none says anything. */
+  /** The row that several references name, which must be the same; undefined when none is given. */
   agree<C extends Identified>(
     table: Table<C>,
     type: string,
     references: readonly (Reference | undefined)[],
   ): Found<Cells<C> | undefined>
-  /** As stored: the rate where a tax area and the group of a code meet; 0 where none is set up (business facts 5.6). */
+  /**
+   * In the stored form: the rate for a tax area and the group of a code; 0 when none is set up (business facts
+   * 5.6).
+   */
   taxPercent(areaId: string, code: string): Found<number>
-  /** Refuses a code that is no tax group's, once the company has any: it would sell without a tax. */
+  /** Refuses a code without a tax group, once the company has any: the sale would have no tax. */
   requireTaxGroup(code: string): Promise<void>
-  /** As stored: how many base units are in one of the item's other units; undefined when the item has no such unit. */
+  /** In the stored form: base units in another unit of the item; undefined when the item has no such unit. */
   unitFactor(itemId: string, unitId: string): Promise<number | undefined>
 }
 
-/** Goes on with what was found, now where that can be. */
+/** Continues with the found value, without a promise if possible. */
 export function withFound<T, U>(found: Found<T>, next: (value: T) => Found<U>): Found<U> {
   return found instanceof Promise ? found.then(next) : next(found)
 }
@@ -67,7 +73,7 @@ export function createLookups(context: WriteContext): Lookups {
     const by = `${table.name} ${rest}`
     const known = found.get(by) ?? new Map<string, unknown>()
     found.set(by, known)
-    // What stands under the name of a table was read from it.
+    // The entry of a table was read from that table.
     if (known.has(value)) return known.get(value) as Cells<C> | undefined
     return firstRow(tx, table, rest, companyId, value).then((row) => {
       known.set(value, row)

@@ -1,4 +1,4 @@
-/** What the master data's field types cannot say: what is required, what names what, what is still in use. */
+/** Rules of master data that field types cannot express: required properties, references, and use by other rows. */
 
 import type { Table } from '#query/table.ts'
 import type { series } from '../documents/numbers.ts'
@@ -6,37 +6,37 @@ import { decimalUnit } from '../entity.ts'
 import * as tables from '../tables.ts'
 import type { Identified } from './lookups.ts'
 
-/** Two properties that name the same row: either fills the other, both must agree. */
+/** Two properties that name the same row: either fills the other, and both must agree. */
 interface Pair {
   readonly id: string
   readonly code: string
   readonly table: Table<Identified>
   readonly type: string
-  /** The column of the code there. */
+  /** The column of the code in that row. */
   readonly by: 'code' | 'number'
 }
 
 export interface MasterRules {
   readonly pairs?: readonly Pair[]
-  /** Properties that must say something at creation. */
+  /** Properties that must have a value at creation. */
   readonly required?: readonly string[]
   /** `number` comes from this series when none is given. */
   readonly series?: keyof typeof series
   /** Stored in upper case. */
   readonly upper?: readonly string[]
-  /** Column values of a new row where the body says nothing. */
+  /** Default column values of a new row. */
   readonly defaults?: Readonly<Record<string, string | number>>
-  /** Decimals that must lie in a range, in stored units. */
+  /** The allowed ranges of decimals, in stored units. */
   readonly ranges?: Readonly<Record<string, readonly [low: number, high: number]>>
-  /** Texts that are formulas of dates (`documents/date-formula.ts`). */
+  /** Texts that are date formulas (`documents/date-formula.ts`). */
   readonly dateFormulas?: readonly string[]
-  /** Rows elsewhere that name one of these: as long as there is one, it is not deleted. */
+  /** Rows elsewhere that refer to one of these; while there is one, it cannot be deleted. */
   readonly usedBy?: readonly {
     readonly table: Table
     readonly column: string
     readonly what: string
   }[]
-  /** Rows that go with it. */
+  /** Rows that are deleted with it. */
   readonly owns?: readonly { readonly table: Table; readonly column: string }[]
 }
 

@@ -1,4 +1,4 @@
-/** Creates, changes and removes master data by the declarations and `master-rules.ts`. Documents are not its affair. */
+/** Creates, changes and removes master data by the declarations and `master-rules.ts`. Documents are elsewhere. */
 
 import { deleteRows, findRow, insertRow } from '#query/rows.ts'
 import type { Cells } from '#query/table.ts'
@@ -16,7 +16,7 @@ import { type Body, emptyValue, type GivenFields, readBody } from './values.ts'
 
 type DraftCells = Record<string, SqlValue>
 
-/** What a POST through a navigation says besides its body: the owner's column and id. */
+/** What a POST through a navigation adds to its body: the owner's column and id. */
 export interface Owner {
   readonly column: string
   readonly id: string
@@ -95,7 +95,7 @@ export async function changeMaster(
     await adjust(context, cells, Number(changed['inventory']) - Number(row['inventory']))
 }
 
-/** Stock that was counted rather than sold has an entry too. */
+/** A counted change of stock has an entry too. */
 async function adjust(context: WriteContext, item: DraftCells, by: number): Promise<void> {
   if (by === 0) return
   const source = { type: ' ', number: '', id: noGuid, date: today(context) } as const
@@ -126,7 +126,7 @@ export async function removeMaster(context: WriteContext, target: Target): Promi
   await deleteRows(context.tx, entity.table, { id })
 }
 
-/** The row, which has the tag that the caller knows it by. */
+/** The row, if it has the tag that the caller knows. */
 async function lockMaster(
   context: WriteContext,
   target: Target,
@@ -191,7 +191,7 @@ function snake(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** Said in words before the index would say it without. */
+/** A clear message, before the index would fail without one. */
 async function refuseTaken(
   context: WriteContext,
   entity: Entity,

@@ -20,10 +20,10 @@ import { changedCells, lockRow, newId, today, updateRow, type WriteContext } fro
 import { checkTag, type Target } from './tag.ts'
 import { type Body, type GivenFields, readBody } from './values.ts'
 
-/** Of one journal; they are posted in one transaction. */
+/** The number of payments in one journal; they are posted in one transaction. */
 const journalPaymentsMax = 1_000
 const lineNumberStep = 10_000
-/** As large as a whole number of the interface may be. */
+/** The largest whole number of the interface. */
 const lineNumberMax = 2 ** 31 - 1
 
 type Journal = Pick<PaymentRow, 'id'> & { readonly balancing_account_id: string }
@@ -102,7 +102,7 @@ export async function removePayment(context: WriteContext, target: Target): Prom
   await deleteRows(context.tx, tables.customerPayments, { id })
 }
 
-/** All payments of the journal, or none. They leave it, and stay as payments that are booked. */
+/** Posts all payments of the journal, or none. They leave it and stay as posted payments. */
 export async function postJournal(context: WriteContext, target: Target): Promise<void> {
   const { tx, dialect, companyId } = context
   const journal = await lockJournal(context, target.id)
@@ -158,7 +158,7 @@ async function lockDraft(
   )
 }
 
-/** The number a payment was given in its journal, or the one behind the last. The journal is locked. */
+/** The number given to a payment in its journal, or the next one. The journal is locked. */
 async function lineNumberOf(
   { tx }: WriteContext,
   { id, journal_id: journalId, line_number: wanted }: PaymentRow,
@@ -183,7 +183,9 @@ async function lineNumberOf(
   return wanted
 }
 
-/** The payment with what was given, which names one customer and, where it names an invoice, who has to pay that. */
+/**
+ * The payment with the given values. It names one customer, and if it names an invoice, that customer must pay it.
+ */
 async function filled(
   context: WriteContext,
   given: GivenFields,
@@ -248,8 +250,8 @@ async function filled(
 }
 
 /**
- * What came into the bank, at the rate of its day, against what the customer no longer owes, at the rate of the invoice;
- * what lies between is a gain or a loss.
+ * Posts the bank amount at the rate of its day against the customer's debt at the rate of the invoice; the
+ * difference is a gain or a loss.
  */
 async function book(
   context: WriteContext,
@@ -295,7 +297,7 @@ async function book(
   await posting.finish()
 }
 
-/** At the rate of the invoice, where the day has no other: then the parts of an invoice leave no cent. */
+/** At the invoice's rate when the day has no other, so that the parts of an invoice leave no cent. */
 async function worthOn(
   context: WriteContext,
   invoice: DocumentRow,
@@ -316,7 +318,7 @@ interface Paid {
   readonly discounted: number
 }
 
-/** The invoice as it was before a payment, and what is taken off it for being paid early. */
+/** The invoice before a payment, and its early-payment discount. */
 interface Applied {
   readonly invoice: DocumentRow | undefined
   readonly discount: number
@@ -324,7 +326,7 @@ interface Applied {
 
 const notApplied: Applied = { invoice: undefined, discount: 0 }
 
-/** Moves what is open of the invoice that the payment names. */
+/** Changes the open amount of the invoice that the payment names. */
 async function apply(context: WriteContext, payment: PaymentRow): Promise<Applied> {
   const { applies_to_invoice_id: id, customer_id: payerId, amount } = payment
   if (id === noGuid) return notApplied
@@ -353,7 +355,7 @@ async function apply(context: WriteContext, payment: PaymentRow): Promise<Applie
       `of the invoice ${shown(open)} is open and ${shown(paid)} was paid; no more can be paid or taken back.`,
     )
   }
-  // A payment that goes back takes its invoice's discount along: the invoice is not paid early any more.
+  // A returned payment takes back its invoice's discount: the invoice was not paid early any more.
   const discount = amount < 0 ? -discounted : await earlyDiscount(context, invoice, payment)
   const left = open - amount - discount
   await updateRow(context.tx, tables.documents, id, {
@@ -364,7 +366,7 @@ async function apply(context: WriteContext, payment: PaymentRow): Promise<Applie
   return { invoice, discount }
 }
 
-/** What the payment leaves open, where it comes early enough and that is no more than the terms of the invoice take off. */
+/** The remaining amount, if the payment is early enough and it is at most the discount of the invoice's terms. */
 async function earlyDiscount(
   context: WriteContext,
   invoice: DocumentRow,
@@ -378,7 +380,7 @@ async function earlyDiscount(
   return rest <= off ? rest : 0
 }
 
-/** What the credit memos of an invoice come to. */
+/** The sum of an invoice's credit memos. */
 export async function creditedOf({ tx }: WriteContext, invoiceId: string): Promise<number> {
   const [sum] = await tx.all(
     `select cast(coalesce(sum(total_amount_including_tax), 0) as bigint) as credited
@@ -388,7 +390,7 @@ export async function creditedOf({ tx }: WriteContext, invoiceId: string): Promi
   return Number(sum?.['credited'] ?? 0)
 }
 
-/** What was paid of an invoice, and what was taken off for paying early. */
+/** What was paid of an invoice, and its early-payment discount. */
 export async function paidOf({ tx }: WriteContext, invoiceId: string): Promise<Paid> {
   const [row] = await tx.all(
     `select cast(coalesce(sum(amount), 0) as bigint) as paid,

@@ -1,4 +1,4 @@
-/** Whether a quote was accepted or has expired: what its writer says of it, by the day or by the state itself. */
+/** Whether a quote was accepted or has expired, as its writer sets it by the date or the state. */
 
 import { noDate } from '../entity.ts'
 import { ruleBroken } from '../errors.ts'
@@ -11,7 +11,10 @@ type QuoteDraft = Pick<
   'kind' | 'status' | 'accepted_date' | 'sent_date' | 'valid_until_date'
 >
 
-/** A new quote is a draft, or accepted on a day. `isNew`: the published examples send back the state they were shown. */
+/**
+ * A new quote is a draft, or accepted on a day. `isNew`: the published examples send back the state they were
+ * shown.
+ */
 export function applyQuoteState(
   context: WriteContext,
   draft: QuoteDraft,

@@ -1,6 +1,6 @@
 /**
- * The lines of a document whose header changed: their prices, discounts and taxes as they would be, had the header been
- * so when the lines were written (business facts 6). The document's sums are the ledger's.
+ * Recomputes the lines of a document whose header changed: their prices, discounts and taxes become what they would
+ * have been with the new header (business facts 6). The ledger updates the sums.
  */
 
 import { allRows } from '#query/rows.ts'
@@ -17,7 +17,7 @@ import type { Lookups } from './lookups.ts'
 import { updateRow, type WriteContext } from './rows.ts'
 import { inRange } from './values.ts'
 
-/** What the lines of a document follow: a change of one of these columns prices them anew. */
+/** A change of one of these columns reprices the lines. */
 export const pricingColumns = [
   'tax_liable',
   'tax_area_id',
@@ -28,13 +28,13 @@ export const pricingColumns = [
 
 type Header = Pick<DocumentRow, (typeof pricingColumns)[number]> & Rate
 
-/** A header as it was or is, with the tax percent of one line under it. */
+/** A header before or after the change, with the tax percent of one line under it. */
 interface Pricing {
   readonly header: Header
   readonly taxPercent: number
 }
 
-/** Writes the rows of all lines but comments. */
+/** Writes the rows of all lines except comments. */
 export async function repriceLines(
   context: WriteContext,
   { before, after }: { readonly before: Header; readonly after: DocumentRow },
@@ -67,7 +67,7 @@ export async function repriceLines(
   }
 }
 
-/** A price that was the item's own is the item's own again; any other keeps what it is worth without the tax. */
+/** A price that was the item's becomes the item's new price; any other keeps its value without tax. */
 async function priceAfter(
   line: LineRow,
   from: Pricing,
@@ -80,7 +80,7 @@ async function priceAfter(
   return inCurrencyOf(to.header, taxed, from.header)
 }
 
-/** An amount of a document whose currency changed; as it stands where a rate is missing. */
+/** An amount of a document whose currency changed; unchanged where a rate is missing. */
 export function inCurrencyOf(after: Header, amount: number, before: Header): number {
   const isKnown = [before, after].every(
     (one) => one.currency_id === noGuid || one.exchange_rate_amount !== 0,
@@ -93,7 +93,7 @@ function factorOf({ header, taxPercent }: Pricing): number {
   return header.prices_include_tax === 0 ? hundredPercent : hundredPercent + taxPercent
 }
 
-/** What the item gives under either header, in the unit of the line. */
+/** The item's price under either header, in the unit of the line. */
 async function ownPrices(
   line: LineRow,
   from: Pricing,

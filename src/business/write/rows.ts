@@ -1,4 +1,4 @@
-/** Rows of the tables as statements: change, remove, lock. Knows columns and no rules. */
+/** Statements on rows of the tables: change, remove, lock. */
 
 import type { Ids } from '#kernel/ports.ts'
 import { findRow } from '#query/rows.ts'
@@ -7,13 +7,13 @@ import type { SqlTx, SqlValue } from '#stores/store.ts'
 import type { Version } from '../entity.ts'
 import { lines } from '../tables.ts'
 
-/** A transaction with what every writer needs to know about it. */
+/** A transaction with what every writer needs to know. */
 export interface Writing {
   readonly tx: SqlTx
   readonly dialect: 'sqlite' | 'postgres'
 }
 
-/** Raises the revision besides. */
+/** Also raises the revision. */
 export async function updateRow<C extends Columns>(
   tx: SqlTx,
   { name }: Table<C>,
@@ -31,7 +31,7 @@ export async function raiseRevision(tx: SqlTx, id: string, least: number): Promi
   await tx.run(`update ${lines.name} ${sets}`, least, id, least)
 }
 
-/** A column that is set to what it holds would still be written into its indexes. */
+/** Setting a column to its current value would still write its indexes. */
 export function changedCells<T extends object>(row: T, cells: Partial<T>): Partial<T> {
   const changed: Partial<T> = {}
   for (const column in cells) {
@@ -42,8 +42,8 @@ export function changedCells<T extends object>(row: T, cells: Partial<T>): Parti
 }
 
 /**
- * The row, which stays as read until the transaction ends. Where many write at once it is locked; the embedded store
- * has one writer at a time.
+ * The row, which does not change until the transaction ends. It is locked when there are several writers; the
+ * embedded store has one at a time.
  */
 export function lockRow<C extends Columns>(
   { tx, dialect }: Writing,
@@ -53,23 +53,23 @@ export function lockRow<C extends Columns>(
   return findRow(tx, table, cells, dialect === 'postgres' ? ' for update' : '')
 }
 
-/** What every write needs: the transaction, the company, who and when. */
+/** What every write needs: the transaction, the company, the caller and the time. */
 export interface WriteContext extends Writing {
   readonly companyId: string
   readonly version: Version
-  /** Milliseconds. */
+  /** Milliseconds since 1970. */
   readonly now: number
   readonly principalId: string
   readonly ids: Ids
   /** The address that mail of a company with this one comes from; empty: there is none. */
   mailSender(companyAddress: string): string
-  /** What a stale tag is answered with. */
+  /** The status for a stale tag. */
   readonly conflictStatus: 409 | 412
-  /** Lines that may still come with their documents in this transaction. */
+  /** The number of lines that may still come with their documents in this transaction. */
   readonly nested?: { lines: number }
 }
 
-/** The day of the write, as date columns have it. */
+/** The day of the write, in the form of date columns. */
 export function today(context: Pick<WriteContext, 'now'>): string {
   return new Date(context.now).toISOString().slice(0, 10)
 }

@@ -9,12 +9,12 @@ import { selecting } from '#query/table.ts'
 import type { SqlTx } from '#stores/store.ts'
 import { type LineRow, lineBlocks, lines } from '../tables.ts'
 
-/** Lines of a full block: a change writes a block and, of each further block, one short row. */
+/** The lines of a full block. A change writes its block and one short row for each block after it. */
 const blockLines = 128
-/** Blocks into whose middle lines are put grow; past this many lines all are cut anew. */
+/** Blocks into which lines are inserted grow; above this size all blocks are rebuilt. */
 const blockLinesMax = 4 * blockLines
 
-/** What a line adds to the sums, as columns hold it. */
+/** What a line adds to the sums, in the stored form. */
 interface Summand {
   readonly lineAmount: number
   readonly eligible: number
@@ -22,7 +22,7 @@ interface Summand {
 
 type RunningCells = Pick<LineRow, 'run_block' | 'run_line_amount' | 'run_eligible'>
 
-/** A line's part of the base that an invoice discount is taken of. */
+/** The line's part of the invoice discount's base. */
 export const eligibleSql = 'case when allows_invoice_discount = 1 then line_amount else 0 end'
 
 const ofGroup = 'document_id = ? and tax_key = ?'
@@ -39,14 +39,12 @@ export class RunningSums {
     this.#documentId = documentId
   }
 
-  /** A block has grown out of its size: `rebuild` is due. */
+  /** A block has become too large: `rebuild` is due. */
   get isOvergrown(): boolean {
     return this.#isOvergrown
   }
 
-  /**
-   * Makes room for a line at a place nothing stands at; the cells of its row. `isLast`: nothing stands behind it.
-   */
+  /** Makes room for a line at a free position; returns the cells of its row. `isLast`: nothing follows it. */
   async put(key: string, sequence: number, own: Summand, isLast: boolean): Promise<RunningCells> {
     const found = await firstRow(
       this.#tx,
@@ -80,7 +78,7 @@ export class RunningSums {
     }
   }
 
-  /** Closes the place of a line, by its row. */
+  /** Removes a line, by its row. */
   async take(row: LineRow): Promise<void> {
     const { tax_key: key, run_block: block, sequence, line_amount: lineAmount } = row
     await this.#countIn(key, block, -1)
@@ -88,12 +86,12 @@ export class RunningSums {
     await this.#shift({ key, block, sequence }, { lineAmount, eligible }, -1)
   }
 
-  /** Forgets the blocks; the cells of lines mean nothing from here on. */
+  /** Removes the blocks; the related cells of lines have no meaning from here on. */
   drop(): Promise<void> {
     return deleteRows(this.#tx, lineBlocks, { document_id: this.#documentId })
   }
 
-  /** All of the document's lines, from nothing. */
+  /** Builds the blocks from all lines of the document. */
   async rebuild(): Promise<void> {
     await this.drop()
     await this.#tx.run(
@@ -132,7 +130,7 @@ export class RunningSums {
     )
   }
 
-  /** The sum of the block up to the place. */
+  /** The sum of the block up to the position. */
   async #upTo(key: string, block: number, sequence: number): Promise<Summand> {
     const row = await firstRow(
       this.#tx,
@@ -146,7 +144,7 @@ export class RunningSums {
     return { lineAmount: row?.run_line_amount ?? 0, eligible: row?.run_eligible ?? 0 }
   }
 
-  /** Everything behind the place: the rest of its block, and the blocks after it. */
+  /** Everything after the position: the rest of its block, and the blocks after it. */
   async #shift({ key, block, sequence }: Place, by: Summand, sign: 1 | -1): Promise<void> {
     const group = [this.#documentId, key]
     const amounts = [sign * by.lineAmount, sign * by.eligible]
@@ -180,7 +178,7 @@ export class RunningSums {
 
 const noBlock = { line_count: 0, block: 0, line_amount: 0, eligible: 0 }
 
-/** Where in a block of a group. */
+/** A position in a block of a group. */
 interface Place {
   readonly key: string
   readonly block: number

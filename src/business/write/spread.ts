@@ -1,6 +1,5 @@
 /**
  * The tax groups of a document while it is written: their sums, their part of an invoice discount, and their rows.
- * Knows no line.
  */
 
 import { deleteRows, insertRow, updateRows } from '#query/rows.ts'
@@ -16,13 +15,13 @@ export interface Group {
   readonly percent: number
   /** Its row exists. */
   isStored: boolean
-  /** Its lines' shares of an invoice discount are read out of running sums, not written. */
+  /** Its lines' shares of an invoice discount are computed from running sums, not stored. */
   readonly isSpread: boolean
   count: number
   sums: TaxGroup
-  /** Of its lines, what an invoice discount is taken of. Known only where there is one. */
+  /** The base of the invoice discount in its lines. Known only when there is one. */
   eligible: number
-  /** The sizes of its lines, see `sizeOf`. Known only where there is an invoice discount. */
+  /** The sizes of its lines, see `sizeOf`. Known only when there is an invoice discount. */
   extent: number
 }
 
@@ -56,17 +55,17 @@ export function groupOfRow(row: DocumentTaxGroupRow): Group {
 }
 
 /**
- * The size of a line, whatever its sign, in whole units of the currency. Their sum over a document bounds every sum
- * of some of its lines, which would otherwise not be bounded by the totals, so that all of them are exact.
+ * The size of a line without its sign, in whole units of the currency. The sum of sizes over a document bounds
+ * every partial sum of its lines, which the totals would not, so that all sums are exact.
  */
 export function sizeOf(lineAmount: number): number {
   return Math.trunc(Math.abs(lineAmount) / decimalUnit)
 }
 
-/** With as much again as 100,000 lines may have behind the point, below 2^53 in the form of columns. */
+/** Below 2^53 in the stored form, including the fractions of 100,000 lines. */
 export const sizesMax = 80_000_000_000
 
-/** The sums of a group that got this part of the discount. */
+/** The sums of a group with this part of the discount. */
 export function spreadOver(group: Group, invoiceDiscount: number, terms: Terms): TaxGroup {
   const { lineAmount } = group.sums
   const left = lineAmount - invoiceDiscount
@@ -74,7 +73,7 @@ export function spreadOver(group: Group, invoiceDiscount: number, terms: Terms):
   return { lineAmount, invoiceDiscount, ...settled(leading, group.percent, terms) }
 }
 
-/** A discount that was asked for and cannot be is refused; one whose lines went away shrinks with them. */
+/** A requested discount that is too large is refused; one whose lines were removed shrinks. */
 export function limited(discount: number, base: number, isAsked: boolean): number {
   const [low, high] = base < 0 ? [base, 0] : [0, base]
   if (discount >= low && discount <= high) return discount
@@ -92,14 +91,14 @@ export function limited(discount: number, base: number, isAsked: boolean): numbe
   return discount < low ? low : high
 }
 
-/** Which row, and the terms that the view of its lines needs. */
+/** The key of the row, and the terms that the view of its lines needs. */
 interface GroupPlace {
   readonly documentId: string
   readonly key: string
   readonly terms: Terms
 }
 
-/** Writes the row, or removes that of a group without lines. `spread`: 0 where there is no invoice discount. */
+/** Writes the row, or removes that of a group without lines. `spread`: 0 without an invoice discount. */
 export async function writeGroup(
   tx: SqlTx,
   { documentId, key, terms }: GroupPlace,

@@ -1,23 +1,26 @@
-/** The check of `If-Match` against a row (business facts 8): missing or malformed 400, stale 412 or 409, `*` always fits. */
+/**
+ * Checks `If-Match` against a row (business facts 8): missing or malformed is 400, stale is 412 or 409, `*` always
+ * matches.
+ */
 
 import { ApiError } from '#kernel/error.ts'
 import { matchesEtag } from '#kernel/etag.ts'
 import { type Entity, etagOf } from '../entity.ts'
 import { refuse } from '../errors.ts'
 
-/** The row that a write is about, as its address and its headers name it. */
+/** The row that a write addresses, by its path and headers. */
 export interface Target {
   readonly entity: Entity
   readonly id: string
   readonly ifMatch?: string | undefined
-  /** Of lines, the document that the address names. */
+  /** For lines: the document of the path. */
   readonly within?: string | undefined
 }
 
 const oneTag = '(?:W/)?"[^"]*"'
 const form = new RegExp(`^(?:\\*|${oneTag}(?:\\s*,\\s*${oneTag})*)$`)
 
-/** Weak and strong tags are compared alike. `required`: of PATCH; DELETE and actions check what was sent. */
+/** Weak and strong tags are compared alike. `required`: for PATCH; DELETE and actions check a sent tag only. */
 export function checkTag(
   { entity, id, ifMatch }: Target,
   { revision }: { readonly revision: number },
@@ -43,7 +46,7 @@ export function checkTag(
   throw new ApiError(code, conflictStatus, message, extra)
 }
 
-/** `W/"x"` → `x`: what `matchesEtag` compares with. */
+/** `W/"x"` → `x`: the form that `matchesEtag` compares. */
 function opaquePart(tag: string): string {
   return tag.slice(3, -1)
 }

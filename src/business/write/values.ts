@@ -1,6 +1,6 @@
 /**
- * Values of a body, read into the shapes of their columns: type, length and range, each refused by the name of its
- * property. What a value means together with others is decided elsewhere.
+ * Reads values of a body into the form of their columns: type, length and range. A fault is refused with the name
+ * of its property.
  */
 
 import { isJsonObject } from '#kernel/patch.ts'
@@ -12,16 +12,16 @@ import { badValue, refuse } from '../errors.ts'
 
 export type Body = Readonly<Record<string, unknown>>
 
-/** What a body says of one field. */
+/** The value of one field in a body. */
 interface Given {
   readonly field: Field
-  /** As its column holds it; for an object, its parts by the names of their fields. */
+  /** In the stored form; for an object, its parts by the names of their fields. */
   readonly value: SqlValue | Parts
 }
 
 export type Parts = ReadonlyMap<string, SqlValue>
 
-/** The properties of a body that may be written, by name, in the order of the declaration (business facts 6). */
+/** The writable properties of a body, by name, in order of declaration (business facts 6). */
 export type GivenFields = ReadonlyMap<string, Given>
 
 const dateForm = /^(\d{4})-(\d{2})-(\d{2})$/
@@ -49,7 +49,7 @@ export function readBody(
   return given
 }
 
-/** The fields of these names, as they were declared; without those the entity does not have. */
+/** The fields with these names, in order of declaration; names the entity does not have are left out. */
 function inOrder(entity: Entity, version: Version, names: readonly string[]): readonly Field[] {
   const { fields, places } = entity.shown[version]
   const found: number[] = []
@@ -99,7 +99,7 @@ function readField(field: Field, value: unknown, path: string): SqlValue | Parts
   return parts
 }
 
-/** One value in the shape of its column. `null` is the empty value of its kind. */
+/** One value in the form of its column. `null` is the empty value of its kind. */
 function readValue(field: Field, value: unknown, path: string): SqlValue {
   const { type } = field
   if (value === null) return emptyValue(field)
@@ -169,7 +169,7 @@ function readDecimal(value: unknown, path: string): number {
   return stored
 }
 
-/** An amount that a column can hold; refused by the property it comes of. */
+/** An amount that a column can hold; otherwise refused with the name of its property. */
 export function inRange(property: string, amount: number): number {
   if (fits(amount)) return amount
   throw badValue(property, 'the amounts that come of it have more than ten digits.')
@@ -199,7 +199,7 @@ function readMoment(value: unknown, path: string): number {
   return at
 }
 
-/** Plain or escaped, whatever the version (business facts 4): `In Review` and `In_x0020_Review`. */
+/** Unescaped or escaped, in any version (business facts 4): `In Review` and `In_x0020_Review`. */
 function readEnum(value: unknown, values: readonly string[], path: string): string {
   const plain = typeof value === 'string' ? unescapeEnum(value) : undefined
   const found = values.find((one) => one.toLowerCase() === plain?.toLowerCase())
@@ -220,7 +220,7 @@ function unescapeEnum(text: string): string {
   )
 }
 
-/** The value of a field nobody has given one, as its column holds it. */
+/** The default value of a field, in the stored form. */
 export function emptyValue(field: Field): SqlValue {
   switch (field.type.kind) {
     case 'guid':
@@ -252,7 +252,7 @@ function shown(value: unknown): string {
   return String(value)
 }
 
-/** What a caller sent, safe to be told back. */
+/** Text of a caller, made safe to repeat. */
 function printable(text: string): string {
   const short = text.length > shownMax ? `${text.slice(0, shownMax)}…` : text
   return short.toWellFormed().replace(/[\p{Cc}\p{Cf}]/gu, '?')

@@ -1,4 +1,4 @@
-/** Sends a write to what knows its kind of entity: documents, their lines, companies, or master data. */
+/** Dispatches a write by its entity: documents, their lines, companies, or master data. */
 
 import type { Entity, Model } from '../entity.ts'
 import { refuse } from '../errors.ts'
@@ -26,7 +26,7 @@ export interface Place extends LinePlace {
   readonly owner: Owner | undefined
 }
 
-/** What was written: its id, and its row where that is known without another look. */
+/** The id of the written row, and the row if it is known without reading it. */
 export type Written = WrittenLine
 
 /** Creates. */
@@ -54,7 +54,7 @@ export function unread(id: string): Written {
   return { id, row: undefined }
 }
 
-/** The row that the address names as the owner. */
+/** The property for the row that the address names as the owner. */
 const ownerProperties: Readonly<Record<string, string>> = {
   customer_id: 'customerId',
   journal_id: 'journalId',
@@ -100,14 +100,14 @@ export async function remove(context: WriteContext, model: Model, target: Target
   }
 }
 
-/** `address`: what the methods allowed are those of. */
+/** `address`: whose allowed methods are listed. */
 export function notAllowed(
   entity: Entity,
   method: string,
   address: 'set' | 'row' | 'other' = 'row',
 ): Error {
   const { create: post, change: patch, delete: del } = entity.allows
-  // Lines are also made at the address of a line (contract, rule 3).
+  // Lines may also be created at the address of a line (contract, rule 3).
   const isMadeHere = address === 'set' || (address === 'row' && kindOf(entity) === 'lines')
   const allow = [
     'GET',

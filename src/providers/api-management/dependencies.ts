@@ -1,12 +1,12 @@
-/** What authorizations are given, and the port by which token endpoints are asked. */
+/** What authorizations need, and the port for requests to token endpoints. */
 
 import type { Clock, Ids, Log, Seal, Timers } from '#kernel/ports.ts'
 import type { Directory } from '#kernel/principal.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
 
-/** Asks token endpoints. It is what keeps requests from going where they must not. */
+/** Sends requests to token endpoints. It enforces the outbound policy. */
 export interface TokenEndpoint {
-  /** A form by POST. Never throws. */
+  /** Sends a form by POST. Never throws. */
   ask(url: string, form: Readonly<Record<string, string>>): Promise<TokenAnswer>
 }
 
@@ -14,10 +14,10 @@ export type TokenAnswer =
   | { readonly ok: true; readonly answer: Readonly<Record<string, unknown>> }
   | {
       readonly ok: false
-      /** `invalid_grant` and the like, or one of our own. */
+      /** `invalid_grant` and the like, or one of our own codes. */
       readonly error: string
       readonly message: string
-      /** Asking again later may help. */
+      /** A later retry may succeed. */
       readonly transient: boolean
     }
 
@@ -29,7 +29,7 @@ export interface ConsentDependencies {
   readonly timers: Timers
   readonly directory: Pick<Directory, 'groupsOf'>
   readonly tokens: TokenEndpoint
-  /** Addresses that end with a slash: browsers may go back to what is below them. */
+  /** Addresses that end with a slash; browsers may be redirected to anything below them. */
   readonly redirects: readonly string[]
   readonly services: Pick<PlaneServices, 'reader' | 'updateAsSystem'>
   publicUrl(): string

@@ -12,7 +12,7 @@ export const apiManagementErrors = defineErrors({
 
 const shownMax = 3
 
-/** All problems of a body as this namespace says them. */
+/** All problems of a body in this namespace's form. */
 export function refuseFields(problems: readonly Problem[]): ApiError {
   const shown = problems.slice(0, shownMax).map(({ path, message }) => `${path}: ${message}`)
   const reason = `${shown.join('; ')}${problems.length > shownMax ? '; …' : ''}`
@@ -30,7 +30,7 @@ export function refuseFields(problems: readonly Problem[]): ApiError {
   )
 }
 
-/** What confirming consent and asking for tokens refuses. */
+/** The refusals of confirming consent and of token requests. */
 export const consentErrors = defineErrors({
   ConsentCodeInvalid: {
     status: 400,

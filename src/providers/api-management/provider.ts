@@ -1,6 +1,6 @@
 /**
- * The namespace `ApiManagement`: definitions of APIs and of their operations, and authorizations, which hold tokens.
- * It has no gateway; identity providers are all it calls.
+ * The namespace `ApiManagement`: definitions of APIs and their operations, and authorizations, which hold tokens.
+ * It has no gateway, and contacts only identity providers.
  */
 
 import { defineProvider, type Provider } from '#plane/declare/provider.ts'

@@ -1,4 +1,4 @@
-/** The versions of this namespace (contract, Versioning), and from which one what is there. */
+/** The versions of this namespace (contract, Versioning), and the first version of each type. */
 
 export const allDates = [
   '2016-07-07',
@@ -27,12 +27,12 @@ export const allDates = [
   '2025-03-01-preview',
 ] as const
 
-/** Dates from one day on; dates as text are in the order of time. */
+/** Versions from one day on; dates as text are in order of time. */
 function datesFrom(day: string): readonly string[] {
   return allDates.filter((date) => date >= day)
 }
 
-/** Workspaces came with this one (contract, API operation definition). */
+/** Versions with workspaces (contract, API operation definition). */
 export const workspaceDates: readonly string[] = datesFrom('2024-05-01')
 
 /** Versions of authorizations: one shape in all of them; the contract names 2024-05-01. */

@@ -1,4 +1,4 @@
-/** What the provider is given. */
+/** What the provider needs. */
 
 import type { Directory } from '#kernel/principal.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
@@ -10,26 +10,26 @@ import type { AuthorizationLimits } from './domain/limits.ts'
 import type { FindDenied } from './resources/denied-requests/resource.ts'
 
 export interface Inspection extends Pick<Authorizer, 'explain' | 'permissionsAt'> {
-  /** What conditions may know of a stored resource. */
+  /** The attributes of a stored resource, for conditions. */
   attributesOf(id: ResourceId): Promise<Attributes>
-  /** What a refused request asked for, while it is kept. */
+  /** Finds what a refused request asked for, while it is kept. */
   findDenied: FindDenied
 }
 
 export interface AuthorizationProviderDependencies {
   readonly words: VendorWords
   readonly directory: Directory
-  /** Who is not in the directory may be given a role without a type; else only with one. */
+  /** Whether a principal outside the directory may get a role without a type; otherwise it needs one. */
   readonly takesUnknownPrincipals?: boolean
-  /** The authorizer's answer; without one, deleting a role looks at every assignment. */
+  /** The authorizer's answer; without it, deleting a role reads every assignment. */
   readonly isRoleInUse?: (roleId: string) => boolean | undefined
-  /** The authorizer's: keys of all scopes that one lies in, by its path or otherwise. */
+  /** The authorizer's keys of all scopes that contain a scope, by path or by placement. */
   readonly scopesAbove?: Authorizer['scopesAbove']
-  /** The authorizer's: scopes that one was placed in, such as management groups. */
+  /** The authorizer's scopes that contain one by placement, such as management groups. */
   readonly placesAbove?: Authorizer['placesAbove']
-  /** Asked by `permissions` and `checkAccess`, which are not there without it. */
+  /** Used by `permissions` and `checkAccess`, which do not exist without it. */
   readonly inspection?: Inspection
-  /** The table of routes; without it nobody is told what actions there are. */
+  /** The table of routes; without it the list of actions does not exist. */
   readonly describe?: () => readonly RouteDescription[]
   readonly limits?: Partial<AuthorizationLimits>
 }

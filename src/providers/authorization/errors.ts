@@ -1,4 +1,4 @@
-/** What this provider refuses (facts 2.4), and how a rule reports it among other problems of the same body. */
+/** The refusals of this provider (facts 2.4), and how a rule reports one together with other problems of a body. */
 
 import { defineErrors, type Params, type Problem } from '#kernel/error.ts'
 
@@ -67,7 +67,7 @@ export const authorizationErrors = defineErrors({
     advice: 'User: assign at a scope the role lists, or have the role extended.',
   },
   RoleDefinitionDoesNotExist: {
-    // 400 where the body of an assignment names it (a problem of that body), 404 as a path (facts 2.4).
+    // 400 when the body of an assignment names it (a problem of that body), 404 for a path (facts 2.4).
     status: 404,
     message: "The role definition '{name}' does not exist.",
     advice: 'User: list the role definitions of the scope.',
@@ -114,7 +114,7 @@ export type AuthorizationCode = keyof typeof authorizationErrors.entries
 
 export const refuseAuthorization: typeof authorizationErrors.refuse = authorizationErrors.refuse
 
-/** A refusal as one problem of a body, to be reported together with the others. */
+/** A refusal as a problem of a body, to be reported together with others. */
 export function authorizationProblem(
   code: AuthorizationCode,
   path: string,

@@ -1,4 +1,4 @@
-/** The namespace `Authorization`: roles, who holds them where, and the answer to "may they?" made of both. */
+/** The namespace `Authorization`: roles, role assignments, and the decisions that follow from them. */
 
 import type { Provider } from '#plane/declare/provider.ts'
 import type { AuthorizationProviderDependencies } from './dependencies.ts'

@@ -1,6 +1,6 @@
 /**
- * Lists as this namespace gives them (facts 3.2): filtered, with `$skip`, and with `count`, how many there are on
- * all pages. Looks at a bounded number of rows for a page; past that bound it tells no count.
+ * Lists of this namespace (facts 3.2): filtered, with `$skip`, and with `count`, the number on all pages. A page
+ * looks at a bounded number of rows; beyond it the count is left out.
  */
 
 import { refuse } from '#kernel/error.ts'
@@ -10,20 +10,20 @@ import { defaultLimits } from '#kernel/limits.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import type { ListContext, ListPage } from '#plane/declare/wire.ts'
 
-/** Where a list goes on. Signed by the plane, so it is what was written here. */
+/** The position in a list. The plane signs it, so it is what was written here. */
 interface Cursor {
   readonly after: string
-  /** Matches still to be left out. */
+  /** The number of matches still to be skipped. */
   readonly skip: number
   readonly count?: number
 }
 
-/** What these lists take in their query. */
+/** The query options of these lists. */
 export const countedQuery = { list: ['$filter', '$skip'] }
 
 const rowsAtOnceMax = 500
 
-/** The list of a type, its fields read off stored resources. */
+/** The list of a type, with fields of its stored resources. */
 export function countedList<M>(
   type: string,
   fields: Readonly<Record<string, Field<Resource<M>>>>,
@@ -49,7 +49,7 @@ export function countedList<M>(
     let budget = Math.max(scanRowsMax, limit + 1)
     while (budget > 0 && !isExhausted && (countsByScan || !hasMore)) {
       const size = Math.min(budget, rowsAtOnceMax, countsByScan ? rowsAtOnceMax : skip + limit + 1)
-      // Rows of this type were made by its `toModel`.
+      // The type's `toModel` made the rows.
       const page = await reader.page({ type, under, after, limit: size })
       const rows = page.items as readonly Resource<M>[]
       budget -= size
@@ -67,7 +67,7 @@ export function countedList<M>(
           hasMore = true
         }
       }
-      // The bound in bytes ended what was read, and ends the page. A count goes on.
+      // The byte limit ended the read, and ends the page. The count continues.
       isFull ||= page.isShort === true
       if (isFull && !countsByScan) break
     }

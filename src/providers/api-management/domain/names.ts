@@ -1,4 +1,4 @@
-/** What names in this namespace look like (facts 3.2; contract, Limits). */
+/** Rules for names in this namespace (facts 3.2; contract, Limits). */
 
 import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
 import type { NameRule } from '#plane/declare/wire.ts'
@@ -9,10 +9,10 @@ export const serviceName = {
   rule: '1 to 50 letters, digits and hyphens, a letter first and no hyphen last',
 } as const satisfies NameRule
 
-/** An id holds none of these characters. */
+/** An id contains none of these characters. */
 export const idPattern = '^[^*#&+:<>?]+$'
 
-/** Names of 1 to so many characters, refused as any wrong field is. */
+/** Names of 1 to so many characters; a bad one is refused like any wrong field. */
 export function idRule(lengthMax: number): NameRule {
   const rule = `1 to ${lengthMax} characters, none of * # & + : < > ?`
   return {

@@ -1,4 +1,4 @@
-/** A DELETE below a provider or a connection that is not there is no success: clients learn of it by a 404. */
+/** A DELETE below a missing provider or connection is a 404, not a success. */
 
 import { refuse } from '#kernel/error.ts'
 import { parentOf, type ResourceId } from '#kernel/resource-id.ts'

@@ -1,9 +1,9 @@
-/** Where an authorization is: where its service is. Kept with it when it is written, since a service does not move. */
+/** The location of an authorization: its service's. It is stored with it, since a service does not move. */
 
 import { parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import type { Reader } from '#plane/declare/resource.ts'
 
-/** `levels`: how far below the service it is. */
+/** `levels`: how far it is below the service. */
 export async function serviceLocation(
   reader: Pick<Reader, 'get'>,
   id: ResourceId,
@@ -15,7 +15,7 @@ export async function serviceLocation(
   return location === undefined ? {} : { location }
 }
 
-/** Beside the envelope, where it is known. */
+/** Shown beside the envelope, if known. */
 export function showLocation({ location }: { readonly location?: string }): {
   readonly location?: string
 } {

@@ -1,6 +1,6 @@
-/** The placeholders of a URL template: `/pets/{petId}?limit={limit}`. Knows nothing of what they are filled with. */
+/** The placeholders of a URL template: `/pets/{petId}?limit={limit}`. */
 
-/** Their names in order, or why the template cannot be read. */
+/** Their names in order, or why the template cannot be parsed. */
 type Placeholders =
   | { readonly ok: true; readonly names: readonly string[] }
   | { readonly ok: false; readonly message: string }

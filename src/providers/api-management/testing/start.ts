@@ -1,4 +1,7 @@
-/** The namespace on a real plane and store, with one principal who may do everything and one who may do nothing. */
+/**
+ * Starts the namespace on a real plane and store, with one principal who may do everything and one who may do
+ * nothing.
+ */
 
 import assert from 'node:assert/strict'
 import { ApiError } from '#kernel/error.ts'
@@ -65,7 +68,7 @@ export async function startApis(): Promise<Subject & AsyncDisposable> {
   }
 }
 
-/** A service with one API, and a way to read answers as JSON. */
+/** A service with one API, and functions that read answers as JSON. */
 export async function startWithApi(): Promise<
   AsyncDisposable & {
     send(method: Method, path: string, body?: unknown, options?: SubjectOptions): Promise<Outcome>
@@ -89,7 +92,7 @@ export async function startWithApi(): Promise<
   }
 }
 
-/** The refusal of a call that must be refused; the paths and messages of its details. */
+/** Expects a refusal; returns the paths and messages of its details. */
 export async function problemsOf(work: Promise<unknown>): Promise<readonly string[]> {
   const error = await work.then(
     () => undefined,

@@ -1,4 +1,4 @@
-/** No identity provider is reached: for tests whose writes ask none. */
+/** Reaches no identity provider, for tests whose writes need none. */
 
 import type { ConsentDependencies } from '../dependencies.ts'
 

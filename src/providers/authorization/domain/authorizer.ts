@@ -32,40 +32,42 @@ export interface AuthorizerDependencies {
   readonly words: VendorWords
   /** The feed `authorization`: assignments and role definitions. */
   readonly feed: ChangeFeed
-  /** The directory's own feed: any change of a membership moves it. */
+  /** The directory's feed: every change of a membership moves it. */
   readonly directoryFeed: Pick<ChangeFeed, 'position'>
   readonly directory: Pick<Directory, 'groupsOf' | 'attributesOf'>
-  /** Committed reads; used from the first question on. */
+  /** Committed reads, used from the first question on. */
   readonly reader: Pick<Reader, 'get' | 'list'>
-  /** Without it scopes lie in each other by their paths alone. */
+  /** Without it a scope is inside another only by its path. */
   readonly placed?: PlacedScopes
-  /** Decisions and memberships remembered at the most, each. */
+  /** The number of remembered decisions, and of remembered memberships. */
   readonly rememberedMax?: number
 }
 
 export interface Authorizer extends Access, AsyncDisposable {
-  /** Is the role assigned anywhere, as of the last question? `undefined` before the first. */
+  /** Whether the role is assigned anywhere, as of the last question; `undefined` before the first. */
   isRoleInUse(roleId: string): boolean | undefined
-  /** Why somebody may or may not do something. Says the same as `allows`, with its reasons. */
+  /** Explains why a principal may or may not do something. The result equals that of `allows`, with reasons. */
   explain(question: ExplainedQuestion): Promise<Explanation>
-  /** What the caller's roles permit at a scope: the union over all that reach it, conditions left aside. */
+  /** What the caller's roles permit at a scope: the union over all that apply, conditions ignored. */
   permissionsAt(principal: Principal, scope: ResourceId): Promise<readonly Permission[]>
-  /** Keys of the scopes that a scope was placed in, beyond those of its path. As of the last question. */
+  /**
+   * The keys of the scopes that contain a scope by placement, beyond those of its path. As of the last question.
+   */
   placesAbove(scope: ResourceId): readonly string[]
-  /** Keys of all scopes that a scope lies in, from the root down to itself. */
+  /** The keys of all scopes that contain a scope, from the root down to itself. */
   scopesAbove(scope: ResourceId): Promise<readonly string[]>
 }
 
 interface ExplainedQuestion {
   readonly principalId: string
-  /** Groups that a token vouches for. */
+  /** The groups that a token asserts. */
   readonly groups: readonly string[]
   readonly action: string
   readonly scope: ResourceId
   readonly facts: RequestFacts
 }
 
-/** What the directory says of a caller, as far as decisions need it. */
+/** What the directory knows of a caller, as far as decisions need it. */
 interface Standing {
   readonly groupIds: readonly string[]
   readonly attributes: Attributes
@@ -77,8 +79,8 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
   const selfGrants = createSelfGrants(words)
   const keysOf = (scope: ResourceId): readonly string[] => scopesAbove(deps, loader.loaded, scope)
   /**
-   * A pending verdict is remembered as pending: which conditions are open follows from the question alone,
-   * whether they hold is asked anew for every request.
+   * A pending verdict is remembered as pending: the question alone decides which conditions are open, and whether
+   * they hold is evaluated for every request.
    */
   const decisions = createVerdictMemory(rememberedMax)
   const standings = new Map<string, Standing>()
@@ -86,7 +88,7 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
   const assignments = createFreshness(() => feed.position(), loader.catchUp)
   const groups = createFreshness(
     () => directoryFeed.position(),
-    // Memberships and attributes are asked for again one by one; a change of one group may move anyone below it.
+    // Memberships and attributes are read again one by one; a change of one group may affect anyone below it.
     async (_from, to) => {
       standings.clear()
       decisions.clear()
@@ -94,7 +96,7 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
     },
   )
 
-  /** `undefined` when what is in memory is fresh already. */
+  /** `undefined` when memory is current. */
   function fresh(): Promise<unknown> | undefined {
     const one = assignments.ensure()
     const two = groups.ensure()
@@ -108,14 +110,14 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
 
   function answer(question: AccessRequest): Verdict | Promise<Verdict> {
     const { principal, action, scope } = question
-    // Groups that a token vouches for differ from token to token, so these answers are not remembered.
+    // The groups in tokens differ from token to token, so these answers are not remembered.
     const mayRemember = principal.groups.length === 0
     const remembered = mayRemember ? decisions.get(principal.id, action, scope.key) : undefined
     if (remembered !== undefined) return remembered
     const known = standings.get(principal.id)
     if (known !== undefined) return judge(question, known, mayRemember)
     return ask(principal).then((standing) => {
-      // What is not in memory (any more) may be stale already: good for this answer, not for later ones.
+      // A value that is no longer in memory may be out of date: it is used for this answer only.
       const isCurrent = standings.get(principal.id) === standing
       return judge(question, standing, mayRemember && isCurrent)
     })
@@ -144,7 +146,7 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
     return verdict
   }
 
-  /** Reads what the directory says; remembers it unless the directory changed meanwhile. */
+  /** Reads the directory; remembers the result unless the directory changed meanwhile. */
   async function ask(principal: Pick<Principal, 'id'>): Promise<Standing> {
     const before = groups.position
     const standing = await standingIn(directory, principal.id)
@@ -191,7 +193,7 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
   }
 }
 
-/** From the root down to the scope: those above it by placements too. */
+/** From the root down to the scope, including those above it by placement. */
 function scopesAbove(
   { placed }: Pick<AuthorizerDependencies, 'placed'>,
   loaded: () => GrantIndex,

@@ -15,7 +15,7 @@ interface BuiltIn {
   readonly dataActions?: readonly string[]
 }
 
-/** Reads that every single-service role carries along, so that its holder finds the way around. */
+/** Read actions that every role for a single service includes, so that its holder can find things. */
 const surroundings = [
   'Authorization/*/read',
   'Insights/alertRules/*',
@@ -27,7 +27,7 @@ const surroundings = [
 
 const blobs = 'Storage/storageAccounts/blobServices'
 
-/** Everything, the assignment of roles included: what the first account of an installation is given. */
+/** Everything, including the assignment of roles: the role of an installation's first account. */
 export const ownerRoleId = '8e3af657-a8ff-443c-a75c-2fe8c4bcb635'
 
 const table: readonly BuiltIn[] = [
@@ -58,7 +58,7 @@ const table: readonly BuiltIn[] = [
       'Resources/deploymentStacks/manageDenySetting/action',
       'Subscription/cancel/action',
       'Subscription/enable/action',
-      // The same two as they are called here, where they are actions of the subscription itself.
+      // The same two actions under their names here, where they belong to the subscription.
       'Resources/subscriptions/cancel/action',
       'Resources/subscriptions/enable/action',
     ],
@@ -101,7 +101,7 @@ const table: readonly BuiltIn[] = [
     ],
   },
   {
-    // Ours: the facts list none of that name.
+    // Our own: the facts list none of that name.
     id: '1b8f4c1e-52d3-4c0b-9a6e-3d6c5f0b7e21',
     name: 'Billing Contributor',
     description: 'Reads billing data, records, refunds, imports and invoices.',
@@ -334,7 +334,7 @@ const table: readonly BuiltIn[] = [
   },
 ]
 
-/** The built-in roles by id (lower-case GUID), in the order they are listed. */
+/** The built-in roles by id (lower-case GUID), in listing order. */
 export type BuiltInRoles = ReadonlyMap<string, RoleDefinition>
 
 export function builtInRoles(words: VendorWords): BuiltInRoles {
@@ -361,7 +361,7 @@ export function builtInRoles(words: VendorWords): BuiltInRoles {
   )
 }
 
-/** By their names in lower case: ids as templates write them. */
+/** Role ids by name in lower case, as templates write them. */
 export function builtInRoleIds(words: VendorWords): Readonly<Record<string, string>> {
   const path = `/providers/${qualify(words, 'Authorization/roleDefinitions')}`
   return Object.fromEntries(table.map(({ name, id }) => [name.toLowerCase(), `${path}/${id}`]))

@@ -8,51 +8,51 @@ import type { ActionMatcher } from '#kernel/action.ts'
 import type { Attributes } from '#plane/access.ts'
 import type { Condition, ConditionFacts, Truth } from './conditions/condition.ts'
 
-/** An assignment as far as decisions care. Ids and keys in lower case. */
+/** An assignment as decisions need it. Ids and keys are in lower case. */
 export interface Grant {
   /** The key of the assignment itself. */
   readonly key: string
   readonly principalId: string
   readonly roleId: string
-  /** Where it was made; it reaches everything below. */
+  /** The scope it was made at; it applies to everything below. */
   readonly scopeKey: string
-  /** What else must be true for it to count. One that cannot be read is never true. */
+  /** The condition that must hold for it to apply. A condition that cannot be read never holds. */
   readonly condition: Condition | undefined
 }
 
-/** A deny assignment as far as decisions care. Ids and keys in lower case. */
+/** A deny assignment as decisions need it. Ids and keys are in lower case. */
 export interface Denial {
   readonly key: string
   readonly name: string
   readonly scopeKey: string
-  /** It does not reach what is below its scope. */
+  /** It does not apply below its scope. */
   readonly onlyHere: boolean
-  /** Everybody, where it is undefined. */
+  /** Everybody, when undefined. */
   readonly principalIds: ReadonlySet<string> | undefined
   readonly excludedIds: ReadonlySet<string>
   readonly denies: ActionMatcher
 }
 
 export interface Denials {
-  /** Those made at this very scope. */
+  /** The deny assignments made at this very scope. */
   deniedAt(scopeKey: string): readonly Denial[] | undefined
 }
 
 export interface Question {
-  /** Lower case: `vendor.authorization/roleassignments/write`. */
+  /** In lower case: `vendor.authorization/roleassignments/write`. */
   readonly action: string
   /** The scope and all above it (`scopeKeys` of the kernel). */
   readonly scopeKeys: readonly string[]
-  /** The caller and every group it is in. */
+  /** The caller and all its groups. */
   readonly principalIds: readonly string[]
-  /** Custom attributes of the caller. */
+  /** The caller's custom attributes. */
   readonly principal: Attributes
-  /** A conditioned grant is never a plain yes, even where its condition holds already (`self-grant.ts`). */
+  /** A grant with a condition is never a plain yes, even if its condition already holds (`self-grant.ts`). */
   readonly narrowly?: boolean
 }
 
 export interface Grants {
-  /** Those made at this very scope, by principal; `undefined` for none at all, which most scopes have. */
+  /** The assignments made at this very scope, by principal; `undefined` for none, which most scopes have. */
   madeAt(scopeKey: string): ReadonlyMap<string, readonly Grant[]> | undefined
 }
 
@@ -63,7 +63,7 @@ export interface Roles {
 
 const none: readonly Grant[] = Object.freeze([])
 
-/** The first that stands in the way, from the root down. */
+/** The first deny assignment that applies, from the root down. */
 export function denialOf(
   { action, scopeKeys, principalIds }: Pick<Question, 'action' | 'scopeKeys' | 'principalIds'>,
   denials: Denials,
@@ -85,7 +85,7 @@ export function denialOf(
   return undefined
 }
 
-/** Yes, no, or: if any of these conditions turns out to hold. */
+/** Yes, no, or yes if any of these conditions holds. */
 type Decision = boolean | readonly Condition[]
 
 export function decide(question: Question, grants: Grants, roles: Roles): Decision {
@@ -110,13 +110,13 @@ export function decide(question: Question, grants: Grants, roles: Roles): Decisi
   return open ?? false
 }
 
-/** What a single assignment gives, taken alone, at its scope and below. `undefined`: not known yet. */
+/** What a single assignment allows by itself, at its scope and below. `undefined`: not known yet. */
 export function counts(grant: Grant, facts: ConditionFacts, roles: Roles): Truth {
   if (!(roles.permissionsOf(grant.roleId)?.(facts.action) ?? false)) return false
   return grant.condition === undefined ? true : grant.condition(facts)
 }
 
-/** Before the body is read: the action and the caller are known, and nothing else is. */
+/** Before the body is read, only the action and the caller are known. */
 function factsAhead({ action, principal }: Pick<Question, 'action' | 'principal'>) {
   return { action, principal, now: 'unknown', request: 'unknown', resource: 'unknown' } as const
 }

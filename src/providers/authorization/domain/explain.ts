@@ -1,6 +1,6 @@
 /**
- * Why a decision falls as it does: by which assignment an action is allowed, or which came nearest and what
- * was missing. Looks at the same grants with the same `counts` as `decide.ts`, and decides nothing.
+ * Explains a decision: which assignment allows an action, or which ones nearly do and what is missing. It uses the
+ * same grants and the same `counts` as `decide.ts`, and decides nothing.
  */
 
 import { compilePermission } from '#kernel/action.ts'
@@ -10,15 +10,15 @@ import { counts, type Denial, type Grant, type Roles } from './decide.ts'
 
 type Reason =
   | 'Granted'
-  /** It would grant the action, but its scope is not the one asked about nor above it. */
+  /** It would allow the action, but its scope is neither the one in question nor above it. */
   | 'OtherScope'
-  /** The role lists the action and takes it back (`notActions`). */
+  /** The role lists the action and excludes it (`notActions`). */
   | 'NotActions'
   | 'ActionNotGranted'
   | 'ConditionFalse'
-  /** It depends on what was not told: the body, the resource. */
+  /** It depends on what is not known here: the body, the resource. */
   | 'ConditionUndecided'
-  /** Nobody takes off, under a condition, what binds themselves (`self-grant.ts`). */
+  /** With a condition, nobody may remove what restricts themselves (`self-grant.ts`). */
   | 'OwnAssignment'
 
 export interface Finding {
@@ -28,11 +28,11 @@ export interface Finding {
 
 export interface Explanation {
   readonly decision: 'Allowed' | 'NotAllowed' | 'Conditional'
-  /** What stands in the way whatever is granted. */
+  /** The deny assignment that applies whatever is granted. */
   readonly denial?: Denial
-  /** The one that allows it (or would, but for the denial), or those that came nearest, nearest first. */
+  /** The assignment that allows it (or would, without the denial), or the nearest ones, nearest first. */
   readonly findings: readonly Finding[]
-  /** What the conditions were asked about. */
+  /** The facts that conditions were evaluated with. */
   readonly facts: ConditionFacts
 }
 
@@ -40,7 +40,7 @@ interface Asked {
   readonly denial: Denial | undefined
   readonly scopeKeys: readonly string[]
   readonly facts: ConditionFacts
-  /** Does the request touch what binds the caller? Only said where it is known. */
+  /** Whether the request concerns what restricts the caller; only set when known. */
   readonly touchesOwn: boolean
 }
 

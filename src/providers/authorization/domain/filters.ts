@@ -1,6 +1,6 @@
 /**
- * The `$filter` forms of this provider's lists (facts 2.2, 2.6): a few terms joined by `and`. Anything else
- * is refused, since a filter that is ignored would show more than was asked for.
+ * The `$filter` forms of this provider's lists (facts 2.2, 2.6): a few terms joined by `and`. Anything else is
+ * refused, since an ignored filter would show more than requested.
  */
 
 import type { FilterNode } from '#kernel/filter/nodes.ts'
@@ -12,7 +12,7 @@ import { refuseAuthorization } from '../errors.ts'
 export interface AssignmentFilter {
   /** Only at the scope and above it. */
   readonly atScope: boolean
-  /** Only of this principal (a GUID in lower case); `inherited` counts its groups in. */
+  /** Only of this principal (a GUID in lower case); `inherited` includes its groups. */
   readonly principal: { readonly id: string; readonly inherited: boolean } | undefined
 }
 
@@ -28,7 +28,7 @@ interface DenyFilter {
   readonly atScope: boolean
   /** In lower case. */
   readonly name: string | undefined
-  /** `inherited` counts its groups and everybody in, `excludedToo` those it does not hold for. */
+  /** `inherited` includes its groups and everybody, `excludedToo` those it does not apply to. */
   readonly principal:
     | { readonly id: string; readonly inherited: boolean; readonly excludedToo: boolean }
     | undefined
@@ -110,7 +110,7 @@ export function parseRoleFilter(text: string): RoleFilter {
   return { below, kind, roleName }
 }
 
-/** One term: a call (`atscope()`, its only argument as value) or a comparison (`principalid`). */
+/** One term: a call (`atscope()`, its argument as value) or a comparison (`principalid`). */
 interface Term {
   readonly key: string
   readonly value: string | undefined

@@ -14,6 +14,6 @@ export async function findRole(
   const builtIn = builtIns.get(roleId.toLowerCase())
   if (builtIn !== undefined) return builtIn
   const stored = await reader.get(roleDefinitionId(words, roleId))
-  // What is stored at the id of a role definition was made by that type's `toModel`.
+  // The type's `toModel` made what is stored at the id of a role definition.
   return stored?.model as RoleDefinition | undefined
 }

@@ -1,6 +1,6 @@
 /**
- * Keeps a copy no older than the feed it was made from: every `ensure` looks at the feed, and catches up
- * when it moved. Callers that come at the same time share one look and one catching up.
+ * Keeps a copy as current as its feed: every `ensure` reads the feed's position, and catches up when it moved.
+ * Concurrent callers share one read and one catch-up.
  */
 
 export type Position = number | Promise<number>
@@ -11,9 +11,9 @@ interface Freshness {
    * acknowledged before the call. Rejects when the feed cannot be read; the copy is then as it was.
    */
   ensure(): Promise<void> | undefined
-  /** How far the copy has come; `undefined` before the first load. */
+  /** The position of the copy; `undefined` before the first load. */
   readonly position: number | undefined
-  /** When nothing is under way any more. */
+  /** Resolves when nothing is in progress. */
   settled(): Promise<void>
 }
 
@@ -27,7 +27,7 @@ export function createFreshness(
 ): Freshness {
   let reached: number | undefined
   let advancing: Promise<void> | undefined
-  /** A look that has not begun yet: whoever comes before it begins may share it. */
+  /** A read that has not begun yet: callers before its start may share it. */
   let nextLook: Promise<number> | undefined
   let looking: Promise<unknown> | undefined
 
@@ -48,7 +48,9 @@ export function createFreshness(
     return reached !== undefined && reached >= position ? undefined : reach(position)
   }
 
-  /** A look begun before the caller came may miss what was acknowledged since; so one waits for the next. */
+  /**
+   * A read that began before the caller came may miss later acknowledged changes, so the caller waits for the next.
+   */
   function shared(first: Promise<number>): Promise<number> {
     looking = first
     const done = (): void => {

@@ -1,6 +1,6 @@
 /**
- * All assignments and custom roles in memory, found by scope and principal. Changing one costs what it costs
- * to look it up. Knows no store: the authorizer feeds it rows and tells it which keys are gone.
+ * All assignments and custom roles in memory, by scope and principal. A change costs as much as a look-up. It knows
+ * no store: the authorizer passes it rows and removed keys.
  */
 
 import type { ActionMatcher } from '#kernel/action.ts'
@@ -23,21 +23,21 @@ import type { ReadCondition } from './conditions/read.ts'
 import type { Denial, Denials, Grant, Grants, Roles } from './decide.ts'
 
 export interface GrantIndex extends Grants, Roles, Denials {
-  /** Is anything denied to anybody? */
+  /** Whether there is any deny assignment. */
   readonly hasDenials: boolean
   permissionsIn(roleId: string): readonly Permission[]
-  /** Adds or replaces what a row says. */
+  /** Adds or replaces the assignment of a row. */
   putAssignment(row: Resource<RoleAssignment>): void
   putRole(row: Resource<RoleDefinition>): void
   putDenial(row: Resource<DenyAssignment>): void
-  /** What a row says of where a scope lies. */
+  /** Adds or replaces the placement of a scope. */
   putPlacement(key: string, placement: Placement): void
-  /** The key of the scope that a scope is placed in; undefined where no row says. */
+  /** The key of the scope that contains a scope by placement; undefined when no row says so. */
   placeOf(scopeKey: string): string | undefined
-  /** Forgets whatever the key stood for; unknown keys are fine. */
+  /** Removes whatever the key stood for; unknown keys are ignored. */
   remove(key: string): void
   isRoleInUse(roleId: string): boolean
-  /** All of these principals, at whatever scope. Looks at every one there is: for those who ask why. */
+  /** The grants of all these principals, at any scope. It walks all grants, so only explanations use it. */
   of(principalIds: readonly string[]): readonly Grant[]
   readonly size: number
 }
@@ -69,11 +69,11 @@ export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCond
   const byScope = new Map<string, Map<string, Grant[]>>()
   const uses = new Map<string, number>()
   const roles = new Map<string, IndexedRole>()
-  /** Keys of the rows of custom roles. */
+  /** The keys of the rows of custom roles. */
   const roleKeys = new Map<string, string>()
   const denials = new Map<string, Denial>()
   const denialsByScope = new Map<string, readonly Denial[]>()
-  /** Where scopes lie, and which row says so. */
+  /** The placements of scopes, and the row of each. */
   const places = new Map<string, string>()
   const placeKeys = new Map<string, string>()
   for (const [roleId, role] of builtIns) roles.set(roleId, indexed(role))
@@ -137,7 +137,7 @@ export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCond
     },
     putRole({ id, model }) {
       const roleId = nameOf(id).toLowerCase()
-      // A built-in role is what the table says, whatever a row claims.
+      // A built-in role is defined by the table, whatever a row says.
       if (builtIns.has(roleId)) return
       remove(id.key)
       roleKeys.set(id.key, roleId)

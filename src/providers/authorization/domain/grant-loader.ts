@@ -1,4 +1,4 @@
-/** Fills the index of grants from the store, and keeps it at the position of the feed. */
+/** Loads the index of grants from the store, and keeps it at the position of the feed. */
 
 import { parseResourceId } from '#kernel/resource-id.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
@@ -13,11 +13,13 @@ import type { Position } from './freshness.ts'
 import { createGrantIndex, type GrantIndex } from './grant-index.ts'
 import { defaultAuthorizationLimits } from './limits.ts'
 
-/** An ordered log of changed keys, as the store gives it (its `Feed`). */
+/** An ordered log of changed keys (the store's `Feed`). */
 export interface ChangeFeed {
-  /** Fresh: a change acknowledged anywhere is seen by the next call. Synchronous where that is free. */
+  /**
+   * Always current: a change acknowledged anywhere is seen by the next call. Synchronous when that costs nothing.
+   */
   position(): Position
-  /** Keys changed after `position`, oldest first, with the position of the last. */
+  /** The keys changed after `position`, oldest first, with the position of the last. */
   since(
     position: number,
     limit: number,
@@ -39,7 +41,7 @@ const ownTypes = [
   denyAssignmentType,
 ] as const
 
-/** `onChange`: what was decided by the index until now is void. */
+/** `onChange`: earlier decisions by the index are void. */
 export function createGrantLoader(
   {
     words,
@@ -77,7 +79,7 @@ export function createGrantLoader(
     return at
   }
 
-  /** Rows may change while this reads; what changed after the position is read again by `catchUp`. */
+  /** Rows may change during this read; changes after the position are read again by `catchUp`. */
   async function load(): Promise<GrantIndex> {
     const fresh = createGrantIndex(builtIns, readCondition)
     for (const type of [...ownTypes, ...(placed?.types ?? [])]) {
@@ -109,7 +111,7 @@ export function createGrantLoader(
     }
     const last = parseResourceId(key)?.segments.at(-1)
     const type = `${last?.namespace}/${last?.types.join('/')}`.toLowerCase()
-    // Besides, the feed carries these three types alone, and their models were made by their own `toModel`.
+    // The feed carries only these three types, and their own `toModel` made their models.
     if (type === roleType) {
       into.putRole(row as Resource<RoleDefinition>)
     } else if (type === denyType) {

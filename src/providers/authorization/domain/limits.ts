@@ -1,9 +1,9 @@
-/** The bounds of this provider (facts 2.5), as parameters of `authorizationProvider`. */
+/** The limits of this provider (facts 2.5), as parameters of `authorizationProvider`. */
 
 import { defaultLimits } from '#kernel/limits.ts'
 
 export interface AuthorizationLimits {
-  /** Assignments at a subscription, its groups and its resources together. */
+  /** Assignments in a subscription, including its groups and resources. */
   readonly assignmentsPerSubscriptionMax: number
   /** Assignments at one management group. */
   readonly assignmentsPerManagementGroupMax: number
@@ -11,14 +11,14 @@ export interface AuthorizationLimits {
   readonly customRolesMax: number
   readonly descriptionLengthMax: number
   readonly conditionLengthMax: number
-  /** Parentheses within parentheses in a condition. */
+  /** The nesting of parentheses in a condition. */
   readonly conditionDepthMax: number
   /** Expressions and values in a condition. */
   readonly conditionNodesMax: number
   readonly assignableScopesMax: number
   /** Actions of all kinds in one role definition. */
   readonly actionsPerRoleMax: number
-  /** Rows looked at for one page of a filtered list; the page may come back short, with a next link. */
+  /** Rows read for one page of a filtered list; the page may come back short, with a next link. */
   readonly scanRowsMax: number
 }
 

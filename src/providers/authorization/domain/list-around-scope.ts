@@ -12,11 +12,11 @@ import type { ListContext, ListPage } from '#plane/declare/wire.ts'
 import type { AuthorizationLimits } from './limits.ts'
 
 interface Listed<M> {
-  /** `Authorization/roleAssignments`. Rows of it were made by its own `toModel`. */
+  /** `Authorization/roleAssignments`. The type's own `toModel` made its rows. */
   readonly type: string
   /** Leaves out what is below the scope. */
   readonly atScope: boolean
-  /** Keys of all scopes that the list's one lies in; without it, those of its path. */
+  /** The keys of all scopes that contain the list's scope; without it, those of its path. */
   readonly scopeKeys?: readonly string[]
   isWanted?(resource: Resource<M>): boolean
 }
@@ -47,10 +47,10 @@ export async function listAroundScope<M>(
     })
     budget -= rows.length
     for (const row of rows as readonly Resource<M>[]) {
-      // An assignment may hang on another assignment, whose key then lies in the same range.
+      // An assignment may be an extension of another assignment, whose key is in the same range.
       const inRange = exactly === undefined || scopeOf(row.id).key === exactly
       if (inRange && (isWanted?.(row) ?? true)) {
-        // The first one that no longer fits proves that there is a next page.
+        // The first item that no longer fits shows that there is a next page.
         if (items.length === context.limit) return { items, next: cursorOf(range, after) }
         items.push(row)
       }
@@ -64,12 +64,12 @@ export async function listAroundScope<M>(
   return { items }
 }
 
-/** The prefix of the keys of all of a type that hang exactly on a scope. */
+/** The key prefix of all extensions of a type exactly at a scope. */
 export function extensionsAt(words: VendorWords, type: string, scopeKey: string): string {
   return `${scopeKey === '/' ? '' : scopeKey}/providers/${qualify(words, type).toLowerCase()}`
 }
 
-/** The keys below `under`; with `exactly`, only those that hang on that very scope. */
+/** The keys below `under`; with `exactly`, only those of extensions at that very scope. */
 interface Range {
   readonly under: string
   readonly exactly: string | undefined
@@ -88,7 +88,7 @@ function rangesOf(
   )
 }
 
-/** `{range}|{last key}`: signed by the plane, so a malformed one was made for another list. */
+/** `{range}|{last key}`. The plane signs it, so a malformed one was made for another list. */
 function cursorOf(range: number, after: string): string {
   return `${range}|${after}`
 }

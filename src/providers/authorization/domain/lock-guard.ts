@@ -13,18 +13,18 @@ import { extensionsAt } from './list-around-scope.ts'
 
 export const lockType = 'Authorization/locks'
 
-/** Types that no lock stands in the way of: locks, and a question that changes nothing. */
+/** Types that locks do not affect: locks themselves, and a question that changes nothing. */
 const exempt: ReadonlySet<string> = new Set([lockType, 'Authorization/checkAccess'])
 
 const shownMax = 5
-/** Locks looked at on the way up at one scope, and below a scope that is to go. */
+/** The number of locks read at one scope above, and below a scope that is to be deleted. */
 const locksAtOnce = 200
 
 export const lockGuard: Guard = {
   async check(question) {
     if (exempt.has(question.type)) return
     const { reader, effect, id } = question
-    // Most installations have no lock, and then this is all it costs.
+    // Most installations have no lock, and then this is the only cost.
     if ((await reader.count({ type: lockType, under: '/', limit: 1 })) === 0) return
     const found: Resource<Lock>[] = []
     for (const scopeKey of scopeKeys(id)) {
@@ -46,20 +46,20 @@ function holds({ level }: Lock, effect: GuardRequest['effect']): boolean {
   return level === 'ReadOnly' || effect === 'delete'
 }
 
-/** Made at that very scope. */
+/** The locks made at that very scope. */
 async function locksAt(
   { reader, words }: GuardRequest,
   scopeKey: string,
 ): Promise<readonly Resource<Lock>[]> {
   const under = extensionsAt(words, lockType, scopeKey)
   const rows = await reader.list({ type: lockType, under, limit: locksAtOnce })
-  // Rows of this type were made by its `toModel`. What hangs on a lock lies in the same range.
+  // The type's `toModel` made the rows. Extensions of a lock are in the same range.
   return (rows as readonly Resource<Lock>[]).filter((row) => scopeOf(row.id).key === scopeKey)
 }
 
-/** Whatever their level: deleting the scope would delete what they hold. */
+/** Of any level: deleting the scope would delete what they protect. */
 async function locksBelow({ reader, id }: GuardRequest): Promise<readonly Resource<Lock>[]> {
   const rows = await reader.list({ type: lockType, under: id, limit: locksAtOnce })
-  // Rows of this type were made by its `toModel`.
+  // The type's `toModel` made the rows.
   return (rows as readonly Resource<Lock>[]).filter((row) => isWithin(row.id.key, id.key))
 }

@@ -10,9 +10,9 @@ import type { Attributes, RequestFacts } from '#plane/access.ts'
 import type { Roles } from './decide.ts'
 
 interface SelfGrants {
-  /** Is the action (lower case) one that this rule looks at? */
+  /** Whether this rule concerns the action (lower case). */
   concerns(action: string): boolean
-  /** Would it widen, or take off, what binds one of these principals? */
+  /** Whether it would widen or remove what restricts one of these principals. */
   isOne(
     action: string,
     facts: Pick<RequestFacts, 'request' | 'resource'>,
@@ -24,7 +24,7 @@ interface SelfGrants {
 export function createSelfGrants(words: VendorWords): SelfGrants {
   const type = qualify(words, 'Authorization/roleAssignments').toLowerCase()
   const definition = qualify(words, 'Authorization/roleDefinitions').toLowerCase()
-  // Widening a role that one holds takes off whatever narrows how one came by it.
+  // Widening a role that one holds removes the restriction under which one got it.
   const definitions = new Set([`${definition}/write`, `${definition}/delete`])
   const powers = [`${type}/write`, `${type}/delete`, `${definition}/write`]
 
@@ -33,7 +33,7 @@ export function createSelfGrants(words: VendorWords): SelfGrants {
     principalIds: readonly string[],
     roles: Roles,
   ): boolean {
-    // Nobody has looked: it cannot be ruled out.
+    // The attributes were not read, so it cannot be ruled out.
     if (attributes === 'unknown') return true
     const principalId = attributes.get(`${type}:principalid`)
     if (typeof principalId !== 'string' || !principalIds.includes(principalId)) return false

@@ -1,6 +1,6 @@
 /**
- * Verdicts by caller, action and scope. Three maps inside each other: their keys are strings that the caller has at hand,
- * so no string is made and hashed for a question that was asked before. Full, it starts anew.
+ * Remembers verdicts by caller, action and scope. Three nested maps use strings that the caller has anyway, so a
+ * repeated question makes and hashes no new string. When it is full, it is emptied.
  */
 
 import type { Verdict } from '#plane/access.ts'
@@ -24,7 +24,7 @@ export function createVerdictMemory(max: number): VerdictMemory {
     get: (principalId, action, scopeKey) =>
       byPrincipal.get(principalId)?.get(action)?.get(scopeKey),
     set(principalId, action, scopeKey, verdict) {
-      // Starting anew is rare and cheap next to keeping an order of use on every hit.
+      // Emptying is rare, and cheap compared with recording the order of use at every hit.
       if (size >= max) clear()
       const byAction = byPrincipal.get(principalId) ?? new Map<string, Map<string, Verdict>>()
       const byScope = byAction.get(action) ?? new Map<string, Verdict>()

@@ -1,11 +1,13 @@
-/** Slows down who guesses consent codes: after some wrong ones of an authorization, all wait. Held in memory. */
+/**
+ * Slows down guesses of consent codes: after some wrong ones for an authorization, all must wait. Held in memory.
+ */
 
 import { backOff } from '#kernel/back-off.ts'
 
 export interface Guesses {
-  /** How long to wait before the next one is looked at; 0: not at all. */
+  /** The seconds to wait before the next check; 0: none. */
   waitSeconds(key: string, now: number): number
-  /** A wrong one. */
+  /** Records a wrong code. */
   note(key: string, now: number): void
 }
 
@@ -23,7 +25,7 @@ export function openGuesses(): Guesses {
     },
     note(key, now) {
       const known = wrong.get(key)
-      // After a long time without an attempt the count starts again.
+      // After a long time without an attempt the count starts over.
       const isOld = known !== undefined && known.until + longestWaitMilliseconds < now
       const count = known === undefined || isOld ? 1 : known.count + 1
       const wait =

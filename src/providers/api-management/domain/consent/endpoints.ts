@@ -1,4 +1,4 @@
-/** Where the well-known identity providers are asked, and which parameters a grant needs. Pure. */
+/** The endpoints of well-known identity providers, and the parameters that a grant needs. Pure. */
 
 import type { Problem } from '#kernel/error.ts'
 import type { AuthorizationProvider } from '../../resources/authorization-providers/model.ts'
@@ -8,7 +8,7 @@ export interface Endpoints {
   readonly authorization: string
   readonly token: string
   readonly refresh: string
-  /** What asking for a code needs besides, so that a refresh token comes with it. */
+  /** Additional parameters of the authorization request, so that it returns a refresh token. */
   readonly extra: Texts
 }
 
@@ -37,7 +37,7 @@ const parameterNames = [
   'tokenUrl',
 ]
 
-/** Parameters with the names that are known here in their own case: published clients write `ResourceUri`. */
+/** Parameters with known names in our spelling: published clients write `ResourceUri`. */
 export function parametersOf(given: Texts): Texts {
   return Object.fromEntries(
     Object.entries(given).map(([name, value]) => [
@@ -47,7 +47,7 @@ export function parametersOf(given: Texts): Texts {
   )
 }
 
-/** What stands in a provider of a kind that knows more than it was told. */
+/** The parameters of a provider, with the defaults of its kind. */
 export function withDefaults(kind: string, given: Texts, publicUrl: string): Texts {
   return kind.toLowerCase() === 'aad'
     ? { loginUri: publicUrl, tenantId: 'common', ...given }
@@ -71,13 +71,13 @@ export function endpointsOf({
   return { authorization: parameters['authorizationUrl'] ?? '', token, refresh, extra: {} }
 }
 
-/** Where secrets of this provider are sent, and as whom: another text is another receiver. */
+/** Where this provider's secrets are sent, and as whom. A different text means a different receiver. */
 export function receiverOf(provider: AuthorizationProvider): string {
   const { token, refresh } = endpointsOf(provider)
   return JSON.stringify([token, refresh, provider.parameters['clientId']])
 }
 
-/** What is asked for: the scopes given, and for a kind that knows resources, the resource. */
+/** The requested scope: the given scopes, and for some kinds the resource. */
 export function scopeOf({
   identityProvider,
   parameters,

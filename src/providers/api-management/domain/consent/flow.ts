@@ -25,10 +25,10 @@ import { obtain } from './tokens.ts'
 
 export const linkMilliseconds = 60 * 60_000
 export const codeMilliseconds = 5 * 60_000
-/** Links, and codes that can still be told from wrong ones, kept per authorization. */
+/** The number of links per authorization, and of codes that are recognized as used or expired. */
 export const loginsMax = 20
 
-/** Who asks, for what, and where it ends: what a person must know before going on. */
+/** Who asks, for what, and where it ends: what a person must know before continuing. */
 export interface Question {
   readonly service: string
   readonly authorization: string
@@ -39,7 +39,7 @@ export interface Question {
 
 export type Step =
   | { readonly kind: 'ask'; readonly question: Question }
-  /** `keep` is to be kept by the browser, under the name of the login, until it is back. */
+  /** `keep` is a value for the browser to keep under the login's name until it returns. */
   | {
       readonly kind: 'go'
       readonly to: string
@@ -48,13 +48,13 @@ export type Step =
   | { readonly kind: 'stop'; readonly reason: string }
 
 export interface ConsentFlow {
-  /** A link is followed. Once consent was confirmed, nothing is asked any more. */
+  /** A link is opened. After a confirmed consent nothing is asked any more. */
   open(link: string): Promise<Step>
-  /** The person goes on. */
+  /** The person continues. */
   proceed(link: string): Promise<Step>
-  /** The person leaves: back, without a code. */
+  /** The person declines: back, without a code. */
   leave(link: string): Promise<Step>
-  /** The identity provider sends the browser back. `kept` answers what it was given to keep for a login. */
+  /** The identity provider redirects the browser back. `kept` returns what the browser kept for a login. */
   back(answer: {
     readonly state: string
     readonly code: string | undefined
@@ -162,7 +162,7 @@ export function openConsentFlow(deps: ConsentDependencies): ConsentFlow {
       if (!isOurs) {
         return { kind: 'stop', reason: 'This browser did not begin this sign-in. Begin it again.' }
       }
-      // What it came back with is taken once, whatever comes of it.
+      // The returned code is used once, whatever the result.
       const taken = await amendLogin(deps, ref, ({ sent: now, ...rest }) =>
         now?.stateHash === sent.stateHash ? rest : undefined,
       )
@@ -175,7 +175,7 @@ export function openConsentFlow(deps: ConsentDependencies): ConsentFlow {
   }
 }
 
-/** The code for tokens, and those for a code of ours that the service is called with. */
+/** Exchanges the code for tokens, and creates our consent code for the service. */
 async function exchange(
   deps: ConsentDependencies,
   {
@@ -217,7 +217,7 @@ async function exchange(
     )
     return { kind: 'go', to: returned(login, { error: known(obtained.code) }) }
   }
-  // A letter first: it stands on command lines, where a dash would begin an option.
+  // It begins with a letter: on a command line a dash would begin an option.
   const consentCode = `c${ids.secret(32)}`
   const written = await amendLogin(deps, ref, (now) => ({
     ...now,
@@ -237,7 +237,7 @@ async function providerOf(
   return services.reader.get(parentKey(key))
 }
 
-/** Errors of RFC 6749 pass; whatever else an identity provider says does not reach the address. */
+/** Errors of RFC 6749 are passed on; anything else from an identity provider does not reach the address. */
 function known(error: string | undefined): string {
   const names = [
     ...['access_denied', 'invalid_request', 'unauthorized_client', 'invalid_scope'],

@@ -1,4 +1,7 @@
-/** What authorization providers, authorizations and access policies share: their types, and what their secrets are sealed for. */
+/**
+ * What authorization providers, authorizations and access policies share: their types, and the contexts of their
+ * sealed secrets.
+ */
 
 export type GrantType = 'AuthorizationCode' | 'ClientCredentials'
 export type Texts = Readonly<Record<string, string>>
@@ -9,7 +12,7 @@ export const types = {
   policies: 'ApiManagement/service/authorizationProviders/authorizations/accessPolicies',
 } as const
 
-/** What a sealed text is bound to: it opens nowhere else. */
+/** The context that a sealed text is bound to: it opens nowhere else. */
 export const sealedFor = {
   secret: (providerKey: string) => `client secret ${providerKey}`,
   tokens: (authorizationKey: string) => `tokens ${authorizationKey}`,

@@ -1,4 +1,4 @@
-/** What a consent passes through browsers: sealed references to a login, hashes, and where a browser may go back to. */
+/** What a consent sends through browsers: sealed references to a login, hashes, and allowed redirects. */
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Seal } from '#kernel/ports.ts'
@@ -9,15 +9,15 @@ export function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url')
 }
 
-/** In constant time. Both are hashes. */
+/** Compares two hashes in constant time. */
 export function sameHash(left: string, right: string): boolean {
   const [a, b] = [Buffer.from(left), Buffer.from(right)]
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
 /**
- * May a browser be sent there at the end? Below an address the operator listed, below our own, or on the person's
- * own machine (RFC 8252, 7.3).
+ * Whether the browser may be redirected there in the end: below an address the operator listed, below our own, or
+ * on the person's own machine (RFC 8252, 7.3).
  */
 export function isAllowedRedirect(
   text: string,
@@ -38,20 +38,20 @@ export function isAllowedRedirect(
 }
 
 export interface Ref {
-  /** Key of the authorization. */
+  /** The key of the authorization. */
   readonly key: string
   readonly login: string
   readonly nonce?: string
 }
 
-/** A text that only this installation can make: what a link or a state stands for. */
+/** A text that only this installation can make; links and states contain it. */
 export function packRef(seal: Seal, context: string, ref: Ref): string {
   return Buffer.from(seal.seal(JSON.stringify(ref), context)).toString('base64url')
 }
 
 export function openRef(seal: Seal, context: string, text: string): Ref | undefined {
   const opened = seal.open(Buffer.from(text, 'base64url').toString(), context)
-  // Sealed by `packRef` alone.
+  // Only `packRef` seals this.
   return opened === undefined ? undefined : (JSON.parse(opened) as Ref)
 }
 

@@ -1,6 +1,6 @@
 /**
- * Refreshes tokens before they expire. Every replica looks; who takes the lease of a connection refreshes it. Resource
- * groups do not wait for each other: their identity providers may be slow on purpose.
+ * Refreshes tokens before they expire. Every replica checks; the one that takes the lease of a connection refreshes
+ * it. Resource groups do not wait for each other: their identity providers may be slow on purpose.
  */
 
 import { type ResourceId, resourceGroupOf, rootId } from '#kernel/resource-id.ts'
@@ -11,9 +11,9 @@ import { isDue, refresh } from './tokens.ts'
 
 const everyMilliseconds = 20_000
 const rowsAtOnce = 200
-/** Refreshes at the same time for one resource group. */
+/** The number of concurrent refreshes for one resource group. */
 const atOnce = 4
-/** What a resource group does not reach in a round waits for the next one. */
+/** What a resource group does not finish in a round waits for the next one. */
 const groupMilliseconds = 30_000
 
 export function startRefreshing(deps: ConsentDependencies): AsyncDisposable {
@@ -36,7 +36,7 @@ export function startRefreshing(deps: ConsentDependencies): AsyncDisposable {
   }
 }
 
-/** Failures of the store or the network are logged; the next round comes soon. */
+/** Failures of the store or the network are logged; the next round is soon. */
 async function guarded(deps: ConsentDependencies, isStopped: () => boolean): Promise<void> {
   try {
     await refreshDue(deps, isStopped)
@@ -61,7 +61,7 @@ export async function refreshDue(
 }
 
 function groupOf(id: ResourceId): string {
-  // An authorization lies in a resource group of a subscription.
+  // An authorization is in a resource group of a subscription.
   return `${id.segments[0]?.names[0]}/${resourceGroupOf(id)}`.toLowerCase()
 }
 
@@ -78,7 +78,7 @@ async function allDue(
       limit: rowsAtOnce,
     })
     const now = deps.clock.now()
-    // Rows of this type were made by its `toModel`.
+    // The type's `toModel` made the rows.
     const due = rows.filter((row) => isDue(row.model as Authorization, now))
     found.push(...due.map((row) => row.id))
     after = rows.at(-1)?.id.key

@@ -1,4 +1,4 @@
-/** Getting tokens: by a code, by credentials, by a refresh token. Keeps them sealed, and never writes one anywhere. */
+/** Gets tokens by a code, by credentials, or by a refresh token. It stores them sealed and never prints one. */
 
 import type { Seal } from '#kernel/ports.ts'
 import type { ConsentDependencies } from '../../dependencies.ts'
@@ -17,13 +17,13 @@ export type Obtained =
       readonly transient: boolean
     }
 
-/** Where nothing is said of it. */
+/** Used when the answer does not say. */
 const lifeSeconds = 3600
 const refreshedAheadMilliseconds = 5 * 60_000
 const leaseMilliseconds = 60_000
 
 interface Asked {
-  /** Key of the authorization. */
+  /** The key of the authorization. */
   readonly key: string
   readonly provider: AuthorizationProvider
   readonly form: Texts
@@ -71,7 +71,7 @@ export async function obtain(deps: ConsentDependencies, asked: Asked): Promise<O
   }
 }
 
-/** The client secret is of the provider, above the authorization of that key. */
+/** The client secret belongs to the provider, above the authorization of that key. */
 function secretOf(seal: Seal, provider: AuthorizationProvider, key: string): string | undefined {
   if (provider.sealedSecret === undefined) return undefined
   const opened = seal.open(provider.sealedSecret, sealedFor.secret(parentKey(key)))
@@ -95,7 +95,7 @@ export function byCredentials(
 export function openTokens(seal: Seal, key: string, kept: KeptTokens): Tokens {
   const opened = seal.open(kept.sealed, sealedFor.tokens(key))
   if (opened === undefined) throw new Error(`the tokens of ${key} cannot be opened`)
-  // Sealed by `obtain` alone.
+  // Only `obtain` seals this.
   return JSON.parse(opened) as Tokens
 }
 
@@ -107,12 +107,12 @@ export function isDue({ tokens, status }: Authorization, now: number): boolean {
   )
 }
 
-/** Fresh tokens, by whoever takes the lease; a refusal of the identity provider shows as `Error`. */
+/** Refreshes tokens after taking the lease; a refusal of the identity provider becomes the state `Error`. */
 export async function refresh(deps: ConsentDependencies, key: string): Promise<void> {
   const { services, clock } = deps
   let before: Authorization | undefined
   const taken = await services.updateAsSystem(key, (resource) => {
-    // Rows of this type were made by its `toModel`.
+    // The type's `toModel` made the rows.
     before = resource.model as Authorization
     const now = clock.now()
     if (!isDue(before, now) || (before.refreshingUntil ?? 0) > now) return undefined
@@ -144,7 +144,7 @@ export async function refresh(deps: ConsentDependencies, key: string): Promise<v
         })
   await services.updateAsSystem(key, (resource) => {
     const { refreshingUntil: _done, ...now } = resource.model as Authorization
-    // Connected anew meanwhile: what was obtained belongs to what is gone.
+    // Reconnected meanwhile, so the new tokens belong to the old connection.
     if (now.tokens?.sealed !== kept.sealed) return now
     if (obtained.ok) return { ...now, tokens: obtained.tokens }
     if (obtained.transient && kept.expiresAt > clock.now()) return now

@@ -8,9 +8,9 @@ import { isJsonObject } from '#kernel/patch.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** Characters that all operations of a document may have, with what they refer to. */
+/** The characters of all operations of a document, including what they refer to. */
 export const charactersMax = 4_000_000
-/** What an element counts, besides its texts. */
+/** The cost of an element besides its texts. */
 const elementCharacters = 32
 const referenceLengthMax = 1000
 const stepsMax = 10
@@ -30,14 +30,14 @@ export class DocumentSource {
     return this.#left < 0
   }
 
-  /** Counts a value as taken. */
+  /** Counts a value. */
   spend(value: unknown): void {
     if (typeof value === 'string') this.#left -= value.length
     else if (typeof value === 'object' && value !== null) this.#left -= this.#json(value).length
     else this.#left -= elementCharacters
   }
 
-  /** A value as the text that an operation keeps; counted. */
+  /** A value as the text that an operation stores; counted. */
   text(value: unknown): string {
     if (this.isSpent) return ''
     this.spend(value)
@@ -53,7 +53,7 @@ export class DocumentSource {
     return this.isSpent ? [] : entries
   }
 
-  /** What a reference within the document leads to, a few steps on; an empty object where that is nothing. */
+  /** The target of a reference within the document, a few steps on; an empty object when there is none. */
   resolved(given: unknown): Json {
     let value = given
     for (let steps = 0; steps < stepsMax; steps++) {

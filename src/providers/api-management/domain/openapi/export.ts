@@ -1,4 +1,4 @@
-/** The operations of an API as an OpenAPI 3 document. What `import.ts` reads of one, it writes again. */
+/** Writes the operations of an API as an OpenAPI 3 document, with everything that `import.ts` reads. */
 
 import type { Api } from '../../resources/apis/model.ts'
 import type {
@@ -16,10 +16,10 @@ export function writeOpenApi(
   name: string,
   operations: readonly ImportedOperation[],
 ): Json {
-  // Paths and methods are the caller's texts: names of a map, since one of them may be `__proto__`.
+  // Paths and methods are the caller's texts, so they are keys of a map: one may be `__proto__`.
   const paths = new Map<string, Map<string, Json>>()
   for (const { name: operationId, model } of operations) {
-    // A query that stands in the template is told as parameters alone.
+    // A query in the template is written only as parameters.
     const [path = '/'] = model.urlTemplate.replaceAll('{*', '{').split('?')
     const at = paths.get(path) ?? new Map<string, Json>()
     at.set(model.method.toLowerCase(), operationOf(operationId, model))
@@ -56,7 +56,7 @@ function operationOf(operationId: string, model: Operation): Json {
     ...(description === undefined ? {} : { description }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(content === undefined ? {} : { requestBody: { content } }),
-    // The standard asks for one at least.
+    // The standard requires at least one.
     responses:
       responses.length === 0 ? { 200: { description: '' } } : Object.fromEntries(responses),
   }
@@ -96,7 +96,7 @@ function schemaOf({ type, defaultValue, values = [] }: Parameter): Json {
   }
 }
 
-/** Numbers and truth are kept as text. */
+/** Numbers and booleans are stored as text. */
 function asTyped(type: string, text: string): unknown {
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
   const isNumber = type === 'integer' || type === 'number'

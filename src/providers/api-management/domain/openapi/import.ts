@@ -35,7 +35,7 @@ interface ImportedApi {
 export const importFormats = ['openapi', 'openapi+json'] as const
 
 const operationsMax = 500
-/** A document in YAML takes far longer to read than one in JSON. */
+/** Parsing YAML takes far longer than JSON. */
 const yamlLengthMax = 256 * 1024
 const nameLengthMax = 80
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const
@@ -88,7 +88,7 @@ function parsed(text: string): Json | string {
   if (!isJson && text.length > yamlLengthMax) {
     return `a document in YAML has at most ${yamlLengthMax} characters; send it as JSON`
   }
-  // What an engine makes of a text is counted before it is made.
+  // The size of the parsed text is computed before it is parsed.
   const json = isJson ? text : jsonOfYaml(text)
   const limits = jsonSizeLimitsOf(defaultLimits)
   const excess = json === undefined ? undefined : jsonExcess(Buffer.from(json), limits)
@@ -97,7 +97,7 @@ function parsed(text: string): Json | string {
   }
   const value = json === undefined ? undefined : jsonIn(json)
   if (!isJsonObject(value)) return 'it can be read neither as JSON nor as YAML'
-  // Neither store could keep them, or the language would take them for something else.
+  // Values that neither store can hold, or that JavaScript treats specially.
   return isUnfit(value)
     ? 'names may not be `__proto__`, and texts hold neither NUL nor a lone surrogate'
     : value
@@ -111,7 +111,7 @@ function jsonIn(text: string): unknown {
   }
 }
 
-/** Loaded at the first document that is no JSON: a start does not wait for it. */
+/** Loaded for the first document that is not JSON, so that a start does not wait for it. */
 const load = createRequire(import.meta.url)
 
 function jsonOfYaml(text: string): string | undefined {
@@ -122,7 +122,7 @@ function jsonOfYaml(text: string): string | undefined {
       ? undefined
       : JSON.stringify(document.toJS({ maxAliasCount: 100 }))
   } catch {
-    // More aliases, or more levels, than anybody writes.
+    // It has more aliases, or more levels, than anybody writes.
     return undefined
   }
 }
@@ -202,7 +202,7 @@ function requestOf(
 
 function responsesOf(source: DocumentSource, own: Json): readonly OperationResponse[] {
   return source.entries(objectIn(own, 'responses')).flatMap(([status, given]) => {
-    // `default` and `4XX` are no status code.
+    // `default` and `4XX` are no status codes.
     if (!/^[1-5]\d\d$/.test(status)) return []
     const response = source.resolved(given)
     const description = textIn(response, 'description')
@@ -264,7 +264,7 @@ function formParameters(source: DocumentSource, media: Json): readonly Parameter
     .map(([name, of]) => parameterOf(source, { name, schema: of, required: required.has(name) }))
 }
 
-/** Parameters by their location. One that an operation declares again replaces the one of its path. */
+/** Parameters by their location. One of an operation replaces the one of its path. */
 function parametersOf(
   source: DocumentSource,
   given: readonly unknown[],

@@ -4,6 +4,6 @@ export interface AccessPolicy {
   readonly tenantId: string
   readonly objectId: string
   readonly appIds: readonly string[]
-  /** The service's. */
+  /** The service's location. */
   readonly location?: string
 }

@@ -1,4 +1,4 @@
-/** How many access policies an authorization has. */
+/** The number of access policies of an authorization. */
 
 import type { RuleContext } from '#plane/declare/stored.ts'
 import { types } from '../../domain/consent/model.ts'

@@ -1,4 +1,4 @@
-/** An API as it is stored: where it is reached and what is told of it. Its operations are resources of their own. */
+/** The stored form of an API: its address and description. Its operations are resources of their own. */
 
 export const protocols = ['http', 'https', 'ws', 'wss'] as const
 export const apiKinds = ['http', 'soap', 'websocket', 'graphql', 'odata', 'grpc'] as const

@@ -1,4 +1,4 @@
-/** APIs of a service or of a workspace. They are definitions: nothing answers at their paths. */
+/** APIs of a service or a workspace. They are definitions only: nothing answers at their paths. */
 
 import { refuse } from '#kernel/error.ts'
 import { nameOf } from '#kernel/resource-id.ts'
@@ -31,12 +31,12 @@ interface PreparedApi extends ApiBody {
   readonly imported?: readonly ImportedOperation[]
 }
 
-/** What a document says of the API stands where the body leaves it out. */
+/** Values of the document fill in what the body leaves out. */
 function withDocument(given: ApiBody): PreparedApi {
   const { format, value, ...own } = given.properties
   if (format === undefined || value === undefined) return given
   const found = readOpenApi(value)
-  // It was read before, by the shape's own problems.
+  // The shape has reported the document's problems already.
   if (typeof found === 'string') return given
   const { title, description, serviceUrl, operations } = found
   const properties = {
@@ -50,7 +50,7 @@ function withDocument(given: ApiBody): PreparedApi {
 
 const operationsMax = 2000
 
-/** `GET …?export=true&format=…`: the document, or a link that holds it. */
+/** `GET …?export=true&format=…`: the document, or a link to it. */
 async function exported(
   type: string,
   { id, query, reader, may, principal, words }: GetContext,
@@ -62,7 +62,7 @@ async function exported(
   }
   const stored = await reader.get(id)
   if (stored === undefined) return undefined
-  // It shows what the list of operations does.
+  // It shows the same as the list of operations.
   const action = `${type}/operations/read`
   if (!(await may(action, id))) {
     throw refuse.AuthorizationFailed({
@@ -85,7 +85,7 @@ async function exported(
       const message = `there are more than ${operationsMax} operations, or ${charactersMax} characters of them: read them one by one`
       throw refuseFields([{ path: 'export', message }])
     }
-    // Rows of this type were made by its `toModel`, or of a document.
+    // The type's `toModel`, or a document, made the rows.
     operations.push({ name: nameOf(row.id), model: row.model as Operation })
   }
   const value = writeOpenApi(stored.model as Api, nameOf(id), operations)

@@ -1,4 +1,4 @@
-/** Authorization providers: which identity provider is asked, and as whom (facts 3.1). */
+/** Authorization providers: an identity provider, and the client it is used as (facts 3.1). */
 
 import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'

@@ -1,4 +1,6 @@
-/** What is done to an authorization by POST: login links, confirming consent, and the token for whom a policy names. */
+/**
+ * The POST actions of an authorization: login links, confirming consent, and the token for principals in a policy.
+ */
 
 import Type from 'typebox'
 import { refuse } from '#kernel/error.ts'
@@ -53,7 +55,7 @@ export function getLoginLinks(deps: ConsentDependencies): Action<Authorization> 
   }
 }
 
-/** A day long, a code that was used or is too late can be told from one that never was. */
+/** For a day, a code that was used or has expired is distinguished from one that never existed. */
 function isKept({ expiresAt, returned }: Login, now: number): boolean {
   return expiresAt > now || (returned !== undefined && returned.codeExpiresAt + 86_400_000 > now)
 }
@@ -79,7 +81,7 @@ export function confirmConsentCode(guesses: Guesses): Action<Authorization> {
       }
       const { model } = resource
       const hash = hashOf(consentCode)
-      // Every one is looked at, so the time tells nothing of which it was.
+      // All codes are compared, so the time does not tell which one matched.
       const [login] = model.logins.filter((one) => sameHash(one.returned?.codeHash ?? '', hash))
       const returned = login?.returned
       if (login === undefined || returned === undefined) {
@@ -109,7 +111,7 @@ export function confirmConsentCode(guesses: Guesses): Action<Authorization> {
   }
 }
 
-/** Ours: the published service gives tokens to its gateway alone. */
+/** Our own addition: the published service gives tokens only to its gateway. */
 export function getToken(deps: ConsentDependencies): Action<Authorization> {
   return {
     method: 'POST',
@@ -125,7 +127,7 @@ export function getToken(deps: ConsentDependencies): Action<Authorization> {
     revealsSecret: true,
     async run(context) {
       const { resource, id, principal, now, reader } = context
-      // Asked first, also where nothing is: a caller whom no policy names learns of no authorization.
+      // Checked first, even when nothing exists: a caller whom no policy names learns of no authorization.
       await requirePolicy(deps, context)
       if (resource === undefined) throw refuse.ResourceNotFound({ id: id.text })
       if (isDue(resource.model, now)) await refresh(deps, id.key)
@@ -146,7 +148,7 @@ export function getToken(deps: ConsentDependencies): Action<Authorization> {
   }
 }
 
-/** The owner of the subscription included: no role gives a token, only a policy. */
+/** This includes the owner of the subscription: no role gives a token, only a policy. */
 async function requirePolicy(
   deps: ConsentDependencies,
   { reader, id, principal, words }: ActionContext<Authorization>,
@@ -168,7 +170,7 @@ async function requirePolicy(
 
 async function policiesOf(reader: Reader, id: ResourceId): Promise<readonly AccessPolicy[]> {
   const rows = await reader.list({ type: types.policies, under: id, limit: policiesMax })
-  // Rows of this type were made by its `toModel`.
+  // The type's `toModel` made the rows.
   return rows.map((row) => row.model as AccessPolicy)
 }
 

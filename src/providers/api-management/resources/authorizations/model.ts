@@ -1,4 +1,4 @@
-/** An authorization as it is stored, its tokens sealed. */
+/** The stored form of an authorization, its tokens sealed. */
 
 import type { GrantType, Texts } from '../../domain/consent/model.ts'
 
@@ -8,39 +8,39 @@ export interface Authorization {
   readonly parameters: Texts
   readonly status: 'Connected' | 'Error'
   readonly error?: { readonly code: string; readonly message: string }
-  /** A consent code was confirmed: the anti-phishing page is shown no more. */
+  /** A consent code was confirmed: the anti-phishing page is not shown any more. */
   readonly confirmedAt?: number
   readonly tokens?: KeptTokens
-  /** A worker is refreshing the tokens; others leave them alone until then. */
+  /** A worker is refreshing the tokens until then; others wait. */
   readonly refreshingUntil?: number
   /** The newest last. */
   readonly logins: readonly Login[]
-  /** The service's. */
+  /** The service's location. */
   readonly location?: string
 }
 
-/** One login link, from being asked for to its consent code being used. */
+/** One login link, from its creation to the use of its consent code. */
 export interface Login {
   readonly id: string
   readonly postLoginRedirectUrl: string
   readonly expiresAt: number
-  /** The browser was sent to the identity provider: hashes of what it must come back with. */
+  /** The browser was sent to the identity provider: hashes of what it must return with. */
   readonly sent?: {
     readonly stateHash: string
     readonly browserHash: string
     readonly sealedVerifier: string
     /**
-     * Hash of where the code and the verifier are to be sent (`receiverOf`). Absent in those begun before it was kept,
-     * which are begun again.
+     * A hash of where the code and the verifier are to be sent (`receiverOf`). Logins of earlier versions lack it
+     * and start over.
      */
     readonly provider?: string
   }
-  /** The browser came back, and was given a consent code. */
+  /** The browser returned and got a consent code. */
   readonly returned?: {
     readonly codeHash: string
     readonly codeExpiresAt: number
     readonly usedAt?: number
-    /** Gone once the code was used. */
+    /** Absent once the code was used. */
     readonly tokens?: KeptTokens
   }
 }
@@ -48,15 +48,15 @@ export interface Login {
 export interface KeptTokens {
   /** `Tokens` as JSON. */
   readonly sealed: string
-  /** Milliseconds. */
+  /** Milliseconds since 1970. */
   readonly expiresAt: number
   /** The id of the identity provider that issued the tokens; they are sent to no other. */
   readonly provider: string
-  /** There is a way to get fresh ones without a person. */
+  /** New tokens can be had without a person. */
   readonly refreshable: boolean
 }
 
-/** Tokens of a connection. */
+/** The tokens of a connection. */
 export interface Tokens {
   readonly accessToken: string
   readonly tokenType: string

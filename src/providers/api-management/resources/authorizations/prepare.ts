@@ -9,7 +9,7 @@ import { refuseFields } from '../../errors.ts'
 import type { AuthorizationProvider } from '../authorization-providers/model.ts'
 import type { AuthorizationBody, PreparedAuthorization } from './versions/2022-04-01-preview.ts'
 
-/** Asked ahead of the write: which grant the provider has, and of credentials, a token at once. */
+/** Runs before the write: reads the provider's grant, and gets a token at once for client credentials. */
 export async function prepareAuthorization(
   deps: ConsentDependencies,
   { id, reader }: Context & { readonly id: ResourceId },
@@ -18,7 +18,7 @@ export async function prepareAuthorization(
   const above = await reader.get(parentOf(id))
   const asked = given.properties.oauth2grantType
   const place = await serviceLocation(reader, id, 2)
-  // Without a provider the write is refused for that.
+  // The write is refused later because the provider is missing.
   if (above === undefined) return { ...given, place, grant: asked ?? 'AuthorizationCode' }
   const provider = above.model as AuthorizationProvider
   const grant = asked ?? provider.grantType

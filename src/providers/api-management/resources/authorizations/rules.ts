@@ -1,4 +1,4 @@
-/** What names on the path of an authorization must look like, and how many a provider has. */
+/** Rules for the names on the path of an authorization, and the number of authorizations per provider. */
 
 import type { ApiError } from '#kernel/error.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
@@ -24,7 +24,7 @@ export async function authorizationRules({
   ])
 }
 
-/** The patterns and lengths of the contract, also where nothing can be at such a path. */
+/** The patterns and lengths of the contract, even for a path where nothing can exist. */
 export function badName(id: ResourceId): ApiError | undefined {
   const [service = '', ...below] = id.segments.at(-1)?.names ?? []
   const problems = [

@@ -1,3 +1,3 @@
-/** A definition as it is stored: what was written, by the names of its kind. */
+/** The stored form of a definition: what was written, by the names of its kind. */
 
 export type Definition = Readonly<Record<string, unknown>>

@@ -1,6 +1,6 @@
 /**
- * What else a service has by definition: sets of versions, products, groups, fragments of policies, backends, diagnostics. They are
- * kept and answered; there is no gateway that would act by them.
+ * Other definitions of a service: version sets, products, groups, policy fragments, backends, diagnostics. They are
+ * stored and answered; no gateway uses them.
  */
 
 import { nameOf } from '#kernel/resource-id.ts'

@@ -1,4 +1,7 @@
-/** May a service have a name? Names of services are those of a group here, so every well-formed one is free somewhere. */
+/**
+ * Answers whether a service may have a name. Service names are unique per group here, so every well-formed name is
+ * available.
+ */
 
 import Type from 'typebox'
 import { type ActionType, defineActions } from '#plane/declare/action.ts'

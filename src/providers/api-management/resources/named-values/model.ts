@@ -1,7 +1,7 @@
-/** A named value as it is stored: a secret one is sealed for its place. */
+/** The stored form of a named value; a secret one is sealed for its resource. */
 
 export interface NamedValue {
-  /** The resource id in lower case: what a secret value is sealed for. */
+  /** The resource id in lower case: the context of a sealed value. */
   readonly place: string
   readonly displayName: string
   readonly secret: boolean
@@ -9,6 +9,6 @@ export interface NamedValue {
   /** The value in plain text; a secret one is sealed instead. */
   readonly value?: string
   readonly sealedValue?: string
-  /** Where another installation would look the value up; kept as written. */
+  /** The vault of the value in another installation; stored as written. */
   readonly keyVault?: object
 }

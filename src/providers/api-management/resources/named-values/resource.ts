@@ -1,4 +1,4 @@
-/** Named values: what policies speak of by name. No policy is carried out here, so nothing else reads one. */
+/** Named values, which policies refer to. No policy runs here, so nothing else reads them. */
 
 import Type from 'typebox'
 import { refuse } from '#kernel/error.ts'

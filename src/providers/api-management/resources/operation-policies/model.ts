@@ -1,4 +1,4 @@
-/** The policy document of an operation. Stored and shown; nothing interprets it. */
+/** The policy document of an operation. It is stored and shown; nothing interprets it. */
 
 export const policyFormats = ['xml', 'rawxml'] as const
 

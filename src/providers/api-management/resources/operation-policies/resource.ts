@@ -12,7 +12,7 @@ import { operationPolicy } from './versions/2016-07-07.ts'
 
 export function operationPolicies(): readonly ResourceType[] {
   return [
-    // A service has a policy from its first day, so writing it makes none.
+    // A service always has a policy, so writing one is not a creation.
     policyType('ApiManagement/service/policies', definitionDates, {
       answers: { created: { status: 200 } },
     }),
@@ -24,7 +24,7 @@ export function operationPolicies(): readonly ResourceType[] {
   ]
 }
 
-/** A policy of an operation is deleted with its tag (facts 3.2); clients delete the others without one. */
+/** Deleting the policy of an operation needs its tag (facts 3.2); clients delete the others without one. */
 function policyType(
   type: string,
   dates: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * An operation of an API as it is stored: one shape that holds what every version can say. Versions show parts of
- * it (`features.ts`); nothing here decides anything.
+ * The stored form of an API operation: one shape for what every version can express. Each version shows a part of
+ * it (`features.ts`).
  */
 
 export interface ParameterExample {
@@ -48,7 +48,7 @@ export interface OperationResponse {
 }
 
 export interface Operation {
-  /** Unset where it was only ever written without one; its name stands for it then. */
+  /** Unset when it was only written in versions without it; the name is shown then. */
   readonly displayName?: string
   readonly description?: string
   readonly method: string

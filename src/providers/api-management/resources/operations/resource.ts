@@ -1,4 +1,4 @@
-/** Operations of an API: what may be called, by method and URL template, with what and answering what. */
+/** Operations of an API: method and URL template, what they take, and what they answer. */
 
 import { createHash } from 'node:crypto'
 import { nameOf, parentOf } from '#kernel/resource-id.ts'
@@ -25,7 +25,7 @@ export function operations(): readonly ResourceType[] {
   ]
 }
 
-/** Which shape a date has; for the dates the contract is silent about, see decision 0016. */
+/** The shape of a version; decision 0016 covers the versions that the contract does not show. */
 export function shapeOf(date: string): Version<Operation> {
   if (date < '2017') return flat(date)
   return date < '2024-05-01' ? wrapped(date) : exampled(date)
@@ -47,7 +47,7 @@ function operationType(type: string, dates: readonly string[]): ResourceType {
       anyMatchCreates: true,
     },
     unique: {
-      // A hash, since an index holds no template of a thousand characters.
+      // A hash, since an index cannot hold a template of a thousand characters.
       key: (id, { method, urlTemplate }) =>
         `api-operation|${createHash('sha256')
           .update(JSON.stringify([parentOf(id).key, method.toUpperCase(), urlTemplate]))

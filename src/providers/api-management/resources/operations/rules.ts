@@ -1,6 +1,6 @@
 /**
- * What a schema cannot say of an operation: parameters and the URL template tell the same story, and form
- * parameters and schemas stand where the content type has them. Every problem is returned, with its path.
+ * Rules that a schema cannot express: parameters and the URL template must agree, and form parameters and schemas
+ * must match the content type. All problems are returned, with their paths.
  */
 
 import type { Problem } from '#kernel/error.ts'
@@ -10,7 +10,7 @@ import type { Loose } from './versions/features.ts'
 
 type Given<T> = Loose<T> | null | undefined
 
-/** `at` is what stands before the paths of this version: `properties.` or nothing. */
+/** `at` is the prefix of paths in this version: `properties.` or nothing. */
 export function operationProblems(given: Loose<Operation>, at: string): readonly Problem[] {
   const problems: Problem[] = []
   templateProblems(problems, given.urlTemplate, given.templateParameters ?? [], at)
@@ -21,7 +21,7 @@ export function operationProblems(given: Loose<Operation>, at: string): readonly
   return problems
 }
 
-/** Names compare without case, as paths do. */
+/** Names are compared without regard to case, like paths. */
 function templateProblems(
   problems: Problem[],
   urlTemplate: string,
@@ -78,7 +78,7 @@ function representationProblems(
   }
 }
 
-/** The media type alone decides; its parameters (`boundary=…`) do not. */
+/** Only the media type decides; its parameters (`boundary=…`) do not. */
 function isForm(contentType: string): boolean {
   const [media] = contentType.split(';', 1)
   const bare = media?.trim().toLowerCase()

@@ -1,3 +1,3 @@
-/** A link of a product as it is stored: what it leads to, as it was when the link was made. Lists look again. */
+/** The stored form of a product's link: its target when the link was made. Lists read the target again. */
 
 export type LinkTarget = Readonly<Record<string, unknown>>

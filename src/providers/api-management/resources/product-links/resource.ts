@@ -1,4 +1,4 @@
-/** What a product offers and to whom: links to APIs and to groups of the same service. */
+/** Links of a product to APIs and groups of the same service. */
 
 import { refuse } from '#kernel/error.ts'
 import { childOf, nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
@@ -15,7 +15,7 @@ import type { LinkTarget } from './model.ts'
 import { productLink } from './versions/2021-08-01.ts'
 
 const targets = {
-  // Each model was made by the shape that shows it.
+  // The shape that shows a model also made it.
   apis: (date: string) => api(date) as unknown as Version<LinkTarget>,
   groups: (date: string) => definition('groups', date),
 } as const
@@ -44,12 +44,12 @@ export function productLinks(): readonly ResourceType[] {
   })
 }
 
-/** The API or group of the service that the link is named after. */
+/** The API or group that the link is named after. */
 function targetOf(id: ResourceId, word: keyof typeof targets): ResourceId {
   return childOf(parentOf(parentOf(id)), word, nameOf(id))
 }
 
-/** Each link with what it leads to as it is now; one that leads nowhere any more is left out. */
+/** Each link with its current target; a link whose target is gone is left out. */
 function currentPage(
   type: string,
   word: keyof typeof targets,
@@ -62,7 +62,7 @@ function currentPage(
     const found = await Promise.all(
       items.map(async (item) => {
         const target = await context.reader.get(targetOf(item.id, word))
-        // Rows of these types were made by their own shapes.
+        // Their own shapes made these rows.
         return target === undefined ? [] : [{ ...item, model: target.model as LinkTarget }]
       }),
     )

@@ -1,4 +1,4 @@
-/** A service: the root under which APIs are registered. Nothing runs for it. */
+/** A service: the parent of APIs. Nothing runs for it. */
 
 export const skuNames = [
   'Developer',
@@ -15,7 +15,7 @@ export interface Service {
   readonly sku: { readonly name: (typeof skuNames)[number]; readonly capacity: number }
   readonly publisherEmail: string
   readonly publisherName: string
-  /** What clients write of a gateway and of its surroundings. There is none: it is kept, and answered as written. */
+  /** What clients write about a gateway. There is none; it is stored, and answered as written. */
   readonly gateway?: Readonly<Record<string, unknown>>
   readonly zones?: readonly string[]
 }

@@ -1,4 +1,7 @@
-/** Services: what APIs belong to. A registry of definitions, not a gateway, so there is nothing to provision. */
+/**
+ * Services, to which APIs belong. A service is a registry of definitions without a gateway, so nothing is
+ * provisioned.
+ */
 
 import { nameOf } from '#kernel/resource-id.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'

@@ -1,4 +1,6 @@
-/** A subscription to APIs as it is stored: two keys, so that one can be changed while the other is in use. */
+/**
+ * The stored form of a subscription to APIs. It has two keys, so that one can be changed while the other is in use.
+ */
 
 export const subscriptionStates = [
   'suspended',
@@ -10,10 +12,10 @@ export const subscriptionStates = [
 ] as const
 
 export interface Subscription {
-  /** The resource id in lower case: what the keys are sealed for. */
+  /** The resource id in lower case: the context of the sealed keys. */
   readonly place: string
   readonly displayName: string
-  /** The id of a product or an API, or of all APIs of the service. */
+  /** The id of a product, of an API, or of all APIs of the service. */
   readonly scope: string
   readonly ownerId?: string
   readonly state: (typeof subscriptionStates)[number]

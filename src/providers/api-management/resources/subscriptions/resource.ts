@@ -1,4 +1,4 @@
-/** Subscriptions: who may call which APIs, by a key. There is no gateway that would ask for one. */
+/** Subscriptions: keys for calling APIs. There is no gateway that checks them. */
 
 import Type from 'typebox'
 import { refuse } from '#kernel/error.ts'

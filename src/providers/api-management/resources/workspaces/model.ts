@@ -1,4 +1,4 @@
-/** A workspace: a part of a service that a team of its own keeps its APIs in. */
+/** A workspace: a part of a service in which one team keeps its APIs. */
 
 export interface Workspace {
   readonly displayName: string

@@ -9,9 +9,9 @@ import type { Source } from './nodes.ts'
 import type { OperandType } from './operators.ts'
 
 interface KnownAttribute {
-  /** What evaluation looks it up by. */
+  /** The key that evaluation uses. */
   readonly key: string
-  /** `undefined`: any; the value decides when it is there. */
+  /** `undefined`: any; the value decides when it is known. */
   readonly type: OperandType | undefined
 }
 
@@ -19,14 +19,14 @@ interface UnknownAttribute {
   readonly expected: string
 }
 
-/** Attributes of a role assignment (facts 2.7), as the type's own hook gives them too. */
+/** The attributes of a role assignment (facts 2.7), as the type's own hook returns them. */
 const assignmentAttributes: Readonly<Record<string, OperandType>> = {
   RoleDefinitionId: 'guid',
   PrincipalId: 'guid',
   PrincipalType: 'string',
 }
 
-/** Without a type in front. `UtcHour` (0 to 23) and `UtcWeekday` (1 is Monday) are ours. */
+/** Without a type in front. `UtcHour` (0 to 23) and `UtcWeekday` (1 is Monday) are our own. */
 const environment: Readonly<Record<string, OperandType>> = {
   UtcNow: 'moment',
   UtcHour: 'number',
@@ -104,7 +104,9 @@ function typeAttribute(
   return markedAttribute(path, name)
 }
 
-/** `{type}/tags:{Key}<$key_case_sensitive$>`; tag names compare without case otherwise (facts 9.2). */
+/**
+ * `{type}/tags:{Key}<$key_case_sensitive$>`; otherwise tag names are compared without regard to case (facts 9.2).
+ */
 function markedAttribute(path: string, name: string): KnownAttribute | UnknownAttribute {
   let rest = name
   let sensitive = false
@@ -114,7 +116,7 @@ function markedAttribute(path: string, name: string): KnownAttribute | UnknownAt
       sensitive = true
       rest = rest.slice(0, -keyMarker.length)
     } else if (lower.endsWith(valueMarker)) {
-      // Whether the case of values counts is what the operator's name says.
+      // The operator's name says whether the case of values counts.
       rest = rest.slice(0, -valueMarker.length)
     } else break
   }

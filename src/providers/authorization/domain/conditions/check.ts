@@ -1,4 +1,4 @@
-/** Do an operator, its prefix and its two operands fit together? The problem with them, or nothing. */
+/** Checks that an operator, its prefix and its two operands match. Returns the problem, or nothing. */
 
 import type { Literal, OperandNode } from './nodes.ts'
 import {
@@ -15,7 +15,7 @@ interface Misfit {
   readonly found: string
 }
 
-/** An operand with the type of its value where that is known. */
+/** An operand with its value's type, where that is known. */
 export interface TypedOperand {
   readonly node: OperandNode
   readonly type: OperandType | undefined
@@ -74,12 +74,12 @@ function literalsOf(node: OperandNode) {
 
 function fits(name: OperatorName, literal: Literal): boolean {
   const operator = operatorOf(name)
-  // A GUID may stand bare or in quotes; as text to compare with, it must be quoted.
+  // A GUID may be bare or quoted; as text to compare with, it must be quoted.
   if (literal.type === 'guid') return operator.type === 'guid'
   return normalize(operator, literal.value) !== undefined && !isBareMoment(operator.type, literal)
 }
 
-/** The server's own moments are numbers; those of a condition are always text. */
+/** The server's own moments are numbers; those in a condition are always text. */
 function isBareMoment(type: OperandType, literal: Literal): boolean {
   return type === 'moment' && literal.type === 'number'
 }

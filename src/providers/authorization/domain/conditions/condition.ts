@@ -1,6 +1,6 @@
 /**
- * A condition made ready to be asked many times: nodes become closures once. Three-valued, since decisions
- * begin before the body was read: `undefined` is "not known yet", and never counts as true.
+ * Compiles a condition to closures, which are evaluated many times. Logic is three-valued, since decisions begin
+ * before the body is read: `undefined` means "not known yet" and never counts as true.
  */
 
 import { type ActionMatcher, compileActionPattern } from '#kernel/action.ts'
@@ -10,11 +10,11 @@ import { normalize, operatorOf, prefixes, type Scalar } from './operators.ts'
 
 export type Truth = boolean | undefined
 
-/** What a condition is asked about. `unknown`: there is something, and nobody has looked yet. */
+/** The facts of a request. `unknown`: there is a value, but it has not been read yet. */
 export interface ConditionFacts {
-  /** Lower case. */
+  /** In lower case. */
   readonly action: string
-  /** Custom attributes of the caller, by name in lower case. */
+  /** The caller's custom attributes, by name in lower case. */
   readonly principal: Attributes
   readonly now: number | 'unknown'
   readonly request: Attributes | 'unknown'
@@ -41,7 +41,7 @@ export function compileCondition(node: ConditionNode): Condition {
       return ({ action }) => matchers.some((matches) => matches(action))
     }
     case 'sub-operation':
-      // Nothing a control plane is asked for has a sub-operation.
+      // No request of a control plane has a sub-operation.
       return () => false
     case 'exists': {
       const read = reader(node.attribute)
@@ -57,7 +57,7 @@ export function compileCondition(node: ConditionNode): Condition {
   }
 }
 
-/** AND ends with the first false, OR with the first true; short of that, one unknown leaves all unknown. */
+/** AND ends with the first false, OR with the first true; otherwise one unknown makes the result unknown. */
 function all(parts: readonly Condition[], decisive: boolean): Condition {
   return (facts) => {
     let open = false
@@ -81,7 +81,7 @@ function comparison(node: Extract<ConditionNode, { kind: 'comparison' }>): Condi
   const combine = node.prefix === undefined ? undefined : prefixes[node.prefix]
   return (facts) => {
     const [l, r] = [left(facts), right(facts)]
-    // A missing attribute makes the comparison false, whatever else there is.
+    // A missing attribute makes the comparison false.
     if (l === undefined || r === undefined) return false
     if (l === 'unknown' || r === 'unknown') return undefined
     if (combine !== undefined) return combine(l, r, holds)
@@ -91,7 +91,7 @@ function comparison(node: Extract<ConditionNode, { kind: 'comparison' }>): Condi
   }
 }
 
-/** The values of an operand as the operator compares them; one of another type makes all of them missing. */
+/** The values of an operand in the operator's form; one of another type makes all of them missing. */
 function operand(node: OperandNode, ready: (value: Scalar) => Scalar | undefined): Read {
   if (node.kind === 'attribute') {
     const read = reader(node)
@@ -147,7 +147,7 @@ function environment(
   key: string,
   now: number | 'unknown',
 ): readonly Scalar[] | undefined | 'unknown' {
-  // There are no private links into this server, and that much is known; who sits behind one is not.
+  // This server has no private links, so that much is known; which subnet a caller is in is not.
   if (key === 'isprivatelink') return [false]
   if (key !== 'utcnow' && key !== 'utchour' && key !== 'utcweekday') return undefined
   if (now === 'unknown') return 'unknown'

@@ -1,10 +1,13 @@
-/** Which parts of a condition keep it from holding, as text to be read. Only asked for; decisions never are. */
+/**
+ * Finds the parts of a condition that keep it from holding, as text. Only for explanations; decisions do not use
+ * it.
+ */
 
 import { type ConditionFacts, compileCondition } from './condition.ts'
 import type { ConditionNode } from './nodes.ts'
 import { printCondition } from './print.ts'
 
-/** The smallest parts that are not true; empty when the whole holds. At most `max`. */
+/** The smallest parts that are not true; empty when the condition holds. At most `max`. */
 export function partsNotTrue(
   node: ConditionNode,
   facts: ConditionFacts,
@@ -20,7 +23,7 @@ function collect(node: ConditionNode, facts: ConditionFacts, found: string[]): v
   if (node.kind === 'and') {
     for (const part of node.parts) collect(part, facts, found)
   } else if (node.kind === 'or') {
-    // That the action is one the condition is about is no news to whoever asks about it.
+    // A test of the action is left out: the reader knows which action is in question.
     const telling = node.parts.filter((part) => !isActionTest(part))
     for (const part of telling.length > 0 ? telling : node.parts) collect(part, facts, found)
   } else {

@@ -1,29 +1,29 @@
 /**
- * Cuts the text of a condition into tokens, one at a time, so that the first fault in reading order is the
- * one reported. It knows spelling and nothing of grammar.
+ * Splits the text of a condition into tokens, one at a time, so that the first fault in reading order is reported.
+ * It knows spelling and no grammar.
  */
 
 import type { Literal } from './nodes.ts'
 
 interface Span {
   readonly position: number
-  /** Just behind the token. */
+  /** The position after the token. */
   readonly end: number
 }
 
 export type Token =
   | (Span & { readonly kind: 'word'; readonly text: string })
   | (Span & { readonly kind: 'literal'; readonly literal: Literal })
-  /** `@Request[…]`: the source as written and what stands between the brackets. */
+  /** `@Request[…]`: the source as written, and the text between the brackets. */
   | (Span & { readonly kind: 'attribute'; readonly source: string; readonly text: string })
   | (Span & { readonly kind: 'mark'; readonly text: Mark })
   | (Span & { readonly kind: 'end' })
-  /** Nothing of the language; `expected` says what would have been. */
+  /** Not part of the language; `expected` says what would be valid. */
   | (Span & { readonly kind: 'bad'; readonly expected: string })
 
 type Mark = '(' | ')' | '{' | '}' | ',' | ':' | '!' | '&&' | '||'
 
-// Sticky patterns: `lastIndex` is set before every use, so they hold no state between calls.
+// These patterns are sticky: `lastIndex` is set before every use, so they hold no state between calls.
 const blank = /[ \t\r\n]*/y
 const guid = /[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}(?![A-Za-z0-9_-])/y
 const integer = /-?\d{1,15}(?![A-Za-z0-9_.])/y
@@ -42,7 +42,7 @@ export function nextToken(text: string, from: number): Token {
   if (id !== undefined) return literal({ type: 'guid', value: id.toLowerCase() }, position, id)
   const number = match(integer, text, position)?.[0]
   if (number !== undefined) {
-    // Minus nought is nought: there is no other way to write it.
+    // Minus zero becomes zero: there is no other way to write it.
     return literal({ type: 'number', value: Number(number) + 0 }, position, number)
   }
   const name = match(word, text, position)?.[0]
@@ -72,7 +72,7 @@ function wordOf(name: string, position: number): Token {
   return { kind: 'word', text: name, position, end: position + name.length }
 }
 
-/** A quote inside a string is written twice. */
+/** A quote inside a string is doubled. */
 function stringAt(text: string, position: number): Token {
   const whole = match(string, text, position)?.[0]
   if (whole === undefined) {

@@ -1,17 +1,17 @@
-/** `StringLike`: a star stands for any run of characters, a question mark for one; a backslash escapes both. */
+/** `StringLike`: a star matches any characters, a question mark one; a backslash escapes both. */
 
 interface Piece {
   readonly kind: 'star' | 'any' | 'text'
   readonly text: string
 }
 
-/** Time is bounded by the product of the two lengths: no pattern makes it explode. */
+/** Time is bounded by the product of the two lengths, whatever the pattern. */
 export function like(text: string, pattern: string): boolean {
   const pieces = piecesOf(pattern)
   const characters = [...text]
   let at = 0
   let piece = 0
-  /** Where to go on when what follows the last star did not fit: the star takes one more. */
+  /** Where to continue when the text after the last star did not match: the star takes one more character. */
   let star = -1
   let starAt = 0
   while (at < characters.length) {

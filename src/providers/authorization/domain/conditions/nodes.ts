@@ -1,7 +1,4 @@
-/**
- * A condition as it was read: frozen nodes, each with the offset it began at. Parentheses leave no trace but
- * the shape. Nothing here knows what a node means.
- */
+/** The syntax tree of a condition: frozen nodes with their offsets. Parentheses only affect the shape. */
 
 import type { OperatorName, PrefixName } from './operators.ts'
 
@@ -51,9 +48,9 @@ export interface AttributeNode {
   readonly kind: 'attribute'
   readonly position: number
   readonly source: Source
-  /** Between the brackets, as written: what is printed again. */
+  /** The text between the brackets, as written; printing repeats it. */
   readonly text: string
-  /** What evaluation looks it up by. */
+  /** The key that evaluation uses. */
   readonly key: string
 }
 

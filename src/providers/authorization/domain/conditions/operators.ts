@@ -1,6 +1,6 @@
 /**
- * The operators and prefixes of the condition language (facts 2.7) as one table: what they compare, whether
- * case counts, whether they take sets, and when they hold. Pure; a value of another type is no match, ever.
+ * The operators and prefixes of the condition language (facts 2.7) as one table: what they compare, whether case
+ * counts, whether they take sets, and when they hold. Pure; a value of another type never matches.
  */
 
 import { isUuid } from '#kernel/uuid.ts'
@@ -13,9 +13,9 @@ interface Operator {
   readonly type: OperandType
   /** Strings are compared in lower case. */
   readonly ignoreCase: boolean
-  /** May stand behind a prefix such as `ForAnyOfAnyValues:` (facts 2.7 lists which). */
+  /** May follow a prefix such as `ForAnyOfAnyValues:` (facts 2.7 lists which). */
   readonly takesSets: boolean
-  /** Of values that went through `normalize`. */
+  /** Gets values that `normalize` returned. */
   holds(left: Scalar, right: Scalar): boolean
 }
 
@@ -64,14 +64,14 @@ function makeTable(): ReadonlyMap<string, Operator> {
 
 export type OperatorName = string
 
-/** By their names in the case that is printed. */
+/** By name, in the printed case. */
 export const operators: ReadonlyMap<OperatorName, Operator> = makeTable()
 
 const namesInLowerCase: ReadonlyMap<string, OperatorName> = new Map(
   [...operators.keys()].map((name) => [name.toLowerCase(), name]),
 )
 
-/** Any case is accepted (facts 2.7); the name as it is printed comes back. */
+/** Any case is accepted (facts 2.7); returns the printed name. */
 export function operatorNamed(text: string): OperatorName | undefined {
   return namesInLowerCase.get(text.toLowerCase())
 }
@@ -101,7 +101,7 @@ type Pairs = (
   holds: (left: Scalar, right: Scalar) => boolean,
 ) => boolean
 
-/** Of a left set and a right set. An empty left side: `ForAny…` is false, `ForAll…` is true. */
+/** Over a left and a right set. With an empty left side, `ForAny…` is false and `ForAll…` is true. */
 export const prefixes: Readonly<Record<PrefixName, Pairs>> = {
   ForAnyOfAnyValues: (left, right, holds) => left.some((l) => right.some((r) => holds(l, r))),
   ForAllOfAnyValues: (left, right, holds) => left.every((l) => right.some((r) => holds(l, r))),
@@ -116,12 +116,12 @@ function parseMoment(text: string): number | undefined {
   const [, whole, fraction = ''] = momentPattern.exec(text) ?? []
   if (whole === undefined) return undefined
   const time = Date.parse(`${whole}.${fraction.slice(0, 3).padEnd(3, '0')}Z`)
-  // `Date.parse` rolls the 30th of February over into March; such a text names no day.
+  // `Date.parse` turns 30 February into a day in March; such a text is no day.
   const exact = !Number.isNaN(time) && new Date(time).toISOString().startsWith(whole)
   return exact ? time : undefined
 }
 
-/** A value as the operator compares it, or `undefined` when it is not of the operator's type. */
+/** A value in the operator's form; `undefined` when it does not have the operator's type. */
 export function normalize(operator: Operator, value: Scalar): Scalar | undefined {
   switch (operator.type) {
     case 'boolean':
@@ -134,7 +134,7 @@ export function normalize(operator: Operator, value: Scalar): Scalar | undefined
     case 'guid':
       return typeof value === 'string' && isUuid(value) ? value.toLowerCase() : undefined
     case 'moment':
-      // Moments that the server makes itself are milliseconds already.
+      // Moments of the server itself are milliseconds already.
       return typeof value === 'string' ? parseMoment(value) : momentOf(value)
     default:
       return operator.type satisfies never

@@ -20,9 +20,9 @@ import { operatorNamed, type PrefixName, prefixNamed } from './operators.ts'
 import { type ConditionProblem, conditionProblem, quoted } from './problem.ts'
 
 export interface ConditionLimits {
-  /** UTF-16 units of the text. */
+  /** The length of the text in UTF-16 units. */
   readonly conditionLengthMax: number
-  /** Parentheses within parentheses. */
+  /** The nesting of parentheses. */
   readonly conditionDepthMax: number
   /** Expressions, operands and members of sets together. */
   readonly conditionNodesMax: number
@@ -40,7 +40,7 @@ export function parseCondition(
   const parser = new Parser(text, words, limits)
   const node = parser.whole()
   if (node !== undefined) return { ok: true, node }
-  // The parser gives nothing only after it has noted a problem.
+  // The parser returns nothing only after it has noted a problem.
   return parser.problem as ConditionProblem
 }
 
@@ -60,7 +60,7 @@ function unfitText(text: string, limits: ConditionLimits): ConditionProblem | un
 
 type Joint = 'and' | 'or'
 
-/** The state of one reading. Every method gives `undefined` once `problem` is set, and unwinds. */
+/** The state of one parse. Once `problem` is set, every method returns `undefined`. */
 class Parser {
   problem: ConditionProblem | undefined
   readonly #text: string
@@ -276,7 +276,7 @@ class Parser {
     return Object.freeze(node)
   }
 
-  /** Notes what is wrong with the token at hand, or what the lexer says of it. */
+  /** Notes what is wrong with the current token, or the lexer's problem. */
   #refuse(expected: string): undefined {
     const token = this.#token
     const wanted = token.kind === 'bad' ? token.expected : expected
@@ -290,7 +290,7 @@ class Parser {
   }
 
   #problemAt(position: number, expected: string, found: string): undefined {
-    // The first one in reading order is the one that is told.
+    // The first problem in reading order is reported.
     this.problem ??= conditionProblem(this.#text, position, expected, found)
     return undefined
   }

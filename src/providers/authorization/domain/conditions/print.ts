@@ -1,4 +1,4 @@
-/** Nodes back to text that parses into the same nodes. */
+/** Prints nodes as text that parses to the same nodes. */
 
 import type { ConditionNode, Literal, OperandNode } from './nodes.ts'
 
@@ -24,7 +24,7 @@ export function printCondition(node: ConditionNode): string {
   }
 }
 
-/** Joins within joins keep their parentheses: without them they would be refused as ambiguous, or melt. */
+/** Nested joins keep their parentheses: without them they would be refused as ambiguous, or merge. */
 function printPart(node: ConditionNode): string {
   const text = printCondition(node)
   return node.kind === 'and' || node.kind === 'or' ? `(${text})` : text

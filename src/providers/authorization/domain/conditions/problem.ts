@@ -1,18 +1,18 @@
-/** Why a condition was refused, and where. A value, never thrown: the rules make a refusal of it. */
+/** Why a condition was refused, and where. It is returned, never thrown; the rules turn it into a refusal. */
 
 export interface ConditionProblem {
   readonly ok: false
-  /** Offset into the text as given, in UTF-16 units; at most the text's length. */
+  /** Offset in the given text, in UTF-16 units; at most the text's length. */
   readonly position: number
   /** From 1; a line ends with a line feed. */
   readonly line: number
   /** From 1, in UTF-16 units. */
   readonly column: number
-  /** What would have been right there. */
+  /** What would have been valid here. */
   readonly expected: string
-  /** What stands there instead, shortened. */
+  /** What is there instead, shortened. */
   readonly found: string
-  /** The whole of it in one sentence without a full stop, fit to be shown to the caller. */
+  /** One sentence without a full stop, to be shown to the caller. */
   readonly message: string
 }
 
@@ -31,9 +31,9 @@ export function conditionProblem(
   return { ok: false, position, line, column, expected, found, message }
 }
 
-/** Text out of a condition, made fit to be shown: one line, short, well-formed. */
+/** Text from a condition in a form to be shown: one line, short, well-formed. */
 export function quoted(text: string): string {
   const cut = text.length > shownMax ? `${text.slice(0, shownMax)}…` : text
-  // A cut may split a surrogate pair; what is shown must stay well-formed.
+  // The cut may split a surrogate pair; the result must stay well-formed.
   return JSON.stringify(cut.toWellFormed())
 }

@@ -1,4 +1,6 @@
-/** From the two properties of an assignment to a condition that can be asked. What cannot be read never holds. */
+/**
+ * Turns the two properties of an assignment into a compiled condition. A condition that cannot be read never holds.
+ */
 
 import type { VendorWords } from '#kernel/vendor.ts'
 import { type Condition, compileCondition } from './condition.ts'
@@ -16,7 +18,7 @@ export type ReadCondition = (assignment: Conditioned) => Condition | undefined
 const never: Condition = () => false
 const rememberedMax = 10_000
 
-/** Equal texts share what they were compiled to: delegates of one kind carry the same condition. */
+/** Equal texts share one compiled condition: delegates of one kind have the same condition. */
 export function createConditionReader(words: VendorWords, limits: ConditionLimits): ReadCondition {
   const known = new Map<string, Condition>()
   return ({ condition: text, conditionVersion: version }) => {

@@ -27,11 +27,11 @@ import type { RoleAssignment } from '../role-assignments/model.ts'
 export interface CheckAccessDependencies {
   readonly limits: AuthorizationLimits
   readonly explain: Authorizer['explain']
-  /** What conditions may know of a stored resource. */
+  /** The attributes of a stored resource, for conditions. */
   attributesOf(id: ResourceId): Promise<Attributes>
 }
 
-// Small, because conditions are evaluated on it again and again: patterns times values times actions.
+// Short, because conditions are evaluated on it repeatedly: patterns times values times actions.
 const valueText = Type.String({ maxLength: 256 })
 const valuesMax = 5
 const single = Type.Union([valueText, Type.Integer(), Type.Boolean()])
@@ -53,9 +53,9 @@ const body = Type.Object({
     Type.String({ minLength: 3, maxLength: 512, pattern: '^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)+$' }),
     { minItems: 1, maxItems: 20 },
   ),
-  /** What a body would ask for; conditions on it are undecided when left out. */
+  /** The attributes of a body; conditions on it are undecided when left out. */
   request: Type.Optional(attributes),
-  /** Laid over what is stored at the scope. */
+  /** Overrides what is stored at the scope. */
   resource: Type.Optional(attributes),
 })
 
@@ -127,11 +127,11 @@ async function check(
     const facts = {
       now,
       resource,
-      // What is read or deleted comes with no body.
+      // Reads and deletes have no body.
       request: /\/(?:read|delete)$/i.test(action) ? noAttributes : request,
     }
     const groups = self ? principal.groups : []
-    // Other requests have their turn between two answers.
+    // Other requests get a turn between two answers.
     await nextTurn()
     const found = await deps.explain({ principalId, groups, action, scope, facts })
     const shown: object[] = []
@@ -176,7 +176,7 @@ async function show(
   facts: ConditionFacts,
 ): Promise<object> {
   const row = await context.reader.get(grant.key)
-  // The index holds keys of this type alone, whose models were made by its `toModel`.
+  // The index holds only keys of this type, and its `toModel` made the models.
   const model = row?.model as RoleAssignment | undefined
   const id = row?.id ?? parseResourceId(grant.key)
   const detail = detailOf(deps, context, { grant, reason }, { model, facts })

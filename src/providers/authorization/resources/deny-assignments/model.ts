@@ -1,11 +1,11 @@
-/** A deny assignment: actions that principals may not take at a scope, whatever their roles grant. */
+/** A deny assignment: actions that principals may not take at a scope, whatever their roles allow. */
 
 import { type ActionMatcher, compilePermission } from '#kernel/action.ts'
 import type { Permission } from '../role-definitions/model.ts'
 
 export const denyAssignmentType = 'Authorization/denyAssignments'
 
-/** The principal that stands for everybody, those who do not exist yet included. */
+/** The principal that means everybody, including future principals. */
 export const everybody = '00000000-0000-0000-0000-000000000000'
 
 export const denyPrincipalTypes = [
@@ -28,13 +28,13 @@ export interface DenyAssignment {
   readonly denyAssignmentName: string
   readonly description?: string
   readonly permissions: readonly Permission[]
-  /** It holds at its very scope alone. */
+  /** It applies only at its very scope. */
   readonly doNotApplyToChildScopes: boolean
   readonly principals: readonly DenyPrincipal[]
   readonly excludePrincipals: readonly DenyPrincipal[]
 }
 
-/** Which actions (lower case) it takes: the union over its permissions. */
+/** Matches the denied actions (lower case): the union over its permissions. */
 export function compileDenied({ permissions }: Pick<DenyAssignment, 'permissions'>): ActionMatcher {
   const matchers = permissions.map((one) => compilePermission(one.actions, one.notActions))
   return (action) => matchers.some((matches) => matches(action))

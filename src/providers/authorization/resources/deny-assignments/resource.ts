@@ -1,6 +1,6 @@
 /**
- * Deny assignments: read and listed by callers, written by the installation alone (`storeAsSystem` of the plane's
- * services): a deployment stack that protects what it manages makes one.
+ * Deny assignments. Callers can read and list them; only the installation writes them (`storeAsSystem` of the
+ * plane's services): a deployment stack that protects its resources makes one.
  */
 
 import type { Directory } from '#kernel/principal.ts'

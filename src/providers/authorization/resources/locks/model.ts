@@ -1,4 +1,4 @@
-/** A lock: what is kept from change although the caller may change it. Holds for its scope and all below. */
+/** A lock: prevents changes that the caller would be allowed to make, at its scope and below. */
 
 export const lockLevels = ['CanNotDelete', 'ReadOnly'] as const
 type LockLevel = (typeof lockLevels)[number]
@@ -6,6 +6,6 @@ type LockLevel = (typeof lockLevels)[number]
 export interface Lock {
   readonly level: LockLevel
   readonly notes?: string
-  /** Applications that own it; told, not judged. */
+  /** Applications that own it; shown only. */
   readonly owners?: readonly { readonly applicationId: string }[]
 }

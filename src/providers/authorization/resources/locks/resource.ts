@@ -1,4 +1,4 @@
-/** Locks: an extension at any scope below the root. What they keep from happening is for `guard.ts`. */
+/** Locks: an extension at any scope below the root. `guard.ts` enforces them. */
 
 import { parentOf } from '#kernel/resource-id.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
@@ -20,7 +20,7 @@ export function locks(): ResourceType {
     compatibleVersions: ['2015-01-01', '2017-04-01', '2020-05-01'],
     verbs: ['get', 'list', 'put', 'delete'],
     rules: ({ id }) =>
-      // A lock on everything would lock out the one who is to take it off.
+      // A lock at the root would lock out whoever is to remove it.
       parentOf(id).segments.length === 0
         ? [{ path: '', message: 'a lock is made at a subscription or below, not at the root' }]
         : [],

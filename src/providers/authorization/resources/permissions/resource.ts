@@ -1,4 +1,4 @@
-/** `GET {scope}/…/permissions`: what the caller's own roles permit at a scope. Shows nobody else's. */
+/** `GET {scope}/…/permissions`: what the caller's own roles permit at a scope, and nobody else's. */
 
 import type { Principal } from '#kernel/principal.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'

@@ -1,4 +1,4 @@
-/** The actions that roles may name, of every namespace with its types: what is told to whoever writes a role. */
+/** The actions of every namespace and its types, for authors of roles. */
 
 import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
@@ -8,7 +8,7 @@ import type { RouteDescription } from '#plane/plane.ts'
 const type = 'Authorization/providerOperations'
 const versions = ['2022-04-01']
 
-/** `describe` is asked once: the table of routes never changes after the start. */
+/** `describe` is called once: the table of routes never changes after the start. */
 export function providerOperations(describe: () => readonly RouteDescription[]): ComputedType {
   let known: ReadonlyMap<string, Namespace> | undefined
   const namespaces = (): ReadonlyMap<string, Namespace> => {
@@ -43,7 +43,7 @@ export function providerOperations(describe: () => readonly RouteDescription[]):
 
 interface Namespace {
   readonly name: string
-  /** By the type, without its namespace: its actions in the order of their names. */
+  /** By the type without its namespace: its actions in order of name. */
   readonly types: ReadonlyMap<string, ReadonlyMap<string, RouteDescription>>
 }
 
@@ -67,7 +67,7 @@ function namespacesOf(routes: readonly RouteDescription[]): ReadonlyMap<string, 
   return found
 }
 
-/** Without `$expand=resourceTypes` a namespace says no more than that it is there. */
+/** Without `$expand=resourceTypes` only the namespaces are listed. */
 function withTypes(query: URLSearchParams): boolean {
   return (query.get('$expand') ?? '').toLowerCase().includes('resourcetypes')
 }

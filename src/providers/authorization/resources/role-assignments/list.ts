@@ -1,6 +1,6 @@
 /**
- * The list of a scope (facts 2.2): assignments above it from the root down, then those at and below it in
- * order of id. A filter on principals looks at a bounded number of rows and may give a short page with a next link.
+ * The list of a scope (facts 2.2): assignments above it from the root down, then those at and below it in order of
+ * id. A filter on principals reads a bounded number of rows and may return a short page with a next link.
  */
 
 import type { Directory } from '#kernel/principal.ts'
@@ -16,7 +16,7 @@ import type { RoleAssignment } from './model.ts'
 export interface AssignmentListDependencies {
   readonly directory: Directory
   readonly limits: AuthorizationLimits
-  /** Keys of all scopes that one lies in; without it, those of its path. */
+  /** The keys of all scopes that contain one; without it, those of its path. */
   readonly scopesAbove?: ((scope: ResourceId) => Promise<readonly string[]>) | undefined
 }
 

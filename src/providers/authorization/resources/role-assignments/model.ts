@@ -1,4 +1,4 @@
-/** A role assignment: one principal may act with one role at one scope and below. The scope is its path's. */
+/** A role assignment: a principal has a role at a scope and below. The scope is part of its path. */
 
 import type { PrincipalType } from '#kernel/principal.ts'
 import { parseResourceId, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
@@ -6,11 +6,11 @@ import { isUuid } from '#kernel/uuid.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
 
 export interface RoleAssignment {
-  /** As the body has it, a GUID in lower case. */
+  /** As in the body: a GUID in lower case. */
   readonly principalId: string
   /** The GUID of the role definition in lower case; empty while `unrecognizedRole` is set. */
   readonly roleId: string
-  /** What the body said instead of the id of a role definition. Rules refuse it, so it is never stored. */
+  /** What the body contains instead of the id of a role definition. Rules refuse it, so it is never stored. */
   readonly unrecognizedRole?: string
   readonly principalType: PrincipalType
   readonly condition?: string

@@ -1,6 +1,6 @@
 /**
- * What only the directory knows of a new assignment, asked ahead of the transaction: whether the principal
- * exists and of which type it is. Completes the body's `principalType` and changes nothing else.
+ * Reads from the directory, before the transaction, whether the principal of a new assignment exists and its type.
+ * It completes the body's `principalType` and changes nothing else.
  */
 
 import type { Directory } from '#kernel/principal.ts'
@@ -12,7 +12,7 @@ import type { RoleAssignment } from './model.ts'
 import type { RoleAssignmentBody } from './versions/2022-04-01.ts'
 
 export type PreparedBody = RoleAssignmentBody & {
-  /** The directory does not know the principal; its type is what the caller says. */
+  /** The directory does not know the principal; the caller stated its type. */
   readonly typeIsUnverified?: true
 }
 
@@ -21,7 +21,7 @@ interface DirectoryRule {
   readonly takesUnknownPrincipals: boolean
 }
 
-/** Of whom nothing is known: most ids that templates write out are of services. */
+/** Used for an unknown principal: most ids in templates are of services. */
 const assumedType = 'ServicePrincipal'
 
 export async function askDirectory(
@@ -30,10 +30,10 @@ export async function askDirectory(
   body: RoleAssignmentBody,
 ): Promise<PreparedBody> {
   const principalId = body.properties.principalId.toLowerCase()
-  // What is no id is for the rules to refuse, with all else that is wrong.
+  // The rules refuse text that is no id, together with all other problems.
   if (!isUuid(principalId)) return body
   const given = body.properties.principalType
-  // What is stored at the id of an assignment was made by that type's `toModel`.
+  // The type's `toModel` made what is stored at the id of an assignment.
   const stored = (await context.reader.get(context.id))?.model as RoleAssignment | undefined
   // The type is fixed at creation, so an existing assignment outlives its principal (facts 2.5).
   if (stored?.principalId === principalId && given === undefined) return body

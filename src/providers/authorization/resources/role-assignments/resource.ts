@@ -1,4 +1,4 @@
-/** Role assignments: one principal may act with one role at one scope and below (contract, operation 1). */
+/** Role assignments: a principal has a role at a scope and below (contract, operation 1). */
 
 import type { Directory } from '#kernel/principal.ts'
 import { nameOf, scopeOf } from '#kernel/resource-id.ts'
@@ -62,17 +62,17 @@ export function roleAssignments(deps: RoleAssignmentDependencies): ResourceType 
   })
 }
 
-/** The three that conditions on delegating compare (facts 2.7). */
+/** The three attributes that conditions on delegation compare (facts 2.7). */
 function assignmentFacts(
   { roleId, principalId, principalType }: RoleAssignment,
   body?: unknown,
 ): Readonly<Record<string, string | undefined>> {
-  // The body is the one that `prepare` answered.
+  // The body is the result of `prepare`.
   const taken = (body as PreparedBody | undefined)?.typeIsUnverified === true
   return {
     RoleDefinitionId: roleId,
     PrincipalId: principalId,
-    // A type that only the caller vouches for is no fact: whoever is bound by it must not choose it.
+    // A type that only the caller states is no fact: whoever is restricted by it must not choose it.
     PrincipalType: taken ? undefined : principalType,
   }
 }

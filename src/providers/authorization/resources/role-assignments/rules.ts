@@ -1,4 +1,7 @@
-/** What the schema cannot say of a role assignment (facts 2.3 to 2.5). Reads only, inside the transaction. */
+/**
+ * Rules of role assignments that the schema cannot express (facts 2.3 to 2.5). They only read, inside the
+ * transaction.
+ */
 
 import type { Problem } from '#kernel/error.ts'
 import { type ResourceId, scopeOf, subscriptionIdOf, subscriptionOf } from '#kernel/resource-id.ts'
@@ -30,11 +33,11 @@ export async function roleAssignmentRules(
   const { desired, previous } = context
   const { limits } = deps
   const problems = [...formProblems(desired), ...textProblems(desired, limits)]
-  // A condition that is not whole is told so, and not read.
+  // An incomplete condition is reported as such, and not parsed.
   const whole = problems.every(({ code }) => code !== 'InvalidRoleAssignmentCondition')
   const misread = whole ? problemOfCondition(desired, context.words, limits) : undefined
   if (misread !== undefined) {
-    // Alone it is told with its place as data; among other problems, in words.
+    // A single problem of a condition is reported with its position as data; among other problems, as text.
     if (problems.length === 0) throw refuseCondition(misread)
     problems.push(conditionProblem('condition', misread.message))
   }
@@ -46,7 +49,7 @@ export async function roleAssignmentRules(
   return problems
 }
 
-/** Ids that are no ids. */
+/** Ids that are malformed. */
 function formProblems(desired: RoleAssignment): Problem[] {
   const problems: Problem[] = []
   const { principalId, unrecognizedRole } = desired
@@ -75,7 +78,7 @@ function conditionProblem(property: string, reason: string): Problem {
   })
 }
 
-/** A condition that is whole, as `textProblems` wants it, and cannot be read. */
+/** A complete condition, as `textProblems` requires, that cannot be parsed. */
 function problemOfCondition(
   { condition }: RoleAssignment,
   words: VendorWords,
@@ -99,7 +102,7 @@ function refuseCondition({ message, ...place }: ConditionProblem): Error {
   )
 }
 
-/** Description and condition: present together, of the right version and length. */
+/** Description and condition: both or neither, of the right version and length. */
 function textProblems(desired: RoleAssignment, limits: AuthorizationLimits): Problem[] {
   const problems: Problem[] = []
   const { condition, conditionVersion, description } = desired
@@ -130,7 +133,7 @@ function textProblems(desired: RoleAssignment, limits: AuthorizationLimits): Pro
   return problems
 }
 
-/** Afterwards only the description and the condition may change (facts 2.3). */
+/** After creation only the description and the condition may change (facts 2.3). */
 function updateProblems(desired: RoleAssignment, previous: RoleAssignment): Problem[] {
   const fixed = {
     principalId: desired.principalId === previous.principalId,
@@ -166,7 +169,7 @@ async function roleProblems(
   ]
 }
 
-/** Subscriptions count everything in them, management groups only themselves; the root has no limit. */
+/** A subscription counts everything in it, a management group only itself; the root has no limit. */
 async function limitProblems(
   context: RuleContext<RoleAssignment>,
   limits: AuthorizationLimits,

@@ -1,6 +1,6 @@
 /**
- * The role definitions to be seen from a scope: built-in ones first, then the custom ones that can be
- * assigned there. A page looks at a bounded number of rows and may come back short.
+ * The role definitions visible from a scope: built-in ones first, then the custom ones that can be assigned there.
+ * A page reads a bounded number of rows and may come back short.
  */
 
 import { refuse } from '#kernel/error.ts'
@@ -23,7 +23,7 @@ import {
 import type { Requested } from './rules.ts'
 import { propertiesOf, v2022_04_01 } from './versions/2022-04-01.ts'
 
-/** Before any installation was born; built-in roles have no author. */
+/** Built-in roles have no author, and a date before any installation. */
 const builtInSince = '2020-01-01T00:00:00.000Z'
 
 const pageBuiltIn = 'builtin:'
@@ -35,7 +35,7 @@ interface RoleListDependencies {
   readonly placesAbove: Authorizer['placesAbove']
 }
 
-/** The scope that is asked about, and those that it was placed in. */
+/** The scope in question, and those that contain it by placement. */
 interface Place {
   readonly scope: ResourceId
   readonly places: readonly string[]
@@ -44,7 +44,7 @@ interface Place {
 export function roleDefinitionSource(deps: RoleListDependencies): Source {
   const { builtIns, placesAbove } = deps
   return {
-    /** Built-in ones; a custom one out of sight from the scope asked at is refused as if missing. */
+    /** A built-in role, or a custom one; a custom one that is not visible from the scope is refused as missing. */
     async get(context: GetContext & Requested) {
       const { id, reader, words } = context
       const builtIn = builtIns.get(nameOf(id).toLowerCase())
@@ -86,7 +86,7 @@ async function listRoles(
   } else {
     throw refuse.InvalidContinuationToken()
   }
-  // One row more than asked for tells whether there is a next page.
+  // One row more than requested shows whether there is a next page.
   let budget = limits.scanRowsMax
   while (budget > 0) {
     const size = Math.min(budget, 500)
@@ -97,7 +97,7 @@ async function listRoles(
       limit: size,
     })
     for (const row of rows) {
-      // Rows of this type were made by its `toModel`.
+      // The type's `toModel` made the rows.
       if (selects(filter, row.model as RoleDefinition, place)) {
         if (items.length === limit) return { items, next: `${pageCustom}${after ?? ''}` }
         items.push(showCustom(words, row as Resource<RoleDefinition>))
@@ -111,7 +111,7 @@ async function listRoles(
 }
 
 function lastName(items: readonly object[]): string {
-  // Items were made by `showBuiltIn`.
+  // `showBuiltIn` made the items.
   return (items.at(-1) as { readonly name: string }).name
 }
 

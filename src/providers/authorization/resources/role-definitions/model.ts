@@ -1,10 +1,10 @@
-/** A role: what may be done with it, and where it may be assigned. One stored shape for all versions. */
+/** A role: what it allows, and where it may be assigned. One stored form for all versions. */
 
 import { type ActionMatcher, compilePermission } from '#kernel/action.ts'
 import { extensionOf, isWithin, type ResourceId, rootId } from '#kernel/resource-id.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
 
-/** `actions` minus `notActions`; the data pair likewise, for the data plane. Never a deny. */
+/** `actions` minus `notActions`, and likewise for the data plane. Never a deny. */
 export interface Permission {
   readonly actions: readonly string[]
   readonly notActions: readonly string[]
@@ -20,7 +20,7 @@ export interface RoleDefinition {
   readonly permissions: readonly Permission[]
 }
 
-/** Where every role definition lives, whatever scope it is asked at. The GUID is shown in lower case. */
+/** The id of a role definition, whatever scope it is read at. The GUID is shown in lower case. */
 export function roleDefinitionId(words: VendorWords, roleId: string): ResourceId {
   return extensionOf(
     rootId,
@@ -30,7 +30,7 @@ export function roleDefinitionId(words: VendorWords, roleId: string): ResourceId
   )
 }
 
-/** Does the role allow an action (lower case)? The union over its permissions. */
+/** Matches the actions (lower case) that the role allows: the union over its permissions. */
 export function compileRole(role: Pick<RoleDefinition, 'permissions'>): ActionMatcher {
   const [first, ...rest] = role.permissions.map((permission) =>
     compilePermission(permission.actions, permission.notActions),
@@ -40,7 +40,10 @@ export function compileRole(role: Pick<RoleDefinition, 'permissions'>): ActionMa
   return (action) => first(action) || rest.some((matches) => matches(action))
 }
 
-/** May the role be assigned at this scope? `places`: the scopes that it was placed in, such as management groups. */
+/**
+ * Whether the role may be assigned at this scope. `places`: the scopes that contain it by placement, such as
+ * management groups.
+ */
 export function isAssignableAt(
   role: RoleDefinition,
   scope: ResourceId,
@@ -51,7 +54,7 @@ export function isAssignableAt(
   )
 }
 
-/** May the role be assigned somewhere at or below this scope? */
+/** Whether the role may be assigned somewhere at or below this scope. */
 export function isAssignableWithin(role: RoleDefinition, scope: ResourceId): boolean {
   return role.assignableScopes.some((assignable) => isWithin(assignable.toLowerCase(), scope.key))
 }

@@ -1,4 +1,7 @@
-/** Role definitions: what a role may do and where it may be assigned. Built-in ones are data, custom ones stored. */
+/**
+ * Role definitions: what a role allows and where it may be assigned. Built-in ones are data, custom ones are
+ * stored.
+ */
 
 import { nameOf } from '#kernel/resource-id.ts'
 import { uuidPattern } from '#kernel/uuid.ts'
@@ -19,7 +22,7 @@ interface RoleDefinitionDependencies {
   readonly builtIns: BuiltInRoles
   readonly limits: AuthorizationLimits
   readonly placesAbove: Authorizer['placesAbove']
-  /** Is the role (lower-case GUID) assigned anywhere? `undefined` when nobody has counted yet. */
+  /** Whether the role (lower-case GUID) is assigned anywhere; `undefined` when that is not known yet. */
   isRoleInUse(roleId: string): boolean | undefined
 }
 
@@ -40,7 +43,7 @@ export function roleDefinitions(deps: RoleDefinitionDependencies): ResourceType 
     verbs: ['get', 'list', 'put', 'delete'],
     feed: 'authorization',
     source: roleDefinitionSource(deps),
-    // One row per role; authorization looks at the scope of the path.
+    // One row per role; authorization checks the scope of the path.
     sharedRow: { idOf: (id) => roleDefinitionId(words, nameOf(id)) },
     rules: (context) => roleDefinitionRules(context, builtIns, limits),
     deleteRules: (context) => roleDeletionRules(context, builtIns, deps.isRoleInUse),
@@ -60,7 +63,7 @@ export function roleDefinitions(deps: RoleDefinitionDependencies): ResourceType 
   })
 }
 
-/** Where the resource contract suite puts what may hang on anything: a role reaches no further than its place. */
+/** The scope at which the resource contract suite puts extensions: a role applies no further than its scopes. */
 const sampleScope = '/subscriptions/99999999-2222-4333-8444-555555555555/resourceGroups/contract'
 
 function sampleBody(seed: number, description: string): object {

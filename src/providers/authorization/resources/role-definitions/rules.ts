@@ -1,4 +1,4 @@
-/** What the schema cannot say of a custom role, and what must not be deleted. Reads only. */
+/** Rules of custom roles that the schema cannot express, and which roles cannot be deleted. They only read. */
 
 import type { Problem } from '#kernel/error.ts'
 import { isWithin, nameOf, parseResourceId, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
@@ -10,7 +10,7 @@ import { type AuthorizationCode, authorizationProblem, refuseAuthorization } fro
 import type { RoleAssignment } from '../role-assignments/model.ts'
 import type { RoleDefinition } from './model.ts'
 
-/** The id in the path as the caller wrote it; the row lives at the root whatever scope that names. */
+/** The id in the path as the caller wrote it; the row is at the root, whatever scope the path names. */
 export interface Requested {
   readonly requested?: ResourceId
 }
@@ -44,7 +44,7 @@ interface RoleDeletion extends Context, Requested {
   readonly resource: Resource<RoleDefinition> | undefined
 }
 
-/** Throws where a role must not go: built-in, reaching beyond the scope asked at, or in use. */
+/** Throws when a role may not be deleted: built-in, valid beyond the scope in question, or in use. */
 export async function roleDeletionRules(
   context: RoleDeletion,
   builtIns: BuiltInRoles,
@@ -55,16 +55,16 @@ export async function roleDeletionRules(
   if (builtIns.has(name)) throw refuseAuthorization.RoleDefinitionUpdateNotPermitted({ name })
   if (id === undefined || context.resource === undefined) return
   refuseOutside(scopeOf(context.requested ?? id), context.resource.model, name)
-  // The index may lag behind by what is being written now: its yes is good, its no is looked at again, in the
-  // transaction that holds the role.
+  // The index may lag behind concurrent writes: its yes is final, its no is checked again in the transaction that
+  // holds the role.
   if (isRoleInUse(name) === true || (await isAssigned(context.reader, name))) {
     throw refuseAuthorization.RoleDefinitionHasAssignments({ name })
   }
 }
 
 /**
- * The permission to write was asked for at `scope`, so nothing beyond it may be touched: otherwise
- * whoever may write roles in one subscription could widen a role that is used in another.
+ * The permission to write was checked at `scope`, so nothing beyond it may change: otherwise a role author in one
+ * subscription could widen a role that another subscription uses.
  */
 function refuseOutside(scope: ResourceId, role: RoleDefinition | undefined, name: string): void {
   const outside = role?.assignableScopes.find((one) => !isWithin(scopeKeyOf(one), scope.key))
@@ -77,7 +77,7 @@ function refuseOutside(scope: ResourceId, role: RoleDefinition | undefined, name
   }
 }
 
-/** A scope as given in a list of scopes; malformed ones never get past `scopeProblems`. */
+/** A scope of a list of scopes; `scopeProblems` refuses malformed ones. */
 function scopeKeyOf(scope: string): string {
   return parseResourceId(scope)?.key ?? scope.toLowerCase()
 }
@@ -112,7 +112,7 @@ function scopeProblems(role: RoleDefinition, limits: AuthorizationLimits): Probl
   const problems: Problem[] = []
   assignableScopes.forEach((scope, at) => {
     const canonical = parseResourceId(scope)?.text
-    // The very spelling is asked for (no trailing slash, nothing encoded), since scopes are compared as text.
+    // The exact spelling is required (no trailing slash, nothing encoded), since scopes are compared as text.
     if (canonical !== scope) problems.push(problem(`${path}[${at}]`, `'${scope}' is no scope`))
   })
   return problems
@@ -122,7 +122,7 @@ const actionPattern = /^[A-Za-z0-9_.*-]+(?:\/[A-Za-z0-9_.*-]+)*$/
 const verbs = new Set(['read', 'write', 'delete', 'action'])
 const kinds = ['actions', 'notActions', 'dataActions', 'notDataActions'] as const
 
-/** Is it an action name (facts 2.6): a namespace, a type, a verb; a star may stand for any of it? */
+/** Whether it is an action name (facts 2.6): a namespace, a type, a verb; a star may replace any part. */
 export function isActionPattern(text: string): boolean {
   if (text.length > 512 || !actionPattern.test(text)) return false
   const parts = text.toLowerCase().split('/')
@@ -159,7 +159,7 @@ async function limitProblems(reader: Reader, limits: AuthorizationLimits): Promi
   return count < limit ? [] : [authorizationProblem('RoleDefinitionLimitExceeded', '', { limit })]
 }
 
-/** Looks at every assignment; only where no index is loaded that knows. */
+/** Reads every assignment; only used while no index is loaded. */
 async function isAssigned(reader: Reader, roleId: string): Promise<boolean> {
   const type = 'Authorization/roleAssignments'
   let after: string | undefined
@@ -170,7 +170,7 @@ async function isAssigned(reader: Reader, roleId: string): Promise<boolean> {
       ...(after === undefined ? {} : { after }),
       limit: 1000,
     })
-    // Rows of this type were made by its `toModel`.
+    // The type's `toModel` made the rows.
     if (rows.some((row) => (row.model as RoleAssignment).roleId === roleId)) return true
     after = rows.at(-1)?.id.key
     if (rows.length < 1000 || after === undefined) return false

@@ -1,4 +1,7 @@
-/** APIs on the wire: one shape in every version (facts 3.2, decision 0016); a PUT may bring an OpenAPI document. */
+/**
+ * The wire form of APIs: one shape in every version (facts 3.2, decision 0016). A PUT may contain an OpenAPI
+ * document.
+ */
 
 import Type, { type Static } from 'typebox'
 import type { Problem } from '#kernel/error.ts'
@@ -13,7 +16,7 @@ import { type Api, apiKinds, protocols } from '../model.ts'
 const text = (lengthMax: number) => maybe(Type.String({ maxLength: lengthMax }))
 const open = maybe(Type.Object({}, { additionalProperties: true }))
 
-/** What an API has in bodies and answers alike. */
+/** The members of an API in bodies and answers. */
 const kept = {
   path: Type.String({ maxLength: 400 }),
   displayName: maybe(Type.String({ minLength: 1, maxLength: 300 })),
@@ -35,9 +38,9 @@ const kept = {
   termsOfServiceUrl: text(2000),
   sourceApiId: text(2000),
 }
-/** Properties of document kinds that are not served. They are read so that they are refused instead of lost. */
+/** Properties of document kinds that are not served. They are declared so that they are refused instead of lost. */
 const elsewhere = ['wsdlSelector', 'apiType'] as const
-/** Characters of a document. */
+/** The length of a document in characters. */
 const documentMax = 4_000_000
 
 const properties = Type.Object(kept)
@@ -64,7 +67,7 @@ const answer = Type.Object({
   }),
 })
 
-/** How a subscription's key is sent, unless an API says otherwise (the published default). */
+/** The default names for a subscription's key (the published defaults). */
 const keyNames = { header: 'Ocp-Apim-Subscription-Key', query: 'subscription-key' }
 
 export function api(date: string): Version<Api> {
@@ -91,7 +94,7 @@ export function api(date: string): Version<Api> {
       model['apiRevision'] ??= '1'
       model['subscriptionRequired'] ??= true
       model['type'] ??= 'http'
-      // Checked against the schema of the same members; those that are required were checked or set above.
+      // Validated by the schema of the same members; required ones were checked or set above.
       return model as unknown as Api
     },
     fromModel: (model, { id, state }) => ({
@@ -120,7 +123,7 @@ function documentProblems({ format, value }: Body['properties']): readonly Probl
   return typeof found === 'string' ? [{ path: 'properties.value', message: found }] : []
 }
 
-/** Where it is called: a version that is a segment of the path stands behind it. */
+/** The path for callers: a version that is a path segment is appended. */
 function effectivePath({ path, apiVersion }: Api): string {
   const base = path.replace(/^\//, '')
   return apiVersion === undefined ? base : `${base}/${apiVersion}`

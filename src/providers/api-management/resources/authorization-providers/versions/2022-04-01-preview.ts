@@ -1,4 +1,4 @@
-/** Authorization providers on the wire: one shape in all versions of authorizations (facts 3.1). */
+/** The wire form of authorization providers: one shape in all versions of authorizations (facts 3.1). */
 
 import Type, { type Static } from 'typebox'
 import type { Problem } from '#kernel/error.ts'
@@ -35,7 +35,7 @@ const body = Type.Object({
 const answer = Type.Object({ ...body.properties, location: added(Type.String()) })
 export type AuthorizationProviderBody = Static<typeof body>
 
-/** A body on its way to the model, with the place that its secret is sealed for. */
+/** A validated body, with the context for sealing its secret. */
 export interface PreparedAuthorizationProvider extends AuthorizationProviderBody {
   readonly key: string
   readonly place: { readonly location?: string }
@@ -94,7 +94,7 @@ export function authorizationProviderVersions(
     const { clientSecret, ...open } = parameters
     const context = sealedFor.secret(given.key)
     const kept = previous?.sealedSecret
-    // The same secret stays sealed as it is: writing the same again changes nothing.
+    // An unchanged secret keeps its sealed text, so that writing it again changes nothing.
     const isSame =
       clientSecret === undefined ||
       (kept !== undefined && deps.seal.open(kept, context) === clientSecret)

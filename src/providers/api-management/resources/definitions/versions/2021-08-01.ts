@@ -1,6 +1,4 @@
-/**
- * Definitions on the wire: what was written, with what is usual where something was left out. One shape for each kind.
- */
+/** The wire form of definitions: what was written, with defaults for what was left out. One shape for each kind. */
 
 import Type, { type TObject, type TProperties } from 'typebox'
 import type { Problem } from '#kernel/error.ts'
@@ -13,7 +11,7 @@ const name = Type.String({ minLength: 1, maxLength: 300 })
 const open = Type.Optional(Type.Object({}, { additionalProperties: true }))
 const flag = Type.Optional(Type.Boolean())
 
-/** What a kind of definition has. */
+/** The members of each kind of definition. */
 const definitionKinds = {
   apiVersionSets: Type.Object({
     displayName: name,
@@ -62,7 +60,7 @@ const definitionKinds = {
   loggers: Type.Object({
     loggerType: Type.Enum(['applicationInsights', 'azureEventHub', 'azureMonitor']),
     description: text(256),
-    // Nothing is logged by it here, so what would open the log is not kept: answers name it.
+    // Nothing is logged with it here, so the secrets of a log are not stored: answers name them.
     credentials: Type.Optional(
       Type.Record(Type.String({ maxLength: 100 }), Type.String({ maxLength: 4096 }), {
         writeOnly: true,
@@ -94,14 +92,14 @@ const diagnostic = Type.Object({
   operationNameFormat: Type.Optional(Type.Enum(['Name', 'Url'])),
 })
 
-/** The shapes by the word of their collection below a service. */
+/** The shapes, by the name of their collection below a service. */
 export const definitionShapes = {
   ...definitionKinds,
   diagnostics: diagnostic,
   'apis/diagnostics': diagnostic,
 } as const
 
-/** Answered and not written. */
+/** Answered, but not writable. */
 const answered: Readonly<Record<string, (model: Definition, view: View) => Definition>> = {
   groups: () => ({ builtIn: false }),
   policyFragments: () => ({ provisioningState: 'Succeeded' }),
@@ -120,7 +118,7 @@ const answeredShapes: Readonly<Record<string, TProperties>> = {
   },
 }
 
-/** What of a call is left out of a log unless a diagnostic says otherwise: the values of its query. */
+/** The parts of a call that a log leaves out unless a diagnostic says otherwise: its query values. */
 const masked = { request: { dataMasking: { queryParams: [{ value: '*', mode: 'Hide' }] } } }
 const usualDiagnostic = {
   logClientIp: true,
@@ -141,7 +139,7 @@ const usual: Readonly<Record<keyof typeof definitionShapes, Definition>> = {
   'apis/diagnostics': usualDiagnostic,
 }
 
-/** What is stored in place of secrets: the name by which an answer speaks of each. */
+/** What is stored instead of secrets: the name that an answer uses for each. */
 function withoutSecrets({ credentials, ...rest }: Definition): Definition {
   if (credentials === undefined) return rest
   const names = Object.keys(credentials as object)

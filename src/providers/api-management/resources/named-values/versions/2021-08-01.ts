@@ -1,4 +1,4 @@
-/** Named values on the wire: the value of a secret one goes in, and comes out by `listValue` alone. */
+/** The wire form of named values: a secret value can be written, and only `listValue` returns it. */
 
 import Type, { type Static } from 'typebox'
 import type { Problem } from '#kernel/error.ts'
@@ -62,7 +62,7 @@ function toModel(given: Body, previous: NamedValue | undefined, seal: Seal): Nam
   return base
 }
 
-/** A value that nobody gave: neither now, nor before, nor by the place where it is kept. */
+/** The problem of a missing value: not in the body, not stored, and not in a vault. */
 export function missingValue(desired: NamedValue): readonly Problem[] {
   if (desired.value !== undefined || desired.sealedValue !== undefined) return []
   if (desired.keyVault !== undefined) return []

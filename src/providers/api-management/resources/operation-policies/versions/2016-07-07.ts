@@ -1,6 +1,6 @@
 /**
- * Policies on the wire: one shape in every version (facts 3.2, decision 0016). Clients of before 2019 name its two members
- * otherwise, which is taken in every version and answered to them.
+ * The wire form of policies: one shape in every version (facts 3.2, decision 0016). Clients before 2019 use other
+ * names for the two members; every version accepts them and answers such clients with them.
  */
 
 import Type, { type Static } from 'typebox'
@@ -16,7 +16,7 @@ const properties = { value: relaxed(value), format: Type.Optional(format), ...ol
 const body = Type.Object({ properties: Type.Object(properties) })
 const answered = { value, format: Type.Optional(format), ...older }
 
-/** The first version whose clients say `value` and `format`. */
+/** The first version whose clients use `value` and `format`. */
 const firstNewer = '2019-01-01'
 
 export function operationPolicy(date: string): Version<OperationPolicy> {

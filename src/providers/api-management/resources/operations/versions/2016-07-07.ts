@@ -1,4 +1,7 @@
-/** Operations on the wire, 2016-07-07: every field at the top, no display name (contract, API operation definition). */
+/**
+ * The wire form of operations in 2016-07-07: every field at the top level, no display name (contract, API operation
+ * definition).
+ */
 
 import Type from 'typebox'
 import type { Version } from '#plane/declare/wire.ts'
@@ -23,7 +26,7 @@ const body = Type.Object({
   ...fields,
 })
 
-/** The shape under one of its dates. */
+/** The shape under one of its versions. */
 export function flat(date: string): Version<Operation> {
   return {
     date,

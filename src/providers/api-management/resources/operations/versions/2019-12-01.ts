@@ -1,4 +1,7 @@
-/** Operations on the wire, 2019-12-01: in `properties`, with display name, policies and headers of responses (contract, API operation definition). */
+/**
+ * The wire form of operations in 2019-12-01: in `properties`, with display name, policies and headers of responses
+ * (contract, API operation definition).
+ */
 
 import Type from 'typebox'
 import { nameOf } from '#kernel/resource-id.ts'
@@ -28,7 +31,7 @@ interface Body {
   readonly properties: Loose<Operation>
 }
 
-/** The shape under one of its dates. */
+/** The shape under one of its versions. */
 export function wrapped(date: string): Version<Operation> {
   return {
     date,

@@ -1,4 +1,7 @@
-/** Operations on the wire, 2024-05-01: as 2019-12-01, with examples and with schemas of parameters (contract, API operation definition). */
+/**
+ * The wire form of operations in 2024-05-01: like 2019-12-01, with examples and schemas of parameters (contract,
+ * API operation definition).
+ */
 
 import Type from 'typebox'
 import { nameOf } from '#kernel/resource-id.ts'
@@ -28,7 +31,7 @@ interface Body {
   readonly properties: Loose<Operation>
 }
 
-/** The shape under one of its dates. */
+/** The shape under one of its versions. */
 export function exampled(date: string): Version<Operation> {
   return {
     date,

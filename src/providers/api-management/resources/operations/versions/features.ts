@@ -1,6 +1,6 @@
 /**
- * What a version can say of an operation (contract, API operation definition). `restrict` cuts a definition down
- * to it, in both directions: a body on its way in, a stored one on its way out.
+ * The features of a version (contract, API operation definition). `restrict` removes from a definition what the
+ * version lacks, in both directions: from a body that is written, and from a stored one that is shown.
  */
 
 import type {
@@ -14,15 +14,15 @@ import type {
 } from '../model.ts'
 
 export interface Features {
-  /** Fields stand in `properties`, and there are `displayName`, `policies` and headers of responses. */
+  /** Fields are in `properties`, and there are `displayName`, `policies` and headers of responses. */
   readonly wrapped: boolean
-  /** `sample` of a representation. */
+  /** Representations have `sample`. */
   readonly sample: boolean
-  /** `examples`; of parameters also `schemaId` and `typeName`. */
+  /** There are `examples`, and parameters have `schemaId` and `typeName`. */
   readonly examples: boolean
 }
 
-/** As bodies have it: any optional member may be null, which is the same as left out. */
+/** The type of a body: every optional member may be null, which means left out. */
 export type Loose<T> = T extends readonly (infer E)[]
   ? readonly Loose<E>[]
   : T extends object
@@ -33,7 +33,7 @@ export type Loose<T> = T extends readonly (infer E)[]
       }
     : T
 
-/** Only what the version can say, and nothing that a schema does not know. */
+/** Keeps only what the version has and the schema knows. */
 export function restrict(given: Loose<Operation>, features: Features): Operation {
   const { displayName, policies, templateParameters, request, responses } = given
   return {
@@ -118,7 +118,7 @@ function parameter(given: Loose<Parameter>, features: Features): Parameter {
 
 function examplesOf(given: Loose<Examples> | null | undefined): Examples | undefined {
   if (given == null) return undefined
-  // Names of examples are data: `fromEntries` makes members of them whatever they are called.
+  // Names of examples are data: `fromEntries` makes them members whatever they are called.
   return Object.fromEntries(Object.entries(given).map(([name, one]) => [name, exampleOf(one)]))
 }
 
@@ -127,16 +127,16 @@ function exampleOf(given: Loose<ParameterExample>): ParameterExample {
     ...set('summary', given.summary),
     ...set('description', given.description),
     ...set('externalValue', given.externalValue),
-    // Any JSON value is one, null included.
+    // Any JSON value is valid, null included.
     ...(given.value === undefined ? {} : { value: given.value }),
   }
 }
 
-/** The member, where there is something to set. */
+/** The member, if it has a value. */
 export function set<K extends string, V>(
   name: K,
   value: V | null | undefined,
 ): { readonly [P in K]?: V } {
-  // One member of the name K, whose value was just seen to be there, or none.
+  // Either one member of the name K, whose value was just checked, or none.
   return (value == null ? {} : { [name]: value }) as { readonly [P in K]?: V }
 }

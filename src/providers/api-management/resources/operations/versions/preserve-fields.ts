@@ -1,6 +1,6 @@
 /**
- * What a write in one version keeps of what only other versions can say: a part is kept where the thing it is about
- * is still there, which is known by its name, content type or status code. Decision 0016 has the rule.
+ * Decides what a write in one version keeps of what only other versions can express. A part is kept while the thing
+ * it belongs to still exists, by its name, content type or status code. Decision 0016 has the rule.
  */
 
 import type {
@@ -88,7 +88,7 @@ function representationsOf(
   }))
 }
 
-/** A parameter of another type is another parameter: what was told of its schema is no longer true of it. */
+/** A parameter of another type is a different parameter, so its schema is not kept. */
 function parametersOf(
   next: readonly Parameter[] | undefined,
   previous: readonly Parameter[] | undefined,
@@ -112,7 +112,7 @@ function paired<T>(
   keyOf: (one: T) => string,
 ): readonly (readonly [T, T | undefined])[] {
   const waiting = new Map<string, T[]>()
-  // The first stands last, where it is taken without moving the others.
+  // Reversed, so that the first one can be taken from the end without moving the others.
   for (const one of previous?.toReversed() ?? []) {
     const key = keyOf(one)
     const known = waiting.get(key)

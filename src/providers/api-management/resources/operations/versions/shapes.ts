@@ -8,9 +8,9 @@ import type { Features } from './features.ts'
 
 const itemsMax = 1000
 
-/** Optional, and null is the same as left out. */
+/** Optional; null means left out. */
 export function maybe<T extends TSchema>(schema: T): TOptional<TUnsafe<Static<T> | null>> {
-  // Every schema given has one.
+  // Every given schema has a type.
   const type: unknown = Reflect.get(schema, 'type')
   return Type.Optional(Type.Unsafe<Static<T> | null>({ ...schema, type: [type, 'null'] }))
 }
@@ -67,7 +67,7 @@ function response(features: Features) {
   })
 }
 
-/** The fields, wherever a version has them: in `properties` or at the top. */
+/** The fields, in `properties` or at the top level as the version has them. */
 export function operationFields(features: Features) {
   return {
     ...(features.wrapped

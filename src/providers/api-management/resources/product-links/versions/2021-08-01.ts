@@ -1,15 +1,15 @@
-/** Links on the wire: a body says nothing, the name says all; answered is what the link leads to. */
+/** The wire form of links: the body is empty, the name identifies the target, and the answer shows the target. */
 
 import Type from 'typebox'
 import type { Version } from '#plane/declare/wire.ts'
 import type { LinkTarget } from '../model.ts'
 
-/** Put there when the link is made. */
+/** Added when the link is created. */
 interface Prepared {
   readonly target?: LinkTarget
 }
 
-/** `target`: the shape of what is linked, in the same version. */
+/** `target`: the shape of the link's target, in the same version. */
 export function productLink(target: Version<LinkTarget>): Version<LinkTarget> {
   return {
     date: target.date,

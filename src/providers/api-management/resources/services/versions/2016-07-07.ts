@@ -1,4 +1,4 @@
-/** Services on the wire: one shape in every version (facts 3.2, decision 0016). */
+/** The wire form of services: one shape in every version (facts 3.2, decision 0016). */
 
 import Type, { type Static } from 'typebox'
 import { nameOf } from '#kernel/resource-id.ts'
@@ -42,7 +42,7 @@ export function serviceVersion(date: string, publicUrl: () => string): Version<S
       }),
     }),
     unknownProperties: 'ignore',
-    // Custom properties are texts, and templates give truth values.
+    // Custom properties are texts, but templates send booleans.
     scalars: 'lenient',
     toModel,
     fromModel: (model, { id, state, systemData, etag, words }) => ({

@@ -12,7 +12,7 @@ const openList = Type.Array(open, { maxItems: 100 })
 const text = Type.String({ maxLength: 2000 })
 const either = Type.Enum(['Enabled', 'Disabled'])
 
-/** In bodies and answers alike. */
+/** Properties of bodies and answers. */
 export const gatewayProperties = {
   notificationSenderEmail: added(Type.String({ maxLength: 100 })),
   virtualNetworkType: added(Type.Enum(['None', 'External', 'Internal'])),
@@ -29,7 +29,7 @@ export const gatewayProperties = {
   developerPortalStatus: added(either),
 }
 
-/** Answered only. */
+/** Properties of answers only. */
 export const gatewayAnswers = {
   targetProvisioningState: added(Type.String({ readOnly: true })),
   platformVersion: added(Type.String({ readOnly: true })),
@@ -50,8 +50,8 @@ export const gatewayAnswers = {
 }
 
 /**
- * Where a gateway of this service is expected (decision 0116): a name below the server's own. Names are not made of
- * addresses, so where the server is reached by one, it is below `localhost`.
+ * The address of this service's gateway (decision 0116): a name below the server's own name. When the server is
+ * reached by an IP address, it is below `localhost`.
  */
 export function gatewayAddress(name: string, publicUrl: string): Readonly<Record<string, unknown>> {
   const host = URL.parse(publicUrl)?.hostname ?? 'localhost'
@@ -70,7 +70,7 @@ export function gatewayAddress(name: string, publicUrl: string): Readonly<Record
   }
 }
 
-/** What is answered where nothing was written: old protocols are off, as everywhere in this server. */
+/** The answers where nothing was written: old protocols are off, as everywhere in this server. */
 export function gatewayDefaults(words: VendorWords): Readonly<Record<string, unknown>> {
   const prefix = `${words.namespace}.Windows${words.brand}.ApiManagement.Gateway`
   return {

@@ -1,4 +1,4 @@
-/** Subscriptions on the wire. Keys are made here unless they are given, and come out by `listSecrets` alone. */
+/** The wire form of subscriptions. Keys are generated unless given, and only `listSecrets` returns them. */
 
 import Type, { type Static } from 'typebox'
 import type { Ids, Seal } from '#kernel/ports.ts'

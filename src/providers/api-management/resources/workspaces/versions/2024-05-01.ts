@@ -1,4 +1,4 @@
-/** Workspaces on the wire: one shape since they came (facts 3.2, decision 0016). */
+/** The wire form of workspaces: one shape in all versions (facts 3.2, decision 0016). */
 
 import Type, { type Static } from 'typebox'
 import type { Version } from '#plane/declare/wire.ts'

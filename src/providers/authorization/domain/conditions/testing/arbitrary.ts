@@ -1,4 +1,4 @@
-/** Random conditions over few attributes, and what they mean by the slow and obvious way. For tests. */
+/** Random conditions over few attributes, and an obvious, slow evaluation of them. For tests. */
 
 import { contractWords } from '#kernel/vendor.ts'
 import type { Attributes, AttributeValue } from '#plane/access.ts'
@@ -65,7 +65,7 @@ function attributeOf(type: OperandType): fc.Arbitrary<AttributeNode> {
     number: ['UtcHour', 'UtcWeekday'],
     boolean: ['isPrivateLink'],
   }
-  // A tag is text; no other operator fits it.
+  // A tag is text, so only operators on text match.
   const fitting = anyAttribute.filter(({ text }) => type === 'string' || !text.includes('/tags:'))
   const known = environment[type]
   if (known === undefined) return fitting
@@ -155,7 +155,7 @@ export const wholeFacts: fc.Arbitrary<WholeFacts> = fc.record({
   resource: attributesFor('Resource'),
 })
 
-/** What a condition means when everything is known, straight from the sentences of facts 2.7. */
+/** The meaning of a condition when everything is known, directly from the sentences of facts 2.7. */
 export function meaning(node: ConditionNode, facts: WholeFacts): boolean {
   switch (node.kind) {
     case 'and':

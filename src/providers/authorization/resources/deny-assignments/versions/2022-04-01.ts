@@ -1,4 +1,4 @@
-/** Deny assignments on the wire, version 2022-04-01. The body is what the installation itself writes. */
+/** The wire form of deny assignments in 2022-04-01. Only the installation writes the body. */
 
 import Type, { type Static } from 'typebox'
 import { scopeOf } from '#kernel/resource-id.ts'

@@ -19,7 +19,7 @@ const principalTypes: readonly PrincipalType[] = [
   'Device',
 ]
 
-// Version and lengths are judged by the rules, which have codes of their own for them.
+// The rules check version and lengths, with their own codes.
 const body = Type.Object({
   properties: Type.Object({
     principalId: Type.String(),
@@ -66,7 +66,7 @@ export const v2022_04_01: Version<RoleAssignment> = {
   ): RoleAssignment {
     const roleId = roleIdIn(properties.roleDefinitionId, words)
     const principalType = properties.principalType ?? previous?.principalType ?? 'User'
-    // Fixed at creation, so leaving it out means leaving it alone.
+    // Fixed at creation, so leaving it out changes nothing.
     const delegated =
       properties.delegatedManagedIdentityResourceId ?? previous?.delegatedManagedIdentityResourceId
     return {
@@ -101,7 +101,7 @@ export const v2022_04_01: Version<RoleAssignment> = {
   },
 }
 
-/** A property that is absent, not undefined, where there is no value. */
+/** A property that is absent, not undefined, when there is no value. */
 function given<K extends string>(
   key: K,
   value: string | undefined,

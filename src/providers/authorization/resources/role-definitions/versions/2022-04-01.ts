@@ -77,7 +77,7 @@ export const v2022_04_01: Version<RoleDefinition> = {
   },
 }
 
-/** What the definition itself says, without who wrote it and when. */
+/** The definition itself, without its author and dates. */
 export function propertiesOf(model: RoleDefinition): Readonly<Record<string, unknown>> {
   return {
     roleName: model.roleName,
