@@ -28,6 +28,7 @@ const entries = [
   'engines/copy/worker/main.ts',
   'engines/databases/postgres/worker.ts',
   'stores/sqlite/scan-thread.ts',
+  'business/documents/pdf-thread.ts',
   'providers/resources/domain/evaluation/thread.ts',
 ]
 

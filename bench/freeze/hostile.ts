@@ -27,6 +27,8 @@ export interface FreezeFixture {
   readonly itemId: string
   /** An invoice with thousands of lines. */
   readonly invoiceId: string
+  /** One of as many lines, each two pages long. */
+  readonly tallInvoiceId: string
   /** The path of a billing profile. */
   readonly billingProfile: string
   /** The path of a list of resources that are as large as may be. */

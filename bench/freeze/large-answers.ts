@@ -6,6 +6,7 @@ import { type FreezeFixture, get, type Hostile } from './hostile.ts'
 export function largeAnswers({
   companyId,
   invoiceId,
+  tallInvoiceId,
   largeProfiles,
 }: FreezeFixture): readonly Hostile[] {
   const customers = get(
@@ -20,6 +21,9 @@ export function largeAnswers({
     ),
     headers: { accept: 'text/html' },
   }
+  const pdf = (name: string, id: string): Hostile =>
+    get(name, `/api/v2.0/companies(${companyId})/salesInvoices(${id})/pdfDocument/content`)
+  const tall = pdf('PDF of 5,700 lines of two pages each', tallInvoiceId)
   const volume = (count: number): Hostile => {
     const secret = Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, 'QUFB']))
     const properties = { ...largeProfile(1), volumes: [{ name: 'many', secret }] }
@@ -38,6 +42,9 @@ export function largeAnswers({
     page,
     { ...page, name: 'fifty printed pages of 5,700 lines at once', atOnce: 50 },
     { ...page, name: 'sixty that do not read: a printed page of 5,700 lines', ...unread },
+    pdf('PDF of 5,700 lines', invoiceId),
+    tall,
+    { ...tall, name: 'twenty PDFs of 5,700 lines of two pages each at once', atOnce: 20 },
     { ...profiles, name: 'fifty pages of 60 resources of 480 KB at once', atOnce: 50 },
     { ...customers, name: 'fifty pages of 15,000 customers at once', atOnce: 50 },
     { ...profiles, name: 'sixty that do not read: 60 resources of 480 KB', ...unread },

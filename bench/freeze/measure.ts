@@ -174,7 +174,7 @@ function sendUnread({ place, access, hostile }: Sending): Socket {
   const socket = connect(Number(port), hostname)
   // Being cut off is what is asked for.
   socket.on('error', () => {})
-  const lines = Object.entries({ host, ...access.headers }).map(
+  const lines = Object.entries({ host, ...access.headers, ...hostile.headers }).map(
     ([name, value]) => `${name}: ${value}`,
   )
   socket.write(`${hostile.method} ${hostile.path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
@@ -257,9 +257,13 @@ async function furnish(place: Place): Promise<FreezeFixture> {
   const { id: itemId } = await post('POST', `${company}/items`, JSON.stringify(item))
   const customer = { displayName: 'Adatum', addressLine1: 'One street', city: 'Town' }
   const { id: customerId } = await post('POST', `${company}/customers`, JSON.stringify(customer))
-  const line = { lineType: 'Comment', description: 'x'.repeat(100) }
-  const invoice = JSON.stringify({ customerId, salesInvoiceLines: [line] })
-  const { id: invoiceId } = await post('POST', `${company}/salesInvoices`, invoice)
+  const commented = async (description: string): Promise<string> => {
+    const line = { lineType: 'Comment', description }
+    const body = JSON.stringify({ customerId, salesInvoiceLines: [line] })
+    return (await post('POST', `${company}/salesInvoices`, body)).id
+  }
+  const invoiceId = await commented('x'.repeat(100))
+  const tallInvoiceId = await commented(`x${'\n'.repeat(98)}x`)
   const path = resourcePath(subscriptionId, resourceName(0))
   await post('PUT', path, resourceBody('local'))
   const bench = `/subscriptions/${subscriptionId}/resourceGroups/bench?api-version=2021-04-01`
@@ -291,12 +295,21 @@ async function furnish(place: Place): Promise<FreezeFixture> {
     invoiceLines,
     (at) => ({ sequence: 1_000_000 + at }),
   )
+  await addCopies(
+    database,
+    { table: 'business_lines', key: 'document_id', of: tallInvoiceId },
+    invoiceLines,
+    (at) => ({
+      id: `10000000-0000-4000-8000-${String(at).padStart(12, '0')}`,
+      sequence: 1_000_000 + at,
+    }),
+  )
   const key = new URL(path, place.origin).pathname.toLowerCase()
   await fillHome({ database, key, nameOf: resourceName, count: groups })
   const profileKey = `${profiles}/${profileName(0)}`.toLowerCase()
   await fillHome({ database, key: profileKey, nameOf: profileName, count: largeProfiles })
   const lists = { billingProfile, largeProfiles: `${profiles}?${version}` }
-  return { subscriptionId, companyId, customerId, itemId, invoiceId, ...lists }
+  return { subscriptionId, companyId, customerId, itemId, invoiceId, tallInvoiceId, ...lists }
 }
 
 /** Copies of the one there is, each with something of its own. */

@@ -18,9 +18,9 @@ import {
 import { type BusinessWrite, businessActivity } from './activity.ts'
 import { act } from './documents/actions.ts'
 import { type PdfAddress, pdfAddress, pdfAnswer, pdfDocument } from './documents/pdf-document.ts'
+import { createPdfMaker, type PdfMaker } from './documents/pdf-maker.ts'
 import { type Printing, readPrinted } from './documents/printed.ts'
 import { asPage, wantsPage } from './documents/printed-page.ts'
-import { asPdf } from './documents/printed-pdf.ts'
 import type { Entity } from './entity.ts'
 import { refuse } from './errors.ts'
 import { answering } from './failure.ts'
@@ -104,6 +104,7 @@ export interface Business {
 export function createBusiness(deps: BusinessDependencies): Business {
   const activity = businessActivity(deps.namespace, deps.activity)
   const readerOf = createReaders(deps)
+  const pdfs = createPdfMaker()
 
   async function serve(
     request: BusinessRequest,
@@ -117,7 +118,7 @@ export function createBusiness(deps: BusinessDependencies): Business {
     const pdf = pdfAddress(request)
     if (pdf !== undefined) {
       if (part !== undefined) throw inBatch()
-      return await pdfOf(deps, readerOf(request), { request, caller }, pdf)
+      return await pdfOf({ ...deps, pdfs }, readerOf(request), { request, caller }, pdf)
     }
     const entryPath = messageAddress(request)
     if (entryPath !== undefined) {
@@ -137,7 +138,7 @@ export function createBusiness(deps: BusinessDependencies): Business {
       const isPage = part === undefined && wantsPage(request.headers['accept'])
       if (!isPage || !isDocument(parsed)) return await read(reading)
       const printing = await printingOf(reading, request.headers['accept-language'])
-      return asPage(await readPrinted(printing))
+      return await asPage(await readPrinted(printing), printing.budget)
     }
     const write = (tx: SqlTx): Promise<BusinessAnswer> =>
       written({ request, parsed, caller, budget: budget?.inTransaction() }, tx)
@@ -391,7 +392,7 @@ function describing(
 
 /** The document at a PDF's address, as a file or as its description. */
 async function pdfOf(
-  deps: BusinessDependencies,
+  deps: BusinessDependencies & { readonly pdfs: PdfMaker },
   reader: Reader,
   { request, caller }: { readonly request: BusinessRequest; readonly caller: Caller },
   { path, isContent }: PdfAddress,
@@ -408,7 +409,7 @@ async function pdfOf(
   const printed = await readPrinted(printing)
   if (isContent) {
     const name = `${printed.title} ${printed.number}`
-    return pdfAnswer(await asPdf(printed, printing.budget), name, printed.language)
+    return pdfAnswer(await deps.pdfs.make(printed), name, printed.language)
   }
   const { id } = printing
   const root = `${rootOf(deps, request)}/${parsed.version}`

@@ -24,6 +24,7 @@ interface Law {
 const deadline = 'a deadline of a socket, a thread or another program'
 const timedByTheMachine: Readonly<Record<string, string>> = {
   'src/activity/queue.ts': 'gathers records for a moment before they are written',
+  'src/business/documents/pdf-maker.ts': deadline,
   'src/client/timing.ts': 'the client’s own time',
   'src/engines/containers/docker/client.ts': deadline,
   'src/engines/containers/docker/session.ts': deadline,

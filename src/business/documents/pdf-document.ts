@@ -11,8 +11,9 @@ export interface PdfAddress {
   readonly isContent: boolean
 }
 
+/** Between the parentheses stands no other, or each of many beginnings would be read to the end of the path. */
 const form =
-  /^(.+?)\/pdfDocument(?:\([^)]*\))?(?:\/(?:content|pdfDocumentContent)(\/\$value)?)?\/?$/
+  /^(.+?)\/pdfDocument(?:\([^()/]*\))?(?:\/(?:content|pdfDocumentContent)(\/\$value)?)?\/?$/
 const content = /\/(?:content|pdfDocumentContent)(?:\/\$value)?\/?$/
 
 /** Undefined for any other address. */

@@ -1,7 +1,8 @@
 /** A printed document as a web page: `Accept: text/html` at a document's address. */
 
 import type { BusinessAnswer } from '../message.ts'
-import type { Printed, PrintedRow, PrintedSum } from './printed.ts'
+import type { Budget } from '../odata/budget.ts'
+import { type Printed, type PrintedRow, type PrintedSum, restRow } from './printed.ts'
 
 /** A browser prefers a page; a client of the interface does not. */
 export function wantsPage(accept: string | undefined): boolean {
@@ -26,12 +27,20 @@ th{color:#595959;font-weight:600;border-color:#1a1a1a}th:first-child,td:first-ch
 td:not(:first-child){white-space:nowrap}td.text{color:#595959}tr.total td{font-weight:600;border-top:1px solid #1a1a1a}tfoot td{border:0;padding-top:.2rem}
 tr{break-inside:avoid}thead{display:table-header-group}tfoot{display:table-row-group}@page{margin:18mm}@media print{body{margin:0;padding:0;max-width:none}}`
 
-export function asPage(printed: Printed): BusinessAnswer {
-  const { language, title, number, company, head, rows, sums } = printed
+const rowsAtOnce = 500
+
+export async function asPage(printed: Printed, budget: Budget): Promise<BusinessAnswer> {
+  const { language, title, number, company, head, sums, left, more } = printed
+  const rows = [...printed.rows, ...restRow(left, more)]
+  let lines = ''
+  for (const [at, row] of rows.entries()) {
+    if (at % rowsAtOnce === rowsAtOnce - 1) await budget.pause()
+    lines += rowText(row)
+  }
   const named = safe(`${title} ${number} · ${company}`)
   const titles = head.map((one) => `<th scope="col">${safe(one)}</th>`).join('')
-  const lines = `<table><thead><tr>${titles}</tr></thead><tbody>${rows.map(rowText).join('')}</tbody></table>`
-  const body = `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${named}</title><style>${style}</style></head><body>${headText(printed)}${lines}<table><tbody>${sums.map(sumText).join('')}</tbody></table></body></html>\n`
+  const table = `<table><thead><tr>${titles}</tr></thead><tbody>${lines}</tbody></table>`
+  const body = `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${named}</title><style>${style}</style></head><body>${headText(printed)}${table}<table><tbody>${sums.map(sumText).join('')}</tbody></table></body></html>\n`
   return { status: 200, headers: { ...headers, 'Content-Language': language }, body }
 }
 

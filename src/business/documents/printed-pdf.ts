@@ -7,8 +7,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { inflateSync } from 'node:zlib'
 import type PdfDocument from 'pdfkit'
-import type { Budget } from '../odata/budget.ts'
-import type { Printed, PrintedRow } from './printed.ts'
+import { type Printed, type PrintedRow, restRow } from './printed.ts'
 
 type Pdf = InstanceType<typeof PdfDocument>
 
@@ -28,7 +27,8 @@ const line = '#d8d8d8'
 const small = 8.5
 const textSize = 9
 const titleSize = 17
-const rowsAtOnce = 100
+/** Pages are kept until the last is numbered. A line may be two pages long, so lines do not bound them. */
+const pagesMax = 500
 
 let fonts: Promise<readonly [text: Buffer, bold: Buffer]> | undefined
 
@@ -70,7 +70,7 @@ function unpacked(woff: Buffer): Buffer {
   return Buffer.concat(tables)
 }
 
-export async function asPdf(printed: Printed, budget: Budget): Promise<Uint8Array> {
+export async function asPdf(printed: Printed): Promise<Uint8Array> {
   const { default: Document } = await import('pdfkit')
   const [text, bold] = await loadFonts()
   const { language, title, number, company, changedAt } = printed
@@ -89,10 +89,15 @@ export async function asPdf(printed: Printed, budget: Budget): Promise<Uint8Arra
   doc.registerFont('text', text).registerFont('bold', bold)
   let y = headOf(doc, printed)
   y = titlesOf(doc, printed, y)
-  for (const [at, row] of printed.rows.entries()) {
+  const { rows, more } = printed
+  let written = 0
+  for (const row of rows) {
+    if (doc.bufferedPageRange().count >= pagesMax) break
     y = rowOf(doc, printed, row, y)
-    if (at % rowsAtOnce === rowsAtOnce - 1) await budget.pause()
+    written += 1
   }
+  const left = printed.left + rows.length - written
+  for (const row of restRow(left, more)) y = rowOf(doc, printed, row, y)
   sumsOf(doc, printed, y)
   numberPages(doc, printed)
   doc.end()

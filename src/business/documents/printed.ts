@@ -35,6 +35,9 @@ export interface Printed {
   readonly facts: readonly (readonly [name: string, value: string])[]
   readonly head: readonly string[]
   readonly rows: readonly PrintedRow[]
+  /** Rows that are too many for an answer, and the words behind their number. */
+  readonly left: number
+  readonly more: string
   readonly sums: readonly PrintedSum[]
   /** When the document last changed, in milliseconds since 1970. */
   readonly changedAt: number
@@ -92,7 +95,8 @@ export async function readPrinted(printing: Printing): Promise<Printed> {
     }),
     facts: factsOf(row, writer),
     head: [...names, words.amount],
-    rows: await rowsOf(printing, writer),
+    ...(await rowsOf(printing, writer)),
+    more: words.more,
     sums: await sumsOf(printing, row, writer),
     changedAt: row.last_modified_date_time,
   }
@@ -160,8 +164,16 @@ const linesAtOnce = 250
 /** The approximate characters of a row besides its description. */
 const rowCharacters = 120
 
-/** As many rows as an answer holds; the number of the others is stated. */
-async function rowsOf({ reads, id, budget }: Printing, writer: Writer): Promise<PrintedRow[]> {
+/** Says how many rows are left out. */
+export function restRow(left: number, more: string): readonly PrintedRow[] {
+  return left === 0 ? [] : [{ description: `… ${left} ${more}`, cells: [] }]
+}
+
+/** As many as an answer holds. */
+async function rowsOf(
+  { reads, id, budget }: Printing,
+  writer: Writer,
+): Promise<Pick<Printed, 'rows' | 'left'>> {
   const rows: PrintedRow[] = []
   let characters = 0
   for (let last = -1; ; ) {
@@ -177,15 +189,14 @@ async function rowsOf({ reads, id, budget }: Printing, writer: Writer): Promise<
       rows.push(row)
     }
     last = Number(some.at(-1)?.['sequence'] ?? last)
-    if (some.length < linesAtOnce) return rows
+    if (some.length < linesAtOnce) return { rows, left: 0 }
     if (characters > odataLimits.answerCharactersMax) {
-      const [left] = await reads.all(
+      const [rest] = await reads.all(
         'select count(*) as n from business_lines where document_id = ? and sequence > ?',
         id,
         last,
       )
-      const description = `… ${Number(left?.['n'] ?? 0)} ${writer.words.more}`
-      return [...rows, { description, cells: [] }]
+      return { rows, left: Number(rest?.['n'] ?? 0) }
     }
     await budget.pause()
   }

@@ -1,0 +1,54 @@
+/** PDFs of hostile documents: bounded in pages, in time and in memory, and none is the end of those behind it. */
+
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { pdfText } from '../testing/pdf-text.ts'
+import { pdfAddress } from './pdf-document.ts'
+import { createPdfMaker } from './pdf-maker.ts'
+import type { Printed } from './printed.ts'
+
+/** Each line is two pages long. */
+function printedOf(lines: number, description = '\n'.repeat(99)): Printed {
+  return {
+    language: 'en',
+    title: 'Invoice',
+    number: '7',
+    company: 'Cronus',
+    seller: 'Cronus',
+    billTo: 'Adatum',
+    facts: [],
+    head: ['Description', 'Quantity', 'Price', 'Discount', 'Tax', 'Amount'],
+    rows: Array.from({ length: lines }, () => ({ description, cells: [] })),
+    left: 1000,
+    more: 'more lines',
+    sums: [],
+    changedAt: 0,
+  }
+}
+
+describe('a PDF', () => {
+  test('of lines that are pages long has a bound of pages, and says what is left out', async () => {
+    const { text, pages } = pdfText(await createPdfMaker().make(printedOf(300)))
+    assert.equal(pages, 502)
+    assert.ok(text.includes('… 1050 more lines'), text.slice(-300))
+  })
+
+  test('that takes too much memory or time is refused, and the next one is made', async () => {
+    const limits = { seconds: 20, heapMegabytes: 32, idleSeconds: 60 }
+    const small = createPdfMaker(limits)
+    const long = printedOf(300_000, 'x')
+    await assert.rejects(small.make(long), { code: 'BadRequest', message: /more than the 32 MB/ })
+    assert.equal(pdfText(await small.make(printedOf(1, 'one'))).pages, 1)
+    const quick = createPdfMaker({ ...limits, heapMegabytes: 192, seconds: 0.01 })
+    const [first, second] = [quick.make(printedOf(300)), quick.make(printedOf(300))]
+    await assert.rejects(first, { code: 'BadRequest', message: /more than the 0.01 seconds/ })
+    await assert.rejects(second, { code: 'BadRequest' })
+  })
+
+  test('is not looked for at the end of an address again and again', () => {
+    const path = `salesInvoices(1)${'/pdfDocument('.repeat(100)}`
+    assert.equal(pdfAddress({ path }), undefined)
+    const own = 'salesInvoices(1)/pdfDocument(2)/content'
+    assert.deepEqual(pdfAddress({ path: own }), { path: 'salesInvoices(1)', isContent: true })
+  })
+})

@@ -1,0 +1,93 @@
+/**
+ * Has PDFs laid out in a thread of its own, so that no document holds up the server: one at a time, each with a time, and
+ * the thread with a memory. The first document starts the thread, and it ends when it had nothing to do for a while.
+ */
+
+import { Worker } from 'node:worker_threads'
+import { createRoom, inRoom } from '#kernel/room.ts'
+import { refuse } from '../errors.ts'
+import type { PdfAnswer } from './pdf-thread.ts'
+import type { Printed } from './printed.ts'
+
+interface PdfLimits {
+  /** Seconds for one document. */
+  readonly seconds: number
+  /** Of what the thread keeps and makes. */
+  readonly heapMegabytes: number
+  /** After so long without a document the thread ends. */
+  readonly idleSeconds: number
+}
+
+const defaultLimits: PdfLimits = { seconds: 20, heapMegabytes: 192, idleSeconds: 60 }
+
+export interface PdfMaker {
+  /** Throws `BadRequest` for a document that takes too long or too much. */
+  make(printed: Printed): Promise<Uint8Array>
+}
+
+export function createPdfMaker(limits: PdfLimits = defaultLimits): PdfMaker {
+  const turns = createRoom({ perOwnerMax: 1, sumMax: 1 })
+  let worker: Worker | undefined
+  let idle: NodeJS.Timeout | undefined
+
+  function start(): Worker {
+    const file = import.meta.url.endsWith('.ts') ? './pdf-thread.ts' : './pdf-thread.js'
+    const made = new Worker(new URL(file, import.meta.url), {
+      resourceLimits: {
+        maxOldGenerationSizeMb: limits.heapMegabytes,
+        maxYoungGenerationSizeMb: 24,
+      },
+    })
+    // A thread that is lost between two documents is replaced by the next one.
+    made.on('error', () => end(made))
+    return made
+  }
+
+  function end(ended: Worker): void {
+    if (worker === ended) worker = undefined
+    void ended.terminate()
+  }
+
+  async function answer(printed: Printed): Promise<PdfAnswer> {
+    worker ??= start()
+    const asked = worker
+    const { promise, resolve, reject } = Promise.withResolvers<PdfAnswer>()
+    const tooMuch = (what: string): void =>
+      reject(
+        refuse.BadRequest({
+          reason: `The document takes more than the ${what} that a PDF has: ask for its page (Accept: text/html).`,
+        }),
+      )
+    const lost = (error: NodeJS.ErrnoException): void => {
+      if (error.code === 'ERR_WORKER_OUT_OF_MEMORY') tooMuch(`${limits.heapMegabytes} MB`)
+      else reject(error)
+    }
+    const deadline = setTimeout(() => {
+      end(asked)
+      tooMuch(`${limits.seconds} seconds`)
+    }, limits.seconds * 1000)
+    asked.once('message', resolve).once('error', lost)
+    // A document under way keeps the process alive, as any work does.
+    asked.ref()
+    asked.postMessage(printed)
+    try {
+      return await promise
+    } finally {
+      clearTimeout(deadline)
+      asked.off('message', resolve).off('error', lost)
+      asked.unref()
+    }
+  }
+
+  return {
+    make: (printed) =>
+      inRoom(turns, '', async () => {
+        clearTimeout(idle)
+        const told = await answer(printed)
+        const used = worker
+        idle = setTimeout(() => used && end(used), limits.idleSeconds * 1000).unref()
+        if (told.kind === 'pdf') return told.bytes
+        throw Object.assign(new Error(told.message), { stack: told.stack })
+      }),
+  }
+}
