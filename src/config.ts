@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { type Limits, limitNotes } from '#kernel/limits.ts'
 import { isJsonObject } from '#kernel/patch.ts'
+import { withoutTrailing } from '#kernel/trailing.ts'
 import { isVendorWord, type VendorWords } from '#kernel/vendor.ts'
 import { type AccountsConfig, accountsSettings } from './config/accounts.ts'
 import {
@@ -319,7 +320,7 @@ function arrange(
     store: named.store === none ? undefined : named.store,
     storeConnections: named.storeConnections,
     ...arrangeKey(named, directory),
-    publicUrl: named.publicUrl === none ? undefined : named.publicUrl.replace(/\/+$/, ''),
+    publicUrl: named.publicUrl === none ? undefined : withoutTrailing(named.publicUrl, '/'),
     words: { namespace: named.vendorNamespace, brand: named.vendorBrand },
     scopes: named.scopes,
     issuers: named.issuers,

@@ -61,8 +61,10 @@ export function businessActivity(
  * Names the operation by the last named set of the path: a refused request need not have been parsed any further.
  */
 function operationOf({ path, method }: BusinessRequest): string {
-  const words = path.match(/[A-Za-z][A-Za-z0-9]*(?=$|[(/])/g) ?? []
-  const set = words.at(-1)?.slice(0, 60) ?? 'requests'
+  let set = 'requests'
+  for (const { 0: word, index } of path.matchAll(/[A-Za-z][A-Za-z0-9]*/g)) {
+    if (['', '(', '/'].includes(path.charAt(index + word.length))) set = word.slice(0, 60)
+  }
   return `${set}/${method === 'DELETE' ? 'delete' : 'write'}`
 }
 

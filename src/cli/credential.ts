@@ -5,6 +5,7 @@
 
 import { clientCredentialsToken, refreshedToken } from '#client/oauth.ts'
 import { systemTiming } from '#client/timing.ts'
+import { withoutTrailing } from '#kernel/trailing.ts'
 import { LocalProblem } from './command.ts'
 import type { Home, OwnerFile, RunningFile, SessionFile } from './home.ts'
 
@@ -88,5 +89,5 @@ export function addressesOf(running: RunningFile): readonly string[] {
 }
 
 function trim(url: string | undefined): string | undefined {
-  return url?.replace(/\/+$/, '')
+  return url === undefined ? undefined : withoutTrailing(url, '/')
 }

@@ -2,6 +2,7 @@
 
 import { textOf } from '#client/answer.ts'
 import { isJsonObject } from '#kernel/patch.ts'
+import { withoutTrailing } from '#kernel/trailing.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import { qualify } from '#kernel/vendor.ts'
 import { LocalProblem, UsageError } from './command.ts'
@@ -50,5 +51,5 @@ export function checkScope(scope: string): string {
   if (!scope.startsWith('/')) {
     throw new UsageError(`a scope begins with "/", like /subscriptions/<id>, unlike \`${scope}\``)
   }
-  return scope.replace(/\/+$/, '')
+  return withoutTrailing(scope, '/')
 }

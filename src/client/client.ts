@@ -3,6 +3,7 @@
  * answer or throws a typed error. It repeats only what the server asks to have repeated.
  */
 
+import { withoutTrailing } from '#kernel/trailing.ts'
 import { type Answer, AnswerTooLarge, readAnswer, readRetryAfter } from './answer.ts'
 import { ConnectionFailure, readError, UntrustedLink } from './client-error.ts'
 import { type Page, walkPages } from './pages.ts'
@@ -65,7 +66,7 @@ const defaults = {
 
 export function createClient(given: ClientOptions): Client {
   const options = { ...defaults, ...given }
-  const url = options.url.replace(/\/+$/, '')
+  const url = withoutTrailing(options.url, '/')
   const timing = options.timing ?? systemTiming
   const fetch = options.fetch ?? globalThis.fetch
   const origins = new Set([url, ...(options.alsoAt ?? [])].map((one) => new URL(one).origin))

@@ -8,6 +8,7 @@ import { recordedSql } from '#activity/recorded-sql.ts'
 import type { ExternalIssuer } from '#kernel/external-issuer.ts'
 import type { Clock, Ids, Log } from '#kernel/ports.ts'
 import type { RequestOrigin } from '#kernel/request-origin.ts'
+import { withoutTrailing } from '#kernel/trailing.ts'
 import type { Outbound } from '#outbound/outbound.ts'
 import type { IdentitySeal } from '#sealing/keyring.ts'
 import type { Feed, Sql } from '#stores/store.ts'
@@ -93,7 +94,7 @@ export interface Identity {
 export function openIdentity(options: IdentityOptions): Identity {
   const { sql, clock, ids, log, tenantId, seal } = options
   const limits: IdentityLimits = { ...defaultIdentityLimits, ...options.limits }
-  const publicUrl = (): string => options.publicUrl().replace(/\/+$/, '')
+  const publicUrl = (): string => withoutTrailing(options.publicUrl(), '/')
   const audience = (): string => options.audience ?? publicUrl()
   const aliases = (): readonly string[] => [audience(), publicUrl()]
   const directory = openDirectory({ ...options, limits })

@@ -5,6 +5,7 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import { withoutTrailing } from '#kernel/trailing.ts'
 import type { OAuthRequest } from './oauth-request.ts'
 
 interface LocalTokenAnswer {
@@ -61,8 +62,8 @@ export async function answerLocalToken(
   const resource = request.query.get('resource') ?? request.form?.get('resource') ?? null
   if (resource === null)
     return refused(400, 'invalid_request', 'The parameter resource is missing.')
-  const bare = resource.replace(/\/+$/, '')
-  const known = [options.audience, ...options.aliases].some((a) => a.replace(/\/+$/, '') === bare)
+  const bare = withoutTrailing(resource, '/')
+  const known = [options.audience, ...options.aliases].some((a) => withoutTrailing(a, '/') === bare)
   if (!known) return refused(400, 'invalid_resource', `The resource must be ${options.audience}.`)
   const wanted = wantedIn(request)
   const issued = await options.issue(wanted)

@@ -72,7 +72,7 @@ const substitutes: Readonly<Record<string, string>> = {
  * The password as written, without signs around the letters, and with signs replaced by the letters they resemble.
  */
 function spellingsOf(plain: string): readonly string[] {
-  const bare = plain.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '')
+  const bare = /\p{L}(?:.*\p{L})?/su.exec(plain)?.[0] ?? ''
   const read = (text: string): string =>
     text.replace(/[@4031!$57]/g, (sign) => substitutes[sign] ?? sign)
   // Signs at the end are usually additions; signs in the middle replace letters.

@@ -4,6 +4,7 @@
  * that the library no longer has. Pure: a request in, a request out.
  */
 
+import { withoutTrailing } from '#kernel/trailing.ts'
 import { deviceGrant } from './clients.ts'
 
 /** The response mode of the bare implicit flow, which provider.ts registers with the library. */
@@ -189,6 +190,6 @@ function matchAudience(
   asked: string,
   { audience, aliases }: Pick<RewriteOptions, 'audience' | 'aliases'>,
 ): boolean {
-  const bare = asked.replace(/\/+$/, '')
-  return [audience, ...aliases].some((known) => known.replace(/\/+$/, '') === bare)
+  const bare = withoutTrailing(asked, '/')
+  return [audience, ...aliases].some((known) => withoutTrailing(known, '/') === bare)
 }

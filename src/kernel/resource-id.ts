@@ -127,8 +127,11 @@ export function parsePath(path: string): ParsedPath {
  * `/%2Fsubscriptions%2F…/providers/…`.
  */
 function withoutEncodedScope(path: string): string {
-  const [, first = '', rest = ''] = /^\/([^/]*%2F[^/]*)(\/providers\/.*)$/i.exec(path) ?? []
-  const scope = first === '' ? undefined : decode(first)
+  const end = path.indexOf('/', 1)
+  const [first, rest] = [path.slice(1, end), path.slice(end)]
+  if (!path.startsWith('/') || end < 0 || !/%2F/i.test(first) || !/^\/providers\//i.test(rest))
+    return path
+  const scope = decode(first)
   if (scope === undefined) return path
   // The parts are encoded again, so that nothing is decoded twice.
   const parts = scope.replace(/^\//, '').split('/')

@@ -72,7 +72,7 @@ export function zoneOf(address: string): Zone {
  * address stays as it is, without a zone index.
  */
 export function plainAddress(address: string): string {
-  const bare = address.replace(/%.*$/, '')
+  const [bare = ''] = address.split('%', 1)
   if (isIP(bare) !== 6) return bare
   const groups = groupsOf(bare)
   const begin = groups.slice(0, 6).join(':')

@@ -128,7 +128,10 @@ async function resolveAll(name: string): Promise<readonly string[]> {
 }
 
 function lookupOf(addresses: readonly string[]): LookupFunction {
-  const all = addresses.map((address) => ({ address, family: isIP(address.replace(/%.*$/, '')) }))
+  const all = addresses.map((address) => ({
+    address,
+    family: isIP(address.split('%', 1)[0] ?? ''),
+  }))
   return (_name, { all: wantsAll }, callback) => {
     if (wantsAll === true) return callback(null, all)
     const [first] = all

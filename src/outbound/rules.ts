@@ -78,7 +78,7 @@ export function matchesName({ host }: Rule, name: string): boolean {
 export function matchesAddress({ host }: Rule, address: string): boolean {
   if (host.kind !== 'network') return false
   // An IPv4 address is the same however it is wrapped; a rule may also name the wrapped form.
-  return [address.replace(/%.*$/, ''), plainAddress(address)].some(
+  return [address.split('%', 1)[0] ?? '', plainAddress(address)].some(
     (one) => isIP(one) === (host.family === 'ipv4' ? 4 : 6) && host.list.check(one, host.family),
   )
 }

@@ -3,6 +3,7 @@
  * follows OData, as there. No request is ever answered by it.
  */
 
+import { withoutTrailing } from '#kernel/trailing.ts'
 import type { SqlRow, SqlValue } from '#stores/store.ts'
 import { type Column, type ColumnIs, decimalUnit, type Entity, noDate, noGuid } from '../entity.ts'
 import type {
@@ -249,7 +250,7 @@ const functions: Readonly<Record<string, Apply>> = {
   endswith: ([text = '', part = '']) => text.endsWith(part),
   tolower: ([text = '']) => text.replace(/[A-Z]/g, (one) => one.toLowerCase()),
   toupper: ([text = '']) => text.replace(/[a-z]/g, (one) => one.toUpperCase()),
-  trim: ([text = '']) => text.replace(/^[ \t\n\r]+|[ \t\n\r]+$/g, ''),
+  trim: ([text = '']) => withoutTrailing(text, ' \t\n\r').replace(/^[ \t\n\r]+/, ''),
   concat: ([text = '', more = '']) => text + more,
   length: ([text = '']) => [...text].length,
   indexof: ([text = '', part = '']) => {

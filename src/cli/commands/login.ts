@@ -2,6 +2,7 @@
 
 import { deviceCodeToken } from '#client/oauth.ts'
 import { systemTiming } from '#client/timing.ts'
+import { withoutTrailing } from '#kernel/trailing.ts'
 import { type Command, defineCommand } from '../command.ts'
 import { notRunning } from '../credential.ts'
 import { bold } from '../output/print.ts'
@@ -32,7 +33,8 @@ export const command: Command = defineCommand({
   async run(context, values) {
     const home = context.home()
     const running = home.running()
-    const url = (values.url ?? running?.url)?.replace(/\/+$/, '')
+    const given = values.url ?? running?.url
+    const url = given === undefined ? undefined : withoutTrailing(given, '/')
     if (url === undefined) throw notRunning(home)
     const clientId = values['client-id'] ?? 'armature-cli'
     const token = await deviceCodeToken({

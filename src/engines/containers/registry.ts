@@ -46,7 +46,10 @@ function unreachedRegistry(image: string, cause: Error): EngineError {
   return new EngineError('unavailable', unpulled(image, `its registry: ${noAnswer}`), { cause })
 }
 
-/** Errors of the registry protocol in the words of its clients, and their meaning here. */
+/** Characters of what an engine says that are looked through. */
+const readMax = 10_000
+
+/** What a registry says by its protocol, as its clients word it, and what is told of it. */
 const answers: readonly (readonly [RegExp, 'refused' | 'absent', string])[] = [
   [
     /unauthori[sz]ed|authentication required|access denied|is denied|\bdenied:|forbidden/i,
@@ -70,7 +73,8 @@ const noRegistry =
  */
 export function failureOfPull(told: string, image: string): EngineError {
   const cause = new Error(told.slice(0, 2000))
-  const found = noRegistry.test(told) ? undefined : answers.find(([pattern]) => pattern.test(told))
+  const read = told.slice(0, readMax)
+  const found = noRegistry.test(read) ? undefined : answers.find(([pattern]) => pattern.test(read))
   if (found === undefined) return unreachedRegistry(image, cause)
   const [, kind, reason] = found
   return new EngineError(kind, unpulled(image, reason), { cause })

@@ -8,6 +8,7 @@
 
 import { isIP } from 'node:net'
 import { isJsonObject } from '#kernel/patch.ts'
+import { withoutTrailing } from '#kernel/trailing.ts'
 
 /** Control and format characters, halves of surrogate pairs, and line ends beyond ASCII. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u
@@ -60,7 +61,7 @@ function pathProblem(path: string): string | undefined {
 
 /** The form in which paths are compared: without trailing slashes. */
 export function plainPath(path: string): string {
-  return path.replace(/\/+$/, '')
+  return withoutTrailing(path, '/')
 }
 
 /** Linux allows 128 KiB for one variable or one word of a command, including the name and a NUL. */

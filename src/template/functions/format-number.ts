@@ -1,4 +1,5 @@
 /** Numbers as text by a standard format (`D5`, `X`, `F2`, `N0`, `E3`, `P`, `C`, `G`) or a custom one (`000.0#`). */
+import { withoutTrailing } from '#kernel/trailing.ts'
 import { EvaluationError } from '../scope.ts'
 
 const standardPattern = /^([A-Za-z])([0-9]{0,2})$/
@@ -146,7 +147,9 @@ function general(value: number, digits: number, letter: string): string {
   if (digits === 0 || value === 0) return String(value)
   const [mantissa = '', exponent = '0'] = value.toExponential(digits - 1).split('e')
   const power = Number(exponent)
-  const short = mantissa.includes('.') ? mantissa.replace(/\.?0+$/, '') : mantissa
+  const short = mantissa.includes('.')
+    ? withoutTrailing(withoutTrailing(mantissa, '0'), '.')
+    : mantissa
   if (power > -5 && power < digits) return String(Number(value.toPrecision(digits)))
   const mark = letter === 'g' ? 'e' : 'E'
   return `${short}${mark}${power < 0 ? '-' : '+'}${String(Math.abs(power)).padStart(2, '0')}`
@@ -263,7 +266,7 @@ function fillWhole(whole: string, pieces: readonly Piece[], isGrouped: boolean):
 function fillFraction(fraction: string, pieces: readonly Piece[]): string {
   const digits = pieces.filter((one) => one.kind === 'digit')
   const zeros = digits.findLastIndex((one) => one.kind === 'digit' && one.isZero) + 1
-  const kept = Math.max(zeros, fraction.replace(/0+$/, '').length)
+  const kept = Math.max(zeros, withoutTrailing(fraction, '0').length)
   let at = 0
   const text = pieces
     .map((piece) => {

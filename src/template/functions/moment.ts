@@ -1,4 +1,5 @@
 /** Reads and formats moments in the forms that templates use. Only UTC; there is no clock. */
+import { withoutTrailing } from '#kernel/trailing.ts'
 import { EvaluationError } from '../scope.ts'
 
 /** A moment of the years 1 to 9999. */
@@ -208,7 +209,7 @@ function fractionText(ticks: number, token: string, format: string): string {
     throw new EvaluationError(`the format '${format}' asks for more than seven digits of a second`)
   }
   const digits = String(ticks).padStart(7, '0').slice(0, token.length)
-  return token.startsWith('F') ? digits.replace(/0+$/, '') : digits
+  return token.startsWith('F') ? withoutTrailing(digits, '0') : digits
 }
 
 const durationPattern =

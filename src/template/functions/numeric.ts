@@ -6,7 +6,7 @@ import { exactAt, exactInteger, integerAt, isInteger, refuseKind, textAt } from 
 
 const group = 'numeric'
 const integerPattern = /^\s*[+-]?[0-9]{1,20}\s*$/
-const floatPattern = /^\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*$/
+const floatPattern = /^\s*[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*$/
 
 export const numericFunctions: readonly ValueFunction[] = [
   {

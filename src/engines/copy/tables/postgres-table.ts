@@ -101,7 +101,7 @@ const plainTypes = new Set(
 export function frameFormat(from: readonly Column[], to: readonly Column[]): FrameFormat {
   const there = new Map(to.map(({ name, type }) => [name, type]))
   const isPlain = ({ name, type }: Column): boolean =>
-    there.get(name) === type && plainTypes.has(type.replace(/\(.*\)/, '').replace(/\[\]$/, ''))
+    there.get(name) === type && plainTypes.has(type.replace(/\([^()]*\)/, '').replace(/\[\]$/, ''))
   return from.every(isPlain) ? 'binary' : 'text'
 }
 

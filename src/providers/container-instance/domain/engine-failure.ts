@@ -4,6 +4,7 @@
  */
 
 import { EngineError } from '#engines/containers/engine.ts'
+import { withoutTrailing } from '#kernel/trailing.ts'
 import { type ContainerCode, refuseContainer } from '../errors.ts'
 
 /** A failure as the reconciler weighs it. */
@@ -47,7 +48,7 @@ export async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
     }
     if (!(error instanceof EngineError)) throw error
     const heard = error.cause instanceof Error ? { heard: error.cause.message } : {}
-    const reason = error.message.replace(/[.\s]+$/, '')
+    const reason = withoutTrailing(error.message, '. \n\r\t')
     return { ok: false, failure: failureOf(error, reason), kind: error.kind, reason, ...heard }
   }
 }

@@ -1,6 +1,7 @@
 /** The endpoints of well-known identity providers, and the parameters that a grant needs. Pure. */
 
 import type { Problem } from '#kernel/error.ts'
+import { withoutTrailing } from '#kernel/trailing.ts'
 import type { AuthorizationProvider } from '../../resources/authorization-providers/model.ts'
 import type { GrantType, Texts } from './model.ts'
 
@@ -62,7 +63,7 @@ export function endpointsOf({
   const known = Object.hasOwn(fixed, kind) ? fixed[kind] : undefined
   if (known !== undefined) return { ...known, refresh: known.token }
   if (kind === 'aad') {
-    const base = `${(parameters['loginUri'] ?? '').replace(/\/+$/, '')}/${encodeURIComponent(parameters['tenantId'] ?? 'common')}/oauth2/v2.0`
+    const base = `${withoutTrailing(parameters['loginUri'] ?? '', '/')}/${encodeURIComponent(parameters['tenantId'] ?? 'common')}/oauth2/v2.0`
     const token = `${base}/token`
     return { authorization: `${base}/authorize`, token, refresh: token, extra: {} }
   }
@@ -86,7 +87,7 @@ export function scopeOf({
   if (scopes !== undefined && scopes !== '') return scopes
   const resource = parameters['resourceUri']
   return identityProvider.toLowerCase() === 'aad' && resource !== undefined
-    ? `${resource.replace(/\/+$/, '')}/.default offline_access`
+    ? `${withoutTrailing(resource, '/')}/.default offline_access`
     : undefined
 }
 

@@ -8,6 +8,7 @@ import { createRequire } from 'node:module'
 import { jsonExcess, jsonSizeLimitsOf } from '#kernel/json-size.ts'
 import { defaultLimits } from '#kernel/limits.ts'
 import { isJsonObject } from '#kernel/patch.ts'
+import { withoutTrailing } from '#kernel/trailing.ts'
 import type {
   Operation,
   OperationRequest,
@@ -306,9 +307,9 @@ function parameterOf(source: DocumentSource, declared: Json): Parameter {
 }
 
 function nameOfOperation(own: Json, key: string): string {
-  const name = (textIn(own, 'operationId') ?? key)
-    .replace(/[^A-Za-z0-9._-]+/g, '-')
-    .replace(/^-+|-+$/g, '')
+  const plain = (textIn(own, 'operationId') ?? key).replace(/[^A-Za-z0-9._-]+/g, '-')
+  const name = withoutTrailing(plain, '-')
+    .replace(/^-+/, '')
     .slice(0, nameLengthMax - 5)
   return name === '' ? 'operation' : name
 }

@@ -6,6 +6,7 @@
 import { mkdir } from 'node:fs/promises'
 import type { GroupContents, RegistryCredentials, VolumeFile } from '#engines/containers/engine.ts'
 import type { Seal } from '#kernel/ports.ts'
+import { withoutTrailing } from '#kernel/trailing.ts'
 import type { Repositories, SecretStore } from '../../dependencies.ts'
 import {
   allContainers,
@@ -83,8 +84,7 @@ function ownerOf({ place }: ContainerGroup): string {
 /** As `git clone` names it. */
 function defaultDirectory(repository: string): string {
   return (
-    repository
-      .replace(/\/+$/, '')
+    withoutTrailing(repository, '/')
       .split('/')
       .at(-1)
       ?.replace(/\.git$/, '') ?? 'repository'

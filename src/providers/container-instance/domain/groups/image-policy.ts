@@ -3,6 +3,8 @@
  * a short one could mean the id of an image that somebody else brought to the engine. Pure.
  */
 
+import { withoutTrailing } from '#kernel/trailing.ts'
+
 /** Registries (`registry.example:5000`), or folders of them (`docker.io/library`); empty: any image. */
 export type AllowedRegistries = readonly string[]
 
@@ -43,11 +45,10 @@ export function engineImage(image: string, allowed: AllowedRegistries): string {
 
 export function isAllowedImage(image: string, allowed: AllowedRegistries): boolean {
   if (allowed.length === 0) return true
-  const name = wholeName(image)
-    .replace(/@.*$/, '')
-    .replace(/:[^/:]*$/, '')
+  const [tagged = ''] = wholeName(image).split('@', 1)
+  const name = tagged.replace(/:[^/:]*$/, '')
   return allowed.some((entry) => {
-    const plain = entry.replace(/\/+$/, '').replace(/^[^/]+/, plainHost)
+    const plain = withoutTrailing(entry, '/').replace(/^[^/]+/, plainHost)
     return name === plain || name.startsWith(`${plain}/`)
   })
 }

@@ -269,7 +269,7 @@ function securityProblems(
   }
   const profile = security?.seccompProfile
   if (profile !== undefined) {
-    const reason = /^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(profile)
+    const reason = /^[A-Za-z0-9+/]*={0,2}$/.test(profile.replace(/\s/g, ''))
       ? seccompProblem(Buffer.from(profile, 'base64').toString())
       : 'expected base64'
     if (reason !== undefined) add('seccompProfile', reason)

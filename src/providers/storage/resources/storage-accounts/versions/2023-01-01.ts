@@ -6,6 +6,7 @@
 import Type from 'typebox'
 import type { Seal } from '#kernel/ports.ts'
 import { nameOf } from '#kernel/resource-id.ts'
+import { withoutTrailing } from '#kernel/trailing.ts'
 import { added, relaxed } from '#plane/declare/added.ts'
 import type { Version } from '#plane/declare/wire.ts'
 import { openKey, type StorageAccount, sealKey } from '../model.ts'
@@ -76,7 +77,7 @@ export function v2023_01_01(seal: Seal): Version<StorageAccount> {
         before !== undefined &&
         (accountKey === undefined || openKey(seal, place, before.sealedKey) === accountKey)
       const sealedKey = same ? before.sealedKey : sealKey(seal, place, accountKey ?? '')
-      return { kind, place, endpoint: endpoint.replace(/\/+$/, ''), accountName, sealedKey }
+      return { kind, place, endpoint: withoutTrailing(endpoint, '/'), accountName, sealedKey }
     },
     fromModel(model, { state, id }) {
       return {
