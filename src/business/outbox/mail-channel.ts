@@ -1,8 +1,7 @@
 /** Mail of documents: the PDF is made of what the document said when it was sent. Composing and handing over are given. */
 
 import { fileNameOf } from '../documents/pdf-document.ts'
-import { asPdf } from '../documents/printed-pdf.ts'
-import { Budget } from '../odata/budget.ts'
+import { createPdfMaker } from '../documents/pdf-maker.ts'
 import { addressesIn } from './addresses.ts'
 import type { Channel } from './deliver.ts'
 import type { MailPayload } from './entries.ts'
@@ -36,11 +35,13 @@ export interface Mailer {
 }
 
 export function mailChannel(mailer: Mailer): Channel {
+  // Not that of the requests: nobody waits there for mail.
+  const pdfs = createPdfMaker()
   return {
     async compose({ id, created_at: at, language, payload }) {
       // Written by `addEntry`.
       const { printed, replyTo, ...mail } = JSON.parse(payload) as MailPayload
-      const content = await asPdf(printed, Budget.ofAnswer())
+      const content = await pdfs.make(printed)
       const name = `${fileNameOf(`${printed.title} ${printed.number}`)}.pdf`
       return await mailer.compose({
         id,
