@@ -7,9 +7,9 @@ import { printRecord } from '../../output/print.ts'
 
 export const command: Command = defineCommand({
   name: 'migration retry',
-  summary: 'Begin databases anew that have failed; the others go on',
+  summary: 'Begin databases anew that have failed; the others stay as they are',
   notes: () =>
-    'While others of the migration are under way. At its end, make a new migration of those that failed.',
+    'While others of the migration are under way, or after its end. A cutover of them is asked for again.',
   arguments: [{ name: 'name', summary: 'The migration' }],
   options: { ...targetOptions, ...databasesOption, ...connectionOptions },
   examples: ['migration retry move -g demo -s shop -d stock'],

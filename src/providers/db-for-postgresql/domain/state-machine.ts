@@ -20,7 +20,7 @@ import type {
 } from '../resources/migrations/model.ts'
 import { concluded, endedState, endsInErrors, showDatabase, unstarted } from './database-state.ts'
 import { type Failure, failureText } from './engine-failure.ts'
-import { ordersFor } from './requested-actions.ts'
+import { nothingAsked, ordersFor } from './requested-actions.ts'
 
 /** What there is to look at before anything can be said. */
 type Look = 'nothing' | 'validation' | 'survey' | 'worker'
@@ -76,14 +76,84 @@ export function lookFor(model: Migration, last: Progress | undefined): Look {
   return last?.subState === 'ValidationInProgress' || isTriedAgain ? 'validation' : 'nothing'
 }
 
+/** What has come of a migration at its end of which databases are begun anew, before anybody has looked; else undefined. */
+export function begunAnew(
+  { round, databases = [] }: Migration,
+  last: Progress,
+): Progress | undefined {
+  if (!last.isSettled || (round?.number ?? 0) <= (last.round ?? 0)) return undefined
+  const again = unstarted(round?.databases ?? [], nothingAsked)
+  const isOf = (name: string) => (one: { readonly databaseName: string }) =>
+    one.databaseName === name
+  const states = databases.flatMap(
+    (name) => again.find(isOf(name)) ?? last.databases.find(isOf(name)) ?? [],
+  )
+  const { error: _of, plan: _done, waitedIn: _then, validation: _old, ...rest } = last
+  return { ...rest, ...start, databases: states, round: round?.number ?? 0 }
+}
+
 export function advance(
   model: Migration,
   before: Progress | undefined,
   seen: Seen,
   now: number,
 ): Progress {
-  const { todo: _done, lookInSeconds: _when, answers: _given, ...last } = before ?? start
-  if (last.isSettled) return seen.kind === 'worker' ? afterEnd(last, seen.observed) : last
+  if (before?.round === undefined || before.isSettled) return advanceRound(model, before, seen, now)
+  // What was done before stays as it was.
+  const round = model.round?.databases ?? []
+  const isOld = (name: string): boolean => !round.includes(name)
+  const old = before.databases.filter(({ databaseName }) => isOld(databaseName))
+  const own = before.databases.filter(({ databaseName }) => !isOld(databaseName))
+  const of = { ...model, databases: round }
+  const next = advanceRound(of, { ...before, databases: own }, seen, now)
+  const databases = [...old, ...next.databases]
+  const report =
+    seen.kind !== 'worker' || seen.report === undefined
+      ? before.report
+      : [...(before.report ?? []).filter(({ name }) => isOld(name)), ...seen.report]
+  return {
+    ...next,
+    databases,
+    ...(next.isSettled && next.state !== 'ValidationFailed'
+      ? { state: endedState(databases, false) }
+      : {}),
+    ...(report === undefined ? {} : { report }),
+  }
+}
+
+/** In place of what would go on while another migration is at the target. */
+export function inTurn(next: Progress, other: string): Progress {
+  const { plan: _not, todo: _yet, ...rest } = next
+  const waits = `It goes on when the migration '${other}' is at its end: one at a time is at work at a target.`
+  return {
+    ...rest,
+    state: 'InProgress',
+    subState: 'PerformingPreRequisiteSteps',
+    turn: other,
+    databases: next.databases.map((one) =>
+      one.migrationState === 'InProgress' ? { ...one, message: waits } : one,
+    ),
+    lookInSeconds: surveyLookSeconds,
+  }
+}
+
+function advanceRound(
+  model: Migration,
+  before: Progress | undefined,
+  seen: Seen,
+  now: number,
+): Progress {
+  const {
+    todo: _done,
+    lookInSeconds: _when,
+    answers: _given,
+    turn: _was,
+    ...last
+  } = before ?? start
+  if (last.isSettled) {
+    const ended = seen.kind === 'worker' ? afterEnd(last, seen.observed) : last
+    return (ended.isForgotten ? begunAnew(model, ended) : undefined) ?? ended
+  }
   if (last.plan !== undefined) return withWorker(model, { ...last, plan: last.plan }, seen, now)
   return beforeWorker(model, last, seen, now)
 }

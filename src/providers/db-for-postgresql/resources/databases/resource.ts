@@ -9,7 +9,7 @@ import { defineComputed, type GetContext } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Context } from '#plane/declare/resource.ts'
 import { type PostgresDependencies, types, version } from '../../dependencies.ts'
-import { findActive } from '../../domain/active-migration.ts'
+import { findAtTarget } from '../../domain/active-migration.ts'
 import { failed, failureText } from '../../domain/engine-failure.ts'
 import { ask, isPathName, look, pageOf } from '../../domain/server-call.ts'
 import { refuseParameters, refusePostgres } from '../../errors.ts'
@@ -58,7 +58,7 @@ export function serverDatabases({ engine, seal, words }: PostgresDependencies): 
     const server = parentOf(id)
     const found = await findServer(reader, server)
     if (found === undefined) throw refuse.ParentResourceNotFound({ id: server.text })
-    const active = await findActive(reader, server)
+    const active = await findAtTarget(reader, server)
     if (active !== undefined) {
       throw refusePostgres.ServerHasActiveMigration({ id: active.id.text })
     }

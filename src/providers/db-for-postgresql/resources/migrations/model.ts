@@ -3,6 +3,7 @@
 import type { DatabaseReport, MigrationSpec, ValidationReport } from '#engines/databases/engine.ts'
 import type { Seal } from '#kernel/ports.ts'
 import type { Resource } from '#plane/declare/resource.ts'
+import { tokenOf } from '#plane/subject.ts'
 import type { Sku, SslModeWord } from '../flexible-servers/model.ts'
 
 export type Flag = 'True' | 'False'
@@ -78,6 +79,13 @@ export interface Migration {
   /** When each was given last, in milliseconds. Absent in those made before it was kept. */
   readonly passwordsGiven?: Readonly<Record<'source' | 'target', number>>
   readonly asked: Asked
+  /** Databases that are begun anew after the end, and for which time of it. */
+  readonly round?: Round
+}
+
+export interface Round {
+  readonly number: number
+  readonly databases: readonly string[]
 }
 
 interface Passwords {
@@ -196,6 +204,10 @@ export interface Progress {
   readonly report?: readonly DatabaseReport[]
   /** The worker's record has been removed. */
   readonly isForgotten: boolean
+  /** Of `Migration.round`, the number of what this is about; 0 when left out. */
+  readonly round?: number
+  /** The migration that is at the target, while this one would go on and cannot. */
+  readonly turn?: string
   /** When to look again; never when left out. */
   readonly lookInSeconds?: number
 }
@@ -209,6 +221,27 @@ export function migrationOf(resource: Resource): {
     model: resource.model as Migration,
     progress: resource.observed as Progress | undefined,
   }
+}
+
+/**
+ * The name under which its engine knows a migration: another one for each round, since an engine never takes up again what
+ * has ended.
+ */
+export function tokenOfRound(token: string, progress: Progress | undefined): string {
+  const round = progress?.round ?? 0
+  return round === 0 ? token : `${token}r${round}`
+}
+
+export function tokenOfMigration(resource: Resource): string {
+  const token = tokenOf(resource.id, resource.systemData.createdAt)
+  return tokenOfRound(token, migrationOf(resource).progress)
+}
+
+/** Does it keep others from its target? Not while it waits before anything of its data has moved. */
+export function holdsPlace(progress: Progress | undefined): boolean {
+  if (!isActive(progress)) return false
+  if (progress?.turn !== undefined) return false
+  return progress?.plan !== undefined || progress?.state !== 'WaitingForUserAction'
 }
 
 export function isActive(progress: Progress | undefined): boolean {

@@ -1,6 +1,7 @@
 /** Works on migrations in the background: looks at servers or the worker, and does what the state machine says. */
 
 import type { DatabaseEngine } from '#engines/databases/engine.ts'
+import { parentOf } from '#kernel/resource-id.ts'
 import {
   defineReconciler,
   type Next,
@@ -8,17 +9,20 @@ import {
   type Subject,
 } from '#plane/declare/reconciled.ts'
 import type { PostgresDependencies } from '../../dependencies.ts'
+import { findAtTarget } from '../../domain/active-migration.ts'
 import { attempt, type Failure, failed, refusal } from '../../domain/engine-failure.ts'
 import { type Ends, endsOf, misdirected, specOf } from '../../domain/plan.ts'
-import { advance, lookFor, type Seen } from '../../domain/state-machine.ts'
+import { advance, inTurn, lookFor, type Seen } from '../../domain/state-machine.ts'
 import type { FoundServer } from '../flexible-servers/model.ts'
 import {
+  holdsPlace,
   isActive,
   type Migration,
   migrationOf,
   type Progress,
   type ServerMetadata,
   type Todo,
+  tokenOfRound,
 } from './model.ts'
 
 type Dependencies = Pick<PostgresDependencies, 'engine' | 'seal' | 'settings' | 'reader' | 'words'>
@@ -46,7 +50,11 @@ export function migrationReconciler(deps: Dependencies): Reconciler<Migration> {
       // On its way out it is called off, whatever was asked before.
       const asked: Migration = desired ?? { ...model, asked: { ...model.asked, cancel: 'all' } }
       const seen: Seen = failure ?? (await look(deps, subject, asked))
-      return advance(asked, last, seen, now)
+      const next = advance(asked, last, seen, now)
+      // The store's unique key has the last word where two go on at once.
+      if (!holdsPlace(next) || (last !== undefined && holdsPlace(last))) return next
+      const other = await findAtTarget(deps.reader, parentOf(subject.id), subject.id)
+      return other === undefined ? next : inTurn(next, other.id.text)
     },
     next(_subject, progress): Next<Todo, Progress> {
       const { todo, lookInSeconds } = progress
@@ -61,9 +69,19 @@ export function migrationReconciler(deps: Dependencies): Reconciler<Migration> {
   })
 }
 
-async function look(deps: Dependencies, subject: Asking, model: Migration): Promise<Seen> {
+/** What is wanted of it in this round. */
+function inRound(model: Migration, last: Progress | undefined): Migration {
+  const { round } = model
+  return last?.round === undefined || round === undefined
+    ? model
+    : { ...model, databases: round.databases }
+}
+
+async function look(deps: Dependencies, subject: Asking, whole: Migration): Promise<Seen> {
   const { engine } = deps
-  const { token, last } = subject
+  const { last } = subject
+  const token = tokenOfRound(subject.token, last)
+  const model = inRound(whole, last)
   const wanted = lookFor(model, last)
   if (wanted === 'nothing') return { kind: 'nothing' }
   if (wanted === 'worker') {
@@ -123,7 +141,9 @@ async function metadataOf(
 /** One idempotent step: all of it may come again, from another process. */
 async function act(deps: Dependencies, subject: Asking, todo: Todo): Promise<Failure | undefined> {
   const { engine } = deps
-  const { token, model, last } = subject
+  const { last } = subject
+  const token = tokenOfRound(subject.token, last)
+  const model = inRound(subject.model, last)
   switch (todo.kind) {
     case 'forget':
       await engine.forget(token)

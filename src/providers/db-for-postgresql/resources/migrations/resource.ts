@@ -13,7 +13,7 @@ import { refusePostgres } from '../../errors.ts'
 import { migrationProgress } from './actions/progress.ts'
 import { migrationReport } from './actions/report.ts'
 import { migrationCatchUp, migrationRetry } from './actions/worker-orders.ts'
-import { isActive, type Migration, migrationOf, type Progress } from './model.ts'
+import { holdsPlace, isActive, type Migration, migrationOf, type Progress } from './model.ts'
 import { migrationReconciler } from './reconcile.ts'
 import { migrationRules, rightsToSource } from './rules.ts'
 import { migrationVersion } from './versions/2025-08-01.ts'
@@ -68,7 +68,7 @@ export function migrations(deps: PostgresDependencies): ResourceType {
     unique: {
       key: (id, _model, observed) =>
         // Written by the reconciler of this type alone.
-        isActive((observed ?? undefined) as Progress | undefined)
+        holdsPlace((observed ?? undefined) as Progress | undefined)
           ? `migration-target|${parentOf(id).key}`
           : undefined,
       refuse: (id, existing) =>

@@ -3,8 +3,7 @@
 import Type from 'typebox'
 import type { DatabaseEngine } from '#engines/databases/engine.ts'
 import type { Action } from '#plane/declare/action.ts'
-import { tokenOf } from '#plane/subject.ts'
-import type { Migration } from '../model.ts'
+import { type Migration, tokenOfMigration } from '../model.ts'
 
 const count = Type.Integer({ minimum: 0 })
 
@@ -40,9 +39,7 @@ export function migrationProgress(engine: DatabaseEngine): Action<Migration> {
     }),
     async run({ resource }) {
       if (resource === undefined) throw new Error('a stored resource is acted on')
-      const { worker, message, databases } = await engine.observe(
-        tokenOf(resource.id, resource.systemData.createdAt),
-      )
+      const { worker, message, databases } = await engine.observe(tokenOfMigration(resource))
       return { status: 200, body: { worker, message, databases } }
     },
   }

@@ -4,9 +4,8 @@ import Type from 'typebox'
 import type { DatabaseEngine, DatabaseReport } from '#engines/databases/engine.ts'
 import { nameOf } from '#kernel/resource-id.ts'
 import type { Action } from '#plane/declare/action.ts'
-import { tokenOf } from '#plane/subject.ts'
 import { isoTime } from '../../../dependencies.ts'
-import { type Migration, migrationOf } from '../model.ts'
+import { type Migration, migrationOf, tokenOfMigration } from '../model.ts'
 
 const count = Type.Integer({ minimum: 0 })
 
@@ -50,7 +49,7 @@ export function migrationReport(engine: DatabaseEngine): Action<Migration> {
     async run({ resource }) {
       if (resource === undefined) throw new Error('a stored resource is acted on')
       const { model, progress } = migrationOf(resource)
-      const token = tokenOf(resource.id, resource.systemData.createdAt)
+      const token = tokenOfMigration(resource)
       const databases = progress?.report ?? (await engine.report(token))
       const body = {
         name: nameOf(resource.id),

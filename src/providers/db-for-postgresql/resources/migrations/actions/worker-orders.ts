@@ -4,10 +4,15 @@ import Type from 'typebox'
 import type { DatabaseEngine } from '#engines/databases/engine.ts'
 import { nameOf } from '#kernel/resource-id.ts'
 import type { Action } from '#plane/declare/action.ts'
-import { tokenOf } from '#plane/subject.ts'
 import { attempt, failed } from '../../../domain/engine-failure.ts'
 import { refuseParameters, refusePostgres } from '../../../errors.ts'
-import { type DatabaseState, type Migration, migrationOf } from '../model.ts'
+import {
+  type DatabaseState,
+  type Migration,
+  migrationOf,
+  type Progress,
+  tokenOfMigration,
+} from '../model.ts'
 
 interface Body {
   readonly databases?: readonly string[]
@@ -20,6 +25,12 @@ interface WorkerOrder {
   /** In words, after "a database". */
   readonly which: string
   order(migration: string, databases: readonly string[]): Promise<void>
+  /** What is stored in its place where the migration is at its end; left out where nothing can be done then. */
+  readonly afterEnd?: (
+    model: Migration,
+    progress: Progress,
+    databases: readonly string[],
+  ) => Migration
 }
 
 const databasesMax = 50
@@ -35,14 +46,32 @@ export function migrationCatchUp(engine: DatabaseEngine): Action<Migration> {
 
 export function migrationRetry(engine: DatabaseEngine): Action<Migration> {
   return orderOf({
-    description: 'Begin databases anew that have failed, while the others of the migration go on',
+    description:
+      'Begin databases anew that have failed, while the others of the migration go on, or after its end',
     isMeant: ({ migrationOperation }) => migrationOperation === 'Failed',
     which: 'that has failed',
     order: (migration, databases) => engine.retry(migration, databases),
+    afterEnd: inAnotherRound,
   })
 }
 
-function orderOf({ description, isMeant, which, order }: WorkerOrder): Action<Migration> {
+/** What was asked for them before is over: a cutover is to be asked for again. */
+function inAnotherRound(
+  model: Migration,
+  progress: Progress,
+  databases: readonly string[],
+): Migration {
+  const without = (list: readonly string[] | 'all'): readonly string[] =>
+    (list === 'all' ? (model.databases ?? []) : list).filter((name) => !databases.includes(name))
+  const { cutover, cancel } = model.asked
+  return {
+    ...model,
+    asked: { cutover: without(cutover), cancel: without(cancel) },
+    round: { number: (progress.round ?? 0) + 1, databases },
+  }
+}
+
+function orderOf({ description, isMeant, which, order, afterEnd }: WorkerOrder): Action<Migration> {
   return {
     method: 'POST',
     description,
@@ -55,10 +84,11 @@ function orderOf({ description, isMeant, which, order }: WorkerOrder): Action<Mi
       ),
     }),
     bodyOptional: true,
+    ...(afterEnd === undefined ? {} : { writes: true }),
     answer: Type.Object({ databases: Type.Array(Type.String()) }),
     async run({ resource }, body: Body | undefined) {
       if (resource === undefined) throw new Error('a stored resource is acted on')
-      const { progress } = migrationOf(resource)
+      const { model, progress } = migrationOf(resource)
       const refuse = (reason: string) =>
         refusePostgres.MigrationStateConflict({
           name: nameOf(resource.id),
@@ -76,9 +106,13 @@ function orderOf({ description, isMeant, which, order }: WorkerOrder): Action<Mi
       }
       if (databases.length === 0) throw refuse(`there is no database ${which}`)
       if (progress?.isSettled === true) {
-        throw refuse(`it is at its end: make a new migration of ${databases.join(', ')}`)
+        if (afterEnd === undefined) throw refuse('it is at its end')
+        if (model.round !== undefined && model.round.number > (progress.round ?? 0)) {
+          throw refuse(`${model.round.databases.join(', ')} are being begun anew already`)
+        }
+        return { status: 200, body: { databases }, model: afterEnd(model, progress, databases) }
       }
-      const token = tokenOf(resource.id, resource.systemData.createdAt)
+      const token = tokenOfMigration(resource)
       const outcome = await attempt(() => order(token, databases))
       if (failed(outcome)) throw refuse(outcome.message)
       return { status: 200, body: { databases } }

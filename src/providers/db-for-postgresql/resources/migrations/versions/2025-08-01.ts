@@ -206,6 +206,7 @@ export function migrationVersion(seal: Seal, newId: () => string): Version<Migra
         ...optional('windowEnd', given.migrationWindowEndTimeInUtc),
         sourceId: given.sourceDbServerResourceId,
         ...optional('acceptedAt', acceptedAt),
+        ...optional('round', previous?.round),
         migrateRoles: 'False',
         setUpReplication: 'False',
       } as const

@@ -3,7 +3,7 @@
 import type { Finding, ValidationReport } from '#engines/databases/engine.ts'
 import { isoTime } from '../../../dependencies.ts'
 import { ordersFor } from '../../../domain/requested-actions.ts'
-import { answersOf } from '../../../domain/state-machine.ts'
+import { answersOf, begunAnew } from '../../../domain/state-machine.ts'
 import type { DatabaseState, Migration, Progress } from '../model.ts'
 
 export function showStatus(progress: Progress | undefined): object {
@@ -49,7 +49,8 @@ export function afterAnswers(
   model: Migration,
   progress: Progress | undefined,
 ): Progress | undefined {
-  if (progress === undefined || progress.isSettled) return progress
+  if (progress === undefined) return progress
+  if (progress.isSettled) return begunAnew(model, progress) ?? progress
   const names = progress.databases.map(({ databaseName }) => databaseName)
   const { cutover, cancel } = ordersFor(model.asked, names)
   const databases = progress.databases.map((one): DatabaseState => {
