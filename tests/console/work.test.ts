@@ -102,6 +102,33 @@ function journeys(): void {
     assert.equal((await installation.request('DELETE', lock)).status, 200)
   })
 
+  test('a running deployment as a graph: who waits for whom, what failed and why, what was not begun', async () => {
+    const { page } = opened
+    const path = `${group}/providers/Vendor.Resources/deployments/graph`
+    const made = await installation.request('PUT', `${path}?api-version=2021-04-01`, {
+      body: { properties: { mode: 'Incremental', template: templateThatFails } },
+    })
+    assert.equal(made.status, 201, made.text)
+    await opened.open(`/resource${path}`)
+    const graph = page.getByRole('region', { name: 'Steps and what they wait for' })
+    const step = (name: string) => graph.getByRole('listitem').filter({ hasText: `shop / ${name}` })
+    await step('slow').first().getByText('Running', { exact: true }).waitFor()
+    await step('last').first().getByText('Waiting', { exact: true }).waitFor()
+    await opened.assertFit('deployment-running')
+    await page.getByRole('status').getByText('Failed').waitFor()
+    await step('slow').first().getByText('Succeeded', { exact: true }).waitFor()
+    await step('bad').first().getByText('Failed', { exact: true }).waitFor()
+    await step('last').first().getByText('Not begun', { exact: true }).waitFor()
+    await step('last').first().getByText('Waits for shop / bad.').waitFor()
+    const reason = page.getByRole('alert').filter({ hasText: 'Why it failed: shop / bad' })
+    await reason
+      .getByText(/'nonsense' is no word of it/)
+      .first()
+      .waitFor()
+    await page.getByRole('link', { name: 'Deploy again' }).waitFor()
+    await opened.assertFit('deployment-failed')
+  })
+
   test('the container: its state, what it wrote, a restart', async () => {
     const { page } = opened
     await page.getByRole('link', { name: 'Containers' }).click()
@@ -116,6 +143,48 @@ function journeys(): void {
     await page.getByRole('button', { name: 'Restart' }).click()
     await page.getByText('Running', { exact: true }).waitFor()
   })
+}
+
+const groupType = 'Vendor.ContainerInstance/containerGroups'
+
+/** One container and what it does; the engine is simulated. */
+function templateGroup(name: string, script: string, init: string, before: string) {
+  const container = (does: string) => ({
+    name: 'web',
+    properties: {
+      image: 'busybox',
+      environmentVariables: [{ name: 'ARMATURE_SIMULATE', value: does }],
+      resources: { requests: { cpu: 1, memoryInGB: 1 } },
+    },
+  })
+  return {
+    type: groupType,
+    apiVersion: '2025-09-01',
+    name,
+    location: 'local',
+    dependsOn: [before],
+    properties: {
+      osType: 'Linux',
+      containers: [container(script)],
+      initContainers: [{ ...container(init), name: 'prepare' }],
+    },
+  }
+}
+
+const templateThatFails = {
+  $schema: 'https://schema.example/2019-04-01/deploymentTemplate.json#',
+  contentVersion: '1.0.0.0',
+  resources: [
+    ...['first', 'side'].map((name) => ({
+      type: 'Vendor.ManagedIdentity/userAssignedIdentities',
+      apiVersion: '2023-01-31',
+      name,
+      location: 'local',
+    })),
+    templateGroup('slow', '', 'exit:0@4s', 'first'),
+    templateGroup('bad', 'nonsense', '', 'slow'),
+    templateGroup('last', '', '', 'bad'),
+  ],
 }
 
 const operator = { signInName: 'operator', password: 'somebody who works at night' }

@@ -271,7 +271,7 @@ export interface Operations {
     }
   }
   listDeploymentOperations: {
-    path: { subscriptionId: string; resourceGroupName: string; deploymentName: string }
+    path: { scope: string; deploymentName: string }
     body: undefined
     answer: {
       readonly value: readonly (unknown)[]
@@ -1790,7 +1790,7 @@ export const operations: {
   validateDeployment: { method: 'POST', path: '/{scope}/providers/Vendor.Resources/deployments/{deploymentName}/validate', version: '2021-04-01' },
   whatIfDeployment: { method: 'POST', path: '/{scope}/providers/Vendor.Resources/deployments/{deploymentName}/whatIf', version: '2021-04-01' },
   exportDeployment: { method: 'POST', path: '/{scope}/providers/Vendor.Resources/deployments/{deploymentName}/exportTemplate', version: '2021-04-01' },
-  listDeploymentOperations: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/deployments/{deploymentName}/operations', version: '2021-04-01' },
+  listDeploymentOperations: { method: 'GET', path: '/{scope}/providers/Vendor.Resources/deployments/{deploymentName}/operations', version: '2021-04-01' },
   listContainerGroups: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.ContainerInstance/containerGroups', version: '2025-09-01' },
   getContainerGroup: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.ContainerInstance/containerGroups/{containerGroupName}', version: '2025-09-01' },
   restartContainerGroup: { method: 'POST', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.ContainerInstance/containerGroups/{containerGroupName}/restart', version: '2025-09-01' },

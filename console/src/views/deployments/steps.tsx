@@ -1,7 +1,7 @@
-/** What became of each resource of a deployment, with the reason where one failed. Asked again while it goes on. */
+/** What became of each resource of a deployment, as a graph and as a table, with the reason where one failed. Asked again while it goes on. */
 
 import { Button, makeStyles, Text, tokens } from '@fluentui/react-components'
-import { call } from '../../api/client.ts'
+import { call, type Problem } from '../../api/client.ts'
 import { readId, shortId } from '../../api/ids.ts'
 import { type Envelope, useCall, useList, useWrite } from '../../api/queries.ts'
 import { AppLink, resourcePath } from '../../components/app-link.tsx'
@@ -12,6 +12,7 @@ import { State } from '../../components/state.tsx'
 import { Table } from '../../components/table.tsx'
 import { deploymentTexts } from '../../texts/work.ts'
 import type { TabProps } from '../resource/resource.tsx'
+import { DeploymentGraph, type GraphStep } from './deployment-graph.tsx'
 import { outcomeColumns } from './outcome-columns.tsx'
 
 /** What the documents leave open of a step. */
@@ -22,11 +23,19 @@ interface Step extends Envelope {
     readonly provisioningState: string
     readonly timestamp?: string
     readonly duration?: string
-    readonly statusMessage?: {
-      readonly error?: { readonly code: string; readonly message: string }
-    }
+    readonly statusMessage?: { readonly error?: Problem }
     readonly targetResource?: { readonly id: string; readonly resourceType: string }
   }
+}
+
+/** What the documents leave open of a deployment's `dependencies`. */
+interface Target {
+  readonly id: string
+  readonly resourceType: string
+}
+
+interface Dependency extends Target {
+  readonly dependsOn: readonly Target[]
 }
 
 const ended = ['Succeeded', 'Failed', 'Canceled']
@@ -37,18 +46,15 @@ const useStyles = makeStyles({
     paddingLeft: tokens.spacingHorizontalM,
     overflowWrap: 'anywhere',
   },
+  details: { margin: 0, paddingLeft: tokens.spacingHorizontalL },
 })
 
 export function Steps({ id }: TabProps) {
   const styles = useStyles()
-  const { subscriptionId = '', group = '', name } = readId(id)
+  const { group = '', name } = readId(id)
   const scope = id.slice(0, id.toLowerCase().lastIndexOf('/providers/'))
-  const path = { subscriptionId, resourceGroupName: group, deploymentName: name }
-  const itself = useCall(
-    'getDeployment',
-    { path: { scope, deploymentName: name } },
-    { untilEnded: true },
-  )
+  const path = { scope, deploymentName: name }
+  const itself = useCall('getDeployment', { path }, { untilEnded: true })
   const state = itself.data?.properties.provisioningState ?? ''
   const running = !ended.includes(state)
   const found = useList<'listDeploymentOperations', Step>(
@@ -56,7 +62,7 @@ export function Steps({ id }: TabProps) {
     { path },
     { every: running ? 1_500 : false },
   )
-  const cancel = useWrite(() => call('cancelDeployment', { path: { scope, deploymentName: name } }))
+  const cancel = useWrite(() => call('cancelDeployment', { path }))
   const failed = found.rows.filter(
     ({ properties }) => properties.statusMessage?.error !== undefined,
   )
@@ -87,9 +93,16 @@ export function Steps({ id }: TabProps) {
             <Text weight="semibold" block>
               {deploymentTexts.why}: {shortId(properties.targetResource?.id ?? '')}
             </Text>
-            {properties.statusMessage?.error?.code}: {properties.statusMessage?.error?.message}
+            <Reason problem={properties.statusMessage?.error} />
           </div>
         ))}
+        <DeploymentGraph
+          steps={stepsOf(
+            (itself.data?.properties.dependencies ?? []) as unknown as readonly Dependency[],
+            found.rows,
+          )}
+          isRunning={running}
+        />
         <Table
           {...found}
           label={deploymentTexts.operations}
@@ -127,4 +140,51 @@ export function Steps({ id }: TabProps) {
       )}
     </>
   )
+}
+
+/** The code and the message, and below them what lies behind. */
+function Reason({ problem }: { readonly problem: Problem | undefined }) {
+  const styles = useStyles()
+  if (problem === undefined) return null
+  return (
+    <>
+      {problem.code}: {problem.message}
+      {(problem.details ?? []).length > 0 && (
+        <ul className={styles.details}>
+          {problem.details?.map((one) => (
+            <li key={`${one.code} ${one.target} ${one.message}`}>
+              <Reason problem={one} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  )
+}
+
+/** Those that have begun, and those that others wait for or that wait. Ids are compared in lower case. */
+function stepsOf(dependencies: readonly Dependency[], begun: readonly Step[]): GraphStep[] {
+  const targets = new Map<string, Target>()
+  const after = new Map<string, readonly string[]>()
+  for (const one of dependencies) {
+    for (const target of [one, ...one.dependsOn]) targets.set(target.id.toLowerCase(), target)
+    after.set(
+      one.id.toLowerCase(),
+      one.dependsOn.map(({ id }) => id.toLowerCase()),
+    )
+  }
+  const states = new Map<string, string>()
+  for (const { properties } of begun) {
+    if (properties.targetResource === undefined) continue
+    const key = properties.targetResource.id.toLowerCase()
+    if (!targets.has(key)) targets.set(key, properties.targetResource)
+    states.set(key, properties.provisioningState)
+  }
+  const idOf = (key: string): string => targets.get(key)?.id ?? key
+  return [...targets].map(([key, { id, resourceType }]) => ({
+    id,
+    type: resourceType,
+    dependsOn: (after.get(key) ?? []).map(idOf),
+    state: states.get(key),
+  }))
 }
