@@ -106,6 +106,11 @@ function journeys(): void {
     await page.getByRole('searchbox', { name: 'Filter by name' }).fill('second')
     await page.getByText('1 row', { exact: true }).waitFor()
     assert.match(page.url(), /q=second/)
+    await page.getByRole('searchbox', { name: 'Filter by name' }).fill('')
+    await page.getByRole('searchbox', { name: 'Tag, or tag=value' }).fill('שם=ערך')
+    await page.getByText('2 rows', { exact: true }).waitFor()
+    await page.getByRole('searchbox', { name: 'Tag, or tag=value' }).fill('שם=other')
+    await page.getByText('None passes the filters.').waitFor()
     await page.keyboard.press('Control+k')
     await page.getByRole('textbox', { name: 'Names, types, ids, groups' }).fill('first-id')
     // What Enter opens is the first of what was found.
@@ -142,6 +147,44 @@ function journeys(): void {
     await page.getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('button', { name: 'Remove the lock' }).click()
     await page.getByText('Nothing keeps this from being changed or deleted.').waitFor()
+  })
+
+  test('a saved view: its filters and columns come back, for this person alone, and it can be removed', async () => {
+    const { page } = opened
+    await opened.open('/resources?group=web&q=second')
+    await page.getByText('1 row', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Columns' }).click()
+    await page.getByRole('menuitemcheckbox', { name: 'Location' }).click()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Saved views' }).click()
+    await page.getByRole('menuitem', { name: 'Save this view' }).click()
+    await page.getByRole('textbox', { name: 'Name' }).fill('Second ones')
+    await opened.assertFit('save-view')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByRole('button', { name: 'Second ones' }).waitFor()
+    await page.getByRole('button', { name: 'Columns' }).click()
+    await page.getByRole('menuitemcheckbox', { name: 'Location' }).click()
+    await page.keyboard.press('Escape')
+    await opened.open('/resources')
+    await page.getByRole('columnheader', { name: 'Location' }).waitFor()
+    await page.getByRole('button', { name: 'Saved views' }).click()
+    await page.getByRole('menuitem', { name: 'Second ones' }).click()
+    await page.getByText('1 row', { exact: true }).waitFor()
+    await page.getByRole('columnheader', { name: 'Location' }).waitFor({ state: 'detached' })
+    assert.match(page.url(), /group=web/)
+    assert.equal(
+      await page.getByRole('searchbox', { name: 'Filter by name' }).inputValue(),
+      'second',
+    )
+    const kept = await page.evaluate<string[]>('Object.keys(localStorage)')
+    assert.deepEqual(
+      kept.filter((key) => key.includes('views')),
+      [`armature.${installation.principalId}.views.resources`],
+    )
+    await page.getByRole('button', { name: 'Second ones' }).click()
+    await opened.assertFit('saved-views')
+    await page.getByRole('menuitem', { name: 'Remove Second ones' }).click()
+    await page.getByRole('button', { name: 'Saved views' }).waitFor()
   })
 
   test('what others change is shown without a look: the stream of changes tells of it', async () => {

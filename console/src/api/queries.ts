@@ -7,6 +7,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query'
+import { useMemo } from 'react'
 import {
   type AnswerOf,
   type ApiFailure,
@@ -147,8 +148,10 @@ function useRows<T>(
     refetchInterval: useEvery(ask),
     meta: { live: ask.live },
   })
+  const { data } = found
+  const rows = useMemo(() => (data ?? []).flatMap(({ value }) => value) as readonly T[], [data])
   return {
-    rows: (found.data ?? []).flatMap(({ value }) => value) as readonly T[],
+    rows,
     loading: found.isLoading || found.isFetchingNextPage,
     error: found.error,
     more: found.hasNextPage,

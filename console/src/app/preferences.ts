@@ -1,33 +1,57 @@
-/** What this browser keeps of how somebody likes to look at things. Nothing secret, and nothing of the data. */
+/**
+ * What this browser keeps of how somebody likes to look at things (decision 191). Nothing secret, and nothing of the data but
+ * the names in a filter.
+ */
 
-import { useState } from 'react'
+import { useSyncExternalStore } from 'react'
+import { person } from '../api/session.ts'
 
 const prefix = 'armature.'
 
-export function usePreference<T extends string = string>(name: string, otherwise: T) {
-  const [value, set] = useState<T>(() => (read(name) as T | null) ?? otherwise)
-  return [
-    value,
-    (next: T) => {
-      set(next)
-      write(name, next)
-    },
-  ] as const
+/** Of a browser that forbids storage: they last as long as the page. */
+const unkept = new Map<string, string>()
+const listeners = new Set<() => void>()
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
 }
 
-/** A browser may forbid storage; then preferences last as long as the page. */
-function read(name: string): string | null {
+/** Of this browser, whoever is signed in. */
+export function usePreference<T extends string = string>(name: string, otherwise: T) {
+  // What was kept by an earlier release is taken as it is.
+  const value = useSyncExternalStore(subscribe, () => readPreference(name)) as T | null
+  return [value ?? otherwise, (next: T) => writePreference(name, next)] as const
+}
+
+/** Of the person who is signed in. */
+export function useOwnPreference(name: string, otherwise: string) {
+  return usePreference(ownName(name), otherwise)
+}
+
+/** The name of a preference of the person who is signed in. */
+export function ownName(name: string): string {
+  return `${person()?.id ?? ''}.${name}`
+}
+
+/** The preference that holds which columns of a table are hidden, parted by blanks. */
+export function columnsOf(table: string): string {
+  return `columns.${table}`
+}
+
+export function readPreference(name: string): string | null {
   try {
     return localStorage.getItem(prefix + name)
   } catch {
-    return null
+    return unkept.get(name) ?? null
   }
 }
 
-function write(name: string, value: string): void {
+export function writePreference(name: string, value: string): void {
   try {
     localStorage.setItem(prefix + name, value)
   } catch {
-    // As above.
+    unkept.set(name, value)
   }
+  for (const listener of listeners) listener()
 }

@@ -30,7 +30,15 @@ const bad = [
   'revoked',
   'sourcedeleted',
 ]
-const quiet = ['informational', 'canceled', 'stopped', 'deleted', 'disabled', 'waiting', 'not begun']
+const quiet = [
+  'informational',
+  'canceled',
+  'stopped',
+  'deleted',
+  'disabled',
+  'waiting',
+  'not begun',
+]
 
 /** A word of each meaning. */
 const words = { good: 'succeeded', bad: 'failed' } as const

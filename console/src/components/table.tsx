@@ -25,7 +25,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
 import { changedJustNow } from '../api/live.ts'
 import type { Rows } from '../api/queries.ts'
-import { usePreference } from '../app/preferences.ts'
+import { columnsOf, useOwnPreference } from '../app/preferences.ts'
 import { appTexts, tableTexts } from '../texts/app.ts'
 import { Refusal } from './refusal.tsx'
 
@@ -44,6 +44,8 @@ export interface Column<T> {
 }
 
 const rowHeight = 44
+/** Rows before the end at which the next page is read. */
+const readAhead = 60
 /** Below this width of the window only the main columns are shown. */
 const narrow = '@media (max-width: 700px)'
 
@@ -134,7 +136,7 @@ interface TableProps<T> extends Pick<Rows<T>, 'rows' | 'loading' | 'error' | 'mo
 export function Table<T>(props: TableProps<T>) {
   const { label, name, columns, rows, loading, error, more, keyOf, selection } = props
   const styles = useStyles()
-  const [hidden, setHidden] = usePreference<string>(`columns.${name}`, '')
+  const [hidden, setHidden] = useOwnPreference(columnsOf(name), '')
   const [sort, setSort] = useState<{ readonly id: string; readonly down: boolean }>()
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set())
   const shown = columns.filter(({ id }) => !hidden.split(' ').includes(id))
@@ -199,7 +201,7 @@ function VirtualRows<T>(props: VirtualProps<T>) {
   const items = virtual.getVirtualItems()
   const last = items.at(-1)?.index ?? -1
   useEffect(() => {
-    if (more && last >= sorted.length - 20) loadMore()
+    if (more && last >= sorted.length - readAhead) loadMore()
   }, [more, last, sorted.length, loadMore])
   const cellClass = (column: Column<T>): string =>
     mergeClasses(styles.cell, column.numeric && styles.numeric, column.wideOnly && styles.wide)

@@ -25,6 +25,7 @@ export const resourcesTexts = {
   groups: 'Resource groups',
   resources: 'Resources',
   filter: 'Filter by name',
+  tagFilter: 'Tag, or tag=value',
   type: 'Type',
   anyType: 'Any type',
   group: 'Group',
@@ -35,7 +36,8 @@ export const resourcesTexts = {
   tags: 'Tags',
   created: 'Created',
   emptyTitle: 'No resources here',
-  emptyFiltered: 'None of the resources that were read so far passes the filter.',
+  emptyFiltered: 'None of those that were read so far passes the filter.',
+  nonePasses: 'None passes the filters.',
   emptyText: 'Deploy a template or create a group to begin.',
   emptyGroups: 'No resource groups yet',
   delete: (count: number) => `Delete ${count}`,
@@ -44,6 +46,16 @@ export const resourcesTexts = {
   deleteType: (name: string) => `Type ${name} to go on`,
   deleteNow: 'Delete',
   refresh: 'Refresh',
+}
+
+export const savedViewsTexts = {
+  title: 'Saved views',
+  save: 'Save this view',
+  submit: 'Save',
+  name: 'Name',
+  hint: 'Its filters and columns are kept in this browser, for you.',
+  replaces: 'A view of this name is there; it is replaced.',
+  remove: (name: string) => `Remove ${name}`,
 }
 
 export const createGroupTexts = {

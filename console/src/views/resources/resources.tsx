@@ -1,12 +1,12 @@
 /** Resources: groups and everything in them, as tables that can be searched, filtered and acted on. */
 
-import { Button, Input, makeStyles, Select, Tab, TabList, tokens } from '@fluentui/react-components'
+import { Button, makeStyles, Tab, TabList, tokens } from '@fluentui/react-components'
 import { AddRegular } from '@fluentui/react-icons/svg/add'
 import { ArrowClockwiseRegular } from '@fluentui/react-icons/svg/arrow-clockwise'
 import { DeleteRegular } from '@fluentui/react-icons/svg/delete'
 import { lazy, Suspense, useState } from 'react'
 import { readId } from '../../api/ids.ts'
-import { type ItemOf, useCall, useList } from '../../api/queries.ts'
+import { type ItemOf, useList } from '../../api/queries.ts'
 import { useSearch, useSetSearch } from '../../app/address.ts'
 import { useSubscriptions } from '../../app/subscription.ts'
 import { AppLink, resourcePath } from '../../components/app-link.tsx'
@@ -15,6 +15,8 @@ import { momentText, State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { createGroupTexts, resourcesTexts } from '../../texts/resources.ts'
 import type { ListedResource } from '../home/home.tsx'
+import { filterOf, GroupFilter, TextFilter, TypeFilter } from './resource-filters.tsx'
+import { SavedViews } from './saved-views.tsx'
 
 const CreateGroup = lazy(async () => ({
   default: (await import('./create-group.tsx')).CreateGroup,
@@ -25,7 +27,6 @@ const DeleteDialog = lazy(async () => ({
 
 const useStyles = makeStyles({
   filters: { display: 'flex', flexWrap: 'wrap', gap: tokens.spacingHorizontalS },
-  filter: { minWidth: '140px', maxWidth: '100%' },
 })
 
 export function Resources() {
@@ -49,7 +50,9 @@ export function Resources() {
     >
       <TabList
         selectedValue={view}
-        onTabSelect={(_, { value }) => setSearch({ view: String(value), type: undefined })}
+        onTabSelect={(_, { value }) =>
+          setSearch({ view: String(value), type: undefined, tag: undefined })
+        }
       >
         <Tab value="resources">{resourcesTexts.resources}</Tab>
         <Tab value="groups">{resourcesTexts.groups}</Tab>
@@ -137,7 +140,12 @@ function Groups({ subscriptionId }: { readonly subscriptionId: string }) {
   return (
     <>
       <div className={styles.filters}>
-        <NameFilter value={q} onChange={(text) => setSearch({ q: text }, { replace: true })} />
+        <TextFilter
+          label={resourcesTexts.filter}
+          value={q}
+          onChange={(text) => setSearch({ q: text }, { replace: true })}
+        />
+        <SavedViews table="groups" />
       </div>
       <Table
         {...found}
@@ -156,14 +164,18 @@ function Groups({ subscriptionId }: { readonly subscriptionId: string }) {
   )
 }
 
+/** Resources of one page: long enough that a long list is few requests, short enough to come at once. */
+const pageSize = '500'
+
 function AllResources({ subscriptionId }: { readonly subscriptionId: string }) {
   const styles = useStyles()
-  const { type = '', group = '', q = '' } = useSearch()
+  const { type = '', group = '', q = '', tag = '' } = useSearch()
   const setSearch = useSetSearch()
   const groups = useList('listGroups', { path: { subscriptionId } })
   const query = {
     $expand: 'createdTime,provisioningState',
-    $filter: type === '' ? undefined : `resourceType eq '${type}'`,
+    $filter: filterOf({ q, type, tag }),
+    $top: pageSize,
   }
   const all = useList<'listResources', ListedResource>(
     'listResources',
@@ -179,37 +191,40 @@ function AllResources({ subscriptionId }: { readonly subscriptionId: string }) {
   return (
     <>
       <div className={styles.filters}>
-        <NameFilter value={q} onChange={(text) => setSearch({ q: text }, { replace: true })} />
-        <Select
-          className={styles.filter}
-          aria-label={resourcesTexts.group}
+        <TextFilter
+          label={resourcesTexts.filter}
+          value={q}
+          onChange={(text) => setSearch({ q: text }, { replace: true })}
+        />
+        <GroupFilter
+          names={groups.rows.map(({ name }) => name)}
           value={group}
-          onChange={(_, { value }) => setSearch({ group: value })}
-        >
-          <option value="">{resourcesTexts.anyGroup}</option>
-          {groups.rows.map(({ name }) => (
-            <option key={name}>{name}</option>
-          ))}
-        </Select>
+          onChange={(value) => setSearch({ group: value })}
+        />
         <TypeFilter
           subscriptionId={subscriptionId}
           value={type}
           onChange={(value) => setSearch({ type: value })}
         />
+        <TextFilter
+          label={resourcesTexts.tagFilter}
+          value={tag}
+          onChange={(text) => setSearch({ tag: text }, { replace: true })}
+        />
         <Button icon={<ArrowClockwiseRegular />} onClick={found.reload}>
           {resourcesTexts.refresh}
         </Button>
+        <SavedViews table="resources" />
       </div>
       <Table
         {...found}
-        rows={byName(found.rows, q)}
         label={resourcesTexts.resources}
         name="resources"
         columns={resourceColumns}
         keyOf={({ id }) => id}
         empty={{
           title: resourcesTexts.emptyTitle,
-          text: q === '' ? resourcesTexts.emptyText : resourcesTexts.emptyFiltered,
+          text: query.$filter === undefined ? resourcesTexts.emptyText : resourcesTexts.nonePasses,
         }}
         selection={{ actions: (rows, clear) => <DeleteButton rows={rows} onDone={clear} /> }}
       />
@@ -223,66 +238,6 @@ function byName<T extends { readonly name: string }>(
 ): readonly T[] {
   const wanted = text.toLowerCase()
   return wanted === '' ? rows : rows.filter(({ name }) => name.toLowerCase().includes(wanted))
-}
-
-function NameFilter({
-  value,
-  onChange,
-}: {
-  readonly value: string
-  readonly onChange: (text: string) => void
-}) {
-  const styles = useStyles()
-  return (
-    <Input
-      className={styles.filter}
-      type="search"
-      aria-label={resourcesTexts.filter}
-      placeholder={resourcesTexts.filter}
-      value={value}
-      onChange={(_, { value: next }) => onChange(next)}
-    />
-  )
-}
-
-interface Provider {
-  readonly namespace: string
-  readonly resourceTypes: readonly {
-    readonly resourceType: string
-    readonly apiVersions: readonly string[]
-  }[]
-}
-
-function TypeFilter({
-  subscriptionId,
-  value,
-  onChange,
-}: {
-  readonly subscriptionId: string
-  readonly value: string
-  readonly onChange: (type: string) => void
-}) {
-  const styles = useStyles()
-  const found = useCall('listProviders', { path: { subscriptionId } })
-  const providers = (found.data as { readonly value: readonly Provider[] } | undefined)?.value ?? []
-  const types = providers.flatMap(({ namespace, resourceTypes }) =>
-    resourceTypes
-      .filter(({ resourceType }) => !resourceType.includes('/') && /^[a-z]/.test(resourceType))
-      .map(({ resourceType }) => `${namespace}/${resourceType}`),
-  )
-  return (
-    <Select
-      className={styles.filter}
-      aria-label={resourcesTexts.type}
-      value={value}
-      onChange={(_, { value: next }) => onChange(next)}
-    >
-      <option value="">{resourcesTexts.anyType}</option>
-      {types.map((type) => (
-        <option key={type}>{type}</option>
-      ))}
-    </Select>
-  )
 }
 
 function DeleteButton({

@@ -1,0 +1,141 @@
+/** What a list of resources is filtered by: words of the API's `$filter`, which the server evaluates. */
+
+import { Input, makeStyles, Select, tokens } from '@fluentui/react-components'
+import { useEffect, useState } from 'react'
+import { useCall } from '../../api/queries.ts'
+import { resourcesTexts } from '../../texts/resources.ts'
+
+const useStyles = makeStyles({
+  filter: {
+    minWidth: '140px',
+    maxWidth: '100%',
+    '& input': { minWidth: `calc(${tokens.spacingHorizontalXXXL} * 2)` },
+  },
+})
+
+/** Milliseconds without another letter after which a filter is asked for. */
+const settleAfter = 250
+
+interface Filters {
+  readonly q: string
+  readonly type: string
+  /** `name`, or `name=value`. */
+  readonly tag: string
+}
+
+/** Undefined where everything passes. */
+export function filterOf({ q, type, tag }: Filters): string | undefined {
+  const [name = '', ...value] = tag.split('=')
+  const terms = [
+    ...(type === '' ? [] : [`resourceType eq ${quoted(type)}`]),
+    ...(q === '' ? [] : [`substringof(${quoted(q)}, name)`]),
+    ...(name === '' ? [] : [`tagName eq ${quoted(name)}`]),
+    ...(name === '' || value.length === 0 ? [] : [`tagValue eq ${quoted(value.join('='))}`]),
+  ]
+  return terms.length === 0 ? undefined : terms.join(' and ')
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
+}
+
+/** What is typed goes to the address when nothing more was typed for a moment. */
+export function TextFilter({
+  label,
+  value,
+  onChange,
+}: {
+  readonly label: string
+  readonly value: string
+  readonly onChange: (text: string) => void
+}) {
+  const styles = useStyles()
+  const [text, setText] = useState(value)
+  const [from, setFrom] = useState(value)
+  // Another address has another filter.
+  if (from !== value) {
+    setFrom(value)
+    setText(value)
+  }
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is told when what was typed changes
+  useEffect(() => {
+    if (text === value) return
+    const timer = setTimeout(() => onChange(text), settleAfter)
+    return () => clearTimeout(timer)
+  }, [text])
+  return (
+    <Input
+      className={styles.filter}
+      type="search"
+      aria-label={label}
+      placeholder={label}
+      value={text}
+      onChange={(_, { value: next }) => setText(next)}
+    />
+  )
+}
+
+interface Provider {
+  readonly namespace: string
+  readonly resourceTypes: readonly {
+    readonly resourceType: string
+    readonly apiVersions: readonly string[]
+  }[]
+}
+
+export function TypeFilter({
+  subscriptionId,
+  value,
+  onChange,
+}: {
+  readonly subscriptionId: string
+  readonly value: string
+  readonly onChange: (type: string) => void
+}) {
+  const styles = useStyles()
+  const found = useCall('listProviders', { path: { subscriptionId } })
+  const providers = (found.data as { readonly value: readonly Provider[] } | undefined)?.value ?? []
+  const types = providers.flatMap(({ namespace, resourceTypes }) =>
+    resourceTypes
+      .filter(({ resourceType }) => !resourceType.includes('/') && /^[a-z]/.test(resourceType))
+      .map(({ resourceType }) => `${namespace}/${resourceType}`),
+  )
+  return (
+    <Select
+      className={styles.filter}
+      aria-label={resourcesTexts.type}
+      value={value}
+      onChange={(_, { value: next }) => onChange(next)}
+    >
+      <option value="">{resourcesTexts.anyType}</option>
+      {types.map((type) => (
+        <option key={type}>{type}</option>
+      ))}
+    </Select>
+  )
+}
+
+export function GroupFilter({
+  names,
+  value,
+  onChange,
+}: {
+  readonly names: readonly string[]
+  readonly value: string
+  readonly onChange: (group: string) => void
+}) {
+  const styles = useStyles()
+  return (
+    <Select
+      className={styles.filter}
+      aria-label={resourcesTexts.group}
+      value={value}
+      onChange={(_, { value: next }) => onChange(next)}
+    >
+      <option value="">{resourcesTexts.anyGroup}</option>
+      {names.map((name) => (
+        <option key={name}>{name}</option>
+      ))}
+    </Select>
+  )
+}
