@@ -21,7 +21,8 @@ const dateOf = {
   salesCreditMemos: 'creditMemoDate',
   salesQuotes: 'documentDate',
 } as const
-const nothing = { open: 0n, total: 0n, tax: 0n, credited: 0n, paid: 0n }
+const nothing = { open: 0n, total: 0n, tax: 0n, credited: 0n, paid: 0n, discounted: 0n }
+const noTerms = '00000000-0000-0000-0000-000000000000'
 
 function randomOf(seed: number): (below: number) => number {
   let state = seed * 2_654_435_761 + 1
@@ -33,26 +34,33 @@ function randomOf(seed: number): (below: number) => number {
 
 const number = (stored: bigint): number => Number(stored) / Number(unit)
 
+/** What a company has before any document. */
+interface Known {
+  readonly items: readonly string[]
+  readonly customers: readonly string[]
+  /** Of a discount for early payment. */
+  readonly terms: string
+}
+
 class Life {
   readonly #company: Company
   readonly #random: (below: number) => number
   readonly #items: readonly string[]
   readonly #papers: Paper[] = []
   readonly #customers: readonly string[]
+  readonly #terms: string
   readonly owed: bigint[]
   bank = 0n
   gains = 0n
+  /** For early payment. */
+  discounts = 0n
   /** Exact but for documents in other currencies, whose parts are rounded so that they add up. */
   tax = 0n
   taxRounding = 0n
   readonly stock: bigint[] = [0n, 0n]
 
-  constructor(
-    company: Company,
-    items: readonly string[],
-    customers: readonly string[],
-    seed: number,
-  ) {
+  constructor(company: Company, { items, customers, terms }: Known, seed: number) {
+    this.#terms = terms
     this.#company = company
     this.#items = items
     this.#customers = customers
@@ -114,6 +122,7 @@ class Life {
       discount: 0n,
       lines: [],
       status: 'Draft',
+      hasTerms: false,
       of: undefined,
       ...nothing,
     }
@@ -221,6 +230,11 @@ class Life {
   }
 
   async #post(paper: Paper): Promise<void> {
+    if (paper.status === 'Draft' && paper.set === 'salesInvoices') {
+      paper.hasTerms = this.#random(2) === 0
+      const paymentTermsId = paper.hasTerms ? this.#terms : noTerms
+      await this.#company.change(paper.set, paper.id, { paymentTermsId }, '*')
+    }
     const done = this.#company.act(paper.set, paper.id, 'post')
     if (paper.status !== 'Draft' || paper.lines.length === 0) return await refused(done)
     const { net, including: total } = oracle.totalsOf(paper)
@@ -228,7 +242,8 @@ class Life {
     if (of !== undefined) {
       const isSame = of.payer === paper.payer && of.currency === paper.currency
       const isCreditable = isSame && (of.status === 'Open' || of.status === 'Paid')
-      if (!isCreditable || total > of.total - of.credited) return await refused(done)
+      if (!isCreditable || total > of.total - of.credited - of.discounted)
+        return await refused(done)
       paper.hasLaterRate = of.hasLaterRate
     }
     await done
@@ -311,22 +326,31 @@ class Life {
       lines,
       status: 'Draft',
       isLater: false,
+      // They come with the copy, and are set anew before it is posted.
+      hasTerms: false,
       of,
     }
     this.#papers.push(copy)
     await this.#checkTotals(copy)
   }
 
-  async #pay(paper: Paper): Promise<void> {
+  async #pay(any: Paper): Promise<void> {
     if (this.#random(6) === 0) return await this.#payOnAccount()
+    const payable = this.#papers.filter(
+      ({ set, status }) => set === 'salesInvoices' && (status === 'Open' || status === 'Paid'),
+    )
+    // Mostly one that can be paid: drafts and quotes are many.
+    const paper = this.#random(5) === 0 ? any : (payable[this.#random(payable.length)] ?? any)
     if (paper.set !== 'salesInvoices') return
     const step = stepOf(paper)
     const isBack = this.#random(3) === 0
     const most = isBack ? paper.paid : paper.open
-    const part = [most, rounded(most, 2n, step), most + step][this.#random(3)] ?? most
-    const amount = isBack ? -part : part
-    if (amount === 0n) return
     const isLater = this.#random(2) === 0
+    const early = most - (isBack ? 0n : oracle.earlyDiscount(paper, isLater))
+    const parts = [most, rounded(most, 2n, step), most + step, early, early - step]
+    const part = parts[this.#random(parts.length)] ?? most
+    const amount = isBack ? -part : part
+    if (part <= 0n) return
     const done = this.#company.create('customerPayments', {
       appliesToInvoiceId: paper.id,
       amount: number(amount),
@@ -337,12 +361,18 @@ class Life {
     await done
     const { currency, hasLaterRate } = paper
     const before = worth(paper.open, currency, hasLaterRate)
-    paper.open -= amount
+    const rest = paper.open - amount
+    const isEarly = rest > 0n && rest <= oracle.earlyDiscount(paper, isLater)
+    const discount = isBack ? -paper.discounted : isEarly ? rest : 0n
+    const off = before - worth(rest, currency, hasLaterRate)
+    paper.open = rest - discount
     paper.paid += amount
-    const off = before - worth(paper.open, currency, hasLaterRate)
+    paper.discounted += discount
+    const offAtAll = before - worth(paper.open, currency, hasLaterRate)
+    this.discounts += offAtAll - off
     // At the rate of the invoice the parts add up to the whole; at another each is exchanged by itself.
     const received = isLater === hasLaterRate ? off : worth(amount, currency, isLater)
-    this.#owe(paper, -off)
+    this.#owe(paper, -offAtAll)
     this.bank += currency === '' ? off : received
     this.gains += currency === '' ? 0n : received - off
     paper.status = paper.open === 0n ? 'Paid' : 'Open'
@@ -380,12 +410,7 @@ async function numberOf(company: Company, select: string, ...values: string[]): 
 }
 
 /** The ledgers agree with each other, and with what the oracle says. */
-async function checkEntries(
-  company: Company,
-  customers: readonly string[],
-  life: Life,
-  items: readonly string[],
-) {
+async function checkEntries(company: Company, { customers, items }: Known, life: Life) {
   const of = (select: string, ...values: string[]) => numberOf(company, select, ...values)
   const account = (code: string) =>
     of(
@@ -403,6 +428,7 @@ async function checkEntries(
   const together = life.owed.reduce((sum, one) => sum + one, 0n)
   assert.equal(await account('Receivables'), together, 'the receivables')
   assert.equal(await account('Bank'), life.bank, 'the bank')
+  assert.equal(await account('Payment Discounts'), life.discounts, 'discounts for early payment')
   const gained = (await account('Exchange Gains')) + (await account('Exchange Losses'))
   assert.equal(-gained, life.gains, 'gains less losses')
   const uneven = await company.sql.all(
@@ -488,12 +514,19 @@ for (const dialect of dialects) {
       })
       const items = [company.itemId, low]
       const customers = await createBuyers(company)
-      const life = new Life(company, items, customers, seed)
+      const terms = await company.create('paymentTerms', {
+        code: 'EARLY',
+        dueDateCalculation: '30D',
+        discountDateCalculation: '1D',
+        discountPercent: Number(oracle.discountPercent),
+      })
+      const known = { items, customers, terms }
+      const life = new Life(company, known, seed)
       for (let at = 0; at < livesOfCompany * stepsOfLife; at++) {
         await life.step()
-        if (at % stepsOfLife === 0) await checkEntries(company, customers, life, items)
+        if (at % stepsOfLife === 0) await checkEntries(company, known, life)
       }
-      await checkEntries(company, customers, life, items)
+      await checkEntries(company, known, life)
     }
   })
 }

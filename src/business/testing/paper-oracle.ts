@@ -1,5 +1,5 @@
 /**
- * What a document comes to, out of the facts alone (5.1 to 5.7, 6, 9) and the decisions on what they leave open (0081, 0082, 0102):
+ * What a document comes to, out of the facts alone (5.1 to 5.7, 6, 9) and the decisions on what they leave open (0081, 0082, 0102, 0137):
  * nothing here is used by what is tested, nor uses it. Amounts are whole numbers of 0.00001, as they are stored.
  */
 
@@ -63,6 +63,10 @@ export interface Paper extends Header {
   tax: bigint
   credited: bigint
   paid: bigint
+  /** Its terms take `discountPercent` off until the day after its own. */
+  hasTerms: boolean
+  /** Taken off for paying early. */
+  discounted: bigint
   of: Paper | undefined
 }
 
@@ -143,7 +147,16 @@ function groupsOf(paper: Paper): readonly GroupOfLines[] {
   return groups.map((group, at) => ({ ...group, discount: shares[at] ?? 0n }))
 }
 
-/** A line's share of the document's discount. */
+export const discountPercent = 2n
+
+/** What the terms of an invoice take off, when it is paid on one of the two days (decision 0137). */
+export function earlyDiscount(invoice: Paper, isPaidLater: boolean): bigint {
+  const isLate = isPaidLater && !invoice.isLater
+  if (!invoice.hasTerms || isLate) return 0n
+  return rounded((invoice.total - invoice.credited) * discountPercent, 100n, stepOf(invoice))
+}
+
+/** What a line carries of the document's discount. */
 export function carriedBy(paper: Paper, line: Line): bigint {
   const group = groupsOf(paper).find(({ code }) => code === line.code)
   if (group === undefined) return 0n
