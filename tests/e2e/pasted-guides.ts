@@ -121,7 +121,7 @@ export const guides: Readonly<Record<string, Pasted>> = {
   'guides/audit.md': { tells: [/resourceGroups\/write/, /users\/write/] },
   'guides/billing.md': { tells: [/^G000000001/m, /Support/, /Refund/] },
   'guides/business.md': {
-    tells: [/"remainingAmount":0,"status":"Paid"/, /together [\d.]+ [\d.]+/],
+    tells: [/"remainingAmount":0,"status":"Paid"/, /"status":"Sent"/, /together [\d.]+ [\d.]+/],
   },
   'guides/consent.md': { tells: [/accessToken/] },
   'guides/containers.md': {
