@@ -1,11 +1,11 @@
 /** APIs of a service or a workspace. They are definitions only: nothing answers at their paths. */
 
 import { refuse } from '#kernel/error.ts'
-import { nameOf } from '#kernel/resource-id.ts'
+import { childOf, nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
 import type { GetContext } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
-import type { Resource } from '#plane/declare/resource.ts'
+import type { Context, Reader, Resource } from '#plane/declare/resource.ts'
 import { defineStored } from '#plane/declare/stored.ts'
 import { countedList, countedQuery } from '../../domain/counted-list.ts'
 import { idRule, revisionOf } from '../../domain/names.ts'
@@ -31,8 +31,8 @@ interface PreparedApi extends ApiBody {
   readonly imported?: readonly ImportedOperation[]
 }
 
-/** Values of the document fill in what the body leaves out. */
-function withDocument(given: ApiBody): PreparedApi {
+/** What a document says of the API stands where the body leaves it out. */
+function withDocument(given: PreparedApi): PreparedApi {
   const { format, value, ...own } = given.properties
   if (format === undefined || value === undefined) return given
   const found = readOpenApi(value)
@@ -48,9 +48,82 @@ function withDocument(given: ApiBody): PreparedApi {
   return { ...given, properties, imported: operations }
 }
 
+/** What a new API has of the one that it is made of, where the body leaves it out. */
+const ofSource = [
+  'displayName',
+  'description',
+  'serviceUrl',
+  'protocols',
+  'subscriptionRequired',
+  'subscriptionKeyParameterNames',
+  'type',
+  'authenticationSettings',
+  'contact',
+  'license',
+  'termsOfServiceUrl',
+] as const
+
+/** A new API may be made of another one of its service (`sourceApiId`), whose operations come along. */
+async function withSource(
+  type: string,
+  { id, reader, may }: Context & { readonly id: ResourceId },
+  given: ApiBody,
+): Promise<PreparedApi> {
+  const { sourceApiId, ...own } = given.properties
+  if (typeof sourceApiId !== 'string') return given
+  const at = childOf(parentOf(id), 'apis', sourceApiId.replace(/^.*\/apis\//i, ''))
+  if ((await reader.get(id)) !== undefined) return given
+  for (const action of [`${type}/read`, `${type}/operations/read`]) {
+    if (!(await may(action, at))) return given
+  }
+  const source = await reader.get(at)
+  if (source === undefined) return given
+  // A row of this type, made by its `toModel`.
+  const model = source.model as Api
+  const known = Object.fromEntries(ofSource.map((name) => [name, model[name]]))
+  const written = Object.entries(own).filter(([, value]) => value !== null)
+  const properties = {
+    ...known,
+    ...Object.fromEntries(written),
+    sourceApiId,
+  } as ApiBody['properties']
+  return { ...given, properties, imported: await operationsBelow(type, reader, at) }
+}
+
+/** A name that says a revision says it for a body that does not. */
+function withRevision(id: ResourceId, given: PreparedApi): PreparedApi {
+  const apiRevision = given.properties.apiRevision ?? revisionOf(id)
+  return apiRevision === undefined
+    ? given
+    : { ...given, properties: { ...given.properties, apiRevision } }
+}
+
 const operationsMax = 2000
 
-/** `GET …?export=true&format=…`: the document, or a link to it. */
+async function operationsBelow(
+  type: string,
+  reader: Reader,
+  under: ResourceId,
+): Promise<readonly ImportedOperation[]> {
+  const operations: ImportedOperation[] = []
+  let left = charactersMax
+  for await (const row of reader.each({
+    type: `${type}/operations`,
+    under,
+    limit: operationsMax + 1,
+  })) {
+    left -= JSON.stringify(row.model).length
+    if (left < 0 || operations.length >= operationsMax) {
+      const message = `there are more than ${operationsMax} operations, or ${charactersMax} characters of them: read them one by one`
+      throw refuseFields([{ path: 'export', message }])
+    }
+    // Rows of this type were made by its `toModel`, or of a document.
+    operations.push({ name: nameOf(row.id), model: row.model as Operation })
+  }
+  return operations
+}
+
+/** `GET …?export=true&format=…`: the document, or a link that holds it. */
 async function exported(
   type: string,
   { id, query, reader, may, principal, words }: GetContext,
@@ -72,22 +145,7 @@ async function exported(
       scope: id.text,
     })
   }
-  const under = id
-  const operations: ImportedOperation[] = []
-  let left = charactersMax
-  for await (const row of reader.each({
-    type: `${type}/operations`,
-    under,
-    limit: operationsMax + 1,
-  })) {
-    left -= JSON.stringify(row.model).length
-    if (left < 0 || operations.length >= operationsMax) {
-      const message = `there are more than ${operationsMax} operations, or ${charactersMax} characters of them: read them one by one`
-      throw refuseFields([{ path: 'export', message }])
-    }
-    // The type's `toModel`, or a document, made the rows.
-    operations.push({ name: nameOf(row.id), model: row.model as Operation })
-  }
+  const operations = await operationsBelow(type, reader, id)
   const value = writeOpenApi(stored.model as Api, nameOf(id), operations)
   const link = `data:application/json;base64,${Buffer.from(JSON.stringify(value)).toString('base64')}`
   return { id: id.text, format, value: format.endsWith('-link') ? { link } : value }
@@ -104,7 +162,8 @@ function apiType(type: string, dates: readonly string[]): ResourceType {
     name: idRule(256),
     movable: true,
     versions: dates.map(api),
-    prepare: async (_context, given: ApiBody) => withDocument(given),
+    prepare: async (context, given: ApiBody) =>
+      withRevision(context.id, withDocument(await withSource(type, context, given))),
     brings: ({ imported }: PreparedApi) =>
       imported === undefined ? undefined : { type: `${type}/operations`, items: imported },
     source: { get: (context) => exported(type, context) },

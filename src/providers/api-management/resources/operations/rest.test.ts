@@ -267,6 +267,27 @@ describe('services and APIs', () => {
     assert.deepEqual([list.count, list.value.length], [1, 1])
   })
 
+  test('a revision says its number by its name, and is made of another API with its operations', async () => {
+    await using started = await startWithApi()
+    const operation = { displayName: 'List', method: 'GET', urlTemplate: '/all' }
+    await started.send('PUT', `${api}/operations/list`, { properties: operation })
+    const revision = `${api};rev=3`
+    const given = { path: 'pets', serviceUrl: 'https://three.example', sourceApiId: api }
+    assert.equal((await started.send('PUT', revision, { properties: given })).status, 201)
+    const { properties } = await started.json('GET', revision)
+    assert.deepEqual(
+      [properties.apiRevision, properties.displayName, properties.serviceUrl],
+      ['3', 'Pets', 'https://three.example'],
+    )
+    const copied = await started.json('GET', `${revision}/operations/list`)
+    assert.equal(copied.properties.urlTemplate, '/all')
+    // What it was made of counts when it is made.
+    await started.send('DELETE', `${revision}/operations/list`, undefined, { ifMatch: '*' })
+    assert.equal((await started.send('PUT', revision, { properties: given })).status, 200)
+    const left = await started.json('GET', `${revision}/operations`)
+    assert.deepEqual(left.value, [])
+  })
+
   test('a text that is no document is refused', async () => {
     await using started = await startWithApi()
     const bad = started.send('PUT', `${service}/apis/imported`, {
