@@ -97,6 +97,33 @@ test('ids lead to names, many at once; unknown ones are left out', async () => {
   assert.ok(!JSON.stringify([all, members]).includes('correct horse'))
 })
 
+test('the groups that somebody is in, by id and by name, are asked in every form', async () => {
+  await using fixture = await openIdentityFixture()
+  const { user, group, app } = await people(fixture)
+  const above = await fixture.identity.directory.createGroup({ displayName: 'All' })
+  await fixture.identity.directory.addMember(above.id, group.id)
+  const both = [above.id, group.id].toSorted()
+  for (const at of ['users/ada@example.test', `directoryObjects/${user.id}`]) {
+    const options = { body: { securityEnabledOnly: false } }
+    const all = await ask(fixture, `/v1.0/${at}/getMemberGroups`, options)
+    assert.deepEqual(all.value.toSorted(), both)
+  }
+  const own = await ask(fixture, '/v1.0/me/transitiveMemberOf', { callerId: user.id })
+  assert.equal(own.value.length, 2)
+  const groupIds = [above.id, app.id]
+  const check = `/v1.0/directoryObjects/${user.id}/checkMemberGroups`
+  assert.deepEqual((await ask(fixture, check, { body: { groupIds } })).value, [above.id])
+  const shown = await ask(fixture, `/v1.0/groups/${group.id}/transitiveMemberOf`)
+  assert.deepEqual(
+    shown.value.map(({ displayName }: Answer) => displayName),
+    ['All'],
+  )
+  assert.deepEqual((await ask(fixture, `/v1.0/applications/${app.id}/owners`)).value, [])
+  await assert.rejects(ask(fixture, `/v1.0/groups/${user.id}/owners`), { status: 404 })
+  const byUri = filtered('applications', "identifierUris/any(s:s eq 'api://x')")
+  assert.deepEqual((await ask(fixture, byUri)).value, [])
+})
+
 test('a federated credential takes no id from its body, and removes none of another principal', async () => {
   await using fixture = await openIdentityFixture()
   const { directory } = fixture.identity
@@ -134,8 +161,9 @@ test('a federated credential takes no id from its body, and removes none of anot
 
 test('oneself needs no right; every other question asks for one', () => {
   for (const { method, path, action } of routes) {
-    assert.equal(action === undefined, path === '/v1.0/me', path)
-    const isRead = method === 'GET' || path.endsWith('/getByIds')
+    assert.equal(action === undefined, /^\/v1\.0\/me(?:\/|$)/.test(path), path)
+    const isRead =
+      method === 'GET' || /\/(?:getByIds|getMemberGroups|checkMemberGroups)$/.test(path)
     const form = isRead ? /^Directory\/\w+\/read$/ : /^Directory\/\w+\/\w+\/(?:write|delete)$/
     if (action !== undefined) assert.match(action, form)
   }

@@ -11,6 +11,7 @@ import { filterOf } from '#kernel/filter/filter-of.ts'
 import type { IdentityDirectory } from './directory.ts'
 import { type DirectoryRoute, param } from './directory-route.ts'
 import { federatedRoutes } from './graph-federated.ts'
+import { findPrincipal, membershipRoutes } from './graph-membership.ts'
 import { defaultIdentityLimits } from './limits.ts'
 import type { LocalType, PrincipalRecord } from './principal-record.ts'
 import { parseObjectId } from './principal-rules.ts'
@@ -83,6 +84,7 @@ export function graphRoutes(word: string): readonly DirectoryRoute[] {
       show: showApplication,
     }),
     ...federatedRoutes,
+    ...membershipRoutes(show),
     {
       method: 'GET',
       path: '/v1.0/groups/{id}/members',
@@ -121,10 +123,7 @@ function listed({ plural, type, action, show }: Listed): readonly DirectoryRoute
       action,
       status: 200,
       async run(directory, { params }) {
-        const id = param(params, 'id')
-        const isName = type === 'User' && parseObjectId(id) === undefined
-        const named = isName ? await directory.bySignInName(id) : undefined
-        return show(named ?? (await directory.get(id, type)))
+        return show(await findPrincipal(directory, param(params, 'id'), type))
       },
     },
   ]
@@ -150,6 +149,11 @@ const fields: FieldMap<PrincipalRecord> = {
     accountEnabled: { type: 'boolean', read: ({ enabled }) => enabled },
   },
   collections: {
+    // Applications are known by their client ids alone.
+    identifierUris: collection((): string[] => [], {
+      fields: {},
+      self: { ...text, read: (name: string) => name },
+    }),
     servicePrincipalNames: collection(
       ({ clientId }: PrincipalRecord) => (clientId === undefined ? [] : [clientId]),
       { fields: {}, self: { ...text, read: (name: string) => name } },
