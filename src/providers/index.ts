@@ -22,6 +22,7 @@ import { dataShareProvider } from './data-share/provider.ts'
 import type { MigrationSettings } from './db-for-postgresql/dependencies.ts'
 import { serverSighting } from './db-for-postgresql/domain/server-availability.ts'
 import { postgresProvider } from './db-for-postgresql/provider.ts'
+import { featuresProvider } from './features/provider.ts'
 import { withDocuments } from './generic/domain/beside-own.ts'
 import type { SchemaFile } from './generic/domain/schemas.ts'
 import { genericProvider, genericRoutes, withDocumentPrincipals } from './generic/provider.ts'
@@ -135,6 +136,7 @@ function servedProviders(deps: ProviderDependencies): readonly Provider[] {
       ...(inspection === undefined ? {} : { inspection }),
     }),
     managementProvider({ words, tenantId }),
+    featuresProvider(),
     secretsProvider(secrets),
     apiManagementProvider(
       deps.consent === undefined ? undefined : consentParts(context, deps.consent),

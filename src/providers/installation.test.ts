@@ -292,3 +292,23 @@ describe('subscriptions and groups', () => {
     )
   })
 })
+
+test('lists of what is not here are empty for whoever may read there, and take nothing', async () => {
+  await using t = await open()
+  await t.call('PUT', group, { location: 'local' }, { version: '2021-04-01' })
+  const lists = [
+    ...[subscription, group].map((scope) => `${scope}/${authorization}/policyAssignments`),
+    `${subscription}/providers/Vendor.Features/features`,
+  ]
+  for (const list of lists) {
+    const versioned = { version: list.includes('Features') ? '2021-07-01' : '2021-06-01' }
+    assert.deepEqual(json(await t.call('GET', list, undefined, versioned)), { value: [] })
+    await refused(t.call('GET', `${list}/one`, undefined, versioned), 'ResourceNotFound', 404)
+    await refused(t.call('PUT', `${list}/one`, {}, versioned), 'MethodNotAllowed', 405)
+    await refused(
+      t.call('GET', list, undefined, { ...versioned, as: nobody }),
+      'AuthorizationFailed',
+      403,
+    )
+  }
+})

@@ -1,0 +1,20 @@
+/**
+ * Types of which there are none here, and never will be while the installation is what it is. Clients list them on their
+ * way to something else; the empty list is the truth (decision 0161). Nothing can be written.
+ */
+
+import Type from 'typebox'
+import { type ComputedType, defineComputed } from './computed.ts'
+
+type Absent = Pick<ComputedType, 'type' | 'description' | 'scope'> & {
+  readonly apiVersions: readonly string[]
+}
+
+export function defineAbsent(type: Absent): ComputedType {
+  return defineComputed({
+    ...type,
+    query: { list: ['$filter'] },
+    answer: Type.Object({}),
+    source: { get: async () => undefined, list: async () => ({ items: [] }) },
+  })
+}

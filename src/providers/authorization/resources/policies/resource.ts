@@ -1,0 +1,19 @@
+/** Policies: no policy decides over a write here, so there are none. Documents take them where any type is a document. */
+
+import { defineAbsent } from '#plane/declare/absent.ts'
+import type { ResourceType } from '#plane/declare/provider.ts'
+
+const apiVersions = ['2021-06-01', '2023-04-01', '2025-03-01']
+
+const kinds = {
+  policyAssignments: 'What is required of resources at a scope: nothing by policy.',
+  policyDefinitions: 'Requirements that could be assigned. There are none.',
+  policySetDefinitions: 'Groups of such requirements. There are none.',
+  policyExemptions: 'What is left out of a requirement. There are none.',
+}
+
+export function policies(): readonly ResourceType[] {
+  return Object.entries(kinds).map(([kind, description]) =>
+    defineAbsent({ type: `Authorization/${kind}`, description, scope: 'any', apiVersions }),
+  )
+}
