@@ -97,7 +97,7 @@ test('ids lead to names, many at once; unknown ones are left out', async () => {
   assert.ok(!JSON.stringify([all, members]).includes('correct horse'))
 })
 
-test('the groups that somebody is in, by id and by name, are asked in every form', async () => {
+test('the groups that somebody is in, by id and by name, are answered in every form', async () => {
   await using fixture = await openIdentityFixture()
   const { user, group, app } = await people(fixture)
   const above = await fixture.identity.directory.createGroup({ displayName: 'All' })

@@ -2,8 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import fc from 'fast-check'
 import { placeNodes } from '../../console/src/views/deployments/graph-layout.ts'
+import { fc } from '../property.ts'
 
 test('a step stands in the column after the last of those it waits for; rows keep near them', () => {
   const placed = placeNodes([

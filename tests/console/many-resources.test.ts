@@ -50,9 +50,9 @@ test('a list of very many resources: few rows drawn, pages by link, filtered by 
   await using installation = await startInstallation({ home })
   await using opened = await openConsole(installation)
   const { page } = opened
-  const asked: string[] = []
+  const requested: string[] = []
   page.on('request', (request) => {
-    if (/\/resources\?/.test(request.url())) asked.push(request.url())
+    if (/\/resources\?/.test(request.url())) requested.push(request.url())
   })
   await opened.open('/resources')
   await page.getByRole('link', { name: nameOf(0) }).waitFor()
@@ -64,8 +64,8 @@ test('a list of very many resources: few rows drawn, pages by link, filtered by 
     return rows
   }
   await drawn()
-  assert.ok(asked.length <= 2, `${asked.length} requests for what is in sight`)
-  assert.match(asked[0] ?? '', new RegExp(`[$%].*top=${pageSize}`))
+  assert.ok(requested.length <= 2, `${requested.length} requests for what is in sight`)
+  assert.match(requested[0] ?? '', new RegExp(`[$%].*top=${pageSize}`))
 
   const list = page.getByRole('region', { name: 'Resources' })
   await list.focus()
@@ -73,30 +73,30 @@ test('a list of very many resources: few rows drawn, pages by link, filtered by 
   const whole = page.getByRole('status').getByText(rowsText, { exact: true })
   // To the end of what was read, again and again: each time the next page is read and no more.
   while ((await whole.count()) === 0) {
-    const before = asked.length
+    const before = requested.length
     await page.keyboard.press('End')
     await drawn()
-    assert.ok(asked.length - before <= 2 + againMax, 'pages are read that nobody looks at')
+    assert.ok(requested.length - before <= 2 + againMax, 'pages are read that nobody looks at')
   }
   await page.keyboard.press('End')
   await page.getByRole('link', { name: nameOf(count - 1) }).waitFor()
   assert.ok((await drawn()) > 5)
-  assert.ok(asked.length <= count / pageRowsMin + 1 + againMax, `${asked.length} requests`)
-  const links = asked.slice(1).filter((url) => /skiptoken/i.test(url))
+  assert.ok(requested.length <= count / pageRowsMin + 1 + againMax, `${requested.length} requests`)
+  const links = requested.slice(1).filter((url) => /skiptoken/i.test(url))
   assert.ok(links.length >= count / pageSize - 1, `${links.length} pages by link`)
 
   // Somewhere in the middle, by one jump: the rows of that place, and no request.
-  const before = asked.length
+  const before = requested.length
   await page.evaluate(
     `document.querySelector('[role=region][aria-label=Resources]').scrollTop = ${(count / 2) * 44}`,
   )
   await page.getByRole('link', { name: nameOf(count / 2) }).waitFor()
   await drawn()
-  assert.equal(asked.length, before)
+  assert.equal(requested.length, before)
 
   await page.getByRole('searchbox', { name: 'Filter by name' }).fill(nameOf(count - 3).slice(5))
   await page.getByText('1 row', { exact: true }).waitFor()
   await page.getByRole('link', { name: nameOf(count - 3) }).waitFor()
-  assert.match(decodeURIComponent(asked.at(-1) ?? ''), /substringof|skiptoken/i)
+  assert.match(decodeURIComponent(requested.at(-1) ?? ''), /substringof|skiptoken/i)
   assert.deepEqual(opened.complaints, [])
 })

@@ -50,7 +50,7 @@ export function createPdfMaker(limits: PdfLimits = defaultLimits): PdfMaker {
 
   async function answer(printed: Printed): Promise<PdfAnswer> {
     worker ??= start()
-    const asked = worker
+    const started = worker
     const { promise, resolve, reject } = Promise.withResolvers<PdfAnswer>()
     const tooMuch = (what: string): void =>
       reject(
@@ -63,19 +63,19 @@ export function createPdfMaker(limits: PdfLimits = defaultLimits): PdfMaker {
       else reject(error)
     }
     const deadline = setTimeout(() => {
-      end(asked)
+      end(started)
       tooMuch(`${limits.seconds} seconds`)
     }, limits.seconds * 1000)
-    asked.once('message', resolve).once('error', lost)
+    started.once('message', resolve).once('error', lost)
     // A document under way keeps the process alive, as any work does.
-    asked.ref()
-    asked.postMessage(printed)
+    started.ref()
+    started.postMessage(printed)
     try {
       return await promise
     } finally {
       clearTimeout(deadline)
-      asked.off('message', resolve).off('error', lost)
-      asked.unref()
+      started.off('message', resolve).off('error', lost)
+      started.unref()
     }
   }
 
@@ -83,11 +83,11 @@ export function createPdfMaker(limits: PdfLimits = defaultLimits): PdfMaker {
     make: (printed) =>
       inRoom(turns, '', async () => {
         clearTimeout(idle)
-        const told = await answer(printed)
+        const answered = await answer(printed)
         const used = worker
         idle = setTimeout(() => used && end(used), limits.idleSeconds * 1000).unref()
-        if (told.kind === 'pdf') return told.bytes
-        throw Object.assign(new Error(told.message), { stack: told.stack })
+        if (answered.kind === 'pdf') return answered.bytes
+        throw Object.assign(new Error(answered.message), { stack: answered.stack })
       }),
   }
 }

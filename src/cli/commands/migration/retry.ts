@@ -9,7 +9,7 @@ export const command: Command = defineCommand({
   name: 'migration retry',
   summary: 'Begin databases anew that have failed; the others stay as they are',
   notes: () =>
-    'While others of the migration are under way, or after its end. A cutover of them is asked for again.',
+    'While others of the migration are under way, or after its end. A cutover of them must be requested again.',
   arguments: [{ name: 'name', summary: 'The migration' }],
   options: { ...targetOptions, ...databasesOption, ...connectionOptions },
   examples: ['migration retry move -g demo -s shop -d stock'],

@@ -20,7 +20,7 @@ import type {
 } from '../resources/migrations/model.ts'
 import { concluded, endedState, endsInErrors, showDatabase, unstarted } from './database-state.ts'
 import { type Failure, failureText } from './engine-failure.ts'
-import { nothingAsked, ordersFor } from './requested-actions.ts'
+import { ordersFor } from './requested-actions.ts'
 
 /** What there is to look at before anything can be said. */
 type Look = 'nothing' | 'validation' | 'survey' | 'worker'
@@ -82,7 +82,7 @@ export function begunAnew(
   last: Progress,
 ): Progress | undefined {
   if (!last.isSettled || (round?.number ?? 0) <= (last.round ?? 0)) return undefined
-  const again = unstarted(round?.databases ?? [], nothingAsked)
+  const again = unstarted(round?.databases ?? [], { cutover: [], cancel: [] })
   const isOf = (name: string) => (one: { readonly databaseName: string }) =>
     one.databaseName === name
   const states = databases.flatMap(

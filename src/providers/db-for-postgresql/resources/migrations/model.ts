@@ -83,7 +83,7 @@ export interface Migration {
   readonly round?: Round
 }
 
-export interface Round {
+interface Round {
   readonly number: number
   readonly databases: readonly string[]
 }

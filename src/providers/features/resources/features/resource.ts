@@ -16,7 +16,7 @@ export function features(): readonly ResourceType[] {
     }),
     defineAbsent({
       type: 'Features/subscriptionFeatureRegistrations',
-      description: 'Features that a subscription has asked for. There are none.',
+      description: 'Features that a subscription has requested. There are none.',
       scope,
       apiVersions,
     }),
