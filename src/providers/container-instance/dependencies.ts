@@ -1,4 +1,4 @@
-/** What the provider needs from outside besides the engine: small ports, each with what it falls back to. */
+/** What the provider needs besides the engine: small ports, each with its fallback. */
 
 import type { ContainerEngine, Session } from '#engines/containers/engine.ts'
 import type { Clock, Ids, Log, Seal, Timers } from '#kernel/ports.ts'
@@ -9,7 +9,7 @@ import type { Permission } from '#plane/access.ts'
 import type { Reader } from '#plane/declare/resource.ts'
 import type { ContainerLimits } from './domain/limits.ts'
 
-/** Where secret references are resolved. */
+/** Resolves secret references. */
 export interface SecretStore {
   /**
    * The resource that a URI names, which need not exist; undefined when it names nothing of this installation.
@@ -18,21 +18,21 @@ export interface SecretStore {
   locate?(uri: string): Promise<ResourceId | undefined>
   /** Without the vendor word. */
   readonly useAction?: string
-  /** May whoever wrote a group still use the secret? Asked whenever the value is read. */
+  /** Whether the writer of a group may still use the secret. Called whenever the value is read. */
   mayUse?(writer: Principal, id: ResourceId): Promise<boolean>
-  /** The secret at the URI, or `undefined` when there is none. Throws when it cannot be asked now. */
+  /** The secret at the URI; `undefined` when there is none. Throws when the store does not answer now. */
   read(uri: string): Promise<string | undefined>
 }
 
 /** Storage accounts, whose file shares groups mount. */
 export interface ShareAccounts {
-  /** Whoever mounts a share without its account's key must be allowed this. Without the vendor word. */
+  /** The action that a caller needs to mount a share without its account's key. Without the vendor word. */
   readonly keysAction: string
-  /** The account of that name, wherever it is. */
+  /** The account of that name, in any group. */
   find(name: string): Promise<{ readonly id: ResourceId; isKey(text: string): boolean } | undefined>
 }
 
-/** Lets a client talk with a process over a connection of its own, once, by a password. */
+/** Connects a client to a process over a connection of its own, once, by a password. */
 export interface Streams {
   /**
    * `open` is called when the client has come. Throws the refusal when too many wait already. The connection ends when
@@ -48,11 +48,11 @@ export interface Streams {
   }
 }
 
-/** Identities that live apart from groups, and are lent to them. */
+/** Identities that exist apart from groups and are assigned to them. */
 export interface LentIdentities {
-  /** Whoever writes a group must be allowed this on each identity. Without the vendor word. */
+  /** The action that the writer of a group needs on each identity. Without the vendor word. */
   readonly useAction: string
-  /** Undefined when there is none of that resource id. */
+  /** Undefined when there is no identity with that resource id. */
   find(
     resourceId: string,
   ): Promise<{ readonly clientId: string; readonly principalId: string } | undefined>
@@ -61,28 +61,28 @@ export interface LentIdentities {
 /** Gets git repositories. */
 export interface Repositories {
   /**
-   * Copies one to this machine. Throws an `Error` for the user's eyes; with `retry: 'never'` where another try
-   * would end the same.
+   * Copies a repository to this machine. Throws an `Error` that the user may read; with `retry: 'never'` when a
+   * retry would fail the same way.
    */
   fetch(from: {
     /** The resource group that waits for it. */
     readonly owner: string
     readonly repository: string
-    /** Where its files go in the volume; `.` for the volume itself. */
+    /** The folder of its files in the volume; `.` for the volume itself. */
     readonly directory: string
-    /** The branch it has as its own when left out. */
+    /** The repository's default branch when left out. */
     readonly revision: string | undefined
   }): Promise<FetchedRepository>
 }
 
 export interface FetchedRepository extends AsyncDisposable {
-  /** Its files as a tar stream, from the start at each call. */
+  /** Its files as a tar stream; each call starts over. */
   archive(): AsyncIterable<Uint8Array>
 }
 
 export interface ContainerInstanceDependencies {
   readonly engine: ContainerEngine
-  /** From the plane: reads committed resources. */
+  /** The plane's reader of committed resources. */
   readonly reader: Reader
   readonly seal: Seal
   readonly clock: Clock
@@ -91,31 +91,31 @@ export interface ContainerInstanceDependencies {
   readonly log: Log
   /** Shown as the tenant of identities. */
   readonly tenantId: string
-  /** Where the ports of `Public` groups are published. Default: this machine alone. */
+  /** The address at which ports of `Public` groups are published. Default: this machine only. */
   readonly hostAddress?: string
-  /** What `Public` groups show as their address where `hostAddress` is every address. */
+  /** The address that `Public` groups show when `hostAddress` is every address. */
   readonly publicAddress?: string
-  /** The end of `fqdn`, after label and location. No server here resolves such names. */
+  /** The end of `fqdn`, after label and location. This server resolves no such names. */
   readonly domainSuffix?: string
   /** The folder of file shares, on the engine's machine: `{subscription}/{group}/{account}/{share}`. */
   readonly shareRoot?: string
   /** Registries whose images groups may run, or folders of them; empty or left out: any. */
   readonly allowedRegistries?: readonly string[]
-  /** Storage accounts; without it a share is of an account of that name in the group's own resource group. */
+  /** Storage accounts. Without it a share belongs to the account of that name in the group's own resource group. */
   readonly shareAccounts?: ShareAccounts
-  /** Cores of the engine's machine; CPU limits above are set to it. */
+  /** The cores of the engine's machine; larger CPU limits are reduced to it. */
   readonly cpusMax?: number
-  /** Resolves secret references; without it groups that use any fail to be made. */
+  /** Resolves secret references; without it groups with references fail. */
   readonly secrets?: SecretStore
-  /** Clones git repositories; without it groups that mount any fail to be made. */
+  /** Clones git repositories; without it groups with repository volumes fail. */
   readonly repositories?: Repositories
-  /** Carries `exec` and `attach`; without it both are refused. */
+  /** Serves `exec` and `attach`; without it both are refused. */
   readonly streams?: Streams
-  /** The directory: groups have identities of their own in it. */
+  /** The directory, which holds the groups' own identities. */
   readonly workloads: WorkloadIdentities
-  /** User-assigned identities; without it each is as one that is not there. */
+  /** User-assigned identities; without it each one counts as missing. */
   readonly identities?: LentIdentities
-  /** Told what ran, from when to when; without it nothing is charged. */
+  /** Receives what ran, from when to when; without it nothing is charged. */
   readonly meter?: UsageMeter
   readonly limits?: Partial<ContainerLimits>
 }

@@ -1,4 +1,4 @@
-/** What this provider refuses (facts 4.6), and why background work on a group can end badly. */
+/** The refusals of this provider (facts 4.6), and the failures of background work on a group. */
 
 import { defineErrors, type Params, type Problem } from '#kernel/error.ts'
 
@@ -272,7 +272,7 @@ export const containerErrors = defineErrors({
     message: "The log of the container '{name}' is not available: {reason}.",
     advice: 'User: wait until the container has been created.',
   },
-  // From here on: how an operation in the background ends badly. The status is for the reference alone.
+  // The following are failures of background operations. Their status is only for the reference.
   InaccessibleImage: {
     status: 400,
     message: "The image '{image}' is not accessible: {reason}.",
@@ -339,7 +339,7 @@ export type ContainerCode = keyof typeof containerErrors.entries
 
 export const refuseContainer: typeof containerErrors.refuse = containerErrors.refuse
 
-/** A refusal as one problem of a body, to be reported together with the others. */
+/** A refusal as a problem of a body, to be reported together with others. */
 export function problemOf(code: ContainerCode, path: string, params: Params = {}): Problem {
   return { code, path, message: refuseContainer[code](params).message }
 }

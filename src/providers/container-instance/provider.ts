@@ -1,4 +1,4 @@
-/** The namespace `ContainerInstance`: groups of containers on a container engine, and profiles of such groups. */
+/** The namespace `ContainerInstance`: container groups on a container engine, and profiles of such groups. */
 
 import type { Timers } from '#kernel/ports.ts'
 import type { Provider } from '#plane/declare/provider.ts'
@@ -60,7 +60,7 @@ export function containerInstanceProvider(deps: ContainerInstanceDependencies): 
 
 const hourMilliseconds = 3_600_000
 
-/** Now and every hour; disposing waits for the work under way. */
+/** Runs now and every hour; disposing waits for the running work. */
 function hourly(timers: Timers, work: () => Promise<unknown>): AsyncDisposable {
   let underway: Promise<unknown> = Promise.resolve()
   let timer: { cancel(): void } | undefined

@@ -1,4 +1,4 @@
-/** What the types of this provider are made with, and the names of the types. */
+/** What the types of this provider need, and the names of the types. */
 
 import type { CopyEngine } from '#engines/copy/engine.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
@@ -23,7 +23,7 @@ export const types = {
 
 export const version = '2021-08-01'
 
-/** Storage accounts and servers as places; given by whoever ties the providers together. */
+/** Storage accounts and servers as locations; given by the code that connects the providers. */
 export interface Places {
   readonly storageAction: string
   storage(id: ResourceId): Promise<
@@ -51,7 +51,7 @@ export interface Places {
   >
 }
 
-/** Keys worth a look now, said by one part and heard by the reconcilers. */
+/** Wakes: one part reports keys, and the reconcilers check them now. */
 export interface Wakes {
   wake(key: string): void
   onWake(heard: (key: string) => void, signal: AbortSignal): void
@@ -72,14 +72,14 @@ export interface ShareDependencies
     | 'publicUrl'
   > {
   readonly reader: ProviderContext['services']['reader']
-  /** Asks the plane whether a principal that made an earlier request may do this now. */
+  /** Asks the plane whether the author of an earlier request may do this now. */
   readonly isAllowed: ProviderContext['services']['isAllowed']
   readonly engine: CopyEngine
   readonly places: Places
   readonly grants: Grants
   readonly runs: Runs
   readonly wakes: Wakes
-  /** Runs have begun or are to stop: look now. */
+  /** Called when runs have begun or shall stop, to check at once. */
   readonly stir: { look(): void }
 }
 

@@ -1,4 +1,4 @@
-/** The namespace `DataShare`: sharing that copies, from an account of one subscription to one of another. */
+/** The namespace `DataShare`: sharing by copies, from an account of one subscription to one of another. */
 
 import type { CopyEngine } from '#engines/copy/engine.ts'
 import { defineProvider, type Provider } from '#plane/declare/provider.ts'

@@ -1,4 +1,4 @@
-/** What service health refuses. */
+/** The refusals of service health. */
 
 import { defineErrors } from '#kernel/error.ts'
 

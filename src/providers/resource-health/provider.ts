@@ -1,4 +1,4 @@
-/** The namespace `ResourceHealth`: service health events and how available resources are. */
+/** The namespace `ResourceHealth`: service health events, and the availability of resources. */
 
 import type { HealthSignals } from '#kernel/health.ts'
 import type { Provider } from '#plane/declare/provider.ts'
@@ -21,13 +21,13 @@ import {
 interface ResourceHealthDependencies
   extends Pick<ProviderContext, 'words' | 'tenantId' | 'sql' | 'clock' | 'ids' | 'timers' | 'log'> {
   readonly services: Pick<ProviderContext['services'], 'reader' | 'listTracked'>
-  /** What the installation depends on; an event is raised while one of them is out of order. */
+  /** What the installation depends on; an event exists while one of them fails. */
   readonly probes?: readonly Probe[]
-  /** What providers see of their resources. */
+  /** How providers see the availability of their resources. */
   readonly observers?: Observers
 }
 
-/** Where those who notice an issue report it. */
+/** The port for reporting an issue. */
 export function healthSignals(
   context: Pick<ProviderContext, 'sql' | 'clock' | 'ids'>,
 ): HealthSignals {
@@ -39,7 +39,7 @@ export function resourceHealthProvider(deps: ResourceHealthDependencies): Provid
   const eventStore = openEventStore(sql)
   const history = openHistory(sql)
   const impacted = openImpactedResources({ words, services })
-  // What is begun is woken here; nothing is while it has not begun.
+  // The running background work, which is woken here; undefined before it starts.
   let background: Background | undefined
   return {
     namespace: 'ResourceHealth',

@@ -1,9 +1,9 @@
-/** Ids for identities that are named and not there. */
+/** Ids for identities that are named but do not exist. */
 
 import { createHash } from 'node:crypto'
 import { hyphenate } from '#kernel/uuid.ts'
 
-/** Ids for an identity that is named and not there: nobody can sign in with them, and nobody gets others. */
+/** Ids for a named identity that does not exist: nobody can sign in with them, and they never change. */
 export function absentIdentity(resourceId: string): { clientId: string; principalId: string } {
   return {
     clientId: uuidOf(`client|${resourceId.toLowerCase()}`),
@@ -13,7 +13,7 @@ export function absentIdentity(resourceId: string): { clientId: string; principa
 
 const identitySpace = 'armature managed identity|'
 
-/** A name-based UUID, in the form of version 5, which every reader of UUIDs knows. */
+/** A name-based UUID in the form of version 5. */
 export function uuidOf(name: string): string {
   const bytes = createHash('sha256').update(`${identitySpace}${name}`).digest().subarray(0, 16)
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x50

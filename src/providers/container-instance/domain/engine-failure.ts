@@ -1,20 +1,20 @@
 /**
- * The one place of this provider where errors of the engine, and of the services behind secrets and volumes,
- * become values: what went wrong and whether it is worth another try. Faults of ours pass through.
+ * Converts errors of the engine, and of the services behind secrets and volumes, into values: what failed and
+ * whether to retry. Bugs pass through.
  */
 
 import { EngineError } from '#engines/containers/engine.ts'
 import { withoutTrailing } from '#kernel/trailing.ts'
 import { type ContainerCode, refuseContainer } from '../errors.ts'
 
-/** A failure as the reconciler weighs it. */
+/** A failure as the reconciler handles it. */
 export interface Failure {
   readonly code: ContainerCode
   readonly message: string
   readonly retry: 'later' | 'never'
 }
 
-/** What a group needs is not there: a secret, a share, a repository. */
+/** Something a group needs is missing: a secret, a share, a repository. */
 export class MaterialFailure extends Error {
   readonly failure: Failure
 
@@ -32,13 +32,13 @@ export type Attempt<T> =
       readonly ok: false
       readonly failure: Failure
       readonly kind: EngineError['kind'] | 'material'
-      /** Without a full stop: it ends a sentence of ours. */
+      /** Without a full stop: it ends a longer sentence. */
       readonly reason: string
-      /** What the engine heard, which is for the operator alone. */
+      /** The engine's message, which is only for the operator. */
       readonly heard?: string
     }
 
-/** Runs `work`; a failure of the world comes back as a value. */
+/** Runs `work`; a failure of another system becomes a value. */
 export async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
   try {
     return { ok: true, value: await work() }
@@ -64,7 +64,7 @@ function failureOf(error: EngineError, reason: string): Failure {
   return { code, message, retry: error.retry }
 }
 
-/** Asks a service that is not an engine; what it throws means "not now", unless it says `retry: 'never'`. */
+/** Calls a service that is not an engine; its errors mean "not now" unless they say `retry: 'never'`. */
 export async function ask<T>(
   work: () => Promise<T>,
   code: ContainerCode,
@@ -80,8 +80,8 @@ export async function ask<T>(
 }
 
 /**
- * For work that nobody waits for and that comes again: answers why it did not go through, whatever that was. A store that
- * is away would end it for good.
+ * For repeated background work: returns why it failed, whatever the error. An error of the store would end it for
+ * good otherwise.
  */
 export async function attemptBackground(work: () => Promise<unknown>): Promise<string | undefined> {
   try {

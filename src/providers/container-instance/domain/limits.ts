@@ -1,4 +1,4 @@
-/** The bounds of this provider (facts 4.7), as parameters of `containerInstanceProvider`. */
+/** The limits of this provider (facts 4.7), as parameters of `containerInstanceProvider`. */
 
 export interface ContainerLimits {
   readonly containersPerGroupMax: number
@@ -11,9 +11,9 @@ export interface ContainerLimits {
   readonly logBytesMax: number
   readonly logTailMax: number
   readonly revisionsPerProfileMax: number
-  /** Events kept of a group, and of each container. */
+  /** The number of events kept for a group, and for each container. */
   readonly eventsMax: number
-  /** Rows looked at for one answer about usage. */
+  /** The number of rows read for one answer about usage. */
   readonly usageRowsMax: number
   /** Processes of one container. */
   readonly processesPerContainerMax: number
@@ -24,16 +24,16 @@ export interface ContainerLimits {
   readonly userAssignedIdentitiesMax: number
   /** Keys of one secret volume, and of one set of key-value pairs. */
   readonly keysMax: number
-  /** Secrets of a group or profile, each of which is sealed by itself. */
+  /** The number of secrets in a group or profile, each of which is sealed by itself. */
   readonly secretsMax: number
   readonly secretBytesMax: number
-  /** Bytes of one text: Linux takes no longer argument or variable. */
+  /** Bytes of one text: Linux allows no longer argument or variable. */
   readonly textBytesMax: number
   /** Bytes of all texts of a group or profile, secrets included. */
   readonly textBytesSumMax: number
   readonly imageLengthMax: number
   readonly repositoryLengthMax: number
-  /** Bytes of all revisions of a profile; the oldest go first. */
+  /** Bytes of all revisions of a profile; the oldest are removed first. */
   readonly revisionBytesMax: number
 }
 
@@ -41,7 +41,7 @@ export const defaultContainerLimits: ContainerLimits = Object.freeze({
   containersPerGroupMax: 60,
   volumesPerGroupMax: 20,
   portsPerAddressMax: 5,
-  // Facts 4.7 has 100 as a default quota; one's own machine need not be rationed so.
+  // Facts 4.7 has 100 as a default quota; one's own machine needs no such limit.
   groupsPerSubscriptionMax: 5000,
   cpuPerGroupMax: 256,
   memoryInGBPerGroupMax: 4096,

@@ -10,7 +10,7 @@ import type { Seal } from '#kernel/ports.ts'
 
 interface SplitBody {
   readonly shown: unknown
-  /** Place to plain text. A secret that is no text is its JSON. */
+  /** Plain text by place. A secret that is no text is stored as JSON. */
   readonly secrets: ReadonlyMap<string, string>
 }
 
@@ -30,7 +30,7 @@ function escapePart(part: string): string {
   return part.replaceAll('%', '%25').replaceAll('/', '%2F')
 }
 
-/** The last part of a place, as it was before it became one. */
+/** The last part of a place, unescaped. */
 export function plainPart(part: string): string {
   return part.replaceAll('%2F', '/').replaceAll('%25', '%')
 }
@@ -50,7 +50,7 @@ function walk(
   path: readonly string[],
   secrets: Map<string, string>,
 ): unknown {
-  // A schema is plain data; these are the members of it that this walk knows.
+  // A schema is plain data; these are the members that this walk uses.
   const node = schema as SchemaNode
   if (node.writeOnly === true) {
     secrets.set(placeOf(...path), typeof value === 'string' ? value : JSON.stringify(value))
@@ -78,17 +78,17 @@ function ownOf(properties: SchemaNode['properties'], key: string): SchemaNode | 
   return properties !== undefined && Object.hasOwn(properties, key) ? properties[key] : undefined
 }
 
-/** Items are known by name, so that a secret keeps its place when others come before it. */
+/** Items are identified by name, so that a secret keeps its place when others are inserted before it. */
 function nameIn(item: unknown, at: number): string {
   if (!isJsonObject(item)) return String(at)
   const name = item['name'] ?? item['server']
   return typeof name === 'string' ? name : String(at)
 }
 
-/** Sealed texts by place; what of a model is unreadable at rest. */
+/** Sealed texts by place. */
 export type SealedParts = Readonly<Record<string, string>>
 
-/** Seals each secret, keeping the sealed text there is where it opens to the same. */
+/** Seals each secret, and keeps the existing sealed text when it opens to the same value. */
 export function sealParts(
   seal: Seal,
   owner: string,

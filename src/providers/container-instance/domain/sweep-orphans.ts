@@ -1,6 +1,6 @@
 /**
- * Removes what the engine holds and nobody owns any more: groups whose resource is gone. Run at start and once
- * an hour; the reconciler removes what it knows, this finds what nothing knows.
+ * Removes engine objects without an owner: groups whose resource is gone. It runs at start and once an hour; the
+ * reconciler removes what it knows, and this finds the rest.
  */
 
 import type { ContainerEngine } from '#engines/containers/engine.ts'
@@ -16,15 +16,15 @@ interface SweepDependencies {
 }
 
 interface Swept {
-  /** The engine's names of the groups that were removed. */
+  /** The engine's names of the removed groups. */
   readonly removed: readonly string[]
-  /** Those that could not be: the next sweep tries again. */
+  /** Groups that could not be removed; the next sweep tries again. */
   readonly kept: readonly string[]
 }
 
-/** Never throws because of the engine or the store; where one of them does not answer nothing is swept. */
+/** Never throws because of the engine or the store; when one of them does not answer, nothing is swept. */
 export async function sweepOrphans({ engine, reader, log }: SweepDependencies): Promise<Swept> {
-  // The engine first: what it holds now was written to the store before, or is nobody's.
+  // The engine is listed first: what it holds now either was written to the store before, or has no owner.
   const held = await attempt(() => engine.list())
   if (!held.ok) {
     log.warn({ reason: held.failure.message }, 'orphaned containers could not be looked for')

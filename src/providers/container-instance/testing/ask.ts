@@ -1,4 +1,4 @@
-/** Questions that several tests of groups ask. */
+/** Requests that several tests of groups send. */
 
 import assert from 'node:assert/strict'
 import { ApiError } from '#kernel/error.ts'
@@ -21,7 +21,7 @@ export async function tokenOf(started: Started, name: string): Promise<string> {
   return groupToken(group)
 }
 
-/** The refusal of a request that must be refused so. */
+/** Expects a refusal with this code. */
 export async function refused(
   work: Promise<unknown>,
   status: number,

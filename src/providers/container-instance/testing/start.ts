@@ -1,4 +1,4 @@
-/** Container groups on a real plane, for tests: SQLite in memory, scopes as they are, an engine given or simulated. */
+/** Container groups on a real plane, for tests: SQLite in memory, real scopes, a given or simulated engine. */
 
 import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -34,11 +34,11 @@ export interface Started extends Subject, AsyncDisposable {
   call(method: Method, path: string, body?: unknown, options?: SubjectOptions): Promise<Outcome>
   /** GETs a group until `ready` holds of it. */
   until(name: string, ready: (group: Shown) => boolean): Promise<Shown>
-  /** Dies as a process does: nothing is ended in order. */
+  /** Ends like a killed process: nothing is closed in order. */
   kill(): Promise<void>
 }
 
-/** A group as answered, as far as tests look into it. */
+/** The part of a group's answer that tests read. */
 export interface Shown {
   readonly etag?: string
   readonly tags: Wire
@@ -78,9 +78,9 @@ export interface ShownEvent {
 export interface StartOptions extends Partial<Omit<ContainerInstanceDependencies, 'engine'>> {
   readonly store?: Store
   readonly engine?: (clock: { now(): number }) => ContainerEngine
-  /** Where the simulated world is kept; a fresh one, removed at the end, when left out. */
+  /** The folder of the simulated engine; a new one, removed at the end, when left out. */
   readonly folder?: string
-  /** A clock that stands still until it is moved, in place of the real one. */
+  /** A clock that stands still until it is moved, instead of the real one. */
   readonly movedClock?: { now(): number; advance(seconds: number): void }
   readonly reconcile?: boolean
 }
@@ -177,7 +177,7 @@ export function body(containers: readonly object[] = [web()], properties: object
   return { location: 'here', properties: { containers, ...properties } }
 }
 
-/** `script` is what the simulated engine is told (`ARMATURE_SIMULATE`). */
+/** `script` controls the simulated engine (`ARMATURE_SIMULATE`). */
 export function web(script = '', name = 'web', properties: object = {}): object {
   return {
     name,

@@ -1,4 +1,4 @@
-/** Whose an invitation is: a principal by id, or a user of this directory by the name he signs in with. */
+/** The receiver of an invitation: a principal by id, or a user of this directory by sign-in name. */
 
 import type { Principal } from '#kernel/principal.ts'
 import { isoTime, type ShareDependencies } from '../dependencies.ts'
@@ -18,7 +18,7 @@ export async function isFor(
   return (await vouchedName(principal, { directory, tenantId }))?.toLowerCase() === email
 }
 
-/** The name that he signs in with, where this directory vouches for it: of nobody else is it worth anything. */
+/** The caller's sign-in name, if this directory confirms it; other names prove nothing. */
 export async function vouchedName(
   principal: Principal,
   { directory, tenantId }: Pick<ShareDependencies, 'directory' | 'tenantId'>,

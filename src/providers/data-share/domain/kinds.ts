@@ -1,4 +1,4 @@
-/** The fourteen kinds (facts 6.2): what each names, what it resolves to, and what may be copied into what. Data. */
+/** The fourteen kinds (facts 6.2): what each names, how it resolves, and what may be copied into what. Data. */
 
 import Type, { type TSchema } from 'typebox'
 import type { Problem } from '#kernel/error.ts'
@@ -47,7 +47,7 @@ const kindRules = {
   },
 } as const satisfies Readonly<Record<string, KindRule>>
 
-/** What data sets name their place by, of whatever kind. */
+/** The properties by which data sets of any kind name their location. */
 export const placeFields: Readonly<Record<string, TSchema>> = Object.fromEntries(
   Object.values<KindRule>(kindRules)
     .flatMap(({ required, optional = [] }) => [...required, ...optional])
@@ -57,7 +57,7 @@ export const placeFields: Readonly<Record<string, TSchema>> = Object.fromEntries
 export type Kind = keyof typeof kindRules
 export const kindNames: readonly Kind[] = Object.keys(kindRules) as Kind[] // the keys of a constant
 
-/** Kinds that a mapping may not have: no mapping kind exists for them, or nothing is copied for them. */
+/** Kinds that a mapping may not have: no such mapping kind exists, or nothing is copied for them. */
 export function mappingRefusal(kind: Kind): string | undefined {
   if (kind === 'AdlsGen1Folder' || kind === 'AdlsGen1File') {
     return `the kind ${kind} is one of sources only: map it to AdlsGen2Folder, AdlsGen2File, Blob or BlobFolder`
@@ -155,10 +155,10 @@ export type Resolved =
       readonly watermarkColumn: string | undefined
     }
 
-/** The container that a first-generation account has its folders in: it knows none itself. */
+/** The container for folders of a first-generation account, which has none itself. */
 const gen1Container = 'root'
 
-/** What a kind's properties name. Undefined for what is no such thing (a malformed id, a Kusto kind). */
+/** What a kind's properties name; undefined for a malformed id or a Kusto kind. */
 export function resolveKind(
   kind: Kind,
   properties: KindProperties,

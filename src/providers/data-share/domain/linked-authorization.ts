@@ -1,4 +1,4 @@
-/** Rights on what a body refers to: nobody shares, or writes to, what he may not use himself. */
+/** Checks rights on what a body refers to: nobody shares, or writes to, what they may not use themselves. */
 
 import { refuseProblems } from '#kernel/error.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
@@ -10,7 +10,10 @@ import { type Kind, type KindProperties, type Resolved, resolveKind } from './ki
 
 type Asked = Context & { readonly id: ResourceId }
 
-/** What the kind names, which exists and which the caller may use. Throws the refusals. */
+/**
+ * The resource that the kind names, which must exist and which the caller must be allowed to use. Throws the
+ * refusals.
+ */
 export async function requireLinkedAuthorization(
   context: Asked,
   places: Places,
@@ -23,7 +26,7 @@ export async function requireLinkedAuthorization(
     throw refuseProblems([{ path, message: `no id of what the kind ${kind} names` }])
   }
   const { id: on } = usedBy(places, resolved)
-  // Ahead of whether it exists, so that nobody learns of what he may not see.
+  // Checked before its existence, so that nobody learns of what they may not see.
   await requireUse(context, places, resolved)
   const found = await (resolved.kind === 'objects' ? places.storage(on) : places.sql(on))
   if (found === undefined) {
@@ -32,7 +35,7 @@ export async function requireLinkedAuthorization(
   return resolved
 }
 
-/** The resource that a kind names, and what using it takes. */
+/** The resource that a kind names, and the action for using it. */
 export function usedBy(
   places: Pick<Places, 'storageAction' | 'sqlAction'>,
   resolved: Resolved,
@@ -42,7 +45,7 @@ export function usedBy(
     : { id: resolved.server, action: places.sqlAction }
 }
 
-/** The caller may use what a kind names. Throws the refusal. */
+/** Requires that the caller may use what a kind names. */
 export async function requireUse(
   context: Asked,
   places: Places,

@@ -41,7 +41,7 @@ export function emailActions(
       open: true,
       body: Type.Object({ activationCode: Type.String({ minLength: 1, maxLength: 100 }) }),
       answer,
-      // Whatever the code: what could be registered is active already.
+      // Whatever the code: an address that could be registered is active already.
       run: async ({ principal }) => ({ status: 200, body: await registered(principal) }),
     },
   }

@@ -1,6 +1,6 @@
 /**
- * Resources of which the other side sees a row: the reconciler writes the row, and shows what others made of it.
- * The rows are what an engine is elsewhere; nothing is reached over a network.
+ * Resources that the other side sees as a row: the reconciler writes the row, and shows what others changed in it.
+ * The rows take the place of an engine; no network is used.
  */
 
 import {
@@ -12,18 +12,18 @@ import {
 import type { Wakes } from '../dependencies.ts'
 
 interface RowProjection<M, O> {
-  /** What the row shows now; undefined when there is none. */
+  /** The current row; undefined when there is none. */
   read(subject: Subject<M, unknown>): Promise<(O & Generation) | undefined>
   write(subject: Subject<M, unknown> & { readonly desired: M }): Promise<void>
   erase(subject: Subject<M, unknown>): Promise<void>
 }
 
 export interface Generation {
-  /** The generation of the resource that the row was written from; a row of another generation is written again. */
+  /** The generation of the resource that the row was written from. A row of another generation is written again. */
   readonly generation: number
 }
 
-/** Losing a wake costs no more than this. */
+/** The longest delay when a wake is lost. */
 const resyncSeconds = 300
 
 export function projectionReconciler<M, O>(
@@ -51,7 +51,7 @@ export function projectionReconciler<M, O>(
   })
 }
 
-/** Nothing stands behind it, but what is below has reconcilers of its own: its delete waits for theirs. */
+/** It has no engine, but resources below it have reconcilers, so its delete waits for theirs. */
 export function holderReconciler<M>(): Reconciler<M> {
   return defineReconciler<M, null, never>({
     deadlineSeconds: 600,

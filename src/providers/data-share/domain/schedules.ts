@@ -1,4 +1,4 @@
-/** Schedules as settings and triggers write them: hourly or daily, counted from a moment. */
+/** Schedules of settings and triggers: hourly or daily, counted from a moment. */
 
 import Type from 'typebox'
 

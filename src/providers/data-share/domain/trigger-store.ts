@@ -1,4 +1,4 @@
-/** Triggers at rest, and which of them are due. A time that passed while nothing ran is made good once. */
+/** Stored triggers, and which of them are due. A time that passed while nothing ran is made up for once. */
 
 import type { Sql, SqlRow } from '#stores/store.ts'
 import { type Mode, triggers } from './store/tables.ts'
@@ -55,7 +55,7 @@ export async function eraseTrigger(sql: Sql, key: string): Promise<void> {
   await sql.transact((tx) => tx.run('delete from share_triggers where resource_key = ?', key))
 }
 
-/** Takes what is due; each time goes to one process only. */
+/** Takes due triggers; each time goes to one process only. */
 export function takeDue(sql: Sql, now: number, limit: number): Promise<readonly TriggerRow[]> {
   return sql.transact(async (tx) => {
     const rows = await tx.all(

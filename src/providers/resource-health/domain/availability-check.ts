@@ -1,4 +1,6 @@
-/** What a provider says it saw of one of its resources. Shapes only: each provider knows what its own types mean. */
+/**
+ * What a provider reports about the availability of a resource. Types only: each provider interprets its own types.
+ */
 
 import type { Resource } from '#plane/declare/resource.ts'
 
@@ -6,9 +8,9 @@ export interface AvailabilityCheck {
   readonly state: 'Available' | 'Unavailable' | 'Degraded' | 'Unknown'
   readonly summary: string
   readonly reasonType?: 'Unplanned' | 'Planned' | 'UserInitiated'
-  /** Since when, in milliseconds, where it is known. */
+  /** Since when, in milliseconds since 1970, if known. */
   readonly since?: number
 }
 
-/** How the availability of a resource is found, by its type in lower case and without the vendor word. */
+/** Functions that find the availability of a resource, by its type in lower case and without the vendor word. */
 export type Observers = Readonly<Record<string, (resource: Resource) => AvailabilityCheck>>

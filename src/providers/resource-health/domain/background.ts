@@ -1,6 +1,6 @@
 /**
- * What goes on by itself: steps of timelines as they come due, and probes of what the installation depends on. Every
- * replica does both; a step is taken in one transaction with its removal, and a signal is raised once.
+ * Background work: due steps of timelines, and probes of what the installation depends on. Every replica does both.
+ * A step and its removal are one transaction, and a signal is raised once.
  */
 
 import { ApiError } from '#kernel/error.ts'
@@ -11,7 +11,7 @@ import type { EventStore } from './event-store.ts'
 import { takeStep } from './lifecycle.ts'
 import { type DueStep, nextStep } from './timeline.ts'
 
-/** Something the installation depends on. `check` throws what its adapter throws when it is out of order. */
+/** Something the installation depends on. `check` throws its adapter's error when it fails. */
 export interface Probe extends Omit<HealthSignal, 'summary'> {
   check(): Promise<unknown>
 }
@@ -21,7 +21,7 @@ interface BackgroundDependencies {
   readonly eventStore: EventStore
   readonly signals: HealthSignals
   readonly probes: readonly Probe[]
-  /** Looks at the next resources; answers whether there are more. */
+  /** Checks the next resources; returns whether there are more. */
   watch(now: number): Promise<boolean>
   readonly clock: Clock
   readonly timers: Timers
@@ -32,11 +32,11 @@ const lookMilliseconds = 2000
 /** Between the end of a round through the resources and the next one. */
 const roundMilliseconds = 10_000
 const probeMilliseconds = 10_000
-/** One failure may be a hiccup. */
+/** A single failure may be a glitch. */
 const failuresBeforeRaising = 2
 
 export interface Background extends AsyncDisposable {
-  /** Something may be due sooner than thought. */
+  /** Something may be due sooner than planned. */
   wake(): void
 }
 
@@ -71,7 +71,7 @@ export function startBackground(deps: BackgroundDependencies): Background {
   void next()
   return {
     wake() {
-      // While a look is under way it plans the next one itself.
+      // During a check, that check plans the next one itself.
       if (timer === undefined || stopped) return
       timer.cancel()
       void next()
@@ -84,7 +84,7 @@ export function startBackground(deps: BackgroundDependencies): Background {
   }
 }
 
-/** Takes every step that is due, in order; answers when the next one is. */
+/** Takes every due step, in order; returns when the next one is due. */
 export async function takeDue(
   deps: Pick<BackgroundDependencies, 'sql' | 'eventStore' | 'clock' | 'log'>,
 ): Promise<number | undefined> {
@@ -95,7 +95,7 @@ export async function takeDue(
   }
 }
 
-/** A step that is refused is told in the log and dropped: what follows it may still make sense. */
+/** A refused step is logged and dropped: later steps may still make sense. */
 async function takeOne(
   {
     sql,
@@ -108,7 +108,7 @@ async function takeOne(
   const drop = 'delete from health_steps where id = ?'
   try {
     await takeStep(ledger, { trackingId, owner, by, now: clock.now() }, step, async (tx) => {
-      // Another replica took it at the same time: then nothing of this is written.
+      // Another replica took it at the same time: nothing of this is written.
       if ((await tx.run(drop, id)) === 0) throw new StepTaken()
     })
   } catch (error) {
@@ -144,12 +144,12 @@ async function failureOf(check: () => Promise<unknown>): Promise<string | undefi
     await check()
     return undefined
   } catch (error) {
-    // That it fails is what a probe is asked for.
+    // A probe exists to find failures.
     return error instanceof Error ? error.message : String(error)
   }
 }
 
-/** Failures of the store are logged; the next round comes soon. */
+/** Failures of the store are logged; the next round is soon. */
 async function guarded<T>(
   { log }: BackgroundDependencies,
   work: () => Promise<T>,

@@ -13,11 +13,11 @@ interface PageQuery extends Pick<PlaceQuery, 'since' | 'condition'> {
   readonly audiences: readonly string[]
   readonly cursor: string | undefined
   readonly limit: number
-  /** Asked of each event in order; what it answers stands in the page. */
+  /** Called for each event in order; its result becomes an item of the page. */
   show(event: HealthEvent): object | undefined
 }
 
-/** Events read for one page. A thousand take twice as long, and a page as long as it takes holds up others. */
+/** The number of events read for one page. A thousand would take twice as long, and block others meanwhile. */
 const eventsMax = 500
 
 export async function readPage(
@@ -34,7 +34,7 @@ export async function readPage(
     async show(places) {
       const events = await eventStore.findAll(places.map((place) => place.id))
       return places.map((place) => {
-        // An event changed since its row was read stands further ahead now.
+        // An event that changed since its row was read is now further ahead.
         const event = events.get(place.id)
         return event === undefined ? undefined : query.show(event)
       })
@@ -43,7 +43,7 @@ export async function readPage(
   return next === undefined ? { items } : { items, next: next.join(' ') }
 }
 
-/** The places of all audiences in one order; each event once. */
+/** The positions of all audiences in one order; each event once. */
 async function merged(
   eventStore: EventStore,
   { audiences, since, condition }: PageQuery,
@@ -53,7 +53,7 @@ async function merged(
   const stretches = await Promise.all(
     audiences.map((audience) => eventStore.places({ audience, since, after, condition, limit })),
   )
-  // Beyond the nearest end of a stretch that goes on, another's places may still be missing.
+  // Beyond the nearest end of an unfinished range, positions of another may still be missing.
   const ends = stretches.flatMap(({ end }) => (end === undefined ? [] : [placeAt(end)]))
   const edge = ends.toSorted(order)[0]
   const places = stretches
@@ -79,7 +79,7 @@ function placeAt([newest, id]: Cursor): Place {
   return { newest: Number(newest), id: String(id) }
 }
 
-/** Signed by the plane, so it is one that `readPage` made. */
+/** The plane signed it, so `readPage` made it. */
 function parseCursor(cursor: string | undefined): Cursor | undefined {
   if (cursor === undefined) return undefined
   const space = cursor.indexOf(' ')

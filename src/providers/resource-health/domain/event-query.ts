@@ -20,7 +20,7 @@ import {
 } from './event.ts'
 import { plain } from './event-transitions.ts'
 
-/** What is asked about: a tracking id, and the properties with what is withheld left out. */
+/** What a filter reads: a tracking id, and the properties without what is withheld. */
 export interface Asked {
   readonly trackingId: string
   readonly properties: Readonly<Record<string, unknown>> & Pick<EventProperties, 'impact'>
@@ -52,7 +52,7 @@ interface Reach {
   readonly regionStatus: string | undefined
 }
 
-/** Services with each region they are impacted in; a service without regions stands alone. */
+/** Services with each affected region; a service without regions is listed by itself. */
 function reachOf(impact: readonly Impact[]): readonly Reach[] {
   return impact.flatMap(({ impactedService, impactedServiceGuid, impactedRegions }): Reach[] => {
     const service = { service: impactedService, serviceGuid: impactedServiceGuid }
@@ -157,7 +157,7 @@ export function parseEventQuery(filter: string | null): EventQuery {
   return predicate
 }
 
-/** Three days back where nothing is said (facts 7.2). Throws `InvalidQueryStartTime`. */
+/** Three days ago by default (facts 7.2). Throws `InvalidQueryStartTime`. */
 export function startOf(given: string | null, now: number): number {
   if (given === null || given === '') return now - 3 * 86_400_000
   const start = parseAnyMoment(given.trim())

@@ -1,7 +1,4 @@
-/**
- * Events and their audiences in the store: written whole in one transaction, read by key or in keyset order. It
- * knows no filter language and no caller.
- */
+/** Stores events and their audiences: written completely in one transaction, read by key or in keyset order. */
 
 import {
   type Cursor,
@@ -20,7 +17,7 @@ import { namedSubscriptions, plain } from './event-transitions.ts'
 export const everybody = '*'
 export const installation = '/'
 
-/** A place in a list: the newest update first, then by tracking id. */
+/** A position in a list: the newest update first, then by tracking id. */
 export interface Place {
   /** The negated time of the last update. */
   readonly newest: number
@@ -32,7 +29,7 @@ export interface PlaceQuery {
   /** Events last updated at this moment or later. */
   readonly since: number
   readonly after: Cursor | undefined
-  /** What must hold of a row for its event to be of interest; more may be asked of the event itself. */
+  /** The condition that rows of wanted events meet; the event itself may be checked further. */
   readonly condition: ConditionWriter
   readonly limit: number
 }
@@ -43,14 +40,14 @@ const order: readonly OrderKey[] = [
   { type: 'text', text: 'tracking_id', direction: 'asc' },
 ]
 
-/** Rows looked at for one page, whether they are of interest or not. */
+/** The number of rows read for one page, wanted or not. */
 const windowMax = 4000
 
 export interface EventStore {
   find(trackingId: string): Promise<HealthEvent | undefined>
   findAll(trackingIds: readonly string[]): Promise<ReadonlyMap<string, HealthEvent>>
   places(query: PlaceQuery): Promise<Stretch<Place>>
-  /** Reads, changes and writes one event, with nobody in between. `change` may throw; then nothing happened. */
+  /** Reads, changes and writes one event without interference. When `change` throws, nothing happens. */
   change(
     trackingId: string,
     change: (event: HealthEvent | undefined) => HealthEvent,
@@ -61,7 +58,7 @@ export interface EventStore {
 /** The condition on rows: the event has not ended. */
 export const isActive = (sql: Parameters<ConditionWriter>[0]) => sql<boolean>`status = ${'active'}`
 
-/** Before every moment there is. Whole: times are whole numbers in the tables. */
+/** Before every possible moment. A whole number, like all times in the tables. */
 export const beginningOfTime = -(2 ** 52)
 
 export function openEventStore(sql: Sql): EventStore {
@@ -106,7 +103,7 @@ export function openEventStore(sql: Sql): EventStore {
     change(trackingId, change, also) {
       const key = trackingId.toLowerCase()
       return sql.transact(async (tx) => {
-        // The write comes first: it keeps every other writer of this event out until the end.
+        // The write comes first: it blocks every other writer of this event until the end.
         await tx.run('update health_events set revision = revision + 1 where tracking_id = ?', key)
         const [row] = await tx.all('select document from health_events where tracking_id = ?', key)
         const event = change(row === undefined ? undefined : eventOf(row))
@@ -118,7 +115,7 @@ export function openEventStore(sql: Sql): EventStore {
   }
 }
 
-/** An event with a row for each of its audiences; `isNew` where nothing of it is stored. */
+/** Writes an event with a row for each of its audiences; `isNew` when nothing of it is stored. */
 export async function writeEvent(
   tx: SqlTx,
   key: string,
@@ -162,9 +159,9 @@ export function audiencesOf({ owner, properties }: HealthEvent): readonly string
   return named.size === 0 ? [everybody] : [...named]
 }
 
-/** `|a|b|`: one of them is found as `|a|`. */
+/** `|a|b|`: a value is found as `|a|`. */
 function listed(names: readonly string[]): string {
-  // PostgreSQL's text holds no NUL.
+  // Text in PostgreSQL holds no NUL.
   return `|${[...new Set(names)].join('|').replaceAll('\u0000', '')}|`
 }
 
@@ -173,6 +170,6 @@ function placeOf(row: SqlRow): Place {
 }
 
 function eventOf(row: SqlRow): HealthEvent {
-  // Written by `writeEvent` alone.
+  // Only `writeEvent` writes this.
   return JSON.parse(String(row['document'])) as HealthEvent
 }

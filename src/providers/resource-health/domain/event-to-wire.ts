@@ -1,6 +1,6 @@
 /**
- * An event as its readers see it: what a sensitive one withholds is left out, and a subscription hears of no other
- * (contract, health event; facts 7.4).
+ * The wire form of an event for a reader: what a sensitive one withholds is left out, and a subscription sees no
+ * other subscription (contract, health event; facts 7.4).
  */
 
 import type { VendorWords } from '#kernel/vendor.ts'
@@ -10,15 +10,15 @@ import type { Asked } from './event-query.ts'
 export interface Sight {
   readonly words: VendorWords
   readonly tenantId: string
-  /** The subscription it is seen from, in lower case; absent at the installation. */
+  /** The reader's subscription in lower case; absent at the installation. */
   readonly subscription?: string
-  /** The resource's, where one resource is asked about. */
+  /** The location of the resource, when the list is of one resource. */
   readonly location?: string
-  /** Everything, also of sensitive events. */
+  /** Everything, even of sensitive events. */
   readonly whole?: true
 }
 
-/** What a reader may know, and filter by. */
+/** What a reader may see, and filter by. */
 export function seenAs(event: HealthEvent, sight: Sight): Asked {
   const { summary, description, ...rest } = event.properties
   const withheld = event.properties.isEventSensitive && sight.whole !== true
@@ -65,13 +65,13 @@ export function eventToWire(event: HealthEvent, asked: Asked, sight: Sight): obj
     systemData: {
       createdAt: new Date(event.publishedAt).toISOString(),
       lastModifiedAt: event.properties.lastUpdateTime,
-      // Who operates the installation is none of a subscription's business.
+      // A subscription does not learn who operates the installation.
       ...(sight.subscription === undefined
         ? { createdBy: event.publishedBy, lastModifiedBy: event.changedBy }
         : {}),
     },
     ...(sight.location === undefined ? {} : { location: sight.location }),
-    // What the event does not say is left out, as in the contract.
+    // Properties without a value are left out, as in the contract.
     properties: asked.properties satisfies Readonly<Record<string, unknown>> &
       Pick<EventProperties, 'impact'>,
   }

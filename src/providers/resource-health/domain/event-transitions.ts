@@ -21,7 +21,7 @@ export type Changed =
   | { readonly ok: true; readonly event: HealthEvent }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
-/** Updates kept per region; the oldest go first. */
+/** The number of updates kept per region; the oldest are removed. */
 const updatesMax = 200
 
 export function published(
@@ -64,7 +64,7 @@ export function published(
   )
 }
 
-/** What is given replaces what was; a region that stays keeps the updates it had. */
+/** Given properties replace the old ones; a region that stays keeps its updates. */
 export function updated(event: HealthEvent, given: WrittenEvent, now: number): Changed {
   const { properties, impactedResources = event.impactedResources } = given
   const impact =
@@ -82,18 +82,18 @@ export function updated(event: HealthEvent, given: WrittenEvent, now: number): C
   )
 }
 
-/** The impact ended in the regions named. Once it has in all of them, the event has its mitigation time. */
+/** Ends the impact in the named regions. Once it has ended in all, the event gets its mitigation time. */
 export function mitigated(event: HealthEvent, step: WrittenStep, now: number): Changed {
   return ofRegions(event, step, now, { status: 'Resolved', over: false })
 }
 
-/** The event is over: every region with it. */
+/** Ends the event with all its regions. */
 export function resolved(event: HealthEvent, step: WrittenStep, now: number): Changed {
   const { regions: _all, ...rest } = step
   return ofRegions(event, rest, now, { status: 'Resolved', over: true })
 }
 
-/** A text for those who follow the event; its state stays. */
+/** Adds a note for readers of the event; its state stays. */
 export function annotated(event: HealthEvent, step: WrittenStep, now: number): Changed {
   return ofRegions(event, step, now, { over: false })
 }
@@ -167,7 +167,7 @@ function isNamed(name: string): (region: Region) => boolean {
   return (region) => sameRegion(region.impactedRegion, name)
 }
 
-/** Names of regions and locations: `West US` and `westus` are the same. */
+/** Compares names of regions and locations: `West US` and `westus` are the same. */
 function sameRegion(left: string, right: string): boolean {
   return plain(left) === plain(right)
 }
@@ -176,13 +176,13 @@ export function plain(name: string): string {
   return name.toLowerCase().replaceAll(' ', '')
 }
 
-/** What can be computed is, and what contradicts itself is refused. */
+/** Computes what can be computed, and refuses contradictions. */
 function completed(
   event: Omit<HealthEvent, 'properties'>,
   given: Readonly<Record<string, unknown>> & { readonly impact: readonly Impact[] },
   now: number,
 ): Changed {
-  // The schema let nothing else through, and these were required or have defaults.
+  // The schema allows nothing else, and these are required or have defaults.
   const eventType = given['eventType'] as EventType
   const status = given['status'] as EventStatus
   const level = given['level']
@@ -205,7 +205,7 @@ function completed(
     eventLevel,
     impactStartTime: start,
     lastUpdateTime: new Date(now).toISOString(),
-    // The schema let only whole numbers through.
+    // The schema allows only whole numbers.
     priority: event.fixedPriority ? (given['priority'] as number) : computed,
     isEventSensitive: given['isEventSensitive'] === true,
     ...(seconds === undefined ? {} : { duration: Math.min(seconds, 2_147_483_647) }),
@@ -215,7 +215,7 @@ function completed(
 
 function impactOf(given: unknown, before: readonly Impact[], now: number): readonly Impact[] {
   const at = new Date(now).toISOString()
-  // The schema let nothing else through.
+  // The schema allows nothing else.
   const impacts = (given ?? []) as readonly Impact[]
   return impacts.map((impact) => {
     const known = before.find((one) => one.impactedService === impact.impactedService)
@@ -239,7 +239,7 @@ function textsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
 }
 
-/** Subscriptions that the impact names, in lower case; none: it touches all of them. */
+/** The subscriptions that the impact names, in lower case; none: it affects all of them. */
 export function namedSubscriptions(impact: readonly Impact[]): ReadonlySet<string> {
   return new Set(
     impact.flatMap((one) =>

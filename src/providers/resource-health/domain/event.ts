@@ -1,4 +1,4 @@
-/** A service health event as it is stored, and the schemas of what operators write (contract, health event). */
+/** The stored form of a service health event, and the schemas of what operators write (contract, health event). */
 
 import Type from 'typebox'
 import { added } from '#plane/declare/added.ts'
@@ -82,7 +82,7 @@ const impact = Type.Object(
   { additionalProperties: false },
 )
 
-/** What an operator may say of an event; what is not said of times, status and priority is computed. */
+/** What an operator may write. Missing times, status and priority are computed. */
 const written = {
   eventType: Type.Optional(oneOf(eventTypes)),
   eventSubType: Type.Optional(oneOf(eventSubTypes)),
@@ -177,7 +177,7 @@ const written = {
   oldRate: Type.Optional(Type.Number()),
 }
 
-/** Resources an operator names as impacted, beyond those that the impact itself reaches. */
+/** Resources that an operator names as impacted, beyond those that the impact covers. */
 const namedResource = Type.Object(
   {
     targetResourceId: Type.String({ pattern: '^/', maxLength: 2048 }),
@@ -199,7 +199,7 @@ const namedResource = Type.Object(
 
 const impactedResources = Type.Optional(Type.Array(namedResource, { maxItems: 1000 }))
 
-/** `publish` and `update`. Of an update, what is left out stays as it is. */
+/** The body of `publish` and `update`. An update leaves missing properties as they are. */
 export const eventBody = Type.Object(
   {
     properties: Type.Object(written, { additionalProperties: false }),
@@ -208,7 +208,7 @@ export const eventBody = Type.Object(
   { additionalProperties: false },
 )
 
-/** What steps answer, and reading does: what was said, and what is computed besides. */
+/** The answer of steps and reads: written and computed properties. */
 export const answeredProperties = Type.Object(
   {
     ...written,
@@ -237,7 +237,7 @@ export const answeredProperties = Type.Object(
   { additionalProperties: false },
 )
 
-/** `mitigate`, `resolve` and `annotate`: about some regions, or all of them. */
+/** The body of `mitigate`, `resolve` and `annotate`: some regions, or all of them. */
 export const stepBody = Type.Object(
   {
     regions: Type.Optional(Type.Array(word, { minItems: 1, maxItems: 100 })),
@@ -251,7 +251,7 @@ export const stepBody = Type.Object(
 export const stepNames = ['publish', 'update', 'mitigate', 'resolve', 'annotate'] as const
 export type StepName = (typeof stepNames)[number]
 
-/** What an update to one region said. */
+/** The content of an update to one region. */
 interface RegionUpdate {
   readonly summary?: string
   readonly updateDateTime?: string
@@ -273,7 +273,7 @@ export interface Impact {
   readonly impactedRegions: readonly Region[]
 }
 
-/** The contract's properties, complete. Members that no rule looks into stand as they were given. */
+/** The contract's complete properties. Members that no rule reads stay as given. */
 export interface EventProperties extends Readonly<Record<string, unknown>> {
   readonly eventType: EventType
   readonly eventSource: string
@@ -301,15 +301,15 @@ export interface NamedResource {
 export interface HealthEvent {
   /** As published; compared without regard to case. */
   readonly trackingId: string
-  /** Whose event it is: `/`, or the key of the subscription it was published at. */
+  /** The owner of the event: `/`, or the key of the subscription it was published at. */
   readonly owner: string
   readonly properties: EventProperties
-  /** Milliseconds. */
+  /** Milliseconds since 1970. */
   readonly publishedAt: number
-  /** Ids of principals; `system` where the installation itself did it. */
+  /** Ids of principals; `system` for the installation itself. */
   readonly publishedBy: string
   readonly changedBy: string
-  /** The priority was given, so it is not computed anew. */
+  /** The priority was given, so it is not computed. */
   readonly fixedPriority: boolean
   readonly impactedResources: readonly NamedResource[]
 }

@@ -1,36 +1,38 @@
 /**
- * How available resources were: a row for each change that was seen. It is told what was seen and compares; it looks
- * at no resource itself.
+ * The availability history of resources: a row for each observed change. It compares what it is given and looks at
+ * no resource itself.
  */
 
 import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
 import type { AvailabilityCheck } from './availability-check.ts'
 
-/** A state that was seen, from `since` on. */
+/** An observed state, from `since` on. */
 export interface Past extends Omit<AvailabilityCheck, 'since'> {
   readonly since: number
 }
 
-/** What was seen of one resource just now. */
+/** The current observation of one resource. */
 interface Seen {
   readonly key: string
   readonly sighting: AvailabilityCheck
 }
 
-/** One page of the resources of a type, in the order of their keys. */
+/** One page of the resources of a type, in order of key. */
 interface SeenPage {
   readonly type: string
   readonly seen: readonly Seen[]
-  /** The key that the page begins behind. */
+  /** The key after which the page begins. */
   readonly after: string
-  /** Nothing of the type comes behind it. */
+  /** Nothing of the type comes after it. */
   readonly isLast: boolean
 }
 
 export interface History {
-  /** Notes what changed, and forgets resources that are gone from the page. Replicas may see the same at once. */
+  /**
+   * Records changes, and forgets resources that are missing from the page. Replicas may observe the same at once.
+   */
   note(page: SeenPage, now: number): Promise<void>
-  /** Newest first, of those that began before a moment. */
+  /** Newest first, among those that began before a moment. */
   past(key: string, before: number, limit: number): Promise<readonly Past[]>
 }
 
@@ -77,7 +79,7 @@ async function forget(tx: SqlTx, key: string): Promise<void> {
   }
 }
 
-/** The row of the resource keeps replicas apart: of two that see the same, one changes it. */
+/** The resource's row separates replicas: of two that observe the same, one changes it. */
 async function change(
   tx: SqlTx,
   type: string,
@@ -111,7 +113,7 @@ function pastOf(row: SqlRow): Past {
   const reason = String(row['reason'])
   return {
     since: Number(row['since']),
-    // The columns are written by `change` alone.
+    // Only `change` writes the columns.
     state: row['state'] as AvailabilityCheck['state'],
     summary: String(row['summary']),
     ...(reason === ''

@@ -1,4 +1,4 @@
-/** Which events touch one resource: by its subscription, its place, and the service it belongs to (operation 7). */
+/** Which events affect a resource: by its subscription, its location, and its service (operation 7). */
 
 import type { ResourceId } from '#kernel/resource-id.ts'
 import type { HealthEvent } from './event.ts'
@@ -10,7 +10,7 @@ interface Reached {
   readonly location: string | undefined
 }
 
-/** Names under which operators speak of the services that resources belong to, by namespace. */
+/** The names that operators use for services of resources, by namespace. */
 const serviceNames: Readonly<Record<string, readonly string[]>> = {
   apimanagement: ['API Management'],
   authorization: ['Role-based access control'],
@@ -25,7 +25,7 @@ const serviceNames: Readonly<Record<string, readonly string[]>> = {
   storage: ['Storage'],
 }
 
-/** Regions that mean all of them. */
+/** Names that mean all regions. */
 const everywhere = new Set(['global', 'all'])
 
 /** The service names of a resource in lower case: those above, its namespace, and its type. */
@@ -42,7 +42,7 @@ function servicesOf(id: ResourceId): ReadonlySet<string> {
   ])
 }
 
-/** Is the resource in what the event impacts now? Of regions, those that are not over. */
+/** Whether the event impacts the resource now. Regions that have ended do not count. */
 export function isImpacted(event: HealthEvent, { id, location }: Reached): boolean {
   if (isNamedBy(event, id)) return true
   const services = servicesOf(id)

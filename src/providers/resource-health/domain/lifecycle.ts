@@ -1,4 +1,4 @@
-/** Steps in an event's life, checked and stored: what operators do, what timelines do later, what signals do. */
+/** Checks and stores steps of an event: by operators, by timelines, by signals. */
 
 import type { Problem } from '#kernel/error.ts'
 import type { SqlTx } from '#stores/store.ts'
@@ -21,14 +21,14 @@ export interface Step {
 
 export interface Asking {
   readonly trackingId: string
-  /** `/`, or the key of the subscription it is asked at: others' events are not there. */
+  /** `/`, or the key of the subscription of the request; events of others do not exist there. */
   readonly owner: string
   readonly now: number
   /** The id of the principal; the installation itself when left out. */
   readonly by?: string
 }
 
-/** Throws the refusals. `also` is done in the same transaction. */
+/** Throws the refusals. `also` runs in the same transaction. */
 export function takeStep(
   eventStore: EventStore,
   { trackingId, owner, now, by = 'system' }: Asking,
@@ -42,7 +42,7 @@ export function takeStep(
         if (event !== undefined) throw refuseHealth.EventExists({ name: trackingId })
         return accepted(published({ trackingId, owner, by }, step.body as WrittenEvent, now))
       }
-      // The installation's operator may change every event; a subscription's, its own.
+      // The installation's operator may change every event, a subscription's only its own.
       if (event === undefined || (owner !== '/' && event.owner !== owner)) {
         throw refuseHealth.EventNotFound({ name: trackingId })
       }
@@ -55,7 +55,7 @@ export function takeStep(
   )
 }
 
-/** The bodies were checked against the schema that goes with the name of the step. */
+/** The body was validated by the schema of the step's name. */
 function changed(event: HealthEvent, { name, body }: Step, now: number): Changed {
   switch (name) {
     case 'publish':

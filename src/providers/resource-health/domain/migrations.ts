@@ -14,7 +14,7 @@ function tables(clustered: string): readonly string[] {
       revision bigint not null,
       document text not null
     )`,
-    // `newest` is the time of the last update, negated: lists run from the newest on, and an index runs upwards.
+    // `newest` is the negated time of the last update: lists start with the newest, and an index is ascending.
     `create table health_audiences (
       audience text not null,
       newest bigint not null,
@@ -42,7 +42,7 @@ function tables(clustered: string): readonly string[] {
   ]
 }
 
-/** What was seen last of each resource, and what before: `reason` is empty where there is none. */
+/** The last observation of each resource, and earlier ones; `reason` is empty when there is none. */
 function availability(key: string, clustered: string): readonly string[] {
   return [
     `create table health_availability (
@@ -69,7 +69,7 @@ export const healthMigrations: readonly Migration[] = [
     area: 'health',
     number: 2,
     sqlite: availability('text', ' without rowid'),
-    // Keys are gone through in ranges, byte by byte, whatever the language of the database.
+    // Keys are read in ranges, bytewise, whatever the database's language.
     postgres: availability('text collate "C"', ''),
   },
 ]

@@ -2,7 +2,7 @@
 
 import type { EventLevel, EventStatus, EventType } from './event.ts'
 
-/** Those the contract does not rank stand with health advisories. */
+/** Types that the contract does not rank count as health advisories. */
 const typeRanks: Readonly<Partial<Record<EventType, number>>> = {
   ServiceIssue: 0,
   PlannedMaintenance: 1,

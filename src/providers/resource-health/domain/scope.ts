@@ -1,4 +1,4 @@
-/** From which place service health is asked: the installation, a subscription, or one resource of it. */
+/** The scope of a health request: the installation, a subscription, or one of its resources. */
 
 import { refuse } from '#kernel/error.ts'
 import { type ResourceId, subscriptionOf } from '#kernel/resource-id.ts'
@@ -30,7 +30,7 @@ export async function askedAt(scope: ResourceId, reader: Reader): Promise<Asked>
   return { kind: 'resource', subscription, resource }
 }
 
-/** Where events are published and changed: the installation or a subscription. Throws the refusal of other places. */
+/** The scope at which events are published and changed: the installation or a subscription. Refuses others. */
 export function ownerAt(scope: ResourceId): string {
   if (scope.key === '/' || isSubscription(scope)) return scope.key
   throw refuseHealth.InvalidEvent({
@@ -38,13 +38,13 @@ export function ownerAt(scope: ResourceId): string {
   })
 }
 
-/** Whose lists the asker reads. */
+/** The audiences whose lists the caller reads. */
 export function audiencesAt(asked: Asked): readonly string[] {
   if (asked.kind === 'installation') return [installation]
   return asked.subscription === undefined ? [everybody] : [asked.subscription, everybody]
 }
 
-/** Whom an event does not touch, that one does not see. */
+/** A caller does not see an event that does not affect them. */
 export function isVisible(event: HealthEvent, asked: Asked): boolean {
   if (asked.kind === 'installation') return true
   const audiences = audiencesAt(asked)

@@ -1,4 +1,4 @@
-/** Events of the installation's own: a signal is published once, and resolved when it is cleared. */
+/** The installation's own events: a signal is published once, and resolved when it is cleared. */
 
 import type { HealthSignal, HealthSignals } from '#kernel/health.ts'
 import type { Clock, Ids } from '#kernel/ports.ts'
@@ -24,7 +24,7 @@ export function openSignals({ sql, clock, ids }: SignalDependencies): HealthSign
       if ((await raised(signal.key)) !== undefined) return
       const trackingId = `OWN-${ids.uuid().slice(0, 8).toUpperCase()}`
       const asking = { trackingId, owner: '/', now: clock.now() }
-      // Two replicas may notice at once: the second finds the signal taken, and its event is not written.
+      // Two replicas may notice at once: the second finds the signal taken, and does not write its event.
       await takeStep(eventStore, asking, { name: 'publish', body: eventOf(signal) }, async (tx) => {
         await tx.run(
           'insert into health_signals (signal, tracking_id) values (?, ?)',

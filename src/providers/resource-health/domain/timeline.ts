@@ -1,4 +1,4 @@
-/** Steps that are due later, by the installation's clock: a rehearsal that survives a restart. */
+/** Steps that are due later, by the installation's clock. They survive a restart. */
 
 import Type from 'typebox'
 import { parseDuration } from '#kernel/filter/moments.ts'
@@ -10,7 +10,7 @@ import { type Asking, refuseEvent, type Step } from './lifecycle.ts'
 
 const stepsMax = 10_000
 
-/** One entry of a timeline: how long after now, what, and with which body. */
+/** One entry of a timeline: the time after now, the step, and its body. */
 const entry = Type.Union([
   Type.Object(
     {
@@ -61,7 +61,7 @@ interface StoredStep extends Step {
   readonly trackingId: string
 }
 
-/** Throws where a length of time is none, or too many steps wait already. */
+/** Throws for an invalid duration, or when too many steps wait already. */
 export async function keepTimeline(
   sql: Sql,
   ids: Ids,
@@ -94,13 +94,13 @@ export async function keepTimeline(
   return times
 }
 
-/** The first that is due by then, in the order of time and of the timeline. */
+/** The next step, in order of time and of the timeline. */
 export async function nextStep(sql: Sql): Promise<DueStep | undefined> {
   const [row] = await sql.all(
     'select id, due_at, step from health_steps order by due_at, position limit 1',
   )
   if (row === undefined) return undefined
-  // Written by `keepTimeline` alone.
+  // Only `keepTimeline` writes this.
   const { name, body, owner, by, trackingId } = JSON.parse(String(row['step'])) as StoredStep
   return {
     id: String(row['id']),

@@ -1,6 +1,6 @@
 /**
- * Goes through the resources that something is seen of, a page at a time, and has what changed noted. Where it stands
- * is kept in memory alone: begun anew, it notes nothing twice.
+ * Walks through the resources with an observable availability, a page at a time, and records changes. Its position
+ * is only in memory: starting over records nothing twice.
  */
 
 import type { Reader } from '#plane/declare/resource.ts'
@@ -15,7 +15,7 @@ interface WatchDependencies {
 
 const pageSize = 200
 
-/** Each call looks at the next page; it answers whether there are more before it begins again. */
+/** Each call checks the next page and returns whether there are more before it starts over. */
 export function createWatch({ reader, observers, history }: WatchDependencies) {
   const types = Object.entries(observers)
   let at = 0

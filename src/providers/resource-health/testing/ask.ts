@@ -1,4 +1,4 @@
-/** What the suites of service health ask with. */
+/** Requests that the suites of service health send. */
 
 import assert from 'node:assert/strict'
 import { ApiError } from '#kernel/error.ts'

@@ -1,4 +1,4 @@
-/** The promises of service health as tests, for every store alike. */
+/** Tests of service health, for every store. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -194,7 +194,7 @@ export function healthSuite(start: typeof startHealth): void {
       ].map(([status, count, at], index) => [
         status,
         count,
-        // What an update leaves alone keeps its time.
+        // A region that an update does not change keeps its time.
         index === 1 ? new Date(firstMoment).toISOString() : at,
       ]),
     )
@@ -245,7 +245,7 @@ export function healthSuite(start: typeof startHealth): void {
     await refused(started.get(`${subscription}${events}/theirs`), 'EventNotFound', 404)
     assert.equal((await started.get(`${subscription}${events}/MINE`)).name, 'mine')
     assert.equal((await started.get(`${events}/theirs`)).name, 'theirs')
-    // A subscription's operator changes its own events alone.
+    // A subscription's operator changes only its own events.
     await refused(started.post(`${subscription}${events}/mine/resolve`, {}), 'EventNotFound', 404)
     await started.post(`${subscription}${events}/own/resolve`, {})
     await started.post(`${events}/own/annotate`, { summary: 'seen' })
@@ -307,7 +307,7 @@ export function healthSuite(start: typeof startHealth): void {
       ["status eq 'Active'", 'bc'],
       ["service eq 'Virtual Machines' or region eq 'West US'", 'ab'],
       ["service eq 'Virtual Machines' and region eq 'East US'", 'b'],
-      // Service and region of the same impact are meant.
+      // Service and region must belong to the same impact.
       ["service eq 'Virtual Machines' and region eq 'North Europe'", ''],
       ["priority le 4 and eventLevel eq 'Warning'", ''],
       ['priority ge 12', 'bc'],
@@ -407,7 +407,7 @@ export function healthSuite(start: typeof startHealth): void {
     const list = await started.all(at)
     assert.deepEqual(names(list).toSorted(), ['global', 'here', 'named'])
     for (const one of list) assert.equal(one.location, 'westus')
-    // However long ago it began.
+    // Even when it began long ago.
     started.clock.pass(30 * 86_400_000)
     assert.equal((await started.all(at)).length, 3)
     await started.post(`${events}/here/resolve`, {})

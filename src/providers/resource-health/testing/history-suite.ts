@@ -1,4 +1,4 @@
-/** How available resources were, as tests for every store alike. */
+/** Tests of the availability history, for every store. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -30,7 +30,7 @@ export function historySuite(start: typeof startHealth): void {
     const see = async (next: AvailabilityCheck): Promise<void> => {
       clock.pass(minute)
       sighting = next
-      // Two replicas look at the same time, or nearly; the clock of one is ahead.
+      // Two replicas check at nearly the same time; the clock of one is ahead.
       const looks = [() => watch(clock.now()), () => watchOf(started, observers)(clock.now() + 1)]
       isOtherFirst = !isOtherFirst
       await Promise.all((isOtherFirst ? looks.toReversed() : looks).map((look) => look()))
@@ -67,7 +67,7 @@ export function historySuite(start: typeof startHealth): void {
     clock.pass(25 * 60 * minute)
     const later = await started.get(`${at}/current`)
     assert.equal(later.properties.recentlyResolved, undefined)
-    // What is seen at this moment and not noted yet comes first, and takes nothing away.
+    // A current state that is not recorded yet comes first, and removes nothing.
     sighting = broken
     assert.equal((await started.all(`${at}?$top=1`)).length, 6)
   })
@@ -110,7 +110,7 @@ export function historySuite(start: typeof startHealth): void {
     await started.call('PUT', vault, { location: 'westus', properties: {} })
     const history = openHistory(started.store.sql)
     for (;;) {
-      // The pace of its looks is the clock's.
+      // Its checks follow the clock.
       started.clock.pass(11_000)
       const past = await history.past(vault.toLowerCase(), started.clock.now() + 1, 10)
       if (past.length > 0) break

@@ -1,4 +1,4 @@
-/** Impacted resources, pages under change and availability, as tests for every store alike. */
+/** Tests of impacted resources, of pages that change, and of availability, for every store. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** A process that publishes and changes events on a store of its own, and is killed by whoever started it. */
+/** A process that publishes and changes events on its own store, until its parent kills it. */
 
 import { events, healthStore, startHealth } from './start.ts'
 

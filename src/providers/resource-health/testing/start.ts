@@ -103,7 +103,7 @@ export async function startHealth(options: StartOptions = {}): Promise<Started> 
     const version = path.includes('Vendor.ResourceHealth') ? '2025-05-01' : '2026-01-01'
     return ask(plane, method, path, body, { as, version })
   }
-  // Lists are of subscriptions that are there.
+  // Lists need existing subscriptions.
   for (const id of [subscriptionId, otherSubscriptionId]) {
     await call('PUT', `/subscriptions/${id}/resourceGroups/base?api-version=2021-04-01`, {
       location: 'westus',

@@ -1,4 +1,4 @@
-/** What the last look at a group says of how available it is. Pure. */
+/** Derives the availability of a group from its last observation. Pure. */
 
 import type { Resource } from '#plane/declare/resource.ts'
 import type { ContainerGroup } from '../../resources/container-groups/model.ts'
@@ -12,7 +12,7 @@ interface GroupSighting {
 }
 
 export function sightingOf(resource: Resource): GroupSighting {
-  // Rows of this type were made by its `toModel`, and observed by its reconciler.
+  // The type's `toModel` made the rows, and its reconciler observed them.
   const model = resource.model as ContainerGroup
   const observed = resource.observed as Observed | undefined
   const state = groupStateOf(model, observed)

@@ -81,7 +81,7 @@ function ownerOf({ place }: ContainerGroup): string {
   return place.split('/providers/', 1)[0] ?? place
 }
 
-/** As `git clone` names it. */
+/** The folder that `git clone` would use. */
 function defaultDirectory(repository: string): string {
   return (
     withoutTrailing(repository, '/')
@@ -123,7 +123,7 @@ async function referencedFiles(
   return files
 }
 
-/** The secret behind a reference of the group. */
+/** The secret of a reference in the group. */
 async function resolve(
   { properties, secretIds = {}, writer }: ContainerGroup,
   name: string,
@@ -136,7 +136,7 @@ async function resolve(
   }
   const { locate } = secrets
   if (locate !== undefined) {
-    // A vault of that name may have come, or come elsewhere, after the writer's rights were asked.
+    // A vault of that name may have been created or moved since the writer's rights were checked.
     const id = await ask(() => locate(uri), 'SecretNotAvailable', { name })
     const granted = Object.hasOwn(secretIds, uri) ? secretIds[uri] : undefined
     if (id === undefined || id.key !== granted) {
@@ -147,7 +147,7 @@ async function resolve(
       throw new MaterialFailure('SecretNotAvailable', 'never', { name, reason })
     }
     const { mayUse } = secrets
-    // The value may be another than the one there was when the writer's right was asked first.
+    // The value may have changed since the writer's right was first checked.
     const may =
       mayUse === undefined ||
       (writer !== undefined &&
@@ -169,7 +169,7 @@ function opened(text: string | undefined): string {
   return text
 }
 
-/** The credentials whose server is the one the image names. */
+/** The credentials for the server that the image names. */
 export async function credentialsOf(
   model: ContainerGroup,
   image: string,

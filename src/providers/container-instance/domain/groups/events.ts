@@ -1,8 +1,8 @@
-/** The events of a group or a container: the same one again is counted, and only so many are kept. */
+/** The events of a group or a container. A repeated event is counted, and only a bounded number is kept. */
 
 export interface GroupEvent {
   readonly count: number
-  /** Milliseconds. */
+  /** Milliseconds since 1970. */
   readonly first: number
   readonly last: number
   readonly name: string
@@ -17,7 +17,7 @@ export interface NewEvent {
   readonly at: number
 }
 
-/** Which event tells of a failure. */
+/** The event that reports a failure. */
 export function eventOf(code: string): string {
   const mounts = ['SecretNotAvailable', 'FileShareNotAvailable', 'GitRepositoryNotAvailable']
   return mounts.includes(code) ? 'FailedMount' : 'Failed'

@@ -1,6 +1,6 @@
 /**
- * Follows the engine's events and turns them into wakes, so that what happens in a container shows within
- * seconds without asking. Events are hints: after every connection all groups are looked at once.
+ * Follows the engine's events and wakes the reconciler, so that changes show within seconds without polling. Events
+ * are hints: after every connection all groups are checked once.
  */
 
 import type { ContainerEngine, EngineEvent } from '#engines/containers/engine.ts'
@@ -9,11 +9,11 @@ import { attemptBackground } from '../engine-failure.ts'
 import type { GroupIndex } from './group-index.ts'
 
 const reconnectMs = 2000
-/** A group that is not known may be another replica's newest, or an orphan: not a reason to read each time. */
+/** An unknown group may be another replica's newest, or an orphan, so it does not cause a read each time. */
 const refreshMs = 5000
 const endsKeptMax = 2000
 
-/** The exit codes the engine told of, by container: the one chance to learn those of earlier runs. */
+/** The exit codes that the engine reported, by container: the only way to learn those of earlier runs. */
 export class KnownEnds {
   readonly #ends = new Map<string, readonly { readonly at: number; readonly exitCode: number }[]>()
 
@@ -27,7 +27,7 @@ export class KnownEnds {
     if (oldest.done !== true) this.#ends.delete(oldest.value)
   }
 
-  /** The exit code of the run that ended at about that time: the two clocks of an engine differ a little. */
+  /** The exit code of the run that ended at about that time; an engine uses two clocks that differ a little. */
   exitCodeAt(group: string, part: string, finishedAt: number): number | undefined {
     const near = (this.#ends.get(`${group}/${part}`) ?? []).filter(
       ({ at }) => Math.abs(at - finishedAt) < 2000,
@@ -45,7 +45,7 @@ interface HintDependencies {
   readonly log: Log
 }
 
-/** Until `signal` fires. `wake` is called with keys of resources. */
+/** Runs until `signal` fires. `wake` gets the keys of resources. */
 export async function followHints(
   deps: HintDependencies,
   wake: (key: string) => void,

@@ -1,6 +1,6 @@
 /**
- * Which resource a group of the engine belongs to. The engine knows tokens, the plane knows ids; a token cannot
- * be turned back, so this remembers, and reads all groups again when it meets one it does not know.
+ * Maps the engine's group tokens to resources. A token cannot be converted back to an id, so this remembers them,
+ * and reads all groups again when it meets an unknown one.
  */
 
 import type { Reader, Resource } from '#plane/declare/resource.ts'
@@ -39,7 +39,7 @@ export class GroupIndex {
     return this.#keys.values()
   }
 
-  /** Reads all groups; those that are gone are forgotten. Once at a time. */
+  /** Reads all groups and forgets those that are gone. One call at a time. */
   refresh(): Promise<void> {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = undefined

@@ -1,4 +1,4 @@
-/** The state of a group in one word (facts 4.4), from what is desired and what was seen. Pure. */
+/** The state of a group (facts 4.4), from the desired and the observed state. Pure. */
 
 import {
   allContainers,

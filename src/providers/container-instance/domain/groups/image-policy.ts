@@ -1,6 +1,6 @@
 /**
- * Which images groups may run. Where an operator lists registries, an image is asked for under its whole name:
- * a short one could mean the id of an image that somebody else brought to the engine. Pure.
+ * Decides which images groups may run. When the operator lists registries, images are requested by their full name:
+ * a short one could mean the id of an image that somebody else pulled. Pure.
  */
 
 import { withoutTrailing } from '#kernel/trailing.ts'
@@ -8,7 +8,7 @@ import { withoutTrailing } from '#kernel/trailing.ts'
 /** Registries (`registry.example:5000`), or folders of them (`docker.io/library`); empty: any image. */
 export type AllowedRegistries = readonly string[]
 
-/** An image without a host is of the hub that all engines know. */
+/** An image without a host is on the hub that all engines know. */
 export function registryOf(image: string): string {
   return plainHost(hostOf(image) ?? 'docker.io')
 }
@@ -25,7 +25,7 @@ export function plainHost(server: string): string {
   return lower === 'index.docker.io' || lower === 'registry-1.docker.io' ? 'docker.io' : lower
 }
 
-/** The image's name with its registry and the hub's folder of official images; tag and digest stay as they are. */
+/** The image's name with its registry and the hub's folder of official images; tag and digest do not change. */
 function wholeName(image: string): string {
   const host = hostOf(image)
   const path = host === undefined ? image : image.slice(host.length + 1)
@@ -34,10 +34,10 @@ function wholeName(image: string): string {
   return `${registry}/${isBare ? 'library/' : ''}${path}`
 }
 
-/** Engines take the beginning of an id for the image that has it, whoever brought that. */
+/** Engines accept the beginning of an id for the image that has it, whoever pulled it. */
 const couldBeId = /^[0-9a-f]+$/
 
-/** What an engine is asked for. */
+/** The name that the engine gets. */
 export function engineImage(image: string, allowed: AllowedRegistries): string {
   const isShort = allowed.length === 0 && !couldBeId.test(image)
   return image === '' || isShort ? image : wholeName(image)

@@ -1,6 +1,6 @@
 /**
- * The next thing to do for a group: what the engine area's `nextStep` says, below what only this type knows:
- * stopped and ended groups, failed probes, steps that failed before. Pure.
+ * The next step for a group: that of the engine area's `nextStep`, plus what only this type knows: stopped and
+ * ended groups, failed probes, steps that failed before. Pure.
  */
 
 import type { EngineDescription, GroupSpec, ObservedGroup } from '#engines/containers/engine.ts'
@@ -17,21 +17,21 @@ import { impossible, type Surroundings, specOf } from './spec.ts'
 
 export interface GroupStep {
   readonly step: Step
-  /** Nothing of the group runs yet: host ports may be chosen anew. */
+  /** Nothing of the group runs yet: host ports may be chosen again. */
   readonly fresh: boolean
 }
 
 export type GroupNext = Next<GroupStep, Observed>
 
-/** Between looks while an engine works; its events usually come first. */
+/** Seconds between observations while an engine works; its events usually come first. */
 const waitSeconds = 10
-/** Longer than `givenUpSeconds` of the engine area, so that the look finds it passed. */
+/** Longer than the engine area's `givenUpSeconds`, so that it has passed at the next observation. */
 const givenUpWaitSeconds = 31
 export const resyncSeconds = 600
-/** A host port or a name that stays taken for so long is not going to be free. */
+/** A host port or a name that stays taken for so long will not become free. */
 const busySecondsMax = 60
 const registrySecondsMax = 600
-/** A repository that cannot be fetched for so long is one that is not there. */
+/** A repository that cannot be fetched for so long counts as missing. */
 const repositorySecondsMax = 120
 const backoffSecondsMax = 60
 
@@ -46,7 +46,7 @@ export function nextOf(
   if (desired === undefined) {
     return follow(nextStep('absent', undefined, seen, { engine, now }), observed, { state, now })
   }
-  // A later PUT tries anew; until then what is left stays as it is, to be looked at.
+  // A later PUT tries again; until then the remains stay for inspection.
   if (state === 'Failed') return { kind: 'wait', seconds: resyncSeconds }
   if (desired.intent === 'stopped') {
     return follow(nextStep('stopped', undefined, seen, { engine, now }), observed, { state, now })
@@ -66,7 +66,7 @@ export function nextOf(
   return follow(step, observed, { state, now, restart: spec.restart })
 }
 
-/** So that the user reads in the group's events why nothing was tried. */
+/** The user then reads in the group's events why nothing was tried. */
 function withFailure(observed: Observed, { code, message }: Failure, at: number): Observed {
   const event = { name: eventOf(code), message, type: 'Warning', at } as const
   return { ...observed, events: addEvent(observed.events, event, defaultContainerLimits.eventsMax) }
@@ -76,7 +76,7 @@ function pick({ code, message }: { readonly code: string; readonly message: stri
   return { code, message }
 }
 
-/** A running container whose liveness probe has failed (facts 4.4: `Never` outranks the probe). */
+/** A running container whose liveness probe failed (facts 4.4: `Never` takes precedence over the probe). */
 function illPart(observed: Observed, engine: EngineDescription): Step | undefined {
   if (engine.probesByItself) return undefined
   for (const { name, state } of observed.seen.parts) {
@@ -122,12 +122,12 @@ function follow(
   }
 }
 
-/** Facts 4.4: `Pending`, then `Creating`. Other states stay what they are. */
+/** Facts 4.4: `Pending`, then `Creating`. Other states do not change. */
 function working(state: string): { readonly state?: string } {
   return state === 'Pending' ? { state: 'Creating' } : {}
 }
 
-/** A step that failed is tried again with growing pauses, or not at all. */
+/** A failed step is tried again with growing pauses, or not at all. */
 function heldBack(
   step: Step,
   observed: Observed,
@@ -136,7 +136,7 @@ function heldBack(
 ): GroupNext | undefined {
   const { trouble } = observed
   if (trouble === undefined) return undefined
-  // A group that was taken away because it was not what was asked for is not made again.
+  // A group that was removed because it differed from its spec is not created again.
   const wasRemoved = trouble.step === 'start' && trouble.retry === 'never' && step.kind === 'create'
   if (trouble.step !== stepKey(step) && !wasRemoved) return undefined
   if (trouble.retry === 'never' || now - trouble.firstAt > patienceMs(trouble)) {
@@ -158,10 +158,10 @@ export function stepKey(step: Step): string {
   return step.kind === 'pull' ? `pull ${step.image}` : step.kind
 }
 
-/** `again`: the engine should run something again, and may have given up. */
+/** `again`: the engine should restart something, and may have given up. */
 function settled(observed: Observed, state: string, again: boolean): GroupNext {
   const { trouble: _, ...clean } = observed
-  // Already reported done: only the time of the next look is left to say.
+  // It was reported as done already; only the time of the next observation is left.
   return state === 'Succeeded' && again
     ? { kind: 'wait', seconds: givenUpWaitSeconds, observed: clean }
     : { kind: 'done', observed: clean }
@@ -179,7 +179,7 @@ function groupOf({ seen }: Observed): ObservedGroup {
   return { ...rest, hash, address, imagesPresent: absentFrom(imagesMissing) }
 }
 
-/** Every image but those: the look asked about all that matter. */
+/** Every image except these: the observation asked about all relevant ones. */
 function absentFrom(missing: readonly string[]): ReadonlySet<string> {
   return new (class extends Set<string> {
     override has(image: string): boolean {

@@ -1,6 +1,6 @@
 /**
- * What is remembered of a group's containers: what was seen last, and what happened on the way there. A pure
- * fold: the same look twice changes nothing, so an unchanged group costs no write.
+ * What is stored of a group's containers: the last observation, and their history. A pure fold: the same
+ * observation twice changes nothing, so an unchanged group costs no write.
  */
 
 import type { ObservedGroup, ObservedPart, PartState } from '#engines/containers/engine.ts'
@@ -11,13 +11,13 @@ import { addEvent, eventOf, type GroupEvent, type NewEvent } from './events.ts'
 export interface Seen extends Omit<ObservedGroup, 'imagesPresent' | 'hash' | 'address'> {
   readonly hash?: string
   readonly address?: string
-  /** Asked for only while something is still to be made. */
+  /** Only requested while something is still to be created. */
   readonly imagesMissing: readonly string[]
 }
 
-/** A failed step, for as long as the user has not asked anew. */
+/** A failed step, until the user writes again. */
 export interface FailedStep extends Failure {
-  /** Which step failed: only that one is held back. */
+  /** The step that failed: only that one is held back. */
   readonly step: string
   readonly generation: number
   readonly count: number
@@ -25,7 +25,7 @@ export interface FailedStep extends Failure {
   readonly at: number
 }
 
-/** One container, across its runs. */
+/** One container across its runs. */
 export interface PartRecord {
   readonly hash: string
   readonly state: PartState | { readonly kind: 'absent' }
@@ -36,7 +36,7 @@ export interface PartRecord {
     readonly finishedAt: number
     readonly exitCode?: number
   }
-  /** The run whose liveness probe failed: it is to be ended. */
+  /** The run whose liveness probe failed and which must be ended. */
   readonly unhealthyRun?: number
   readonly ready?: boolean
   readonly events: readonly GroupEvent[]
@@ -48,13 +48,13 @@ export interface Observed {
   readonly parts: Readonly<Record<string, PartRecord>>
   readonly events: readonly GroupEvent[]
   readonly trouble?: FailedStep
-  /** The containers of this hash have ended, and nothing runs them again. */
+  /** The containers of this hash have ended, and nothing restarts them. */
   readonly finished?: string
-  /** The containers of this hash went away by themselves, and nothing makes them again. */
+  /** The containers of this hash disappeared, and nothing recreates them. */
   readonly lost?: string
 }
 
-/** What the probes of one run have found. */
+/** The result of the probes of one run. */
 export interface ProbeVerdict {
   readonly startedAt: number
   readonly failedLiveness?: string
@@ -64,7 +64,7 @@ export interface ProbeVerdict {
 
 export interface Look {
   readonly generation: number
-  /** Of what is desired; undefined while deleting. */
+  /** The hash of the desired spec; undefined while deleting. */
   readonly hash: string | undefined
   readonly restart: 'always' | 'on-failure' | 'never'
   readonly stopping: boolean
@@ -75,9 +75,9 @@ export interface Look {
   }[]
   readonly seen: Seen
   readonly trouble: FailedStep | undefined
-  /** False where nothing really runs. */
+  /** False when nothing really runs. */
   readonly runsPrograms: boolean
-  /** The code of the run that ended at about that time, where the engine told it. */
+  /** The exit code of the run that ended at about that time, if the engine reported it. */
   exitCodeAt(part: string, finishedAt: number): number | undefined
   verdict(part: string): ProbeVerdict | undefined
   readonly now: number
@@ -183,7 +183,7 @@ function foldPart(
   }
   const found = look.seen.parts.find((one) => one.name === part.name && one.hash === hash)
   if (found === undefined) {
-    // What has ended stays known after the engine has let go of it.
+    // What has ended stays known after the engine has removed it.
     const state = before.state.kind === 'terminated' ? before.state : { kind: 'absent' as const }
     return { ...before, state, events: joined(before, events, look) }
   }
@@ -227,7 +227,7 @@ function isSameEnd(before: PartRecord['state'], now: PartState): boolean {
   )
 }
 
-/** Start, restarts and the run before, brought forward by one look. */
+/** Start, restarts and previous run, updated by one observation. */
 function runOf(before: PartRecord, found: ObservedPart, look: Look): PartRecord {
   const startedAt =
     found.state.kind === 'running' || found.state.kind === 'terminated'
@@ -293,7 +293,7 @@ function probesOf(
   return next
 }
 
-/** Every container that is no init container has ended, and the policy lets it be. */
+/** Every container that is no init container has ended, and the policy does not restart it. */
 function isFinished(parts: Readonly<Record<string, PartRecord>>, look: Look): boolean {
   if (look.restart === 'always' || look.stopping) return false
   return look.parts

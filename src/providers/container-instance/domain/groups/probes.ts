@@ -13,7 +13,7 @@ export interface PlannedProbe {
   readonly part: string
   readonly kind: 'liveness' | 'readiness'
   readonly schedule: ProbeSchedule
-  /** The run it is about; a new run is probed from the start. */
+  /** The probed run; a new run is probed from the start. */
   readonly startedAt: number
 }
 
@@ -46,7 +46,7 @@ export class ProbeBoard {
     readonly engine: ContainerEngine
     readonly clock: Clock
     readonly timers: Timers
-    /** A verdict on a group has changed. */
+    /** Called when a verdict on a group has changed. */
     readonly wake: (group: string) => void
   }) {
     this.#engine = parts.engine
@@ -55,7 +55,7 @@ export class ProbeBoard {
     this.#wake = parts.wake
   }
 
-  /** Exactly these probes run for the group from now on; those that run already go on. */
+  /** Exactly these probes run for the group from now on; running ones continue. */
   watch(group: string, plans: readonly PlannedProbe[]): void {
     if (this.#closed) return
     const known = this.#groups.get(group)
@@ -113,7 +113,7 @@ export class ProbeBoard {
     )
     this.#underWay--
     if (running.ended) return
-    // An engine that cannot even try says nothing about the container.
+    // An engine that cannot try says nothing about the container.
     if (tried.ok) {
       const { healthy, message } = tried.value
       running.failures = healthy ? 0 : running.failures + 1
@@ -123,14 +123,14 @@ export class ProbeBoard {
     if (!running.ended) this.#after(group, watched, running, schedule.periodSeconds * 1000)
   }
 
-  /** True when there is news. */
+  /** True when the verdict changed. */
   #judge(watched: Watched, running: Running, message: string): boolean {
     const { part, kind, schedule, startedAt } = running.plan
     const known = watched.verdicts.get(part)
     const verdict: ProbeVerdict = known?.startedAt === startedAt ? known : { startedAt }
     if (kind === 'liveness') {
       if (running.failures < schedule.failureThreshold) return false
-      // The run is judged; the next one gets a probe of its own.
+      // This run has its verdict; the next one gets a probe of its own.
       stop(running)
       watched.verdicts.set(part, { ...verdict, failedLiveness: message })
       return true

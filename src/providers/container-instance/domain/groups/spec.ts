@@ -1,6 +1,6 @@
 /**
- * Says a group in the words of the engine port. Pure; secrets are only named here, and what cannot be made on
- * this installation is said before anything is tried.
+ * Converts a group to the engine port's spec. Pure; secrets are only named here, and what this installation cannot
+ * do is reported before anything is tried.
  */
 
 import { createHash } from 'node:crypto'
@@ -30,13 +30,13 @@ import type {
 import type { Failure } from '../engine-failure.ts'
 import { type AllowedRegistries, engineImage, isAllowedImage } from './image-policy.ts'
 
-/** What the installation gives to groups. */
+/** What the installation provides to groups. */
 export interface Surroundings {
-  /** Where `Public` ports are published. */
+  /** The address of published `Public` ports. */
   readonly hostAddress: string
-  /** The folder that holds file shares, `{subscription}/{group}/{account}/{share}`; none: there are no shares. */
+  /** The folder of file shares, `{subscription}/{group}/{account}/{share}`; undefined: there are no shares. */
   readonly shareRoot: string | undefined
-  /** Cores of the engine's machine: a limit above is no limit, and some engines refuse it. */
+  /** The cores of the engine's machine: a larger limit is none, and some engines refuse it. */
   readonly cpusMax: number | undefined
   readonly processesPerContainerMax: number
   readonly resolvesSecrets: boolean
@@ -45,7 +45,7 @@ export interface Surroundings {
 }
 
 const bytesPerGB = 1024 ** 3
-/** Less than this is rounded to 0 somewhere, and an engine takes 0 for no limit. */
+/** A smaller value is rounded to 0 somewhere, and engines read 0 as no limit. */
 const cpuMin = 0.01
 const memoryBytesMin = 6 * 1024 ** 2
 
@@ -85,7 +85,7 @@ export function specOf(model: ContainerGroup, around: Surroundings): GroupSpec {
   }
 }
 
-/** The same group where some of its host ports were taken: the engine chooses others. */
+/** The same group after some of its host ports were taken: the engine chooses others. */
 export function withAnyHostPort(spec: GroupSpec): GroupSpec {
   return {
     ...spec,
@@ -100,12 +100,12 @@ export function restartOf(policy: string | undefined): GroupSpec['restart'] {
   return policy === 'OnFailure' ? 'on-failure' : 'always'
 }
 
-/** The last segment of the id, as a host may be called. */
+/** The last segment of the id in the form of a host name. */
 function hostnameOf(place: string): string {
   return (place.split('/').at(-1) ?? '').slice(0, 63)
 }
 
-/** The words of a text that lists them, as `dnsConfig` does. */
+/** The words of a text that lists them, such as `dnsConfig`. */
 export function words(text: string | undefined): readonly string[] {
   return (text ?? '').split(/[\s,]+/).filter((word) => word !== '')
 }
@@ -116,7 +116,7 @@ export function keyValues(
   return Object.entries(configMap?.keyValuePairs ?? {})
 }
 
-/** Where the key-value pairs of a container are mounted, each as a file. */
+/** The folder where the key-value pairs of a container are mounted, each as a file. */
 export function configMapPath(container: string): string {
   return `/mnt/configmap/${container}`
 }
@@ -153,7 +153,7 @@ function partOf(
     ...(one.command === undefined ? {} : { command: one.command }),
     environment: (one.environmentVariables ?? []).map((each) => ({
       name: each.name,
-      // Secret ones are overruled by the contents.
+      // Secret ones are overridden by the contents.
       value: each.value ?? '',
     })),
     mounts: mountsOf(model, name, one, configMap),
@@ -181,7 +181,7 @@ function mountsOf(
     : [...mounts, { volume: `c${configMap}`, path: configMapPath(container), readOnly: true }]
 }
 
-/** Without a limit of its own a container may use what the group asked for in all (facts 4.7). */
+/** A container without a limit may use what the whole group requested (facts 4.7). */
 function limitsOf(
   { properties: { containers } }: ContainerGroup,
   one: ContainerProperties,
@@ -212,7 +212,7 @@ function securityOf(security: SecurityContext): SecuritySpec {
   }
 }
 
-/** What is left out has the defaults of the probes this shape comes from. */
+/** Missing values get the defaults of the probes that this shape comes from. */
 export function scheduleOf(probe: ProbeShape | undefined): ProbeSchedule | undefined {
   if (probe === undefined) return undefined
   const { exec, httpGet } = probe
@@ -257,8 +257,8 @@ function volumeOf(
 }
 
 /**
- * Where a share is: below the resource group of its account, so that accounts of one name in two groups have
- * two shares.
+ * The folder of a share: below the resource group of its account, so that accounts of the same name in two groups
+ * have two shares.
  */
 export function shareFolder(
   { place, shareOwners = {} }: Pick<ContainerGroup, 'place' | 'shareOwners'>,
@@ -277,7 +277,7 @@ export function shareFolder(
   )
 }
 
-/** Names of resource groups take characters that names of folders had better not. */
+/** Names of resource groups allow characters that are unsuitable for folders. */
 function folderName(group: string): string {
   const name = group.toLowerCase()
   return /^[a-z0-9_-][a-z0-9_.-]*$/.test(name)
@@ -285,7 +285,7 @@ function folderName(group: string): string {
     : `~${createHash('sha256').update(name).digest('hex').slice(0, 40)}`
 }
 
-/** Why this group can never be made here, whatever the engine says; undefined when it can be tried. */
+/** Why this group can never be created here, whatever the engine says; undefined when it can be tried. */
 export function impossible(
   model: ContainerGroup,
   around: Surroundings,
@@ -315,7 +315,7 @@ export function impossible(
   if (osType !== 'Linux' && engine.runsPrograms) return refuse('OsVersionNotSupported', { osType })
   const share = properties.volumes?.find((volume) => volume.azureFile !== undefined)?.azureFile
   const sharesFiles = around.shareRoot !== undefined && engine.hostFolders
-  // What is simulated mounts nothing, and needs no folder for it.
+  // A simulated group mounts nothing, and needs no folder for it.
   if (share !== undefined && !sharesFiles && engine.runsPrograms) {
     const reason = engine.hostFolders
       ? 'this installation has no folder for file shares'

@@ -1,6 +1,6 @@
 /**
- * What the looks at a group say of its runs: which began, which go on, which ended and when. Tells the meter; the
- * same look told twice is the same, so it is told before it is recorded.
+ * Derives the runs of a group from its observations: which began, continue, or ended and when. It reports them to
+ * the meter before it records them; repeating a report changes nothing.
  */
 
 import type { UsageMeter, UsageRun } from '#kernel/usage.ts'
@@ -14,7 +14,7 @@ import type { Observed } from './observation.ts'
 
 type GroupSubject = Subject<ContainerGroup, Observed>
 
-/** The runs that a look says something of, after the look before it. */
+/** The runs that an observation says something about, given the previous one. */
 function runsOf(subject: GroupSubject, observed: Observed, now: number): readonly UsageRun[] {
   const held = heldBy(subject.model)
   const run = (name: string, startedAt: number, seenAt: number, endedAt?: number): UsageRun => ({
@@ -36,14 +36,14 @@ function runsOf(subject: GroupSubject, observed: Observed, now: number): readonl
       goesOn.add(`${name}|${state.startedAt}`)
     }
     if (previous?.startedAt !== undefined) {
-      // Also where it began and ended between two looks.
+      // Also a run that began and ended between two observations.
       runs.push(run(name, previous.startedAt, previous.finishedAt, previous.finishedAt))
       goesOn.add(`${name}|${previous.startedAt}`)
     }
     const before = runningBefore(subject, name)
     const startedAt = 'startedAt' in state ? state.startedAt : undefined
     if (before === undefined || goesOn.has(`${name}|${before}`)) continue
-    // Others since: it ended when the engine says, or at the latest when the next one that is known began.
+    // There were other runs since. It ended when the engine says, or at the latest when the next known run began.
     const endedAt = previous?.startedAt ?? previous?.finishedAt ?? startedAt ?? now
     runs.push(run(name, before, endedAt, endedAt))
     goesOn.add(`${name}|${before}`)
@@ -51,7 +51,7 @@ function runsOf(subject: GroupSubject, observed: Observed, now: number): readonl
   for (const { name } of subject.last?.seen.parts ?? []) {
     const before = runningBefore(subject, name)
     if (before === undefined || goesOn.has(`${name}|${before}`)) continue
-    // It is no longer there: stopped, deleted or lost, a moment ago.
+    // It no longer exists: stopped, deleted or lost, a moment ago.
     runs.push(run(name, before, now, now))
   }
   return runs
@@ -62,7 +62,7 @@ function runningBefore({ last }: GroupSubject, name: string): number | undefined
   return state?.kind === 'running' ? state.startedAt : undefined
 }
 
-/** By container; what it requests is what it is charged for. */
+/** By container: what it requests is what it is charged for. */
 function heldBy(model: ContainerGroup): ReadonlyMap<string, Readonly<Record<string, number>>> {
   return new Map(
     allContainers(model).map(({ name, properties }) => {
@@ -78,7 +78,7 @@ function heldBy(model: ContainerGroup): ReadonlyMap<string, Readonly<Record<stri
 const toldEveryMilliseconds = 60_000
 const rememberedMax = 100_000
 
-/** Tells the meter what is news: beginnings and ends at once, that something still runs once a minute. */
+/** Reports news to the meter: starts and ends at once, running ones once a minute. */
 export function usageTeller(meter: UsageMeter | undefined) {
   const toldAt = new Map<string, number>()
   return async (subject: GroupSubject, observed: Observed, now: number): Promise<void> => {

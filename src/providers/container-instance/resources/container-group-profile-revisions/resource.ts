@@ -1,4 +1,4 @@
-/** Revisions of a container group profile, oldest first: computed of the profile. */
+/** Revisions of a container group profile, oldest first, computed from the profile. */
 
 import { refuse } from '#kernel/error.ts'
 import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
@@ -57,7 +57,7 @@ async function listRevisions({
   }
 }
 
-/** A revision looks like the profile it was, under an id of its own. */
+/** A revision looks like the earlier profile, with an id of its own. */
 function showOne(
   profile: Resource<ContainerGroupProfile>,
   revision: ProfileRevision,

@@ -1,4 +1,6 @@
-/** The stored shape of a profile: its revisions, oldest first, each as shown and, whole, as sealed text. */
+/**
+ * The stored form of a profile: its revisions, oldest first, each in its shown form and, complete, as sealed text.
+ */
 
 import { isJsonObject, type JsonObject } from '#kernel/patch.ts'
 import type { Seal } from '#kernel/ports.ts'
@@ -6,9 +8,9 @@ import type { Seal } from '#kernel/ports.ts'
 export interface ProfileRevision {
   readonly revision: number
   readonly zones?: readonly string[]
-  /** Less its secrets, as answers have it. */
+  /** Without its secrets, as in answers. */
   readonly shown: JsonObject
-  /** The `properties` of the body with its secrets, for groups made by it. */
+  /** The `properties` of the body with its secrets, for groups made from it. */
   readonly sealed: string
 }
 
@@ -22,7 +24,7 @@ export function sealRevision(seal: Seal, place: string, properties: object): str
   return seal.seal(JSON.stringify(properties), contextOf(place))
 }
 
-/** The whole properties of a revision; undefined when this installation cannot open them. */
+/** The complete properties of a revision; undefined when this installation cannot open them. */
 export function openRevision(
   seal: Seal,
   place: string,

@@ -1,4 +1,4 @@
-/** Lists of groups, by resource group and by subscription, without what was seen of their containers. */
+/** Lists of groups, by resource group and by subscription, without the observed state of their containers. */
 
 import type { Resource } from '#plane/declare/resource.ts'
 import type { ListContext, ListPage } from '#plane/declare/wire.ts'
@@ -16,7 +16,7 @@ export async function listGroups(
 }
 
 function listed(resource: Resource): Resource<ContainerGroup> {
-  // Rows of this type hold this model, and what its reconciler observed.
+  // Rows of this type hold this model, and their reconciler's observation.
   const observed = (resource.observed ?? nothingYet) as Observed
   const shown: ListedObserved = { ...observed, listed: true }
   return { ...(resource as Resource<ContainerGroup>), observed: shown }

@@ -1,6 +1,6 @@
 /**
- * The stored shape of a container group: what the user wrote, with defaults, less its secrets, which are kept
- * sealed beside it. What was seen on the engine is never in here (`observed.ts`).
+ * The stored form of a container group: what the user wrote, with defaults. Secrets are sealed beside it. The
+ * observed state is stored separately (`observed.ts`).
  */
 
 import { createHash } from 'node:crypto'
@@ -20,30 +20,29 @@ export interface GroupIdentity {
 }
 
 export interface ContainerGroup {
-  /** What the user last asked for by PUT, `start`, `restart` or `stop`. */
+  /** What the user last requested by PUT, `start`, `restart` or `stop`. */
   readonly intent: 'running' | 'stopped'
-  /** Raised by `start` and `restart`: the same containers, made anew. */
+  /** Raised by `start` and `restart`: the same containers, created again. */
   readonly epoch: number
-  /** The resource id in lower case: what its secrets are sealed for. */
+  /** The resource id in lower case: the context of its sealed secrets. */
   readonly place: string
   readonly zones?: readonly string[]
   readonly identity?: GroupIdentity
   readonly properties: GroupProperties
   readonly secrets: SealedParts
-  /** The DNS label with what its scope adds, without location and suffix. */
+  /** The DNS label with the addition of its scope, without location and suffix. */
   readonly domain?: string
-  /** `domain` in its location: nobody else may have it. */
+  /** `domain` in its location, which is unique. */
   readonly domainKey?: string
-  /** A profile was named that is not there: the group cannot be made. */
+  /** The named profile does not exist, so the group cannot be created. */
   readonly missingProfile?: string
-  /** Ids of secrets, in lower case, by their URIs: those that the writer of the group was allowed to use. */
+  /** Ids of secrets in lower case by URI: those that the writer of the group was allowed to use. */
   readonly secretIds?: Readonly<Record<string, string>>
-  /** Who wrote the references to secrets, or started the group last. Its right is asked whenever a value is read. */
-  readonly writer?: Principal
   /**
-   * By volume, the resource group that the account of its share is in, as a key; left out where it is the
-   * group's own.
+   * Who wrote the references to secrets, or started the group last. This right is checked whenever a value is read.
    */
+  readonly writer?: Principal
+  /** By volume: the key of the resource group that holds the account of its share, if it is not the group's own. */
   readonly shareOwners?: Readonly<Record<string, string>>
 }
 
@@ -53,18 +52,18 @@ export const provisioningSeconds = 1800
 export const defaultRequests = { cpu: 1, memoryInGB: 1.5 } as const
 
 /**
- * Another hash is another set of containers. Of the whole model but the intent and the writer: a PUT that
- * changes anything is a full replace (facts 4.5), stopping is not, and the same body by somebody else is not.
+ * A different hash means different containers. It covers the whole model except the intent and the writer: a PUT
+ * with any change is a full replacement (facts 4.5), but stopping, or the same body by another writer, is not.
  */
 export function hashOf({ intent: _, writer: _by, ...rest }: ContainerGroup): string {
   return createHash('sha256').update(JSON.stringify(rest)).digest('hex').slice(0, 32)
 }
 
-/** All containers, init ones first, in the order they are started. */
+/** All containers, init ones first, in starting order. */
 export function allContainers({ properties }: Pick<ContainerGroup, 'properties'>): readonly {
   readonly init: boolean
   readonly name: string
-  /** As in the places of secrets and the paths of problems. */
+  /** The list's name in places of secrets and paths of problems. */
   readonly list: 'initContainers' | 'containers'
   readonly at: number
   readonly properties: NonNullable<GroupProperties['containers'][number]['properties']>
@@ -88,7 +87,7 @@ export function allContainers({ properties }: Pick<ContainerGroup, 'properties'>
   ]
 }
 
-/** Where the secret value of a variable is kept. */
+/** The place of a variable's secret value. */
 export function variablePlace(list: string, container: string, variable: string): string {
   return placeOf(list, container, 'properties', 'environmentVariables', variable, 'secureValue')
 }

@@ -1,6 +1,6 @@
 /**
- * What a body needs from elsewhere before it becomes a model: the profile it names, ids for its identities,
- * the location its DNS label is unique in. Ahead of the transaction; it stores nothing.
+ * What a body needs from elsewhere before it becomes a model: its profile, ids of its identities, and the location
+ * in which its DNS label is unique. It runs before the transaction and stores nothing.
  */
 
 import { refuse, refuseProblems } from '#kernel/error.ts'
@@ -25,7 +25,7 @@ export interface PrepareDependencies {
   readonly shareAccounts: ShareAccounts | undefined
 }
 
-/** Beside the members of the wire body. */
+/** Added to the members of the wire body. */
 export interface Preparation {
   readonly place: string
   /** Compared without case and blanks. */
@@ -36,11 +36,11 @@ export interface Preparation {
     Record<string, { readonly clientId: string; readonly principalId: string }>
   >
   readonly missingProfile?: string
-  /** Ids of the secrets that the caller may use, in lower case, by their URIs. */
+  /** Ids of the secrets that the caller may use, in lower case, by URI. */
   readonly secretIds?: Readonly<Record<string, string>>
-  /** Where there are secret references: who asks. */
+  /** The caller, if there are secret references. */
   readonly writer?: Principal
-  /** The resource group of a share's account by the volume's name, where it is another than the container group's. */
+  /** The resource group of a share's account by volume name, if it is not the container group's own. */
   readonly shareOwners?: Readonly<Record<string, string>>
 }
 
@@ -101,17 +101,17 @@ export async function prepareGroup(
   return { ...body, properties, preparation }
 }
 
-/** A group keeps its identity for life; one made anew under the name is somebody else. */
+/** A group keeps its identity for life; a new group of the same name gets another. */
 async function principalOf(
   { reader, id }: Context & { readonly id: ResourceId },
   ids: Ids,
 ): Promise<string> {
-  // The id is of that type, so is its model.
+  // The id is of that type, and so is its model.
   const known = (await reader.get(id))?.model as ContainerGroup | undefined
   return known?.identity?.principalId ?? ids.uuid()
 }
 
-/** The ids of the identities that the group is lent. The caller must be allowed to lend each. */
+/** The ids of the group's identities. The caller must be allowed to assign each. */
 async function lentIdentities(
   context: Context & { readonly id: ResourceId },
   resourceIds: readonly string[],
@@ -120,12 +120,12 @@ async function lentIdentities(
   const lent: Record<string, { clientId: string; principalId: string }> = {}
   for (const resourceId of resourceIds) {
     const id = parseResourceId(resourceId)
-    // Ahead of whether it exists, so that nobody learns of what they may not see.
+    // Checked before its existence, so that nobody learns of what they may not see.
     if (identities !== undefined && id !== undefined) {
       await requireLinked(context, identities.useAction, id, resourceId)
     }
     const found = await identities?.find(resourceId)
-    // Defined, not assigned: a key may be called `__proto__`.
+    // Defined, not assigned: a key may be `__proto__`.
     Object.defineProperty(lent, resourceId, {
       value: found ?? absentIdentity(resourceId),
       enumerable: true,
@@ -134,7 +134,7 @@ async function lentIdentities(
   return lent
 }
 
-/** The caller may do `action` on what the body refers to, or is told so. `shown`: as the caller wrote it. */
+/** Requires that the caller may do `action` on what the body refers to. `shown`: as the caller wrote it. */
 export async function requireLinked(
   context: Context & { readonly id: ResourceId },
   action: string,
@@ -160,7 +160,7 @@ async function locationOf(
   return text.replace(/\s/g, '').toLowerCase()
 }
 
-/** The body over the profile's revision: what the body says wins, container by container. */
+/** Merges the body over the profile's revision: the body's values win, container by container. */
 async function withProfile(
   context: Context & { readonly id: ResourceId },
   properties: GivenBody['properties'],
@@ -177,7 +177,7 @@ async function withProfile(
     throw refuseProblems([problemOf('InvalidContainerGroupProfile', path, { id: named.id })])
   }
   const found = await context.reader.get(id)
-  // What may not be read must not reach a group either, secrets least of all.
+  // What a caller may not read must not get into their group, least of all secrets.
   if (found !== undefined && !(await context.may(`${profileType}/read`, id))) {
     throw refuse.AuthorizationFailed({
       client: context.principal.displayName,
@@ -186,23 +186,24 @@ async function withProfile(
       scope: id.text,
     })
   }
-  // The id is of that type, so is its model.
+  // The id is of that type, and so is its model.
   const profile = found?.model as ContainerGroupProfile | undefined
   const revision = profile?.revisions.find(
     (one) => one.revision === (named.revision ?? profile.revisions.at(-1)?.revision),
   )
   const base = revision === undefined ? undefined : openRevision(seal, id.key, revision)
   if (base === undefined) return { properties, missingProfile: named.id }
-  // A group made by a profile runs with its secrets, and its maker chooses the command: a reader must not.
+  // A group made from a profile runs with its secrets, and its creator chooses the command, so a reader must not
+  // make one.
   const isSecret = JSON.stringify(base) !== JSON.stringify(revision?.shown)
   if (isSecret) await requireLinked(context, `${profileType}/write`, id, id.text)
-  // Both sides are of the schema of a group.
+  // Both sides have the schema of a group.
   return { properties: merge(base, properties) as GivenBody['properties'] }
 }
 
 /**
- * The secrets that the group refers to, through a profile too. The caller must be allowed to use each: the
- * group runs with what they hold, and whoever reads its logs may see it.
+ * The secrets that the group refers to, also through a profile. The caller must be allowed to use each: the group
+ * runs with their values, and a reader of its logs may see them.
  */
 async function grantedSecrets(
   context: Context & { readonly id: ResourceId },
@@ -214,17 +215,17 @@ async function grantedSecrets(
   for (const { secretReferenceUri } of secretReferences) {
     const id = await secrets.locate(secretReferenceUri)
     if (id === undefined) continue
-    // As the caller wrote it: where the vault is, only those who may see it learn.
+    // As the caller wrote it: only those who may see the vault learn where it is.
     await requireLinked(context, secrets.useAction, id, secretReferenceUri)
     granted.set(secretReferenceUri, id.key)
   }
-  // Sorted, so that the same references in another order are the same group.
+  // Sorted, so that the same references in another order give the same group.
   return granted.size === 0 ? undefined : Object.fromEntries([...granted].sort())
 }
 
 /**
- * Where the accounts of the group's file shares are. Mounting a share takes the account's key, or the right to
- * read the account's keys. A name that no account has means one of the group's own resource group.
+ * The accounts of the group's file shares. Mounting a share needs the account's key, or the right to read its keys.
+ * A name without an account means one in the group's own resource group.
  */
 async function grantedShares(
   context: Context & { readonly id: ResourceId },
@@ -245,10 +246,10 @@ async function grantedShares(
     const uri = properties.secretReferences?.find(
       (one) => one.name === storageAccountKeyReference,
     )?.secretReferenceUri
-    // Using the secret was granted before.
+    // Using the secret was allowed before.
     const key = storageAccountKey ?? (uri === undefined ? undefined : await secrets?.read(uri))
     if (key === undefined || !account.isKey(key)) {
-      // As the caller wrote it: where the account is, only those who may see it learn.
+      // As the caller wrote it: only those who may see the account learn where it is.
       await requireLinked(context, shareAccounts.keysAction, account.id, storageAccountName)
     }
     const owner = scopeOf(account.id).key
@@ -267,7 +268,7 @@ function profileIdOf(text: string, { words }: Context): ResourceId | undefined {
     : undefined
 }
 
-/** Members of `over` win; containers and volumes are matched by name, and the profile's others follow. */
+/** Members of `over` win. Containers and volumes are matched by name, and the profile's others follow. */
 export function merge(base: JsonObject, over: JsonObject): JsonObject {
   const lists = ['containers', 'initContainers', 'volumes', 'imageRegistryCredentials']
   const merged = lists.flatMap((name) => {

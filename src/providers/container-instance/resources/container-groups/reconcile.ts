@@ -1,6 +1,6 @@
 /**
- * Makes groups real: observe the engine, decide (`next.ts`), do one step. What goes wrong in the world becomes
- * part of what is observed, so that the user sees it in the group's events.
+ * Makes groups real: observe the engine, decide (`next.ts`), do one step. Failures become part of the observation,
+ * so that the user sees them in the group's events.
  */
 
 import type { ContainerEngine, EngineDescription } from '#engines/containers/engine.ts'
@@ -94,7 +94,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
     },
   })
   let described: EngineDescription | undefined
-  /** The principal that this process knows the directory to have, by the group's token; null for none. */
+  /** The principal that the directory is known to have, by the group's token; null for none. */
   const settled = new Map<string, string | null>()
   const settleIdentity = identityKeeper(deps.workloads, settled)
 
@@ -217,8 +217,8 @@ async function see(
 }
 
 /**
- * The group's own identity is in the directory as long as the group is there. No step of an engine, so it is
- * no step here: it is seen to before the engine is looked at, and costs nothing once it is as it should be.
+ * Keeps the group's own identity in the directory while the group exists. This is no step of an engine: it runs
+ * before the observation, and costs nothing once it is right.
  */
 function identityKeeper(
   workloads: WorkloadIdentities,
@@ -260,7 +260,7 @@ async function performOn(
   })
 }
 
-/** A host port was taken: once more from the start, with ports of the engine's choice. True when that worked. */
+/** A host port was taken: tries once more with ports of the engine's choice. Returns true when that worked. */
 async function performElsewhere(
   deps: ReconcileDependencies,
   around: Surroundings,
@@ -276,7 +276,7 @@ async function performElsewhere(
   return tried.ok
 }
 
-/** A step's failure in the words of facts 4.6. */
+/** A step's failure as a code of facts 4.6. */
 function failureOf(
   step: Step,
   tried: Extract<Attempt<void>, { ok: false }>,
@@ -299,7 +299,7 @@ function failureOf(
         }
   }
   if (step.kind === 'create' && kind === 'absent') {
-    // Pulled a moment ago and gone again, or never there: some tries tell.
+    // The image was pulled a moment ago and is gone again, or never existed; a few retries tell which.
     const { message } = refuseContainer.InaccessibleImage({ image: 'of a container', reason })
     return { code: 'InaccessibleImage', message, retry: tries < createTriesMax ? 'later' : 'never' }
   }
@@ -311,7 +311,7 @@ function failureOf(
   return failure
 }
 
-/** The probes of every container that runs. */
+/** The probes of every running container. */
 function plansOf({ desired }: GroupSubject, observed: Observed): readonly PlannedProbe[] {
   if (desired === undefined || desired.intent !== 'running') return []
   return desired.properties.containers.flatMap(({ name, properties = {} }) => {

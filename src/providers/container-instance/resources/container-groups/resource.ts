@@ -33,7 +33,7 @@ export function containerGroups(deps: ContainerGroupDependencies): ResourceType 
     scope: 'resource-group',
     tracked: { location: 'optional' },
     name: {
-      // Facts 4.7 has lower case only; names compare without case anyway (facts 9.2).
+      // Facts 4.7 allows only lower case; names are compared without regard to case anyway (facts 9.2).
       pattern: /^[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?$/,
       rule: '1 to 63 letters, digits and hyphens, no hyphen first or last',
     },

@@ -1,6 +1,6 @@
 /**
- * What the schema cannot say of a container group (facts 4.5 to 4.7). Every problem is found at once, with
- * its path; nothing that the contract allows is refused. Reads only, inside the transaction.
+ * Rules of container groups that the schema cannot express (facts 4.5 to 4.7). Every problem is reported at once,
+ * with its path; nothing that the contract allows is refused. They only read, inside the transaction.
  */
 
 import {
@@ -45,7 +45,7 @@ export async function containerGroupRules(
   return problems
 }
 
-/** All but what needs the store. */
+/** The rules that do not need the store. */
 export function bodyProblems(
   group: ContainerGroup,
   { limits, seal, allowedRegistries }: RuleDependencies,
@@ -196,7 +196,7 @@ function spotProblems(properties: GroupProperties): readonly Problem[] {
   return problems
 }
 
-/** References to secrets, from everywhere to `secretReferences`. */
+/** The references to `secretReferences` from anywhere. */
 function referenceProblems(properties: GroupProperties): readonly Problem[] {
   const problems: Problem[] = []
   const names = new Set<string>()
@@ -245,16 +245,16 @@ function referenceProblems(properties: GroupProperties): readonly Problem[] {
   return problems
 }
 
-/** A group that was stopped, has ended or was never made is simply made anew (facts 4.5). */
+/** A group that was stopped, has ended or was never created is simply created again (facts 4.5). */
 function isOver(current: Resource | undefined): boolean {
   if (current === undefined || current.state === 'Failed') return true
-  // The model and what was observed are of this type, since the id is.
+  // The id is of this type, and so are the model and the observation.
   const model = current.model as ContainerGroup
   const state = groupStateOf(model, current.observed as Observed | undefined)
   return ['Stopped', 'Succeeded', 'Failed'].includes(state)
 }
 
-/** What may not change while a group lives (facts 4.5). */
+/** What may not change while a group runs (facts 4.5). */
 export function updateProblems(
   name: string,
   desired: Pick<ContainerGroup, 'properties'>,

@@ -1,4 +1,4 @@
-/** Groups worth PUTting, for the contract suite that every type is put through. */
+/** Sample groups for the contract suite of all types. */
 
 import type { Sample } from '#plane/declare/sample.ts'
 

@@ -1,7 +1,4 @@
-/**
- * The containers of a group as places for actions: they have no resource of their own, so nothing here is
- * stored or listed.
- */
+/** The containers of a group as targets of actions. They are no resources, so nothing here is stored or listed. */
 
 import { defineActions } from '#plane/declare/action.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'

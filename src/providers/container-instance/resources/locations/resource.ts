@@ -1,4 +1,4 @@
-/** What a location offers and holds: usages, capabilities, images that need no pull (facts 4.1). Computed. */
+/** What a location offers: usages, capabilities, and images that need no pull (facts 4.1). Computed. */
 
 import type { ContainerEngine } from '#engines/containers/engine.ts'
 import { refuse } from '#kernel/error.ts'
@@ -41,7 +41,7 @@ function computed(
   })
 }
 
-/** A page of a list that is made anew each time; the cursor is the number of the next item. */
+/** A page of a list that is computed each time; the cursor is the number of the next item. */
 function pageOf(all: readonly object[], { cursor, limit }: ListContext): ListPage<object> {
   const from = Number(cursor ?? 0)
   const items = all.slice(from, from + limit)
@@ -51,7 +51,7 @@ function pageOf(all: readonly object[], { cursor, limit }: ListContext): ListPag
   }
 }
 
-/** Counted over a bounded number of groups of the subscription that lie in the location. */
+/** Counted over a bounded number of the subscription's groups in the location. */
 async function usages(
   { reader, parent, words }: ListContext,
   { limits }: LocationDependencies,

@@ -1,6 +1,6 @@
 /**
  * Works on runs: claims them by lease, plans their data sets, copies a few at a time in the session's own process,
- * and heeds cancellations. Every replica has one; what was begun by one that died is taken up by another.
+ * and handles cancellations. Every replica has one; a run whose worker died is continued by another.
  */
 
 import { CopyCancelled, CopyFailure, CopyFault, type CopySession } from '#engines/copy/engine.ts'
@@ -19,13 +19,13 @@ import { takeDue } from '../trigger-store.ts'
 import { NotCopied, taskOf } from './task-of.ts'
 
 const runsAtOnceMax = 6
-/** Runs at the same time for one resource group of consumers, so that slow sources hold up nobody else. */
+/** The number of concurrent runs for one resource group of consumers, so that slow sources hold up nobody else. */
 const runsOfGroupMax = 2
 const dataSetsAtOnce = 2
 const pollMilliseconds = 2000
 const renewMilliseconds = 500
 const planRows = 200
-/** Tries of a data set whose failure may pass, before it is failed. */
+/** The attempts for a data set whose failure may pass, before it fails. */
 const triesMax = 3
 const retryMilliseconds = 1000
 const messageCharactersMax = 1000
@@ -45,12 +45,12 @@ export function startRunner(deps: ShareDependencies): Runner {
   let isFirst = true
 
   const lookOnce = async (): Promise<void> => {
-    // An embedded store is one process's: whatever was claimed before was by one that is gone.
+    // An embedded store has one process: an earlier claim belongs to one that is gone.
     if (isFirst && sql.dialect === 'sqlite') await runs.freeAll()
     isFirst = false
     for (const due of await takeDue(sql, clock.now(), runsAtOnceMax)) {
       await begin(deps, due.subscriptionKey, due.mode, due.subscriptionKey).catch((error) => {
-        // A trigger that may not begin now is skipped this once: revoked, or one is running.
+        // A trigger that may not start now is skipped this once: it was revoked, or a run is in progress.
         if (!(error instanceof ApiError)) throw error
         log.info({ trigger: due.key, code: error.code }, 'a trigger began nothing')
       })
@@ -60,7 +60,7 @@ export function startRunner(deps: ShareDependencies): Runner {
     for (const run of await runs.claim(owner, free, runsOfGroupMax)) {
       const work = workOn(deps, run, stop.signal)
         .catch((error: unknown) => {
-          // Kept as it is: the lease runs out, and somebody takes it up again.
+          // Left as it is: the lease expires, and a worker continues it.
           log.warn({ run: run.id, error: String(error) }, 'a synchronization was interrupted')
         })
         .finally(() => {
@@ -80,7 +80,7 @@ export function startRunner(deps: ShareDependencies): Runner {
     nap?.cancel()
     looking = lookOnce()
       .catch((error: unknown) => {
-        // The store is away: runs wait for it.
+        // The store is away; runs wait for it.
         log.warn({ error: String(error) }, 'synchronizations wait for the store')
       })
       .finally(() => {
@@ -110,7 +110,7 @@ export function startRunner(deps: ShareDependencies): Runner {
 async function workOn(deps: ShareDependencies, run: Run, stop: AbortSignal): Promise<void> {
   const { runs, timers, log } = deps
   const end = new AbortController()
-  /** Why it ends early: asked for by people, or because this process lets go of it. */
+  /** Why it ends early: cancelled by a person, or released by this process. */
   const ends: ('cancelled' | 'released')[] = run.cancelled ? ['cancelled'] : []
   const letGo = (why: 'cancelled' | 'released'): void => {
     ends.push(why)
@@ -141,7 +141,7 @@ async function workOn(deps: ShareDependencies, run: Run, stop: AbortSignal): Pro
   try {
     await using session = deps.engine.open()
     if (!end.signal.aborted && !run.planned) await plan(deps, run)
-    // Cancelled while nobody had it: what had begun to change its target is seen to its end first.
+    // Cancelled while no worker had it: publishing that has begun is completed first.
     if (run.cancelled)
       await copyAll(deps, run, { session, signal: stop }, ({ publishing }) => publishing)
     else if (!end.signal.aborted) await copyAll(deps, run, { session, signal: end.signal })
@@ -150,7 +150,7 @@ async function workOn(deps: ShareDependencies, run: Run, stop: AbortSignal): Pro
     else await conclude(deps, run)
   } catch (error) {
     if (!(error instanceof LeaseLost)) throw error
-    // Another has it: nothing of this one is written any more.
+    // Another worker has it: nothing more is written for this one.
     log.info({ run: run.id }, 'a synchronization went to another process')
   } finally {
     isDone = true
@@ -160,7 +160,7 @@ async function workOn(deps: ShareDependencies, run: Run, stop: AbortSignal): Pro
   }
 }
 
-/** A row for each mapping, in the order of their ids; again after a cut, since each has its place. */
+/** A row for each mapping, in order of ids; repeated after a cut, since each has its position. */
 async function plan(deps: ShareDependencies, run: Run): Promise<void> {
   const { reader, runs } = deps
   let after: string | undefined
@@ -258,13 +258,13 @@ async function copyOne(
   }
 }
 
-/** What may stand in a record; undefined for what is no failure of the data set. */
+/** The message for the record; undefined for an error that is no failure of the data set. */
 function failureOf(
   error: unknown,
 ): { readonly message: string; readonly passing: boolean } | undefined {
   if (error instanceof NotCopied) return { message: error.message, passing: false }
   if (error instanceof CopyFailure) {
-    // A server's own words are in some: they go into records, logs and terminals.
+    // It may contain a server's own words, and goes into records, logs and terminals.
     const message = shortWords(error.message, messageCharactersMax)
     return { message: `${error.code}: ${message}`, passing: error.retry === 'later' }
   }

@@ -1,4 +1,4 @@
-/** From a mapping and its data set to the engine's task: places with their credentials, opened for this moment. */
+/** Makes the engine's task from a mapping and its data set: locations with their credentials, opened now. */
 
 import { createHash } from 'node:crypto'
 import type { CopyLocation, CopyTask } from '#engines/copy/engine.ts'
@@ -11,7 +11,7 @@ import { usedBy } from '../linked-authorization.ts'
 import { type Known, readManifest } from '../store/manifest.ts'
 import type { Detail, Run } from '../store/tables.ts'
 
-/** The data set cannot be copied as things are; the text is for its record. */
+/** The data set cannot be copied in its current state; the text is for its record. */
 export class NotCopied extends Error {}
 
 export interface Planned {
@@ -35,7 +35,7 @@ export async function taskOf(deps: ShareDependencies, run: Run, detail: Detail):
   )
   const known = await readManifest(sql, token)
   const isObjects = target.kind === 'folder' || target.kind === 'blobs'
-  // Where no whole copy is in force there is nothing to add to.
+  // Without a complete copy there is nothing to add to.
   const isFull = run.mode === 'FullSync' || (isObjects && known.stage === '')
   const column = dataSet.model.properties['watermarkColumn']
   return {
@@ -63,7 +63,7 @@ async function placeOf(
 ): Promise<CopyLocation> {
   const resolved = resolveKind(kind, properties, deps.words)
   if (resolved === undefined) throw new NotCopied(`Nothing copies the kind ${kind}.`)
-  // What the other side's resources are called is not for this side to read.
+  // This side may not read the names of the other side's resources.
   const gone = new NotCopied(`The ${side} is no longer registered, or its credentials do not open.`)
   const { id, action } = usedBy(deps.places, resolved)
   if (writer === undefined || !(await deps.isAllowed(writer, action, id))) {

@@ -1,4 +1,4 @@
-/** Invitations and what became of them, as both sides see them: rows that no single resource owns. */
+/** Invitations and their state, as both sides see them: rows that no single resource owns. */
 
 import type { Clock } from '#kernel/ports.ts'
 import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
@@ -13,7 +13,7 @@ import {
 const pageRows = 500
 
 export interface Grants extends Invitations {
-  /** False when the invitation went to another, or is closed. */
+  /** False when the invitation was for another, or is closed. */
   accept(row: GrantRow): Promise<boolean>
   grant(id: string): Promise<GrantRow | undefined>
   grantAt(subscriptionKey: string): Promise<GrantRow | undefined>

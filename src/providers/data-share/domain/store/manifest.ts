@@ -9,7 +9,7 @@ import type { Runs } from './runs.ts'
 import type { Detail, Run } from './tables.ts'
 
 export interface Known {
-  /** The rows in force; empty before anything was published. */
+  /** The rows that are valid; empty before anything was published. */
   readonly stage: string
   readonly owned: boolean
   readonly watermark: string | null
@@ -34,9 +34,9 @@ export interface ManifestDependencies {
   onNote(note: string): void
 }
 
-/** Rows of a stage that is in force no more, removed at a time. */
+/** The rows of an invalid stage that are removed at a time. */
 const purgeRows = 2000
-/** In one statement: a round trip for each row costs more than the row. */
+/** Rows in one statement: a round trip for each would cost more than the row. */
 const rowsAtOnce = 100
 
 export function openManifest(deps: ManifestDependencies): CopyJournal {
@@ -140,7 +140,7 @@ export function openManifest(deps: ManifestDependencies): CopyJournal {
           replaces ? stage : known.stage,
           watermark ?? null,
         )
-        // A run that was cut off right after this repeats it; what was counted before is not counted twice.
+        // A run that is cut off right after this repeats it; counts are not added twice.
         const isNews = await tx.run(
           `update share_details set publishing = 2, message = coalesce(?, message)
             where run_id = ? and place = ? and publishing < 2`,
@@ -190,7 +190,7 @@ async function insertItems(
   }
 }
 
-/** Adds to the numbers of the data set; those under way stand in the place of the ones before. */
+/** Adds to the counts of the data set; progress replaces the last progress. */
 function count(
   tx: SqlTx,
   { run, detail }: Pick<ManifestDependencies, 'run' | 'detail'>,
@@ -217,7 +217,7 @@ function count(
   )
 }
 
-/** What earlier full copies and broken-off ones left, in bounded steps. */
+/** Removes what earlier full copies and interrupted ones left, in bounded steps. */
 async function purge(sql: Sql, token: string, kept: string): Promise<void> {
   for (let removed = purgeRows; removed === purgeRows; ) {
     removed = await sql.transact((tx) =>
@@ -235,7 +235,7 @@ async function purge(sql: Sql, token: string, kept: string): Promise<void> {
   await sql.transact((tx) => tx.run('delete from share_parts where token = ?', token))
 }
 
-/** The first and last key byte by byte. */
+/** The first and last key in bytewise order. */
 function rangeOf(keys: readonly string[]): readonly [string, string] {
   const bytes = keys.map((key) => Buffer.from(key))
   bytes.sort(Buffer.compare)

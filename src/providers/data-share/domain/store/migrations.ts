@@ -1,11 +1,11 @@
-/** What makes the tables of data sharing, out of their declarations, and their indexes. */
+/** Creates the tables of data sharing from their declarations, and their indexes. */
 
 import { addColumns, createTable, type Dialect } from '#query/table.ts'
 import type { Migration } from '#stores/store.ts'
 import { sortKeys } from './sort-keys.ts'
 import { dataShareTables, details } from './tables.ts'
 
-/** Made with their tables. */
+/** Created with their tables. */
 const indexes: Readonly<Record<string, readonly string[]>> = {
   share_grants: ['create index share_grants_by_share on share_grants (share_key, id)'],
   share_triggers: ['create index share_triggers_by_time on share_triggers (next_at)'],
@@ -40,7 +40,10 @@ const third = (dialect: Dialect): readonly string[] =>
     ]
   })
 
-/** From when on a target may hold what the run wrote: what was begun there is seen to its end, also when cancelled. */
+/**
+ * From when on a target may hold what the run wrote. A run that has begun to publish is completed, even when
+ * cancelled.
+ */
 const second = (dialect: Dialect): readonly string[] => addColumns(details, dialect, 2)
 
 export const dataShareMigrations: readonly Migration[] = [first, second, third].map((make, at) => ({

@@ -1,6 +1,6 @@
 /**
- * Runs at rest: one row for each synchronization, one for each of its data sets. A run is worked on by whoever
- * holds its lease, and every write of that one names the fence, so that a lease that was lost cannot count.
+ * Stored runs: one row for each synchronization, and one for each of its data sets. The holder of a run's lease
+ * works on it. Every write names the fence, so that a lost lease cannot write.
  */
 
 import type { Clock } from '#kernel/ports.ts'
@@ -20,7 +20,7 @@ export interface PlannedDetail
     'place' | 'mappingKey' | 'dataSetKey' | 'dataSetId' | 'dataSetType' | 'name'
   > {}
 
-/** The run is another's now: whatever was about to be written must not be. */
+/** Another worker has the run: the write must not happen. */
 export class LeaseLost extends Error {
   constructor() {
     super('the lease of the run was lost')
@@ -31,7 +31,7 @@ export class LeaseLost extends Error {
 export const leaseSeconds = 30
 const active = "status in ('Accepted', 'InProgress')"
 
-/** The part of a key that names the resource group, with the slash behind it. */
+/** The part of a key that names the resource group, with the slash after it. */
 function groupOf(key: string): string {
   return `${key.split('/', 5).join('/')}/`
 }
@@ -39,7 +39,7 @@ function groupOf(key: string): string {
 /** The rows of a run's data sets. */
 interface RunDetails {
   plan(run: Run, details: readonly PlannedDetail[], isLast: boolean): Promise<void>
-  /** Those not ended yet, in order. */
+  /** Those that have not ended, in order. */
   open(runId: string, after: number, limit: number): Promise<readonly Detail[]>
   beginDetail(run: Run, place: number): Promise<void>
   endDetail(run: Run, place: number, status: DetailStatus, message: string | null): Promise<void>
@@ -47,21 +47,24 @@ interface RunDetails {
 }
 
 export interface Runs extends RunDetails {
-  /** The id of the run under way when there is one already, and then nothing is written. */
+  /** Returns the id of the running one if there is one, and then writes nothing. */
   begin(run: Pick<Run, 'id' | 'subscriptionKey' | 'shareKey' | 'mode'>): Promise<string | undefined>
   find(id: string): Promise<Run | undefined>
   activeOf(subscriptionKey: string): Promise<Run | undefined>
-  /** Asks whoever works on it to stop; one that nobody works on is ended by whoever claims it. */
+  /** Asks the worker to stop; a run without a worker is ended by the next one that claims it. */
   cancel(id: string, message: string): Promise<void>
-  /** Takes runs whose lease is free, the oldest first, past those of resource groups of which the owner has `ofGroupMax`. */
+  /**
+   * Claims runs whose lease is free, the oldest first, except those of resource groups of which the owner has
+   * `ofGroupMax`.
+   */
   claim(owner: string, limit: number, ofGroupMax: number): Promise<readonly Run[]>
-  /** Prolongs the lease and tells whether to stop. Throws `LeaseLost`. */
+  /** Extends the lease and returns whether to stop. Throws `LeaseLost`. */
   renew(run: Run): Promise<{ readonly cancelled: boolean }>
-  /** Leases of a process that is gone; for a store that one process has at a time. */
+  /** Frees the leases of a process that is gone, for a store with one process at a time. */
   freeAll(): Promise<void>
   end(run: Run, status: RunStatus, message: string | null): Promise<void>
   removeOf(subscriptionKey: string): Promise<void>
-  /** In the transaction of a write of the run's worker. Throws `LeaseLost`. */
+  /** Called in the transaction of a worker's write. Throws `LeaseLost`. */
   assert(tx: SqlTx, run: Run): Promise<void>
 }
 
@@ -120,7 +123,7 @@ export function openRuns(sql: Sql, clock: Clock): Runs {
             String(row['id']),
             Number(row['fence']),
           )
-          // Another took it just now: the rest is for the next look.
+          // Another worker took it just now; the rest waits for the next time.
           if (taken === 0) break
           const [now] = await tx.all('select * from share_runs where id = ?', String(row['id']))
           if (now === undefined) break

@@ -1,16 +1,16 @@
 /**
- * What details are sorted by, never null: as indexes, statements and generated columns write it, to the letter. Part
- * of a migration: what stands here stays as it is.
+ * The sort keys of details, never null, exactly as indexes, statements and generated columns write them. They are
+ * part of a migration and must not change.
  */
 
 export interface SortKey {
-  /** The name of the index; in SQLite also of the column that is made for it where the text is no column. */
+  /** The name of the index; in SQLite also of the column that is generated for it when the text is no column. */
   readonly name: string
   readonly type: 'text' | 'whole'
   readonly text: string
 }
 
-/** What still runs has no duration yet that the store could know: it stands as the longest. */
+/** A running one has no duration in the store yet; it sorts as the longest. */
 export const durationLast = 9_007_199_254_740_991
 
 const column = (name: string, type: SortKey['type']): SortKey => ({ name, type, text: name })
@@ -26,7 +26,7 @@ export const sortKeys = [
   {
     name: 'by_duration',
     type: 'whole',
-    // What has not begun stands ahead of what took no time.
+    // One that has not begun sorts before one that took no time.
     text: `case when started_at is null then -1 when ended_at is null then ${durationLast} else ended_at - started_at end`,
   },
   column('files_read', 'whole'),
@@ -39,9 +39,9 @@ export const sortKeys = [
 
 export type SortKeyName = (typeof sortKeys)[number]['name']
 
-/** How a statement writes it, so that the index is found. */
+/** The text in a statement, so that the index is used. */
 export function sortText({ name, type, text }: SortKey, dialect: 'sqlite' | 'postgres'): string {
   if (dialect === 'sqlite') return name
-  // Byte by byte in both.
+  // Bytewise in both stores.
   return type === 'text' ? `(${text} collate "C")` : `(${text})`
 }

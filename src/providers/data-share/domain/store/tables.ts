@@ -1,4 +1,4 @@
-/** The tables of data sharing: who was invited and may copy, what runs, what each data set came to, what was copied. */
+/** The tables of data sharing: invitations and rights to copy, runs, results of data sets, copied items. */
 
 import { defineTable, flag, json, nullable, type RowOf, text, whole } from '#query/table.ts'
 import type { SqlRow } from '#stores/store.ts'
@@ -128,7 +128,7 @@ export const details = defineTable(
     live_rows_copied: whole(),
     live_size_read: whole(),
     live_size_written: whole(),
-    // 1 once its target may hold part of what the run wrote; 2 once it holds all of it.
+    // 1 when its target may hold part of what the run wrote; 2 when it holds all of it.
     publishing: whole({ default: 0, since: 2 }),
   },
   ['run_id', 'place'],
@@ -139,7 +139,7 @@ type DetailRow = RowOf<typeof details>
 export interface Detail extends Omit<DetailRow, 'publishing'> {
   /** Its target may hold part of what the run wrote. */
   readonly publishing: boolean
-  /** Its target is what the run wrote: nothing is left to copy. */
+  /** Its target holds everything the run wrote: nothing is left to copy. */
   readonly published: boolean
 }
 

@@ -25,7 +25,7 @@ export interface AvailabilityDependencies {
   readonly observers: Observers
 }
 
-/** Current events looked at for one resource. */
+/** The number of current events checked for one resource. */
 const eventsMax = 200
 const scannedMax = 1000
 
@@ -93,10 +93,10 @@ interface Asked {
   readonly limit: number
 }
 
-/** What was noted has been seen, also where the clock of the replica that saw it is ahead of this one's. */
+/** Recorded observations count even if the recording replica's clock is ahead of this one's. */
 const everAfter = 8_640_000_000_000_000
 
-/** What is seen now, and then what was seen before, newest first. */
+/** The current state, then earlier states, newest first. */
 async function historyOf(
   deps: AvailabilityDependencies,
   resource: Resource,
@@ -243,7 +243,7 @@ function show(
 
 const recentMilliseconds = 86_400_000
 
-/** What was out of order until less than a day ago. */
+/** A state that was bad until less than a day ago. */
 function recentlyResolved(
   { state }: AvailabilityCheck,
   now: number,

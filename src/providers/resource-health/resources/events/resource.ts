@@ -1,6 +1,6 @@
 /**
  * Events as resources: of a subscription (contract, operation 6), of one resource (operation 7), of the
- * installation; and what operators do to them. Reads nothing but the ledger and the resource asked about.
+ * installation; and the steps of operators. It reads only the ledger and the resource in question.
  */
 
 import Type, { type TSchema } from 'typebox'
@@ -43,7 +43,7 @@ export interface EventDependencies {
   readonly sql: Sql
   readonly ids: Ids
   readonly impacted: ImpactedResources
-  /** Steps of a timeline were kept. */
+  /** Called when steps of a timeline were stored. */
   wake(): void
 }
 
@@ -196,7 +196,7 @@ async function listEvents(
   const asked = await askedAt(parent, reader)
   const question = parseEventQuery(query.get('$filter'))
   const sight = sightOf(deps, asked)
-  // One resource has no window: what touches it now may have begun long ago.
+  // A single resource has no window: what affects it now may have begun long ago.
   const since =
     asked.kind === 'resource' ? beginningOfTime : startOf(query.get('queryStartTime'), now)
   return readPage(deps.eventStore, {
@@ -243,7 +243,7 @@ async function requireEvent(
   throw refuseHealth.EventNotFound({ name: nameOf(id) })
 }
 
-/** Throws `AuthorizationFailed` unless the caller may do one of them there. */
+/** Throws `AuthorizationFailed` unless the caller has one of these actions there. */
 async function requireOne(
   context: Context & { readonly id: ResourceId },
   actions: readonly [string, ...string[]],

@@ -1,4 +1,6 @@
-/** The resources an event touches: those it names, then those of the impacted services in the impacted regions. */
+/**
+ * The resources that an event affects: those it names, then those of the impacted services in the impacted regions.
+ */
 
 import type { FieldMap } from '#kernel/filter/field-map.ts'
 import { filterOf } from '#kernel/filter/filter-of.ts'
@@ -48,7 +50,7 @@ interface Item {
   readonly named: NamedResource | undefined
 }
 
-/** Resources looked at for one page; it may come back short. */
+/** The number of resources checked for one page, which may come back short. */
 const scannedMax = 2000
 
 const fields: FieldMap<Item> = {
@@ -70,7 +72,7 @@ export function openImpactedResources(deps: ImpactedDependencies): ImpactedResou
       const matches = filterOf(filter, fields, refuseHealth.InvalidFilter)
       const items: object[] = []
       const shown = (item: Item): object => show(item, base, deps.words)
-      // The cursor is a number while it goes through those named, and a key from then on.
+      // The cursor is a number while it lists the named ones, and a key from then on.
       const from = cursor === undefined ? 0 : /^\d+$/.test(cursor) ? Number(cursor) : undefined
       if (from !== undefined) {
         for (let at = from; at < event.impactedResources.length; at++) {
@@ -181,7 +183,7 @@ async function trackedItem(
   return isImpacted(event, { id, location }) ? { id, location, named: undefined } : undefined
 }
 
-/** Is the event for the subscription of the resource? */
+/** Whether the event is for the subscription of the resource. */
 function isFor(event: HealthEvent, id: ResourceId): boolean {
   const audiences = audiencesOf(event)
   return (
@@ -200,7 +202,7 @@ function underOf(asked: Asked): ResourceId {
   return asked.kind === 'subscription' ? subscriptionIdOf(asked.subscription) : asked.resource.id
 }
 
-/** A name fit for a path segment: the target's id in base64url. */
+/** A name for a path segment: the target's id in base64url. */
 function nameFor(id: ResourceId): string {
   return Buffer.from(id.text).toString('base64url')
 }

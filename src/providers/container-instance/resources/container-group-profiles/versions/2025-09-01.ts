@@ -1,4 +1,6 @@
-/** Container group profiles on the wire, version 2025-09-01 (facts 4.1, 4.3). Each changing PUT is a revision. */
+/**
+ * The wire form of container group profiles in 2025-09-01 (facts 4.1, 4.3). Each PUT with a change is a revision.
+ */
 
 import Type from 'typebox'
 import { type JsonObject, sameJson } from '#kernel/patch.ts'
@@ -53,7 +55,7 @@ export function profileVersion(
         sameJson(last.zones, zones) &&
         sameJson(openRevision(seal, place, last), properties)
       if (previous !== undefined && same) return previous
-      // What the schema names of an object is an object.
+      // What the schema declares as an object is an object.
       const shown = splitSecrets(profileProperties, properties).shown as JsonObject
       const revision: ProfileRevision = {
         revision: (last?.revision ?? 0) + 1,
@@ -71,7 +73,7 @@ export function profileVersion(
   }
 }
 
-/** The newest, as far as their number and their bytes in sum allow; the last one always. */
+/** The newest revisions within the limits of their number and total bytes; the last one always stays. */
 function keptRevisions(
   revisions: readonly ProfileRevision[],
   { revisionsPerProfileMax, revisionBytesMax }: ContainerLimits,
@@ -79,7 +81,7 @@ function keptRevisions(
   const kept: ProfileRevision[] = []
   let bytes = 0
   for (const one of revisions.slice(-revisionsPerProfileMax).toReversed()) {
-    // What is shown is part of what is sealed, so it is at most as long.
+    // The shown form is a part of the sealed one, so it is at most as long.
     bytes += 2 * one.sealed.length
     if (kept.length > 0 && bytes > revisionBytesMax) break
     kept.unshift(one)

@@ -1,4 +1,4 @@
-/** `outboundNetworkDependenciesEndpoints`: what a group must reach for its images to be pulled. */
+/** `outboundNetworkDependenciesEndpoints`: what must be reachable to pull a group's images. */
 
 import type { Action } from '#plane/declare/action.ts'
 import { registryOf } from '../../../domain/groups/image-policy.ts'

@@ -1,4 +1,4 @@
-/** `start`, `stop` and `restart`: they write what the user wants; the reconciler does it (facts 4.1). */
+/** `start`, `stop` and `restart` write what the user wants; the reconciler does it (facts 4.1). */
 
 import { writerOf } from '#kernel/principal.ts'
 import { parseResourceId } from '#kernel/resource-id.ts'
@@ -7,13 +7,15 @@ import type { SecretStore } from '../../../dependencies.ts'
 import type { ContainerGroup } from '../model.ts'
 import { requireLinked } from '../prepare.ts'
 
-/** The group; there is always one, since actions run on stored groups only. */
+/** The group; it always exists, since actions run only on stored groups. */
 function groupOf(resource: { readonly model: ContainerGroup } | undefined): ContainerGroup {
   if (resource === undefined) throw new Error('an action runs on a stored group')
   return resource.model
 }
 
-/** Asked as at a PUT, since the containers get what the secrets hold now. The caller is the writer from then on. */
+/**
+ * Checked as at a PUT, since the containers get the current values of the secrets. The caller becomes the writer.
+ */
 async function madeAnew(
   context: ActionContext<ContainerGroup>,
   secrets: SecretStore | undefined,

@@ -1,4 +1,4 @@
-/** What is wrong with the containers of a group: names, images, ports, variables, resources, probes, security. */
+/** Problems of a group's containers: names, images, ports, variables, resources, probes, security. */
 
 import {
   capabilityProblem,
@@ -40,7 +40,7 @@ export function containerProblems(
     const limit = limits.containersPerGroupMax
     problems.push(problemOf('TooManyContainers', 'properties.containers', { limit }))
   }
-  // A profile or a pool may bring the images (facts 4.7).
+  // The images may come from a profile or a pool (facts 4.7).
   const imagesElsewhere = containerGroupProfile !== undefined || standbyPoolProfile !== undefined
   const names = new Set<string>()
   const ports = new Set<string>()

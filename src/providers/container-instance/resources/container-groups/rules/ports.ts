@@ -1,9 +1,9 @@
-/** What is wrong with a list of ports, of an address or of containers that share one network. */
+/** Problems of a list of ports, of an address or of containers that share one network. */
 
 import type { Problem } from '#kernel/error.ts'
 import { problemOf } from '../../../errors.ts'
 
-/** `seen` collects what is taken, for lists that share one network. */
+/** `seen` collects used ports, for lists that share one network. */
 export function portProblems(
   ports: readonly { readonly port: number; readonly protocol?: string }[],
   path: string,

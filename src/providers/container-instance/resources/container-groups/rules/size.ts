@@ -1,6 +1,6 @@
 /**
- * How large a body may be, asked before anything of it is sealed, merged or compared: each of these costs time for
- * every member and every secret.
+ * Limits the size of a body before anything in it is sealed, merged or compared: each of these takes time for every
+ * member and every secret.
  */
 
 import type { Problem } from '#kernel/error.ts'
@@ -14,7 +14,7 @@ import { groupProperties } from '../versions/shapes.ts'
 const keyLengthMax = 1024
 const problemsMax = 20
 
-/** `body`: valid by its schema. The properties that the schema does not know are counted too. */
+/** `body` is valid by its schema. Properties unknown to the schema are counted too. */
 export function sizeProblems(
   body: { readonly identity?: unknown; readonly properties: unknown },
   limits: ContainerLimits,
@@ -33,7 +33,7 @@ function tooLarge(path: string, reason: string): Problem {
   return problemOf('ContainerGroupTooLarge', path, { reason })
 }
 
-/** Lists and objects with a bound of their own. */
+/** Lists and objects with a limit of their own. */
 function countProblems(
   { identity, properties }: { readonly identity?: unknown; readonly properties: unknown },
   limits: ContainerLimits,
@@ -95,7 +95,7 @@ function memberOf(value: unknown, name: string): unknown {
   return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
 }
 
-/** The bytes of all texts at and below a place; what is too long or too many is added to `found`. */
+/** The bytes of all texts at and below a path; problems are added to `found`. */
 function measure(value: unknown, path: string, limits: ContainerLimits, found: Problem[]): number {
   if (found.length >= problemsMax) return 0
   if (typeof value === 'string') {
@@ -131,7 +131,7 @@ function lengthMax(path: string, limits: ContainerLimits): number {
   return limits.textBytesMax
 }
 
-/** Each secret is sealed by itself, and opened again to be compared. */
+/** Each secret is sealed by itself, and opened again for comparison. */
 function secretProblems(properties: unknown, limits: ContainerLimits): readonly Problem[] {
   const { secrets } = splitSecrets(groupProperties, properties)
   if (secrets.size > limits.secretsMax) {

@@ -1,4 +1,4 @@
-/** What is wrong with the volumes of a group, with their mounts, and with registry credentials. */
+/** Problems of a group's volumes, mounts, and registry credentials. */
 
 import {
   fileNameProblem,
@@ -35,7 +35,7 @@ export function volumeProblems(
   for (const [at, volume] of volumes.entries()) {
     const { name } = volume
     const path = `properties.volumes[${at}]`
-    // Facts 4.7 has 5 characters at least; the contract sets no such bound, and nothing here needs it.
+    // Facts 4.7 requires at least 5 characters; the contract has no such limit, and nothing here needs it.
     if (!/^[a-z0-9](?:-?[a-z0-9]){0,62}$/.test(name) || name.length > 63) {
       problems.push(problemOf('InvalidVolumeName', `${path}.name`, { name }))
     }

@@ -1,4 +1,4 @@
-/** Container groups on the wire, version 2025-09-01 (contract, Container group; facts 4.3). */
+/** The wire form of container groups in 2025-09-01 (contract, Container group; facts 4.3). */
 
 import Type from 'typebox'
 import type { Ids, Seal } from '#kernel/ports.ts'
@@ -40,7 +40,7 @@ const containerState = Type.Object({
   detailStatus: Type.Optional(Type.String()),
 })
 
-/** Below each container, beside what was written. */
+/** Added below each container, beside what was written. */
 const containerInstanceView = Type.Object({
   restartCount: Type.Integer(),
   currentState: containerState,
@@ -52,7 +52,7 @@ const withInstanceView = Type.Array(
   Type.Object({
     name: Type.String(),
     properties: Type.Object({
-      // As written: what answers hold besides came to the released shape later.
+      // What was written; other members of answers were added to the released shape later.
       ...addedEach(containerProperties.properties),
       instanceView: Type.Optional(containerInstanceView),
     }),

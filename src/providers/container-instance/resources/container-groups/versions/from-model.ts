@@ -1,4 +1,4 @@
-/** The answer for a group: its model, and what was observed of it. Never a secret. Cannot fail. */
+/** The answer for a group: its model and its observation. It never contains a secret, and cannot fail. */
 
 import type { View } from '#plane/declare/wire.ts'
 import { showEvent } from '../../../domain/groups/events.ts'
@@ -7,15 +7,15 @@ import type { Observed, PartRecord } from '../../../domain/groups/observation.ts
 import { type ContainerGroup, provisioningSeconds } from '../model.ts'
 import type { GroupProperties } from './shapes.ts'
 
-/** How the installation's addresses are called. */
+/** How the installation's addresses are named. */
 export interface Naming {
-  /** Shown for `Public` groups published on every address of the host. */
+  /** Shown for `Public` groups that are published on every address of the host. */
   readonly publicAddress: string
   /** The end of a name: `web.here.{suffix}`, after label and location. */
   readonly domainSuffix: string
 }
 
-/** In lists, groups come without their instance view (facts 4.1). */
+/** Lists show groups without their instance view (facts 4.1). */
 export interface ListedObserved extends Observed {
   readonly listed?: true
 }
@@ -61,7 +61,7 @@ export function showGroup(
   }
 }
 
-/** What could not be made does not come any more. */
+/** A container that could not be created will not come. */
 function stateOf(model: ContainerGroup, state: string, observed: Observed | undefined): string {
   const seen = groupStateOf(model, observed)
   return state === 'Failed' && seen === 'Pending' ? 'Failed' : seen

@@ -1,6 +1,6 @@
 /**
- * What a container group is made of, as the newest version of the wire has it: the one description from which
- * checking, storing and the reference are read. Secrets are marked `writeOnly`; nothing here decides anything.
+ * The schema of a container group in its newest wire form. Checking, storing and the reference use this one
+ * description. Secrets are marked `writeOnly`.
  */
 
 import Type, { type Static, type TSchema } from 'typebox'
@@ -11,7 +11,7 @@ const list = <T extends TSchema>(items: T, itemsMax = 1000) =>
   Type.Array(items, { maxItems: itemsMax })
 const map = <T extends TSchema>(values: T) => Type.Record(Type.String(), values)
 
-/** Never shown again, sealed at rest (`secret-parts.ts`). */
+/** Never shown again, and sealed in the store (`secret-parts.ts`). */
 const secret = Type.String({ writeOnly: true })
 
 const gpu = Type.Object({ count: Type.Integer(), sku: maybe(text()) })
@@ -56,7 +56,7 @@ const probe = Type.Object({
   timeoutSeconds: maybe(Type.Integer()),
 })
 
-/** What an init container has, and every other too. */
+/** The members that init containers and others share. */
 const anyContainer = {
   image: maybe(text()),
   command: maybe(list(text())),
@@ -128,7 +128,7 @@ const extension = Type.Object({
   ),
 })
 
-/** What a group and a profile have in common. */
+/** The members that groups and profiles share. */
 const profileFields = {
   containers: list(container),
   initContainers: maybe(list(initContainer)),
@@ -170,7 +170,7 @@ const profileFields = {
   extensions: maybe(list(extension)),
 }
 
-/** `properties` of a group's body: what a user may set. */
+/** The `properties` of a group's body: what a user may set. */
 export const groupProperties = Type.Object({
   ...profileFields,
   dnsConfig: maybe(
@@ -212,7 +212,7 @@ export const identityShape = Type.Object({
   userAssignedIdentities: maybe(map(Type.Object({}))),
 })
 
-/** As stored and shown: what the schema allows, less its secrets, with defaults. */
+/** The stored and shown form: what the schema allows, without secrets, with defaults. */
 export type GroupProperties = Static<typeof groupProperties>
 export type Container = Static<typeof container>
 export type ContainerProperties = Static<typeof containerProperties>

@@ -1,6 +1,6 @@
 /**
- * A prepared body to the stored model: defaults filled, secrets sealed, the DNS label given its hash. The same
- * body again gives the same model, sealed texts included. Cannot fail.
+ * Converts a prepared body to the stored model: defaults filled in, secrets sealed, the hash added to the DNS
+ * label. The same body gives the same model again, sealed texts included. Cannot fail.
  */
 
 import { createHash } from 'node:crypto'
@@ -29,7 +29,7 @@ export function toModel(
 ): ContainerGroup {
   const { place } = body.preparation
   const { shown, secrets } = splitSecrets(groupProperties, body.properties)
-  // The split keeps what the schema names, and the body was checked against it.
+  // The split keeps what the schema names, and the body was validated by it.
   const properties = withDefaults(withWordsInOwnCase(shown as GroupProperties))
   const domain = domainOf(body.preparation, properties, previous, ids)
   const identity = identityOf(body)
@@ -55,14 +55,14 @@ export function toModel(
   const { writer: caller } = body.preparation
   const writer = caller === undefined ? undefined : writerOf(caller, previous?.writer)
   const by = writer === undefined ? {} : { writer }
-  // A PUT that changes something is a full replace, and runs what was stopped.
+  // A PUT with a change is a full replacement, and starts a stopped group.
   if (previous === undefined || !sameJson({ ...model, writer: previous.writer }, previous)) {
     return { ...model, ...by, intent: 'running' }
   }
   return writer === previous.writer ? previous : { ...previous, ...by }
 }
 
-/** What is left out goes back to its default (facts 4.5). */
+/** Members that are left out return to their defaults (facts 4.5). */
 function withDefaults(given: GroupProperties): GroupProperties {
   const { ipAddress } = given
   return {
@@ -118,7 +118,7 @@ function identityOf({ identity, preparation }: PreparedBody): GroupIdentity | un
   }
 }
 
-/** Facts 4.7: the bare label, or with a hash that is the same for the same owner, or a fresh one. */
+/** Facts 4.7: the bare label, or a label with a hash that is the same for the same owner, or a random one. */
 function domainOf(
   { place, tenantId }: Preparation,
   { ipAddress }: GroupProperties,

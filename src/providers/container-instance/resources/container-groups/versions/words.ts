@@ -1,6 +1,6 @@
 /**
- * The words that a group's properties may be, and those of a body in their own case: the published service takes any case.
- * What is no such word stays, for the rules to refuse.
+ * Converts the enum values of a body to their own case: the published service accepts any case. An unknown value
+ * stays, and the rules refuse it.
  */
 
 import type { GroupProperties } from './shapes.ts'
@@ -20,7 +20,7 @@ function inOwnCase(kind: keyof typeof words, given: string): string {
   return words[kind].find((word) => word.toLowerCase() === lower) ?? given
 }
 
-/** The members of these names, where they are given, in the case of their words. */
+/** The members of these names, where given, with their values in the right case. */
 function members<T extends object>(
   holder: T,
   kinds: Readonly<Partial<Record<keyof T, keyof typeof words>>>,

@@ -1,4 +1,4 @@
-/** The container that an action's address names. */
+/** Finds the container that an action addresses. */
 
 import { refuse } from '#kernel/error.ts'
 import { nameOf, parentOf } from '#kernel/resource-id.ts'
@@ -7,7 +7,7 @@ import { groupToken } from '../../../domain/groups/group-index.ts'
 import { refuseContainer } from '../../../errors.ts'
 import { allContainers, type ContainerGroup } from '../../container-groups/model.ts'
 
-/** What the engine calls its group, and the container in it. Throws where there is none. */
+/** The engine's names of its group and container. Throws when there is none. */
 export async function addressedContainer({
   id,
   reader,

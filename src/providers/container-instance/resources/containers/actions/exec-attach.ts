@@ -72,7 +72,7 @@ export function attachTo(deps: StreamDependencies): Action<unknown> {
         const session = await deps.engine.attach(token, name)
         return {
           output: session.output,
-          // A container takes no input here, and a client that types does no harm.
+          // A container takes no input here; input of a client is ignored.
           write: async () => {},
           end: () => {},
           resize: (size) => session.resize(size),

@@ -66,7 +66,7 @@ function optionsOf(query: URLSearchParams, { logTailMax }: LogDependencies['limi
   }
 }
 
-/** How long the log is; and all of it, where it is short. */
+/** The length of the log, and the whole log if it is short. */
 async function measure(
   log: AsyncIterable<Uint8Array>,
 ): Promise<{ readonly bytes: number; readonly whole: Buffer | undefined }> {
@@ -80,7 +80,7 @@ async function measure(
   return { bytes, whole: bytes <= heldBytesMax ? Buffer.concat(held) : undefined }
 }
 
-/** `{"content":"…"}` piece by piece, without the first `skip` bytes. */
+/** Yields `{"content":"…"}` piece by piece, without the first `skip` bytes. */
 async function* asJson(
   log: AsyncIterable<Uint8Array>,
   skip: number,

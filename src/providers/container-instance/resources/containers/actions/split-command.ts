@@ -1,6 +1,6 @@
 /**
- * A command line to its words, as a shell parts them: blanks, single and double quotes, backslashes. No
- * variables, no patterns, nothing is run.
+ * Splits a command line into words like a shell: blanks, single and double quotes, backslashes. It expands no
+ * variables or patterns and runs nothing.
  */
 
 /** The words, or what is wrong. */
@@ -16,11 +16,11 @@ export function splitCommand(text: string): readonly string[] | string {
       at++
       if (at === text.length) return 'nothing follows the last backslash'
       const next = text.charAt(at)
-      // In double quotes a backslash takes away the meaning of these two only.
+      // In double quotes a backslash escapes only these two characters.
       word = `${word ?? ''}${quote === '"' && next !== '"' && next !== '\\' ? '\\' : ''}${next}`
     } else if (quote === '' && (character === '"' || character === "'")) {
       quote = character
-      // Quotes around nothing are a word.
+      // Quotes around nothing are an empty word.
       word ??= ''
     } else if (quote === '' && /\s/.test(character)) {
       if (word !== undefined) words.push(word)
