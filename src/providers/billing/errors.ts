@@ -1,4 +1,4 @@
-/** What this provider refuses. */
+/** The refusals of this provider. */
 
 import { defineErrors } from '#kernel/error.ts'
 

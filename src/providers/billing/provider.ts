@@ -1,4 +1,4 @@
-/** The namespace `Billing`: a ledger of transactions, where they come from, and the invoices they end up on. */
+/** The namespace `Billing`: a ledger of transactions, their sources, and their invoices. */
 
 import Type from 'typebox'
 import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
@@ -35,12 +35,12 @@ export type BillingDependencies = Pick<
   readonly limits?: Partial<BillingLimits>
 }
 
-/** Where those who run things tell what ran. */
+/** The port for reporting runs. */
 export function usageMeter({ sql }: Pick<ProviderContext, 'sql'>): UsageMeter {
   return openMeter(sql)
 }
 
-/** What an installation charges for from the start: what containers hold, by the hour. */
+/** What a new installation charges for: what containers reserve, by the hour. */
 const firstProducts: Readonly<Record<string, object>> = {
   'container-cpu': {
     displayName: 'Container group, vCPU',

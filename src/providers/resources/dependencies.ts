@@ -1,4 +1,4 @@
-/** What the provider is given, and what its deployments are. */
+/** What the provider needs, and what its deployments need. */
 
 import type { Clock, Ids, Seal } from '#kernel/ports.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
@@ -19,7 +19,7 @@ export interface ResourcesProviderDependencies
   readonly emptyScope: EmptyScope
   /** The plane's: tracked resources of every type below a scope. */
   readonly listTracked: ListTracked
-  /** The plane's: every route there is. */
+  /** The plane's: all routes. */
   readonly describe: ProviderListDependencies['describe']
   readonly locations?: readonly Location[]
   /** Without them there are no deployments. */
@@ -30,9 +30,9 @@ export interface ResourcesProviderDependencies
 
 /** What deployments need of the installation. */
 export interface DeploymentDependencies {
-  /** Where templates are evaluated. */
+  /** The threads that evaluate templates. */
   readonly threads: TemplateThreads
-  /** Without them no parameter takes its value from a vault. */
+  /** Without them no parameter gets its value from a vault. */
   readonly secrets?: VaultSecrets
   /** Without them no link is followed. */
   readonly links?: TemplateLinks
@@ -46,10 +46,10 @@ export interface DeploymentDependencies {
   readonly words: VendorWords
   readonly tenantId: string
   publicUrl(): string
-  /** What providers offer, by their namespaces in lower case: for `providers()` in templates. */
+  /** What providers offer, by namespace in lower case: for `providers()` in templates. */
   offers?(): Readonly<Record<string, JsonObject>>
-  /** Any type is taken, also one that nobody serves. */
+  /** Accepts any type, even unknown ones. */
   readonly takesAnyType?: boolean
-  /** Ids of the built-in roles, by their names in lower case: for `roleDefinitions()` in templates. */
+  /** Ids of the built-in roles, by name in lower case: for `roleDefinitions()` in templates. */
   readonly roles?: Readonly<Record<string, string>>
 }

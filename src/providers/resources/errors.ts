@@ -1,4 +1,4 @@
-/** What this provider refuses beyond the codes every request may meet, and how the problems of a template become one refusal. */
+/** The refusals of this provider besides the common ones, and how the problems of a template become one refusal. */
 
 import { type ApiError, defineErrors, type ErrorDetail } from '#kernel/error.ts'
 import type { TemplateProblem } from '#template/plan.ts'

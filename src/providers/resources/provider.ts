@@ -1,4 +1,4 @@
-/** The namespace `Resources`: the scopes everything lives in, and lists across all other namespaces. */
+/** The namespace `Resources`: the scopes that contain everything, and lists across all namespaces. */
 
 import { defaultLimits } from '#kernel/limits.ts'
 import type { Provider, ResourceType } from '#plane/declare/provider.ts'

@@ -1,4 +1,6 @@
-/** What published clients and templates send for types of this namespace besides the versions that have shapes here. */
+/**
+ * Versions that published clients and templates send for types of this namespace, besides those with a shape here.
+ */
 export const publishedVersions: readonly string[] = [
   '2015-01-01',
   '2015-11-01',
@@ -41,7 +43,7 @@ export const publishedVersions: readonly string[] = [
   '2026-06-01',
 ]
 
-/** What clients of subscriptions, tenants and locations ask for. */
+/** Versions that clients of subscriptions, tenants and locations send. */
 export const subscriptionVersions: readonly string[] = Object.freeze([
   '2019-11-01',
   '2020-01-01',
@@ -49,7 +51,7 @@ export const subscriptionVersions: readonly string[] = Object.freeze([
   '2022-12-01',
 ])
 
-/** What clients of groups, generic lists and provider lists ask for. */
+/** Versions that clients of groups, generic lists and provider lists send. */
 export const managerVersions: readonly string[] = Object.freeze([
   '2019-10-01',
   '2020-06-01',
@@ -64,10 +66,10 @@ export const managerVersions: readonly string[] = Object.freeze([
   '2025-04-01',
 ])
 
-/** What clients of tags ask for; the type came with the first. */
+/** Versions that clients of tags send; the type exists since the first. */
 export const tagVersions: readonly string[] = managerVersions
 
-/** What clients of template specs ask for, but for the first preview: its versions have other properties. */
+/** Versions that clients of template specs send, except the first preview, which has other properties. */
 export const templateSpecVersions: readonly string[] = Object.freeze([
   '2021-03-01-preview',
   '2021-05-01',

@@ -1,4 +1,4 @@
-/** The namespace `Secrets`: vaults and the secrets in them, kept sealed and resolved for other namespaces only. */
+/** The namespace `Secrets`: vaults and their secrets. Values are sealed and only resolved for other namespaces. */
 
 import type { Ids, Seal } from '#kernel/ports.ts'
 import { nameAvailability } from '#plane/declare/name-availability.ts'
@@ -10,7 +10,7 @@ import { vaultSecrets } from './resources/vault-secrets/resource.ts'
 import { vaultName, vaults } from './resources/vaults/resource.ts'
 
 interface SecretsDependencies {
-  /** What the store of `openSecretStore` opens again. */
+  /** The seal of `openSecretStore`. */
   readonly seal: Seal
   readonly ids: Ids
   readonly limits?: Partial<SecretLimits>

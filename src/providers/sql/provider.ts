@@ -1,4 +1,6 @@
-/** The namespace `Sql`: servers that other namespaces copy tables from and to, registered with their sign-in. */
+/**
+ * The namespace `Sql`: servers that other namespaces copy tables from and to, registered with their credentials.
+ */
 
 import type { Seal } from '#kernel/ports.ts'
 import { nameAvailability } from '#plane/declare/name-availability.ts'
@@ -8,9 +10,9 @@ import { publishedVersions } from './published-versions.ts'
 import { sqlServerName, sqlServers } from './resources/servers/resource.ts'
 
 interface SqlDependencies {
-  /** What `openSqlPlaces` opens again. */
+  /** The seal of `openSqlPlaces`. */
   readonly seal: Seal
-  /** A body without an address is taken too: nothing stands behind such a server. */
+  /** Accepts a body without an address, for a server that is never contacted. */
   readonly isAddressOptional?: boolean
 }
 

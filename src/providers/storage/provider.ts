@@ -1,4 +1,6 @@
-/** The namespace `Storage`: accounts that other namespaces copy from and to, each a folder here or a blob service. */
+/**
+ * The namespace `Storage`: accounts that other namespaces copy from and to, each a folder here or a blob service.
+ */
 
 import type { Seal } from '#kernel/ports.ts'
 import { nameAvailability } from '#plane/declare/name-availability.ts'
@@ -9,7 +11,7 @@ import { storageAccountType } from './resources/storage-accounts/model.ts'
 import { accountName, storageAccounts } from './resources/storage-accounts/resource.ts'
 
 interface StorageDependencies {
-  /** What `openStorageAccounts` opens again. */
+  /** The seal of `openStorageAccounts`. */
   readonly seal: Seal
 }
 

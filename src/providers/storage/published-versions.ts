@@ -1,4 +1,6 @@
-/** What published clients and templates send for types of this namespace besides the versions that have shapes here. */
+/**
+ * Versions that published clients and templates send for types of this namespace, besides those with a shape here.
+ */
 export const publishedVersions: readonly string[] = [
   '2015-05-01-preview',
   '2015-06-15',

@@ -1,4 +1,4 @@
-/** Cells of rows as the types their columns have. A cell of another type is a fault. */
+/** Reads cells of rows in the types of their columns. A cell of another type is a bug. */
 
 import type { SqlRow } from '#stores/store.ts'
 
@@ -14,7 +14,7 @@ export function text(row: SqlRow, column: string): string {
   return value
 }
 
-/** A sum that may be past what a number holds, asked for as text. */
+/** A sum that may exceed exact numbers, selected as text. */
 export function wide(row: SqlRow, column: string): bigint {
   return BigInt(text(row, column))
 }

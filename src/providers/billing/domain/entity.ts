@@ -40,13 +40,13 @@ interface EntityOptions {
   readonly description: string
   readonly name: NameRule
   readonly properties: TObject
-  /** The property that is an address. Clients compute with its lines, so where nobody gave one it holds the name alone. */
+  /** The property that is an address. Clients read its lines, so a missing one has only the name. */
   readonly address?: 'soldTo' | 'billTo'
-  /** Answered besides, ahead of what was written. */
+  /** Answered in addition, before what was written. */
   readonly standing?: Standing
-  /** Shown inside it where `$expand` asks so. */
+  /** Shown inside it on request (`$expand`). */
   readonly below?: Below
-  /** The name of a sample; `part-1` where left out. */
+  /** The name of a sample; `part-1` when left out. */
   nameOf?(seed: number): string
   readonly sample: object
   readonly changed: object
@@ -91,7 +91,9 @@ export function billingEntity(options: EntityOptions): ResourceType {
   })
 }
 
-/** Reading with `$expand`: one by a source of its own, many by their models, which then hold what is inside. */
+/**
+ * Reads with `$expand`: one resource by its own source, a list by its models, which then contain the nested items.
+ */
 function expansion(
   { type, standing }: EntityOptions,
   below: Below,
@@ -103,7 +105,7 @@ function expansion(
         const found = wanted && (await context.reader.get(context.id))
         if (wanted === undefined || found === undefined) return undefined
         const inner = await expanded(context, found.id, below, wanted)
-        // Rows of this type were made by its `toModel`.
+        // The type's `toModel` made the rows.
         return showEntity(context, found as Resource<object>, { type, standing }, inner)
       },
     },
@@ -124,7 +126,7 @@ function expansion(
   }
 }
 
-/** Without what is only answered: clients send back what they read. */
+/** Without members that are only answered: clients send back what they read. */
 function writtenOf(properties: object, { standing, address: place }: EntityOptions): object {
   const isWritten = ([name]: readonly [string, unknown]): boolean =>
     standing === undefined || !Object.hasOwn(standing.answer, name)

@@ -11,9 +11,9 @@ import { profileStanding, type Standing, sectionStanding } from './standing.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** What can be shown inside one of a type. */
+/** What can be shown inside a resource of a type. */
 export interface Below {
-  /** The word of `$expand`, which is also the property. */
+  /** The name in `$expand`, which is also the property. */
   readonly property: string
   readonly type: string
   readonly standing: Standing | undefined
@@ -34,14 +34,14 @@ export const profilesBelow: Below = {
 
 const shownMax = 50
 
-/** The wanted words, `billingProfiles/invoiceSections` as two of them; undefined where nothing is wanted. */
+/** The requested names, `billingProfiles/invoiceSections` as two of them; undefined when nothing is requested. */
 export function wantedOf(query: URLSearchParams): ReadonlySet<string> | undefined {
   const expand = query.get('$expand')
   if (expand === null || expand.trim() === '') return undefined
   return new Set(expand.split(/[,/]/).map((word) => word.trim().toLowerCase()))
 }
 
-/** The properties that stand for what is below; none where it is not wanted, or not to be read. */
+/** The properties for nested items; none when they are not requested or may not be read. */
 export async function expanded(
   context: Pick<Context, 'reader' | 'may' | 'words'>,
   id: ResourceId,
@@ -60,7 +60,7 @@ export async function expanded(
   return { [below.property]: { hasMoreResults: rows.length > shownMax, value } }
 }
 
-/** As the plane shows one. */
+/** In the form in which the plane shows one. */
 export function showEntity(
   { words }: Pick<Context, 'words'>,
   resource: Resource<object>,

@@ -1,4 +1,4 @@
-/** The ids of the namespace's resources as text, made of names. */
+/** Builds ids of the namespace's resources from names. */
 
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
 import type { Entry, Statement } from './ledger/entry.ts'

@@ -1,32 +1,40 @@
-/** The bounds of this provider, as a parameter of `billingProvider`. */
+/** The limits of this provider, as a parameter of `billingProvider`. */
 
 export interface BillingLimits {
   /** The contract: `top` is at most 50. */
   readonly topMax: number
-  /** Different products, sections, customers and so on in the statements of one question, kept in mind at once. */
+  /**
+   * The number of different products, sections, customers and so on in the statements of one query that are kept in
+   * memory.
+   */
   readonly dimensionsMax: number
-  /** Rows looked at for one page; a page may come back short, with a next link. */
+  /** Rows read for one page, which may come back short, with a next link. */
   readonly scanRowsMax: number
-  /** Rows read one by one for a page where the filter is past what SQL is asked. */
+  /** Rows read one by one for a page when the filter cannot be expressed in SQL. */
   readonly readRowsMax: number
-  /** Rows put in order by themselves, where no index has that order. */
+  /** Rows that are sorted in memory when no index has their order. */
   readonly sortRowsMax: number
-  /** Entries of a statement in one part of its indexes. As they were recorded: it may only become smaller. */
+  /**
+   * Entries of a statement in one part of its indexes. Entries are stored with it, so it may only become smaller.
+   */
   readonly partRows: number
-  /** Below this part of a statement, going through its dimensions is less than walking past the others. */
+  /** Below this share of a statement, reading by its dimensions costs less than skipping the other entries. */
   readonly rarePart: number
-  /** Entries of some dimensions that a page is picked out of, which takes some 2 ms; more are read one by one. */
+  /**
+   * Entries of some dimensions from which a page is picked, which takes about 2 ms; larger sets are read one by
+   * one.
+   */
   readonly pickedRowsMax: number
-  /** Entries alike by the first fields of an order, put in order by the others for each page. */
+  /** Entries that are equal in the first fields of an order and are sorted by the others for each page. */
   readonly tieRowsMax: number
   readonly countRowsMax: number
-  /** Entries passed over for one page; its next link leads over the rest. */
+  /** Entries skipped for one page; its next link continues. */
   readonly skippedRowsMax: number
-  /** Statements one question may go over. */
+  /** The number of statements in one query. */
   readonly statementsMax: number
   readonly refusalsKeptMax: number
   readonly importTextMax: number
-  /** Records of one piece: they are recorded in one transaction, which holds up all others of the embedded store. */
+  /** Records of one piece. They are recorded in one transaction, which blocks all others of the embedded store. */
   readonly importRecordsMax: number
   readonly downloadSeconds: number
 }

@@ -5,7 +5,7 @@
 
 import type { Migration } from '#stores/store.ts'
 
-/** The columns of entries that lists can be ordered by, and whether nothing but values are in their index. */
+/** The columns by which lists of entries can be ordered, and whether their index holds only rows with a value. */
 export const orderedColumns: Readonly<Record<string, 'always' | 'nullable' | 'rare'>> =
   Object.freeze({
     date: 'always',
@@ -27,7 +27,7 @@ export const orderedColumns: Readonly<Record<string, 'always' | 'nullable' | 'ra
     refund_operation: 'rare',
   })
 
-/** Names are looked for in whole accounts. */
+/** Names are looked up in whole accounts. */
 export function isByParts(column: string): boolean {
   return column !== 'name'
 }
@@ -36,7 +36,10 @@ export function indexOf(column: string): string {
   return `billing_entries_by_${column}`
 }
 
-/** `tail`: what an index ends in, so that equal values have an order. SQLite's indexes end in the row's id anyway. */
+/**
+ * `tail`: the last columns of an index, so that equal values have an order. SQLite's indexes end with the row's id
+ * anyway.
+ */
 function tables(identity: string, real: string, tail: string): readonly string[] {
   return [
     `create table billing_accounts (
@@ -176,7 +179,7 @@ const search: Pick<Migration, 'sqlite' | 'postgres'> = {
   sqlite: ["create virtual table billing_dimension_texts using fts5 (text, tokenize = 'trigram')"],
   postgres: [
     'create table billing_dimension_texts (rowid bigint primary key, text text not null)',
-    // Where the extension is not to be had, a search reads the texts one by one.
+    // Without the extension, a search reads the texts one by one.
     `do $$ begin
        create extension if not exists pg_trgm;
        create index billing_dimension_texts_by_trigram
@@ -187,7 +190,7 @@ const search: Pick<Migration, 'sqlite' | 'postgres'> = {
   ],
 }
 
-/** As the other dialect compares texts, whatever the language of the database. */
+/** In the other dialect's order of texts, whatever the database's language. */
 const byteByByte: readonly string[] = ['name', 'refund_operation'].map(
   (column) => `alter table billing_entries alter column ${column} type text collate "C"`,
 )

@@ -1,4 +1,4 @@
-/** What names of this namespace look like (contract, operation 4; facts 5.1), and the refusals of others. */
+/** Rules for names of this namespace (contract, operation 4; facts 5.1), and their refusals. */
 
 import type { NameRule } from '#plane/declare/wire.ts'
 import { refuseBilling } from '../errors.ts'

@@ -31,7 +31,7 @@ const nested = (): ReturnType<typeof added<TSchema>> =>
     ),
   )
 
-/** The word for the contract between who bills and who is billed, by the kind of the account. */
+/** The agreement type between seller and customer, by the kind of the account. */
 const agreements: Readonly<Record<string, string>> = {
   Enterprise: 'EnterpriseAgreement',
   Individual: 'OnlineServicesProgram',

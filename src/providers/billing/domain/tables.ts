@@ -1,6 +1,6 @@
 /**
- * What is read of the ledger's tables, each column once. How they are made is in `migrations.ts`, as it was released;
- * the sums of many entries may be past what a number holds, so they are selected as text (`sumsAsText`).
+ * The columns that are read from the ledger's tables. `migrations.ts` creates them as they were released. Sums of
+ * many entries may exceed exact numbers, so they are selected as text (`sumsAsText`).
  */
 
 import {
@@ -38,7 +38,7 @@ export const entries = defineTable(
 const sumNames = ['sub_total', 'tax', 'amount', 'credit', 'commitment'] as const
 const sums = each(wide(), ...sumNames)
 
-/** `wrap`: what is done to a column before it is text. */
+/** `wrap`: applied to a column before its conversion to text. */
 export function sumsAsText(wrap = (column: string): string => column): string {
   return sumNames.map((name) => `cast(${wrap(name)} as text) as ${name}`).join(', ')
 }
@@ -62,7 +62,7 @@ export const statements = defineTable(
   ['id'],
 )
 
-/** What some entries come to. */
+/** Counts and sums of some entries. */
 export const counted = defineTable('billing_entries', { entries: whole(), ...sums }, [])
 
 export const statementDimensions = defineTable(
@@ -100,7 +100,7 @@ export const usage = defineTable(
   ['run_key'],
 )
 
-/** How far a file of transactions has come. */
+/** The progress of a file of transactions. */
 export const imports = defineTable(
   'billing_imports',
   {
@@ -121,7 +121,7 @@ export const importRefusals = defineTable(
   [],
 )
 
-/** `id, name, …`: all that is read of a row. */
+/** `id, name, …`: all columns that are read of a row. */
 export function columnsOf({ columns }: { readonly columns: object }): string {
   return Object.keys(columns).join(', ')
 }

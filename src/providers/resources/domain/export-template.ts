@@ -19,7 +19,7 @@ type Services = Pick<PlaneServices, 'caller' | 'reader' | 'describe'>
 type Json = Readonly<Record<string, unknown>>
 
 export interface ExportOptions {
-  /** Ids in lower case; undefined is all of them. */
+  /** Ids in lower case; undefined means all of them. */
   readonly only: ReadonlySet<string> | undefined
   readonly defaultValues: boolean
   readonly comments: boolean
@@ -28,11 +28,11 @@ export interface ExportOptions {
 
 interface ExportedTemplate {
   readonly template: Json
-  /** Resources that the caller may not read, or that are read in no body. */
+  /** Resources that the caller may not read, or whose answers are in no body. */
   readonly missing: readonly ErrorDetail[]
 }
 
-/** As many as the family exports at once. */
+/** The family's limit of one export. */
 const resourcesMax = 200
 const charactersMax = 4 * 1024 * 1024
 const groupPrefix = '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/'
@@ -71,7 +71,7 @@ export async function exportGroup(
     options,
   )
   const resources = shown.map(({ one, version, wire }) => {
-    // Beside what the type itself takes: the envelope of every tracked resource.
+    // Besides the type's own members: the envelope of every tracked resource.
     const { location, tags } = wire
     const envelope = {
       ...(location === undefined ? {} : { location }),
@@ -104,7 +104,7 @@ export async function exportGroup(
   }
 }
 
-/** Of every type that lives in a group and is PUT there; what hangs on resources (locks, assignments) is left out. */
+/** Resources of every type that is PUT in a group; extensions (locks, assignments) are left out. */
 async function resourcesOf(
   { describe, reader }: Services,
   { id: group, words }: ActionContext<unknown>,
@@ -149,9 +149,9 @@ interface SchemaNode {
   readonly anyOf?: readonly SchemaNode[]
 }
 
-/** What of an answer a body takes. */
+/** The part of an answer that a body accepts. */
 function prune(value: unknown, schema: TSchema | undefined): unknown {
-  // A schema is plain data; these are the members of it that this walk knows.
+  // A schema is plain data; these are the members that this walk uses.
   return pruned(value, schema as SchemaNode | undefined)
 }
 
@@ -174,7 +174,7 @@ function pruned(value: unknown, node: SchemaNode | undefined): unknown {
   )
 }
 
-/** How the exported resources are named in the template, and how others speak of them. */
+/** The names of exported resources in the template, and how others refer to them. */
 class TemplateNames {
   readonly #options: ExportOptions
   readonly #found: ReadonlyMap<string, Found>
@@ -200,7 +200,7 @@ class TemplateNames {
     )
   }
 
-  /** The `name` of a resource: a parameter, with the names below it behind. */
+  /** The `name` of a resource: a parameter, followed by the names below it. */
   nameOf(one: Found): string {
     const [first = '', ...below] = one.id.segments.at(-1)?.names ?? []
     if (!this.#options.namesAsParameters) return literal([first, ...below].join('/'))
@@ -219,7 +219,7 @@ class TemplateNames {
     return `[resourceId(${[quoted(one.route.type), outer, ...below.map(quoted)].join(', ')})]`
   }
 
-  /** Ids of what is exported become expressions, and are noted; all other text stays what it is. */
+  /** Ids of exported resources become expressions, and are recorded; all other text stays. */
   resolve(value: unknown, used: Set<string>): unknown {
     if (typeof value === 'string') {
       const one = value.startsWith('/') ? this.#found.get(value.toLowerCase()) : undefined

@@ -1,4 +1,4 @@
-/** Lists of what is kept at a scope itself: a subscription's has none of its groups'. */
+/** Lists of what is at a scope itself: a subscription's list does not include its groups'. */
 
 import type { FieldMap } from '#kernel/filter/field-map.ts'
 import { filterOf } from '#kernel/filter/filter-of.ts'
@@ -17,7 +17,7 @@ const fields: FieldMap<Resource> = {
   },
 }
 
-/** What the keys of all resources of this one's type and scope begin with. */
+/** The common prefix of the keys of all resources of this one's type and scope. */
 export function siblingsOf(id: ResourceId): string {
   return id.key.slice(0, id.key.lastIndexOf('/'))
 }
@@ -30,7 +30,7 @@ export function listAtScope<M>(type: string, context: ListContext): Promise<List
   return scanPage<Resource<M>>({
     async read(after, limit) {
       const { items, ...rest } = await context.reader.page({ type, under, after, limit })
-      // Rows of this type were made by its `toModel`.
+      // The type's `toModel` made the rows.
       return { rows: items as readonly Resource<M>[], ...rest }
     },
     keyOf: (one) => one.id.key,

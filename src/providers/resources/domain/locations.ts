@@ -1,4 +1,4 @@
-/** The names a location may be called by. Here they are labels: everything runs where the server runs. */
+/** The names of locations. Here they are labels: everything runs where the server runs. */
 
 export interface Location {
   /** Lower case, without blanks: `westus`. */
@@ -7,7 +7,7 @@ export interface Location {
   readonly geography: string
 }
 
-/** The server's own place first, then names that clients and templates out there are written with. */
+/** The server's own location first, then names that published clients and templates use. */
 export const defaultLocations: readonly Location[] = Object.freeze(
   [
     ['Local', 'Local'],
@@ -32,7 +32,7 @@ export const defaultLocations: readonly Location[] = Object.freeze(
   })),
 )
 
-/** Locations compare without case and blanks (facts 9.2): `West US` and `westus` are one. */
+/** Locations are compared without case and blanks (facts 9.2): `West US` and `westus` are the same. */
 export function plainLocation(text: string): string {
   return text.replace(/\s/g, '').toLowerCase()
 }

@@ -1,4 +1,4 @@
-/** The installed namespaces with their types and versions, as provider lists and templates show them. */
+/** The installed namespaces with their types and versions, for provider lists and templates. */
 
 import type { RouteDescription } from '#plane/plane.ts'
 import type { JsonObject } from '#template/plan.ts'
@@ -13,12 +13,12 @@ interface ShownType {
 }
 
 export interface ProviderListDependencies {
-  /** The whole table of routes; asked when a list is, since it is complete only after the start. */
+  /** The whole table of routes; read for each list, since it is complete only after the start. */
   describe(): readonly RouteDescription[]
   readonly locations: readonly Location[]
 }
 
-/** What `providers()` in a template answers: namespaces with their types, by their names in lower case. */
+/** The answer of `providers()` in a template: namespaces with their types, by name in lower case. */
 export function offersOf(
   deps: ProviderListDependencies,
 ): () => Readonly<Record<string, JsonObject>> {
@@ -59,7 +59,7 @@ export function typesOf(
     const [newest] = apiVersions
     types.set(resourceType, {
       resourceType,
-      // What lives in a subscription can lie in any location; what lives at the root in none.
+      // Types in a subscription may be in any location; types at the root in none.
       locations: route.path.toLowerCase().startsWith('/subscriptions/') ? names : [],
       apiVersions,
       ...(newest === undefined ? {} : { defaultApiVersion: newest }),

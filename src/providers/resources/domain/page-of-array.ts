@@ -1,4 +1,4 @@
-/** One page of a short list that is computed whole. The cursor is the number of items already shown. */
+/** A page of a short list that is computed as a whole. The cursor is the number of items shown before. */
 
 import { refuse } from '#kernel/error.ts'
 import type { ListContext, ListPage } from '#plane/declare/wire.ts'

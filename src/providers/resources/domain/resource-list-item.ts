@@ -1,4 +1,4 @@
-/** A resource of any type as the generic lists show it, and what their filter may ask of it (facts 9.8). */
+/** A resource of any type as the generic lists show it, and the fields of their filter (facts 9.8). */
 
 import { refuse } from '#kernel/error.ts'
 import { compileFilter } from '#kernel/filter/evaluate.ts'
@@ -13,9 +13,9 @@ import { plainLocation } from './locations.ts'
 
 export interface TrackedItem {
   readonly resource: Resource
-  /** On the wire: `Vendor.ContainerInstance/containerGroups`. */
+  /** As on the wire: `Vendor.ContainerInstance/containerGroups`. */
   readonly wireType: string
-  /** `kind`, `sku`, `plan`, `identity`, `managedBy`, where the type has them. */
+  /** `kind`, `sku`, `plan`, `identity`, `managedBy`, if the type has them. */
   readonly summary: Readonly<Record<string, unknown>>
 }
 
@@ -70,7 +70,7 @@ export function parseItemFilter(given: string): ItemFilter {
   return { matches: compiled.matches, asksTags }
 }
 
-/** The same filter with the constants that locations are compared with spelled as locations are read. */
+/** The same filter, with constants that are compared with locations in their plain spelling. */
 function withPlainLocations(node: FilterNode, seen: (path: string) => void): FilterNode {
   switch (node.kind) {
     case 'path':
@@ -104,7 +104,7 @@ function plainLiteral(node: FilterNode): FilterNode {
 const expandable = ['createdTime', 'changedTime', 'provisioningState'] as const
 type Expanded = ReadonlySet<(typeof expandable)[number]>
 
-/** `$expand` as a list of names in any case; another name is refused. */
+/** Parses `$expand` as a list of names in any case; another name is refused. */
 export function parseExpand(given: string): Expanded {
   const names = given
     .split(',')

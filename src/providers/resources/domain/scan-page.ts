@@ -1,6 +1,6 @@
 /**
- * One page out of a long range of rows of which only some are shown: looks at a bounded number of rows and
- * may come back short, with a cursor to go on from. Reads through what it is given and keeps nothing.
+ * Makes one page from a long range of rows of which only some are shown. It reads a bounded number of rows and may
+ * come back short, with a cursor to continue from.
  */
 
 import type { ListPage } from '#plane/declare/wire.ts'
@@ -8,8 +8,8 @@ import { nextTurn } from '#plane/next-turn.ts'
 
 interface Scan<R> {
   /**
-   * Rows after a key in key order, at most so many; `next` is where to go on, absent at the end. `isShort`: a bound in
-   * bytes ended it, and with it the page.
+   * At most so many rows after a key, in key order; `next` is where to continue, absent at the end. `isShort`: a
+   * byte limit ended the read, and so the page.
    */
   read(
     after: string | undefined,
@@ -35,7 +35,7 @@ export async function scanPage<R>(scan: Scan<R>): Promise<ListPage<R>> {
     budget -= size
     for (const row of rows) {
       if (await scan.accepts(row)) {
-        // The first one that no longer fits proves that there is a next page.
+        // The first item that no longer fits shows that there is a next page.
         if (items.length === limit) return pageOf(items, after)
         items.push(row)
       }
@@ -44,7 +44,7 @@ export async function scanPage<R>(scan: Scan<R>): Promise<ListPage<R>> {
     if (next === undefined) return { items }
     after = next
     if (isShort === true) break
-    // Between two pieces the server does other work.
+    // The server does other work between two pieces.
     await nextTurn()
   }
   return pageOf(items, after)

@@ -1,7 +1,7 @@
-/** The bounds of this provider, as a parameter of `secretsProvider`. */
+/** The limits of this provider, as a parameter of `secretsProvider`. */
 
 export interface SecretLimits {
-  /** Values kept of one secret; the oldest go first, and what refers to them resolves no more. */
+  /** The number of values kept per secret. The oldest are removed, and references to them no longer resolve. */
   readonly versionsPerSecretMax: number
 }
 

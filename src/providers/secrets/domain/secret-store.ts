@@ -13,23 +13,23 @@ import { openValue, type VaultSecret } from '../resources/vault-secrets/model.ts
 import { parseSecretUri, secretType, vaultType } from './secret-uri.ts'
 
 interface SecretStoreDependencies {
-  /** From the plane; the reader sees committed resources. */
+  /** The plane's services; the reader sees committed resources. */
   readonly services: Pick<PlaneServices, 'reader' | 'isAllowed'>
-  /** The one of `secretsProvider`. */
+  /** The seal of `secretsProvider`. */
   readonly seal: Seal
 }
 
 export interface OpenedSecretStore {
-  /** The action that using a secret takes, on the id that `locate` gives; without the vendor word. */
+  /** The action needed to use a secret, on the id that `locate` returns; without the vendor word. */
   readonly useAction: string
   /**
-   * The secret that a URI names, whether it exists or not; undefined when there is no such vault, or the URI
-   * is of another form.
+   * The secret that a URI names, whether or not it exists; undefined when there is no such vault, or the URI has
+   * another form.
    */
   locate(uri: string): Promise<ResourceId | undefined>
-  /** May whoever wrote a reference still use the secret of that id? */
+  /** Whether the writer of a reference may still use that secret. */
   mayUse(writer: Principal, id: ResourceId): Promise<boolean>
-  /** The value; undefined when there is none, it is disabled, or its version is no longer kept. */
+  /** The value; undefined when there is none, it is disabled, or its version is gone. */
   read(uri: string): Promise<string | undefined>
 }
 

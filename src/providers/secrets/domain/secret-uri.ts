@@ -16,7 +16,7 @@ interface SecretUri {
 
 const path = /^\/secrets\/([a-zA-Z0-9-]{1,127})(?:\/([0-9a-f]{32}))?\/?$/i
 
-/** What a URI names; undefined for one that is not of this form. */
+/** What a URI names; undefined for another form. */
 export function parseSecretUri(text: string): SecretUri | undefined {
   const url = URL.parse(text)
   if (url === null || !['armature:', 'https:'].includes(url.protocol)) return undefined

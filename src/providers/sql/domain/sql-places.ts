@@ -1,6 +1,6 @@
 /**
- * Servers as places to copy from and to. It asks nobody for permission: whoever stores a reference to a server has
- * asked `useAction` of it first.
+ * Servers as locations to copy from and to. It checks no permission: the writer of a reference to a server had
+ * `useAction` on it.
  */
 
 import type { Seal } from '#kernel/ports.ts'
@@ -25,7 +25,7 @@ type SqlPlace =
   | { readonly kind: 'duckdb'; readonly root: string; readonly folder: string }
 
 interface SqlPlaces {
-  /** What referring to a server takes; without the vendor word. */
+  /** The action needed to refer to a server; without the vendor word. */
   readonly useAction: string
   /** Undefined when there is no such server, it has no address, or its password does not open. */
   find(id: ResourceId): Promise<SqlPlace | undefined>
@@ -34,7 +34,7 @@ interface SqlPlaces {
 export function openSqlPlaces(parts: {
   readonly reader: Reader
   readonly seal: Seal
-  /** Absolute: the folder that servers of DuckDB files are in. */
+  /** An absolute path: the folder of servers that are DuckDB files. */
   readonly root: string
 }): SqlPlaces {
   return {
@@ -42,7 +42,7 @@ export function openSqlPlaces(parts: {
     async find(id) {
       const found = await parts.reader.get(id)
       if (found === undefined) return undefined
-      // The id is of that type, so is its model.
+      // The id is of that type, and so is its model.
       const model = found.model as SqlServer
       if (model.kind === 'DuckDb') {
         return { kind: 'duckdb', root: parts.root, folder: nameOf(found.id).toLowerCase() }

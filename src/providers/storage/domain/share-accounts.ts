@@ -15,7 +15,7 @@ import {
 } from '../resources/storage-accounts/model.ts'
 
 interface ShareAccounts {
-  /** Reading the keys of an account; without the vendor word. */
+  /** The action of reading an account's keys; without the vendor word. */
   readonly keysAction: string
   /** The account of that name. Names are unique in the installation. */
   find(name: string): Promise<{ readonly id: ResourceId; isKey(text: string): boolean } | undefined>
@@ -42,7 +42,7 @@ export function openShareAccounts({
   }
 }
 
-/** An account that is a folder has no key, so none is right. */
+/** An account that is a folder has no key, so no key is right. */
 function isKey(seal: Seal, model: StorageAccount, text: string): boolean {
   const key = model.kind === 'Folder' ? undefined : openKey(seal, model.place, model.sealedKey)
   if (key === undefined || key === '') return false

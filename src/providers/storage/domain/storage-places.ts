@@ -1,6 +1,6 @@
 /**
- * Storage accounts as places to copy from and to. It asks nobody for permission: whoever stores a reference to an
- * account has asked `useAction` of it first.
+ * Storage accounts as locations to copy from and to. It checks no permission: the writer of a reference to an
+ * account had `useAction` on it.
  */
 
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ type StoragePlace =
     }
 
 interface StoragePlaces {
-  /** What referring to an account takes; without the vendor word. */
+  /** The action needed to refer to an account; without the vendor word. */
   readonly useAction: string
   /** Undefined when there is no such account, or its key does not open. */
   find(id: ResourceId): Promise<StoragePlace | undefined>
@@ -32,7 +32,7 @@ interface StoragePlaces {
 export function openStoragePlaces(parts: {
   readonly reader: Reader
   readonly seal: Seal
-  /** Absolute: the folder that folder accounts are in. */
+  /** An absolute path: the folder of folder accounts. */
   readonly root: string
 }): StoragePlaces {
   return {
@@ -40,7 +40,7 @@ export function openStoragePlaces(parts: {
     async find(id) {
       const found = await parts.reader.get(id)
       if (found === undefined) return undefined
-      // The id is of that type, so is its model.
+      // The id is of that type, and so is its model.
       const model = found.model as StorageAccount
       if (model.kind === 'Folder') {
         return { kind: 'folder', root: join(parts.root, nameOf(found.id).toLowerCase()) }

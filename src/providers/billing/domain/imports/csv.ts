@@ -3,11 +3,11 @@
  * other record; knows no columns.
  */
 
-/** Characters of one record: some hundred times what a transaction has. */
+/** The length of one record: some hundred times that of a transaction. */
 export const recordLengthMax = 128 * 1024
 export const recordTooLong = `it is longer than ${recordLengthMax} characters`
 
-/** `length`: characters it has in the text. */
+/** `length`: its characters in the text. */
 type CsvRecord =
   | { readonly line: number; readonly length: number; readonly cells: readonly string[] }
   | { readonly line: number; readonly length: number; readonly reason: string }
@@ -49,7 +49,7 @@ type Quoted =
   | { readonly cells: readonly string[]; readonly next: number; readonly lines: number }
   | { readonly reason: string }
 
-/** One record that has a quote on its first line. */
+/** A record that has a quote on its first line. */
 function readQuoted(text: string, from: number): Quoted {
   const cells: string[] = []
   let lines = 1

@@ -11,15 +11,15 @@ import { readCsvRecords, recordLengthMax, recordTooLong } from './csv.ts'
 export const importFormats = ['ndjson', 'csv', 'focus'] as const
 export type ImportFormat = (typeof importFormats)[number]
 
-/** `length`: characters it has in the file, roughly what it costs to read. */
+/** `length`: its characters in the file, roughly the cost of reading it. */
 type ImportedRecord = { readonly line: number; readonly length: number } & (
   | { readonly transaction: object }
   | { readonly column: string; readonly reason: string }
 )
 
 /**
- * The records of a piece of a file that begins and ends between records, each read when it is asked for. `firstLine`
- * counts from 1.
+ * The records of a piece of a file that begins and ends between records, each read on demand. `firstLine` counts
+ * from 1.
  */
 export function readRecords(
   format: ImportFormat,
@@ -30,7 +30,7 @@ export function readRecords(
   return format === 'ndjson' ? readLines(text, firstLine) : readCsv(format, header, text, firstLine)
 }
 
-/** Bounds of one record: the limits of a body do not look into its text. */
+/** The limits of one record: those of a body do not cover its text. */
 const recordSize = { depthMax: 8, membersMax: 5_000, propertiesMax: 1_000 }
 
 function* readLines(text: string, firstLine: number): Generator<ImportedRecord, void> {
@@ -52,7 +52,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // JSON has no other way to say no.
+    // JSON.parse reports bad text only by throwing.
     return undefined
   }
 }
@@ -84,13 +84,13 @@ function* readCsv(
   }
 }
 
-/** No names where it is no CSV, so that no format fits. */
+/** No names when it is no CSV, so that no format matches. */
 function readHeader(header: string): readonly string[] {
   const { value: first } = readCsvRecords(header.replace(/^\uFEFF/, ''), 1).next()
   return first !== undefined && 'cells' in first ? first.cells.map((name) => name.trim()) : []
 }
 
-/** Where in a transaction the cell of a column belongs. */
+/** The place of a column's cell in a transaction. */
 interface Place {
   readonly at: number
   readonly parents: readonly string[]
@@ -106,11 +106,11 @@ const levelsMax = 2
  */
 function placesOf(columns: readonly string[]): readonly Place[] {
   return [...new Map(columns.map((column, at) => [column, at]))].flatMap(([column, at]) => {
-    // A dot may be part of a tag's name.
+    // A tag's name may contain a dot.
     const path = /^tags[/.]./.test(column) ? ['tags', column.slice(5)] : column.split(/[/.]/)
     if (path[0] === 'properties') path.shift()
     const name = path.at(-1)
-    // Such a name would be no data to the language, and is none to the contract.
+    // JavaScript treats such a name specially, and the contract has none.
     if (name === undefined || path.length > levelsMax || path.includes('__proto__')) return []
     return [{ at, parents: path.slice(0, -1), name }]
   })
@@ -126,7 +126,7 @@ function nested(places: readonly Place[], cells: readonly string[]): object {
     let inner = root
     for (const parent of parents) {
       const known = Object.hasOwn(inner, parent) ? inner[parent] : undefined
-      // Objects in here were made here.
+      // Only this function made these objects.
       const next = typeof known === 'object' ? (known as Nested) : {}
       inner[parent] = next
       inner = next
@@ -144,7 +144,7 @@ const categories: Readonly<Record<string, string>> = {
   adjustment: 'Adjustment',
 }
 
-/** Which column of FOCUS a property of the contract comes from. */
+/** The FOCUS column for each property of the contract. */
 const focusColumns: Readonly<Record<string, string>> = {
   date: 'ChargePeriodStart',
   billingCurrency: 'BillingCurrency',
@@ -208,12 +208,12 @@ function ofFocus(cellOf: (column: string) => string | undefined): object {
     servicePeriodStartDate: cell(isUsage ? 'BillingPeriodStart' : 'ChargePeriodStart'),
     servicePeriodEndDate: cell(isUsage ? 'BillingPeriodEnd' : 'ChargePeriodEnd'),
     kind: 'All',
-    // An invoice named by another rule cannot be one here: its rows are still to be billed.
+    // An invoice with a name that this namespace does not allow cannot exist here: its rows are still to be billed.
     ...(invoice !== undefined && invoicePattern.test(invoice) ? { invoice } : {}),
   }
 }
 
-/** What the file calls the property that a path names. */
+/** The file's name for the property at a path. */
 export function columnOf(format: ImportFormat, path: string): string {
   const property = path.replace(/^properties\./, '')
   if (format !== 'focus') return property

@@ -22,7 +22,7 @@ import { profileFacts } from '../transactions/charge.ts'
 import { transactionReader } from '../transactions/read-transaction.ts'
 import { columnOf, type ImportFormat, importFormats, readRecords } from './formats.ts'
 
-/** Text in a store cannot hold it. */
+/** Stores cannot hold it in text. */
 const withoutNul = '^[^\\u0000]*$'
 
 const importBody = (textMax: number) =>
@@ -102,7 +102,7 @@ export async function importPiece(
 ): Promise<{ readonly state: ImportState; readonly refused: readonly Refused[] }> {
   const { ledger, place, given, now } = piece
   const keys = [...keysOf(place), given.name.toLowerCase()] as const
-  // Read ahead of the transaction, which is short so.
+  // Read before the transaction, which keeps that short.
   const { entries, lines, refused: unfit } = await readPiece(piece)
   const outcome = await ledger.sql.transact(async (tx) => {
     await lockAccount(tx, place.account)
@@ -172,7 +172,7 @@ interface ReadPiece {
   readonly refused: readonly Refused[]
 }
 
-/** Characters of records between which others have their turn; a record counts for some more than it has. */
+/** The characters of records read before other requests get a turn; each record adds a constant. */
 const charactersPerTurn = 16 * 1024
 const ownCharacters = 128
 
@@ -191,7 +191,7 @@ async function readPiece(piece: Piece): Promise<ReadPiece> {
     sharedDimension: (spelling, make) => ledger.dimensions.shared(spelling, make),
   })
   const max = ledger.limits.importRecordsMax
-  // A record may have line ends in its texts; where most of them are texts, it is no file of transactions.
+  // A record may have line ends in its texts; when most line ends are in texts, it is no file of transactions.
   if (linesIn(given.text, 10 * max) >= 10 * max) throw tooMany(max)
   let count = 0
   let sinceTurn = 0
@@ -224,7 +224,7 @@ async function readPiece(piece: Piece): Promise<ReadPiece> {
   return { entries, lines, refused }
 }
 
-/** Line ends, counted as far as `max`. */
+/** The number of line ends, counted up to `max`. */
 function linesIn(text: string, max: number): number {
   let count = 0
   for (let at = text.indexOf('\n'); at >= 0 && count < max; at = text.indexOf('\n', at + 1)) count++

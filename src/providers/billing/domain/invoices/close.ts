@@ -40,7 +40,7 @@ export function closeStatements(
         now,
         number(row, 'id'),
       )
-      // Only a month that is over is closed for good: what is left of the present one gets another invoice.
+      // Only a past month is closed for good: the rest of the current one gets another invoice.
       if (month < new Date(now).toISOString().slice(0, 7)) {
         await tx.run(
           `insert into billing_closed_months (account_key, profile_key, currency, month)
@@ -57,7 +57,7 @@ export function closeStatements(
   })
 }
 
-/** `G000000001`, `G000000002`, …: what the contract's pattern allows, past those that imports brought. */
+/** `G000000001`, `G000000002`, …: names the contract's pattern allows, after those of imports. */
 async function nextName(
   tx: Parameters<Parameters<Sql['transact']>[0]>[0],
   account: string,

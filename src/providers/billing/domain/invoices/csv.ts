@@ -1,4 +1,4 @@
-/** The transactions of a statement as CSV (RFC 4180), streamed in the order they were recorded. */
+/** The transactions of a statement as CSV (RFC 4180), streamed in recording order. */
 
 import { isJsonObject } from '#kernel/patch.ts'
 import { entriesOf } from '../ledger/entries.ts'
@@ -36,10 +36,13 @@ function at(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((one, name) => (isJsonObject(one) ? one[name] : undefined), value)
 }
 
-/** What a spreadsheet program would run as a formula. A plain number is none. */
+/** Text that a spreadsheet would run as a formula. A plain number is none. */
 const formula = /^[=+\-@\t\r](?!\d+(?:\.\d+)?$)/
 
-/** A text that looks like a formula begins with an apostrophe: whoever wrote a transaction runs nothing where the file is opened. */
+/**
+ * Text that looks like a formula gets a leading apostrophe, so that the author of a transaction runs nothing where
+ * the file is opened.
+ */
 export function cell(value: unknown): string {
   if (value === undefined || value === null) return ''
   const text = typeof value === 'string' && formula.test(value) ? `'${value}` : String(value)

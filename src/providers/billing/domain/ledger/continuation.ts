@@ -1,7 +1,4 @@
-/**
- * Where a page goes on: behind an entry. Entries never change, so an entry is all that has to be named. Knows no
- * order.
- */
+/** The position from which a page continues: after an entry. Entries never change, so naming the entry suffices. */
 
 import { refuse } from '#kernel/error.ts'
 import { entriesOf } from './entries.ts'
@@ -10,12 +7,12 @@ import type { EntryPage, LedgerDependencies, PageRequest } from './page.ts'
 import type { Question } from './question.ts'
 import { entryColumns, type Position, rowOf } from './scan.ts'
 
-/** Where a page goes on: behind an entry, in a group of dimensions, with so many still to be skipped. */
+/** A position after an entry, in a group of dimensions, with a number of entries still to be skipped. */
 export interface Continuation {
-  /** The row of the entry; what it shares is that of the group, which may be another's. */
+  /** The row of the entry. Its shared part is the group's, which may differ from the row's. */
   readonly last: Entry
   readonly skip: number
-  /** Everything that ties with the entry by so many terms is still to come, the entry included. */
+  /** All entries that equal this one in so many terms are still to come, this one included. */
   readonly ties: number | undefined
 }
 
@@ -24,7 +21,7 @@ export function continuation(row: Row | Position, group?: Entry, skip = 0): stri
   return [row.id, skip, ...place].join('|')
 }
 
-/** As `continuation`, in front of all that tie with an entry by so many terms. */
+/** Like `continuation`, before all entries that equal one in so many terms. */
 export function continuationBefore(
   ties: number,
   position: Position,
@@ -34,7 +31,7 @@ export function continuationBefore(
   return `${ties}t${continuation(position, group, skip)}`
 }
 
-/** Does an entry come on the pages that are left? */
+/** Whether an entry is on the remaining pages. */
 export function isAhead(
   { last, ties }: Continuation,
   question: Question,
@@ -44,7 +41,7 @@ export function isAhead(
   return (entry) => question.compareFirst(ties, entry, last) >= 0
 }
 
-/** The cursor is signed by the plane, so one that names nothing here is another list's. */
+/** The plane signed the cursor, so one that names nothing here belongs to another list. */
 export async function continued(
   deps: LedgerDependencies,
   { cursor, statements }: PageRequest,

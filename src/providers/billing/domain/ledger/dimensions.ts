@@ -17,7 +17,7 @@ const insertedAtOnce = 50
 
 interface Identified {
   readonly ids: readonly number[]
-  /** To be given to `remember` once the transaction is committed. */
+  /** Pass it to `remember` after the commit. */
   readonly fresh: ReadonlyMap<string, number>
 }
 
@@ -39,7 +39,7 @@ export class Dimensions {
     this.#spelled.clear()
   }
 
-  /** The ids of dimensions, in their order; those that are new are added. */
+  /** The ids of dimensions, in order; new ones are added. */
   async identify(tx: SqlTx, dimensions: readonly Dimension[]): Promise<Identified> {
     const keys = dimensions.map((dimension) => this.#key(dimension))
     const fresh = new Map<string, number>()
@@ -63,7 +63,7 @@ export class Dimensions {
     return { ids, fresh }
   }
 
-  /** In the order of their digests: whoever adds the same elsewhere waits, and finds them. */
+  /** In order of their digests: a concurrent writer of the same ones waits, and then finds them. */
   async #add(
     tx: SqlTx,
     digests: readonly string[],
@@ -78,7 +78,7 @@ export class Dimensions {
     for (const row of added) {
       const [id, digest] = [number(row, 'id'), text(row, 'digest')]
       found.set(digest, id)
-      // Documents are written here alone.
+      // Only this file writes documents.
       const dimension = JSON.parse(documents.get(digest) ?? '') as Dimension
       await tx.run(
         'insert into billing_dimension_texts (rowid, text) values (?, ?)',
@@ -98,7 +98,7 @@ export class Dimensions {
     for (const row of rows) found.set(text(row, 'digest'), number(row, 'id'))
   }
 
-  /** One object for all that are spelled alike: most rows of a file share theirs with others before. */
+  /** One object for all with the same spelling: most rows of a file share theirs with earlier ones. */
   shared(spelling: string, make: () => Dimension): Dimension {
     const known = this.#spelled.get(spelling)
     if (known !== undefined) return known
@@ -116,7 +116,7 @@ export class Dimensions {
     return key
   }
 
-  /** The text a search looks into. */
+  /** The text that a search reads. */
   textOf(dimension: Dimension): string {
     let known = this.#texts.get(dimension)
     if (known === undefined) {
@@ -126,13 +126,13 @@ export class Dimensions {
     return known
   }
 
-  /** What a committed transaction added. */
+  /** Remembers what a committed transaction added. */
   remember(fresh: ReadonlyMap<string, number>): void {
     if (this.#idOf.size + fresh.size > rememberedMax) this.#idOf.clear()
     for (const [digest, id] of fresh) this.#idOf.set(digest, id)
   }
 
-  /** The dimensions of these ids. Committed ones alone are asked for: ids come from committed rows. */
+  /** The dimensions of these ids, which come from committed rows. */
   async read(ids: Iterable<number>): Promise<ReadonlyMap<number, Dimension>> {
     const found = new Map<number, Dimension>()
     const missing: number[] = []
@@ -165,7 +165,7 @@ interface Key {
   readonly document: string
 }
 
-/** The same content, the same key, in whatever order its members were given. */
+/** The same content has the same key, whatever the order of its members. */
 function keyOf(dimension: Dimension): Key {
   const members = Object.entries(dimension)
     .filter(([, value]) => value !== undefined)

@@ -1,4 +1,4 @@
-/** Rows joined with what they share: their dimensions and statements. */
+/** Joins rows with their dimensions and statements. */
 
 import type { Entry, Row, Statement } from './entry.ts'
 import type { LedgerDependencies } from './page.ts'

@@ -1,14 +1,14 @@
 /**
- * What the ledger holds: entries (one transaction each), what many entries share (a dimension), and statements
- * (the entries of one invoice, or of one to come). Shapes only.
+ * The content of the ledger: entries (one transaction each), what many entries share (a dimension), and statements
+ * (the entries of one invoice, or of a future one). Types only.
  */
 
 import type { RowOf } from '#query/table.ts'
 import type { entries } from '../tables.ts'
 
 /**
- * Everything about a transaction that many others have too, stored once and never changed. Names are the
- * contract's, less the brand word.
+ * The part of a transaction that many others share, stored once and never changed. Names are the contract's,
+ * without the brand word.
  */
 export interface Dimension {
   readonly plan?: string
@@ -37,31 +37,31 @@ export interface Dimension {
   readonly recordedBy: string
 }
 
-/** What differs from entry to entry. Its name is a GUID in lower case, unique in the billing account. */
+/** The part that differs from entry to entry. Its name is a GUID in lower case, unique in the billing account. */
 type Measures = Omit<Row, 'id' | 'statementId' | 'dimensionId' | 'createdAt'>
 
-/** An entry on its way into the ledger. */
+/** An entry to be recorded. */
 export interface NewEntry {
   readonly measures: Measures
   readonly dimension: Dimension
   readonly tags?: Readonly<Record<string, string>>
-  /** The invoice it was billed on elsewhere; without one it is still to be billed here. */
+  /** The invoice of an entry that was billed elsewhere; without one it is still to be billed here. */
   readonly invoice?: string
 }
 
-/** An entry at rest; ids are in the order of recording. */
+/** A stored entry; ids are in recording order. */
 export type Row = RowOf<typeof entries>
 
-/** The entries of one invoice: pending until it is closed and has a name. */
+/** The entries of one invoice. It is pending until it is closed and has a name. */
 export interface Statement {
   readonly id: number
-  /** Names as shown; the keys of the ledger are these in lower case. */
+  /** Names as shown; the ledger's keys are these in lower case. */
   readonly account: string
   readonly profile: string
   /** The invoice's name; undefined while pending. */
   readonly invoice: string | undefined
   readonly currency: string
-  /** `2026-11`: whose entries it gathers while pending. */
+  /** `2026-11`: the month whose entries it collects while pending. */
   readonly month: string
   readonly entries: number
   readonly closedAt: number | undefined

@@ -1,6 +1,6 @@
 /**
- * Every field of the contract's transaction, once: what it is called, of which type, where it lies, how it is
- * shown. Filters, orders and answers are all made of this table.
+ * The fields of the contract's transaction: name, type, place and wire form. Filters, orders and answers use this
+ * table.
  */
 
 import type { Field, FieldMap } from '#kernel/filter/field-map.ts'
@@ -10,15 +10,15 @@ import { invoiceIdOf, profileIdOf, transactionIdOf } from '../ids.ts'
 import { minorScale, showMinor } from '../money/money.ts'
 import type { Dimension, Entry } from './entry.ts'
 
-/** Where a field's value is. */
+/** The place of a field's value. */
 type FieldPlace =
   /** Shared by many entries. */
   | { readonly kind: 'dimension' }
   /** The same for all entries of a statement. */
   | { readonly kind: 'statement' }
-  /** A column of its own; `scale`: what a number of the filter is multiplied by to be the column's. */
+  /** A column of its own; `scale`: the factor from the filter's number to the column's. */
   | { readonly kind: 'column'; readonly column: string; readonly scale?: number }
-  /** Made of others; no order by it. */
+  /** Computed from others; not usable in an order. */
   | { readonly kind: 'made' }
 
 export interface LedgerField extends Field<Entry> {
@@ -139,7 +139,7 @@ export function ledgerFields(words: VendorWords): LedgerFields {
   }
 }
 
-/** What adds a field of one sort to the list. */
+/** Functions that add a field of one sort to the list. */
 function fieldWriters(list: LedgerField[]) {
   const add = (
     path: string,
@@ -174,7 +174,7 @@ function fieldWriters(list: LedgerField[]) {
         return minor === null ? null : showMinor(minor)
       },
     })
-    // An amount that is missing has no currency either.
+    // A missing amount has no currency either.
     const always = ['sub_total', 'tax', 'amount'].includes(column)
     add(`properties/${path}/currency`, 'string', {
       place: always ? { kind: 'dimension' } : { kind: 'made' },

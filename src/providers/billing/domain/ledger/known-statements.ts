@@ -1,4 +1,4 @@
-/** What statements consist of, kept in mind between questions. Reads nothing itself. */
+/** Remembers the content of statements between queries. It reads nothing itself. */
 
 import type { Dimension, Statement, Totals } from './entry.ts'
 
@@ -10,15 +10,15 @@ export interface KnownDimension {
 }
 
 /**
- * What statements were found to consist of, by how many entries they had: with the same number it is the same.
- * Bounded by the dimensions in it.
+ * The content of statements, by their number of entries: the same number means the same content. The number of
+ * dimensions bounds it.
  */
 export class KnownStatements {
   readonly #known = new Map<
     number,
     { readonly entries: number; readonly dimensions: readonly KnownDimension[] }
   >()
-  /** Some or all of them, as questions chose or sorted them. */
+  /** Selections and orders that earlier queries made. */
   readonly #derived = new WeakMap<
     readonly KnownDimension[],
     Map<string, readonly KnownDimension[]>
@@ -44,7 +44,7 @@ export class KnownStatements {
     this.#size = 0
   }
 
-  /** `make` may depend on what `spelling` spells, and on nothing else. */
+  /** `make` may depend only on what `spelling` contains. */
   derived(
     dimensions: readonly KnownDimension[],
     spelling: string,

@@ -1,4 +1,4 @@
-/** The ledger as the rest of the provider uses it: parts given once, and recording in a transaction of its own. */
+/** The ledger as the rest of the provider uses it, with a transaction for recording. */
 
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { Sql } from '#stores/store.ts'

@@ -1,11 +1,11 @@
-/** The order of a list to the last entry, ties included. */
+/** The total order of a list, ties included. */
 
 import type { Entry } from './entry.ts'
 import type { Question } from './question.ts'
 
 /**
- * What ties by all terms has an order too, the one of the index that would be walked, so that pages go on alike
- * when what was few has become much.
+ * Entries that are equal in all terms are ordered like the index that would be read, so that pages continue in the
+ * same way when a small result has grown.
  */
 export function totalOrder(question: Question): (a: Entry, b: Entry) => number {
   const [first] = question.order

@@ -1,6 +1,6 @@
 /**
- * Entries that a search means by what is their own, a name or a refund operation, found by index. What entries share
- * is none of its business.
+ * Finds entries by index that match a search by their own values: a name or a refund operation. Shared values are
+ * searched elsewhere.
  */
 
 import { placeholders } from '../cells.ts'
@@ -13,7 +13,7 @@ import { nameOfWord, operationOfWord } from './search.ts'
 /** Sorts after every text with the same beginning. */
 const last = '\u{10ffff}'
 
-/** All that a word may mean; undefined where they are more than are put in order by themselves. */
+/** All entries that a word may mean; undefined when there are too many to sort in memory. */
 export async function entriesOfWords(
   deps: LedgerDependencies,
   statements: readonly Statement[],
@@ -33,7 +33,7 @@ export async function entriesOfWords(
   return entriesOf(deps, [...rows.values()], byId(statements))
 }
 
-/** As the indexes have them. */
+/** The columns of the indexes. */
 const columns = {
   name: { text: 'name', where: '' },
   operation: { text: 'lower(refund_operation)', where: 'and refund_operation is not null' },

@@ -1,4 +1,4 @@
-/** What a page is asked with, what it is read with, and what it is. */
+/** The types of a page's request, its sources, and its result. */
 
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { Sql } from '#stores/store.ts'

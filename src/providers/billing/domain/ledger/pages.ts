@@ -47,7 +47,7 @@ export async function readPage(deps: LedgerDependencies, request: PageRequest): 
   return walk.hasTies ? walkTies(walking) : walkPage(walking)
 }
 
-/** All that may match, where that is few; undefined where it is not, or cannot be told. */
+/** All entries that may match, when there are few; undefined when there are many or it is unknown. */
 async function candidatesOf(
   deps: LedgerDependencies,
   { question, statements }: PageRequest,
@@ -70,7 +70,7 @@ async function candidatesOf(
       )
     }
     for (const condition of question.conditions) {
-      // Those without a value are no range of an index that holds values alone.
+      // Entries without a value are not in an index that holds only values.
       if (found !== undefined || condition.values.length === 0) continue
       found = await few(deps.sql, { statementId: statement.id, count }, { condition }, left)
     }
@@ -155,9 +155,9 @@ async function walkPage(walking: Walking): Promise<EntryPage> {
         continue
       }
       const walked = readsEach ? Math.ceil((size * scanRowsMax) / readRowsMax) : scanRowsMax
-      // What many stretches share in is asked for by little and little, and found without walking far.
+      // When many ranges contribute, they are read bit by bit, and found without reading far.
       budget -= seen.rows.length * 4 >= missing ? walked / 4 : walked
-      // What is still to be skipped goes on with the next page.
+      // Entries still to be skipped are skipped on the next page.
       if (isFiltered && budget <= 0) {
         return { entries: found, next: continuation(after, stream.sample, skip) }
       }

@@ -1,6 +1,6 @@
 /**
- * From the query of a list to a question the ledger can answer: which dimensions, which columns within which
- * bounds, in which order, and what is left to be looked at entry by entry. Refuses what it does not understand.
+ * Turns the query of a list into a question for the ledger: which dimensions, which columns within which bounds, in
+ * which order, and what must be checked entry by entry. It refuses what it does not understand.
  */
 
 import { compileFilter } from '#kernel/filter/evaluate.ts'
@@ -19,7 +19,7 @@ import { entries } from '../tables.ts'
 import type { Dimension, Entry, Statement } from './entry.ts'
 import type { LedgerField, LedgerFields } from './fields.ts'
 
-/** A condition on columns alone. What it lets through is looked at again. */
+/** A condition on columns only. What it accepts is checked again. */
 export interface Condition {
   readonly column: string
   readonly text: string
@@ -33,18 +33,18 @@ export interface OrderTerm {
 
 export interface Question {
   readonly conditions: readonly Condition[]
-  /** The terms that a dimension alone decides. */
+  /** Evaluates the terms that depend only on the dimension. */
   ofDimension(dimension: Dimension, statement: Statement): boolean
   readonly asksDimensions: boolean
-  /** Everything that was asked. */
+  /** Evaluates the whole filter. */
   holds(entry: Entry): boolean
-  /** Is there anything that neither dimensions nor conditions decide? */
+  /** Whether something depends on neither dimensions nor conditions. */
   readonly needsEntries: boolean
-  /** As it was asked. */
+  /** The filter's text as sent. */
   readonly filterText: string
   readonly order: readonly OrderTerm[]
   readonly orderText: string
-  /** Compares by all terms of the order; 0 where all are equal. */
+  /** Compares by all terms of the order; 0 when all are equal. */
   compare(a: Entry, b: Entry): number
   /** Compares by this number of leading terms. */
   compareFirst(terms: number, a: Entry, b: Entry): number
@@ -116,13 +116,13 @@ function orderOf(
   const compiled = compileOrderBy(parsed.terms, map)
   if (!compiled.ok) throw refuseBilling.InvalidOrderBy({ reason: compiled.message })
   const terms = parsed.terms.map(({ path, direction }) => ({
-    // Compiled, so every term names a field of the list.
+    // The order was compiled, so every term names a field of the list.
     field: findByPath(map.fields, path.segments, map) as LedgerField,
     descending: direction === 'desc',
   }))
   const comparisons = parsed.terms.map((_, at) => {
     const part = compileOrderBy(parsed.terms.slice(0, at + 1), map)
-    // Part of what was compiled just now.
+    // It is a part of what was just compiled.
     if (!part.ok) throw new Error(part.message)
     return part.compare
   })
@@ -164,7 +164,7 @@ function conditionOf(fields: LedgerFields, term: FilterNode): Condition | undefi
   const [left, right] = [fieldOf(fields, term.left), fieldOf(fields, term.right)]
   const operator = term.operator
   if (!(operator in flipped)) return undefined
-  // Just looked for among the comparisons.
+  // It was just found among the comparisons.
   const compare = operator as CompareOperator
   if (left !== undefined && term.right.kind === 'literal') {
     return compared(columnOf(left), compare, term.right)
@@ -182,7 +182,7 @@ interface Column {
   readonly scale: number
 }
 
-/** Numbers and moments; texts are compared entry by entry, since case may not count. */
+/** Numbers and moments only; texts are compared entry by entry, since case may not count. */
 function columnOf(field: LedgerField | undefined): Column | undefined {
   if (field === undefined || field.place.kind !== 'column') return undefined
   if (field.type !== 'number' && field.type !== 'dateTime') return undefined
@@ -191,7 +191,7 @@ function columnOf(field: LedgerField | undefined): Column | undefined {
   return { name: column, field, whole, scale: scale ?? 1 }
 }
 
-/** As the column has it; undefined where it cannot be said. */
+/** In the column's form; undefined when it has none. */
 function boundOf(column: Column, node: LiteralNode): number | null | undefined {
   const value = valueAs(node.literal, column.field.type, true)
   if (value === null) return null
@@ -199,7 +199,7 @@ function boundOf(column: Column, node: LiteralNode): number | null | undefined {
   return column.scale === 1 ? value : nearWhole(value * column.scale)
 }
 
-/** Past every amount and moment there can be, and still a whole number to both dialects. */
+/** Larger than every amount and moment, and still a whole number in both dialects. */
 const beyond = 9_007_199_254_740_991
 
 function fits(column: Column, value: number): boolean {
@@ -220,7 +220,7 @@ function compared(
     if (operator === 'ne') return { column: name, text: `${name} is not null`, values: [] }
     return undefined
   }
-  // `ne` lets what is null through; that is looked at entry by entry.
+  // `ne` accepts null, so it is checked entry by entry.
   if (operator === 'ne') return undefined
   if (!column.whole) return { column: name, text: `${name} ${signs[operator]} ?`, values: [value] }
   if (operator === 'eq') {

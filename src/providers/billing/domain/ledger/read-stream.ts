@@ -1,4 +1,4 @@
-/** Reads streams: their stretches as one, in order, up to where all of them have been seen. */
+/** Reads the ranges of a stream as one, in order, up to the point to which all have been read. */
 
 import type { Sql } from '#stores/store.ts'
 import type { Entry, Row } from './entry.ts'
@@ -19,10 +19,10 @@ import {
 import type { Stream } from './streams.ts'
 
 const skippedAtOnce = 20_000
-/** Fewer are read as fast. */
+/** Fewer rows are read just as fast. */
 const hopMin = 50
 
-/** Where in a stream an entry stands: behind all of it, before all of it (undefined), or somewhere within. */
+/** The position of an entry relative to a stream: after all of it, before all of it (undefined), or within. */
 export function placeOf(
   question: Question,
   grouped: number,
@@ -45,7 +45,7 @@ export function placeOf(
   return nullsFirst ? 'past' : undefined
 }
 
-/** All stretches of a stream as one, up to the first of their horizons. */
+/** All ranges of a stream as one, up to the first of their horizons. */
 export async function scanAll(
   { sql, limits }: LedgerDependencies,
   stream: Stream,
@@ -84,14 +84,16 @@ export async function scanAll(
   return { rows: cut, horizon: positionOf(order, cut.at(-1)) }
 }
 
-/** Below this many stretches, their rows are read at once. */
+/** Below this number of ranges, whole rows are read at once. */
 const keysFrom = 2
 
 function isBare({ dimensionIds, conditions }: Stretch): boolean {
   return dimensionIds === undefined && conditions.length === 0
 }
 
-/** Many stretches that an index alone answers: where entries stand first, then the rows of those that come first. */
+/**
+ * For many ranges that an index alone can answer: first the positions of entries, then the rows of the first ones.
+ */
 async function scanKeys(
   sql: Sql,
   { order, stretches }: Stream,
@@ -123,7 +125,9 @@ async function scanKeys(
 
 const shareMin = 16
 
-/** How many rows to read from each of several index ranges: none has them all, and some have more than others. */
+/**
+ * The number of rows to read from each of several index ranges: no range has all, and some have more than others.
+ */
 function shareOf(size: number, stretches: number): number {
   return Math.min(size, Math.max(shareMin, Math.ceil((2 * size) / stretches)))
 }

@@ -1,6 +1,6 @@
 /**
- * Recording: entries into the ledger, with the sums of their statements, all or nothing in the caller's
- * transaction. The only place that inserts entries; nothing changes or removes one.
+ * Records entries in the ledger with the sums of their statements, all or nothing in the caller's transaction. Only
+ * this file inserts entries; nothing changes or removes one.
  */
 
 import type { SqlTx, SqlValue } from '#stores/store.ts'
@@ -17,28 +17,28 @@ import {
 } from './statements.ts'
 
 interface Refusal {
-  /** Which of the entries. */
+  /** The index of the entry. */
   readonly index: number
-  /** Path of the property at fault. */
+  /** The path of the wrong property. */
   readonly path: string
   readonly reason: string
 }
 
 export interface Recording {
   readonly recorded: number
-  /** Entries whose name was there before: the same ones, told twice. */
+  /** The number of entries whose name existed: the same ones, sent twice. */
   readonly present: number
   readonly refused: readonly Refusal[]
-  /** To be called once the transaction is committed. */
+  /** Call it after the commit. */
   committed(): void
 }
 
 export interface RecordOptions {
   readonly place: ProfilePlace
   readonly now: number
-  /** False where names were made for these entries and can be in the ledger on no account. */
+  /** False when the names were generated for these entries and cannot be in the ledger. */
   readonly mayBePresent: boolean
-  /** The limit of that name, where it is another. */
+  /** Overrides the limit of that name. */
   readonly partRows?: number
 }
 
@@ -97,7 +97,7 @@ export async function record(
       refused.push({ index, ...fault })
       continue
     }
-    // Told twice within these very entries.
+    // Sent twice among these entries.
     if (options.mayBePresent) known.add(entry.measures.name)
     fresh.push({ entry, statement })
   }
@@ -119,7 +119,7 @@ export async function record(
     rows.push(row)
     sums.add(row)
   }
-  // Statements first, in order: whoever records elsewhere waits here and nowhere else.
+  // Statements first, in order: concurrent recorders wait only here.
   await sums.write(tx)
   for (let at = 0; at < rows.length; at += rowsAtOnce) {
     const some = rows.slice(at, at + rowsAtOnce)
@@ -172,7 +172,7 @@ function valuesOf(row: NewRow): readonly SqlValue[] {
   ]
 }
 
-/** The statements of the entries at hand, each looked for once. */
+/** The statements of the given entries, each looked up once. */
 class Targets {
   readonly #tx: SqlTx
   readonly #place: ProfilePlace
@@ -204,7 +204,7 @@ class Targets {
   }
 }
 
-/** Why an entry cannot be on the statement of the invoice it names. */
+/** Why an entry cannot be on the statement of its invoice. */
 function misfit(
   { dimension, invoice }: NewEntry,
   statement: Statement,
@@ -287,7 +287,7 @@ interface Sum {
   commitment: bigint
 }
 
-/** What is known of a statement without looking at its entries: how many there are of each dimension, and sums. */
+/** What is known of a statement without reading its entries: the number per dimension, and sums. */
 class Sums {
   readonly #sums = new Map<string, Sum>()
 
@@ -361,7 +361,7 @@ function added(a: Sum, b: Sum): Sum {
   }
 }
 
-/** As text: a sum may be past what a number holds. */
+/** As text: a sum may exceed exact numbers. */
 function amountsOf(sum: Sum): readonly string[] {
   return [sum.subTotal, sum.tax, sum.amount, sum.credit, sum.commitment].map(String)
 }

@@ -1,6 +1,6 @@
 /**
- * One stretch of a statement in the order of one index, from an entry on, over a bounded number of rows. Knows how
- * to ask; which stretches a question needs is decided in `pages.ts`.
+ * Reads one range of a statement in the order of one index, from an entry on, over a bounded number of rows.
+ * `pages.ts` decides which ranges a query needs.
  */
 
 import { memberName } from '#query/table.ts'
@@ -18,30 +18,30 @@ export const rowOf = entries.row
 export interface IndexOrder {
   readonly column: string
   readonly descending: boolean
-  /** The entries that have a value, or those that have none. */
+  /** The entries with a value, or those without. */
   readonly part: 'values' | 'nulls'
 }
 
 export interface Stretch {
   readonly statementId: number
-  /** Which part of the statement's index; undefined where the index has no parts. */
+  /** The part of the statement's index; undefined when the index has no parts. */
   readonly part: number | undefined
-  /** Only entries of these dimensions, by the index of dimensions; the order is then by date. */
+  /** Only entries of these dimensions, by the index of dimensions, which orders them by date. */
   readonly byDimension?: readonly number[]
-  /** Only entries of these dimensions, by whatever index. */
+  /** Only entries of these dimensions, by any index. */
   readonly dimensionIds?: readonly number[]
   readonly conditions: readonly Condition[]
   readonly order: IndexOrder
-  /** What is read of the entries, `id` among it; all of it where left out. */
+  /** The columns that are read, `id` included; all when left out. */
   readonly columns?: readonly string[]
 }
 
-/** Several dimensions are selected: the index orders each of them, and not all of them together. */
+/** Several dimensions are selected: the index orders each of them by itself, not all together. */
 export function isPicked({ byDimension }: Stretch): boolean {
   return byDimension !== undefined && byDimension.length > 1
 }
 
-/** The parts of an index that has this order for a statement of so many entries. */
+/** The parts of an index that has this order, for a statement with so many entries. */
 export function partsOf(
   order: IndexOrder,
   entries: number,
@@ -51,31 +51,31 @@ export function partsOf(
   return Array.from({ length: Math.ceil(entries / partRows) }, (_, part) => part)
 }
 
-/** Those without a value are in no index of a column that hardly has any. */
+/** Entries without a value are not in the index of a column that rarely has one. */
 function isInOrderOfIds({ column, part }: IndexOrder): boolean {
   return part === 'nulls' && orderedColumns[column] === 'rare'
 }
 
-/** Where an entry stands in an order. */
+/** The position of an entry in an order. */
 export interface Position {
   readonly value: SqlValue
   readonly id: number
 }
 
 interface ScanBounds {
-  /** Rows answered at the most. */
+  /** The largest number of returned rows. */
   readonly limit: number
-  /** Rows looked through at the most. */
+  /** The largest number of rows read. */
   readonly scanRowsMax: number
 }
 
 interface Scanned {
   readonly rows: readonly Row[]
-  /** Up to here everything was seen; undefined at the end of the stretch. */
+  /** Everything up to here was read; undefined at the end of the range. */
   readonly horizon: Position | undefined
 }
 
-/** In the order of the stretch, after a position: the first `limit` that meet its conditions. */
+/** The first `limit` entries after a position that meet the conditions, in the order of the range. */
 export async function scan(
   sql: Sql,
   stretch: Stretch,
@@ -84,7 +84,7 @@ export async function scan(
 ): Promise<Scanned> {
   const { order } = stretch
   if (after === undefined) return scanRange(sql, stretch, none, { limit, scanRowsMax })
-  // Two ranges: `(column, id) > (?, ?)` as one is no range to an index.
+  // Two ranges: no index serves `(column, id) > (?, ?)` as one.
   const ties = await scanAlike(sql, stretch, after, { limit, scanRowsMax })
   if (ties.horizon !== undefined || order.part === 'nulls') return ties
   const rest = await scanRange(
@@ -96,7 +96,7 @@ export async function scan(
   return { rows: [...ties.rows, ...rest.rows], horizon: rest.horizon }
 }
 
-/** As `scan`, of those alone that have the value of the position, or as it have none. */
+/** Like `scan`, only for entries with the same value as the position, or none like it. */
 export async function scanAlike(
   sql: Sql,
   stretch: Stretch,
@@ -144,7 +144,7 @@ async function scanRange(
     const rows = (await sql.all(ask(columns, limit), ...range.values)).map(read)
     return { rows, horizon: rows.length < limit ? undefined : positionOf(order, rows.at(-1)) }
   }
-  // What is picked out is looked up to the last of it, wanted or not.
+  // Picked entries are all read, wanted or not.
   const looked = isPicked(stretch) ? Math.min(scanRowsMax, 16 * limit) : scanRowsMax
   const keys = ask(`${order.column} as value, id`, looked)
   const test = filters.join(' and ')
@@ -167,7 +167,7 @@ async function scanRange(
   return { rows, horizon: { value: last['value'] ?? null, id: number(last, 'id') } }
 }
 
-/** The entry `rows` entries on, by the index alone; undefined where the stretch ends before. */
+/** The entry that is `rows` entries further, read from the index alone; undefined when the range ends before. */
 export async function positionAfter(
   sql: Sql,
   stretch: Stretch,
@@ -206,7 +206,7 @@ async function positionIn(
   return row && { value: row['value'] ?? null, id: number(row, 'id') }
 }
 
-/** How many entries of a stretch stand after a position and not after another, by the index alone. */
+/** The number of entries of a range between two positions, read from the index alone. */
 export async function countUpTo(
   sql: Sql,
   stretch: Stretch,
@@ -243,7 +243,7 @@ export async function countUpTo(
   return count
 }
 
-/** Where the first entries of a stretch stand, by the index alone. */
+/** The positions of the first entries of a range, read from the index alone. */
 export async function scanPositions(
   sql: Sql,
   stretch: Stretch,
@@ -268,7 +268,7 @@ export async function scanPositions(
   return [...ties, ...(await read(rest, limit - ties.length))]
 }
 
-/** `columns`: as of a stretch. */
+/** `columns`: as in a range. */
 export async function rowsOf(
   sql: Sql,
   ids: readonly number[],
@@ -304,7 +304,7 @@ function rangeOf(sql: Sql, stretch: Stretch, bound: Bound): Bound {
     values.push(part)
   }
   if (byDimension?.length === 1) {
-    // As an equation the index has the order by itself.
+    // With an equation, the index provides the order.
     tests.push('dimension_id = ?')
     values.push(...byDimension)
   } else if (byDimension !== undefined) {
@@ -334,7 +334,7 @@ function orderText({ column, descending, part }: IndexOrder): string {
   return `order by ${part === 'nulls' ? id : `${column} ${direction}, ${id}`}`
 }
 
-/** The rest of it is as of no row. */
+/** The remaining members are those of an empty row. */
 function partOfRow(row: SqlRow, columns: readonly string[]): Row {
   const part: Record<string, SqlValue> = {}
   for (const column of columns) part[memberOf[column] ?? column] = row[column] ?? null
@@ -342,7 +342,7 @@ function partOfRow(row: SqlRow, columns: readonly string[]): Row {
   return { ...noRow, ...part } as Row
 }
 
-// Each column has the member that a row calls it by.
+// Each column's member in a row.
 const memberOf = Object.fromEntries(
   Object.keys(entries.columns).map((column) => [column, memberName(column)]),
 ) as Readonly<Record<string, keyof Row>>
@@ -353,17 +353,17 @@ export function positionOf(order: IndexOrder, row: Row | undefined): Position | 
   return { value: row[member], id: row.id }
 }
 
-/** Negative when `a` comes first. Both are of one part of the order. */
+/** Negative when `a` comes first. Both are in one part of the order. */
 export function comparePositions(order: IndexOrder, a: Position, b: Position): number {
   const sign = order.descending ? -1 : 1
   if (order.part === 'values' && a.value !== b.value) {
-    // Values of one column are of one type, and it holds no null here.
+    // Values of one column have one type, and none here is null.
     return (a.value as number) < (b.value as number) ? -sign : sign
   }
   return a.id < b.id ? -sign : a.id > b.id ? sign : 0
 }
 
-/** Candidates by dimensions or by one column's bounds, unordered: for what is few. Undefined when they are not. */
+/** Candidates by dimensions or by one column's bounds, unordered. Undefined when there are many. */
 export async function few(
   sql: Sql,
   { statementId, count }: { readonly statementId: number; readonly count: number },

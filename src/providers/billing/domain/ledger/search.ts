@@ -8,12 +8,12 @@ import type { VendorWords } from '#kernel/vendor.ts'
 import { accountIdOf } from '../ids.ts'
 import type { Dimension, Row, Statement } from './entry.ts'
 
-/** Between fields. */
+/** Separates fields. */
 const separator = '\n'
 const wordsMax = 10
 const lengthMax = 256
 
-/** The string fields that are searched, in lower case; the ones that name whole things, not codes. */
+/** The searched string fields, in lower case: those that name things, not codes. */
 export function searchedText(dimension: Dimension): string {
   const fields: readonly (string | undefined)[] = [
     dimension.productDescription,
@@ -66,7 +66,7 @@ const nameWordMin = 4
 export function isOfStatement(words: VendorWords, statement: Statement, word: string): boolean {
   const { account, profile, invoice = 'Pending' } = statement
   if (!word.startsWith('/')) {
-    // A number that is meant to be of a product must not find all of an invoice that has it in its name.
+    // A number that means a product must not match a whole invoice with that number in its name.
     if (word.length < nameWordMin) return profile.toLowerCase() === word
     return [account, profile, invoice].some((name) => name.toLowerCase().startsWith(word))
   }
@@ -75,22 +75,22 @@ export function isOfStatement(words: VendorWords, statement: Statement, word: st
   return ids.some((id) => id.toLowerCase().includes(word))
 }
 
-/** Shorter words begin too many names to mean one. */
+/** A shorter word is the beginning of too many names. */
 const ownWordMin = 8
 const namePattern = /^[0-9a-f-]{8,36}$/
 
-/** How the names begin that a word means: a GUID or its beginning, by itself or as the end of an id. */
+/** The beginning of the names that a word means: a GUID or its beginning, by itself or at the end of an id. */
 export function nameOfWord(word: string): string | undefined {
   const name = word.slice(word.lastIndexOf('/') + 1)
   return namePattern.test(name) ? name : undefined
 }
 
-/** How the refund operations begin that a word means. */
+/** The beginning of the refund operations that a word means. */
 export function operationOfWord(word: string): string | undefined {
   return word.length >= ownWordMin ? word : undefined
 }
 
-/** Does a word mean this very entry? */
+/** Whether a word means this very entry. */
 export function isOfEntry(
   words: VendorWords,
   row: Row,
@@ -107,7 +107,7 @@ export function isOfEntry(
   return path === '' || (path.endsWith('/transactions/') && isOfStatement(words, statement, path))
 }
 
-/** Words that the indexes of three-letter pieces can find. */
+/** The words that a trigram index can find. */
 export function indexedWords(words: readonly string[]): readonly string[] {
   return words.filter((word) => [...word].length >= 3)
 }

@@ -16,22 +16,22 @@ import { indexedWords, isOfEntry, isOfStatement } from './search.ts'
 export interface Selection {
   /** Nothing can match. */
   readonly isEmpty: boolean
-  /** Fewer than all dimensions. */
+  /** Fewer than all dimensions match. */
   readonly narrows: boolean
-  /** What dimensions say has to be looked at entry by entry. */
+  /** The dimensions' part must be checked entry by entry. */
   readonly isPartial: boolean
   readonly noRow: Row
-  /** The dimensions of a statement that match; undefined where all do, or they are not known. */
+  /** The matching dimensions of a statement; undefined when all match, or they are unknown. */
   of(statementId: number): { readonly ids: readonly number[]; readonly entries: number } | undefined
-  /** As `of`, with what they say, also where all match; undefined where they are not known. */
+  /** Like `of`, with their content, also when all match; undefined when they are unknown. */
   known(statementId: number): readonly KnownDimension[] | undefined
-  /** All of a statement, matching or not. */
+  /** All dimensions of a statement, matching or not. */
   all(statementId: number): readonly KnownDimension[] | undefined
-  /** Does what the entry shares match? */
+  /** Whether the shared part of an entry matches. */
   allows(entry: Entry): boolean
-  /** Those that match by what is their own, and not by what they share alone. */
+  /** Entries that match by their own values, not only by shared ones. */
   readonly named: readonly Entry[]
-  /** Nothing decided ahead: every entry is looked at, its own included. For where the others are too many. */
+  /** Decides nothing beforehand: every entry is checked. Used when there are too many dimensions. */
   readonly whole: Selection | undefined
 }
 
@@ -95,7 +95,7 @@ export async function selectDimensions(
       chosen.set(statement.id, known)
       continue
     }
-    // The words name all of the statement but its invoice, which it gets when it is closed.
+    // The words match everything of the statement except its invoice, which it gets when it is closed.
     const asked = JSON.stringify([statement.invoice ?? '', question.filterText, ...words])
     chosen.set(
       statement.id,
@@ -127,7 +127,7 @@ export async function selectDimensions(
 
 type Shared = Pick<Entry, 'dimension' | 'statement'>
 
-/** Every dimension of the statements; undefined when they are too many. */
+/** Every dimension of the statements; undefined when there are too many. */
 export async function knownDimensions(
   deps: LedgerDependencies,
   statements: readonly Statement[],
@@ -165,14 +165,14 @@ async function readKnown(
   return list
 }
 
-/** Too many dimensions to know: words are found by the text index, the rest is left to the entries. */
+/** Too many dimensions: the text index finds words, and the entries decide the rest. */
 async function byIndex(
   { sql, limits, words: vendorWords }: LedgerDependencies,
   words: readonly string[],
   statements: readonly Statement[],
   { allows, isAsked }: { readonly allows: (entry: Entry) => boolean; readonly isAsked: boolean },
 ): Promise<Omit<Selection, 'named' | 'whole'>> {
-  // What may be of a statement need not be in any text.
+  // What may match a statement need not be in any text.
   const indexed = indexedWords(words).filter(
     (word) => !statements.some((one) => isOfStatement(vendorWords, one, word)),
   )

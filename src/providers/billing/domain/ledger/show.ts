@@ -1,4 +1,4 @@
-/** An entry as the contract writes a transaction. Members that have no value are left out. */
+/** The wire form of an entry: the contract's transaction. Members without a value are left out. */
 
 import { brandField, qualify, type VendorWords } from '#kernel/vendor.ts'
 import { invoiceIdOf, profileIdOf, transactionIdOf } from '../ids.ts'
@@ -106,7 +106,7 @@ export function moment(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
 }
 
-/** Without the members that are undefined. */
+/** Without undefined members. */
 export function present(members: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
 }

@@ -1,4 +1,4 @@
-/** Statements at rest: found, made when the first entry needs them, and closed by getting a name. */
+/** Stored statements: found, created for their first entry, and closed by getting a name. */
 
 import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
 import { statements, sumsAsText, totalsOf } from '../tables.ts'
@@ -6,7 +6,7 @@ import type { Statement } from './entry.ts'
 
 const columns = `id, account, profile, invoice, currency, month, entries, closed_at, status, ${sumsAsText()}`
 
-/** Statements looked at for one question at the most. */
+/** The number of statements read for one query. */
 export const statementsMax = 400
 
 export interface ProfilePlace {
@@ -31,7 +31,7 @@ function statementOf(cells: SqlRow): Statement {
 
 type Reads = Pick<Sql, 'all'> | SqlTx
 
-/** Invoice names are kept in upper case: the contract's pattern has no lower case in it. */
+/** Invoice names are stored in upper case: the contract's pattern has no lower case. */
 export async function statementOfInvoice(
   reads: Reads,
   account: string,
@@ -74,7 +74,7 @@ export async function listStatements(
   return rows.map(statementOf)
 }
 
-/** Held until the transaction ends: one writer at a time in an account, so names in it are unique. */
+/** Held until the transaction ends: one writer at a time per account, so names in it are unique. */
 export async function lockAccount(tx: SqlTx, account: string): Promise<void> {
   await tx.run(
     `insert into billing_accounts (account_key, invoices_numbered, changes) values (?, 0, 1)
@@ -89,7 +89,7 @@ interface Wanted extends ProfilePlace {
   readonly invoice: string | undefined
 }
 
-/** The statement that an entry belongs to, made if it is not there. */
+/** The statement of an entry, created if needed. */
 export async function ensureStatement(tx: SqlTx, wanted: Wanted, now: number): Promise<Statement> {
   const { account, profile, currency, month } = wanted
   const invoice = wanted.invoice?.toUpperCase()
@@ -125,7 +125,7 @@ export async function ensureStatement(tx: SqlTx, wanted: Wanted, now: number): P
   return made
 }
 
-/** `2026-11` of a moment. */
+/** The month of a moment: `2026-11`. */
 export function monthOf(milliseconds: number): string {
   return new Date(milliseconds).toISOString().slice(0, 7)
 }
@@ -139,7 +139,9 @@ export function spanOfMonth(month: string): { readonly start: number; readonly e
   }
 }
 
-/** Was a statement of that month, profile and currency closed here? Later entries go to the present month. */
+/**
+ * Whether a statement of that month, profile and currency was closed here. Later entries go to the current month.
+ */
 export async function isMonthClosed(
   tx: SqlTx,
   { account, profile, currency, month }: Omit<Wanted, 'invoice'>,

@@ -1,6 +1,6 @@
 /**
- * The order of a question as streams: stretches of indexes, one after the other. Decides which index serves, and
- * reads nothing.
+ * Turns the order of a query into streams: ranges of indexes, one after the other. It decides which index serves,
+ * and reads nothing.
  */
 
 import type { BillingLimits } from '../limits.ts'
@@ -13,30 +13,30 @@ import type { OrderTerm, Question } from './question.ts'
 import { type IndexOrder, partsOf, type Stretch } from './scan.ts'
 import type { Selection } from './selection.ts'
 
-/** What is walked one after the other: all entries of one come before all of the next. */
+/** Streams are read one after the other: all entries of one come before all of the next. */
 export interface Stream {
   readonly order: IndexOrder
   readonly stretches: readonly Stretch[]
-  /** An entry of the group that this is: what comes before it and after it is told by the terms that made groups. */
+  /** An entry of this group; the grouping terms of its order tell what is before and after the group. */
   readonly sample: Entry | undefined
-  /** By so many leading terms of the question the entries are in order; what ties by those is still to be sorted. */
+  /** The number of leading terms in whose order the entries come; ties in these must be sorted. */
   readonly served: number
 }
 
 interface Streams {
   readonly streams: Iterable<Stream>
-  /** How many leading terms made the groups. */
+  /** The number of leading terms that made the groups. */
   readonly grouped: number
-  /** Is there anything to sort among ties? */
+  /** Whether ties must be sorted. */
   readonly hasTies: boolean
 }
 
-/** Places of the index of dimensions that are looked into for one page. */
+/** The number of positions in the dimension index that are read for one page. */
 const placesMax = 2000
 /** The same, each by a statement of its own. */
 const stretchesMax = 500
 
-/** The order as streams, or undefined where no index begins with it. */
+/** The order as streams; undefined when no index begins with it. */
 export function streamsOf(
   { known, limits }: LedgerDependencies,
   { question, statements }: PageRequest,
@@ -72,7 +72,7 @@ function isDate({ field }: OrderTerm): boolean {
   return field.path === 'properties/date'
 }
 
-/** One column's order: what has no value is less than everything. */
+/** The order by one column: a missing value is less than everything. */
 function byColumn(
   { field, descending }: OrderTerm,
   make: (order: IndexOrder) => Omit<Stream, 'order'>,
@@ -88,7 +88,7 @@ function byColumn(
   return descending ? both.reverse() : both
 }
 
-/** The dimensions that match in the order of the question; undefined where they are too many to know. */
+/** The matching dimensions in the order of the query; undefined when there are too many. */
 function samplesOf(
   cache: KnownStatements,
   {
@@ -138,7 +138,7 @@ interface Grouping {
   readonly limits: BillingLimits
 }
 
-/** One at a time: a page mostly needs the first. */
+/** One at a time: a page usually needs only the first. */
 function* groupsOf(grouping: Grouping, sorted: readonly Sample[]): Generator<Stream> {
   const { question, selection, grouped } = grouping
   for (let from = 0; from < sorted.length; ) {
@@ -177,7 +177,7 @@ function streamsOfGroup(
   const isSorted =
     hasTies && (size <= limits.tieRowsMax / 10 || term?.field.place.kind !== 'column')
   if (isSorted || term === undefined) {
-    // Without a date asked for, the newest of a group come first.
+    // Without a requested date order, the newest entries of a group come first.
     const order: IndexOrder = { column: 'date', descending: true, part: 'values' }
     return [{ order, sample, served: grouped, stretches: stretches(order) }]
   }

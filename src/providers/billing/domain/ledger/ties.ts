@@ -1,6 +1,6 @@
 /**
- * Pages of an order that no single index has: an index serves its first terms, and what ties by those is sorted.
- * However many tie, no more of them are kept than the page shows; past a bound of ties the order is refused.
+ * Pages of an order that no single index has: an index serves its first terms, and ties in those are sorted. No
+ * more ties are kept than the page shows; beyond a limit of ties the order is refused.
  */
 
 import { nextTurn } from '#plane/next-turn.ts'
@@ -15,7 +15,7 @@ import { type Position, positionOf, rowsOf, scanAlike } from './scan.ts'
 import type { Selection } from './selection.ts'
 import type { Stream } from './streams.ts'
 
-/** A question on its way through the streams of its order. */
+/** The state of a query that is reading the streams of its order. */
 export interface Walking {
   readonly deps: LedgerDependencies
   readonly request: PageRequest
@@ -38,7 +38,7 @@ export async function walkTies(walking: Walking): Promise<EntryPage> {
   return page.end()
 }
 
-/** The smallest so many of what is added. */
+/** Keeps the smallest so many of the added entries. */
 class Smallest {
   readonly #compare: (a: Entry, b: Entry) => number
   readonly #max: number
@@ -84,7 +84,7 @@ class Page {
     this.#budget = deps.limits.tieRowsMax
   }
 
-  /** True where the page is full, or has to end here. */
+  /** True when the page is full, or must end here. */
   async walk(stream: Stream): Promise<boolean> {
     const { deps, request, selection, grouped, from, isFiltered } = this.#walking
     const { question } = request
@@ -92,7 +92,7 @@ class Page {
     const statements = byId(request.statements)
     const place = from && placeOf(question, grouped, stream, from.last)
     if (place === 'past') return false
-    // All of a group, in whatever order it comes, or all that have no value: one tie from end to end.
+    // A whole group in any order, or all entries without a value: one tie from end to end.
     const isNulls = stream.order.part === 'nulls'
     const isWhole = stream.served === grouped || isNulls
     const begun = isWhole ? undefined : beforeTies(stream, place)
@@ -127,7 +127,7 @@ class Page {
       count(isFiltered ? scanRowsMax : seen.rows.length, isWhole || isAlike)
       after = horizon
       if (isAlike) {
-        // One stretch after the other: in the order of all, each would be asked for what one has.
+        // One range after the other: in a common order each would be asked for what only one has.
         for (const stretch of sliced.stretches) {
           for (let at: Position | undefined = horizon; at !== undefined; await nextTurn()) {
             const rest = await scanAlike(deps.sql, stretch, at, { limit: rowsAtOnce, scanRowsMax })
@@ -142,7 +142,7 @@ class Page {
       const mayEnd = isFiltered && this.#budget <= 0 && !isWhole && begun?.value !== after.value
       if (mayEnd && (alike === undefined || !isAt(stream, alike, after))) {
         if (this.#take(ties)) return true
-        // The horizon is an entry's own place, as a continuation has to be.
+        // The horizon is an entry's own position, as a continuation requires.
         this.#next = continuationBefore(stream.served, horizon, stream.sample, this.#skip)
         return true
       }
@@ -150,7 +150,7 @@ class Page {
     }
   }
 
-  /** What ties is known to the end: the next of the page. True when the page is full. */
+  /** All ties are known: they are next on the page. True when the page is full. */
   #take(ties: Smallest | undefined): boolean {
     const sorted = ties?.sorted() ?? []
     const skipped = Math.min(this.#skip, sorted.length)
@@ -187,7 +187,7 @@ class Page {
     })
   }
 
-  /** The entries of the page as a whole: for the order only parts of them were read. */
+  /** The complete entries of the page: for the order only parts of them were read. */
   async end(): Promise<EntryPage> {
     const { deps, request } = this.#walking
     const ids = this.#found.slice(0, request.limit).map(({ row }) => row.id)
@@ -198,7 +198,7 @@ class Page {
   }
 }
 
-/** In front of all that have its value. */
+/** The position before all entries with its value. */
 function beforeTies({ order }: Stream, place: Position | undefined): Position | undefined {
   if (place === undefined) return undefined
   return { value: place.value, id: order.descending ? Number.MAX_SAFE_INTEGER : -1 }
@@ -209,12 +209,12 @@ function behindTies({ order }: Stream, { value }: Position): Position {
   return { value, id: order.descending ? -1 : Number.MAX_SAFE_INTEGER }
 }
 
-/** Has the entry the value that a position has? */
+/** Whether the entry has the value of a position. */
 function isAt({ order }: Stream, { row }: Entry, { value }: Position): boolean {
   return positionOf(order, row)?.value === value
 }
 
-/** What order, filter and search look at; undefined where that is anything. */
+/** The columns that order, filter and search read; undefined when any may be. */
 function columnsOf({ request, selection }: Walking): readonly string[] | undefined {
   const { order, needsEntries, conditions } = request.question
   if (needsEntries || selection.isPartial || order.some(({ field }) => field.place.kind === 'made'))

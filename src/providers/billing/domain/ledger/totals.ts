@@ -1,6 +1,6 @@
 /**
- * Counts and sums of all that matches. From the statements' own where dimensions decide; otherwise over the
- * entries, a bounded stretch at a time, letting other requests in between.
+ * Counts and sums of everything that matches. They come from the statements' own sums when dimensions decide;
+ * otherwise from the entries, a bounded range at a time, with turns for other requests.
  */
 
 import { nextTurn } from '#plane/next-turn.ts'

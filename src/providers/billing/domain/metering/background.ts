@@ -1,6 +1,6 @@
 /**
- * What goes on by itself: every so often the days that are over are charged, and months that are over get their
- * invoices. Every replica does it; the account's lock sees to it that each thing happens once.
+ * Background work: past days are charged, and past months get their invoices. Every replica does it; the account's
+ * lock ensures that each thing happens once.
  */
 
 import type { Clock, Log, Timers } from '#kernel/ports.ts'
@@ -15,13 +15,13 @@ interface BackgroundDependencies extends RateDependencies {
   readonly clock: Clock
   readonly timers: Timers
   readonly log: Log
-  /** Makes what has to be there: the first account with its profile and prices. */
+  /** Creates what must exist: the first account with its profile and prices. */
   seed(): Promise<void>
 }
 
 const everyMilliseconds = 60_000
 const day = 86_400_000
-/** Time for the last charges of a month to come in. */
+/** The time for the last charges of a month to arrive. */
 const graceMilliseconds = 3_600_000
 const profilesMax = 500
 
@@ -45,7 +45,7 @@ export function startBackground(deps: BackgroundDependencies): AsyncDisposable {
   }
 }
 
-/** Failures of the store are logged; the next round comes soon. */
+/** Failures of the store are logged; the next round is soon. */
 async function attempt(deps: BackgroundDependencies): Promise<void> {
   try {
     await deps.seed()
@@ -55,7 +55,7 @@ async function attempt(deps: BackgroundDependencies): Promise<void> {
   }
 }
 
-/** Charges what is due and closes what is over, by the present moment. */
+/** Charges what is due and closes past months, as of now. */
 async function runOnce(deps: BackgroundDependencies): Promise<void> {
   const now = deps.clock.now()
   const midnight = Math.floor(now / day) * day
@@ -65,7 +65,7 @@ async function runOnce(deps: BackgroundDependencies): Promise<void> {
     midnight,
   )
   if (waiting !== undefined && number(waiting, 'n') > 0) return
-  // A month is closed once its grace is over, be it today or after a long time off.
+  // A month is closed when its grace period is over, even after a long downtime.
   const month = monthOf(spanOfMonth(monthOf(now - graceMilliseconds)).start - 1)
   const profiles = await deps.reader.list({
     type: 'Billing/billingAccounts/billingProfiles',
@@ -73,7 +73,7 @@ async function runOnce(deps: BackgroundDependencies): Promise<void> {
     limit: profilesMax,
   })
   for (const { id, model } of profiles) {
-    // Rows of this type were made by its `toModel`.
+    // The type's `toModel` made the rows.
     if ((model as BillingProfile).monthlyInvoices === false) continue
     const place = { account: nameOf(parentOf(id)), profile: nameOf(id) }
     await closeStatements(deps.ledger.sql, place, month, now)

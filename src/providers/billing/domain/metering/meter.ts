@@ -1,6 +1,6 @@
 /**
- * The meter: what ran, kept until it is charged. A run is one row under its own key, so it may be told as often as
- * one likes; what is told of it only ever moves towards the truth.
+ * The meter: stores runs until they are charged. A run is one row under its own key, so it may be reported any
+ * number of times; each report can only make it more accurate.
  */
 
 import type { UsageMeter } from '#kernel/usage.ts'

@@ -1,6 +1,6 @@
 /**
- * Rating: metered runs become usage charges, day by day, to the second. What is charged and how far it is charged
- * are one transaction, so no second is charged twice or lost, wherever the process dies.
+ * Rating: turns metered runs into usage charges, day by day, to the second. The charge and how far a run is charged
+ * are written in one transaction, so no second is charged twice or lost, wherever the process dies.
  */
 
 import { Decimal } from 'decimal.js'
@@ -44,7 +44,7 @@ const productsMax = 500
 const hourSeconds = 3600
 const day = 86_400_000
 
-/** Seconds between two moments, counted from a third: whole ones, so that parts add up to the whole. */
+/** Whole seconds between two moments, counted from a third, so that parts add up to the whole. */
 function secondsBetween(startedAt: number, from: number, until: number): number {
   return Math.floor((until - startedAt) / 1000) - Math.floor((from - startedAt) / 1000)
 }
@@ -55,7 +55,9 @@ interface Prices {
   readonly sections: readonly { readonly id: string; readonly model: InvoiceSection }[]
 }
 
-/** Charges what ran up to a moment; how many charges that made. A bounded number of runs in each transaction. */
+/**
+ * Charges runs up to a moment; returns the number of charges. Each transaction handles a bounded number of runs.
+ */
 export async function rateUsage(
   deps: RateDependencies,
   until: number,
@@ -83,7 +85,7 @@ async function pricesOf({ reader, profile }: RateDependencies): Promise<Prices |
   const sections = await list('billingProfiles/invoiceSections', found.id, sectionsMax)
   return {
     profile: await profileFacts(reader, found.id),
-    // Rows of these types were made by their `toModel`.
+    // Their types' `toModel` made these rows.
     products: products.map(({ id, model }) => ({ name: nameOf(id), product: model as Product })),
     sections: sections.map(({ id, model }) => ({ id: id.text, model: model as InvoiceSection })),
   }
@@ -106,7 +108,7 @@ async function rateSome(
 ): Promise<{ readonly charges: number; readonly last: string | undefined }> {
   const { ledger, ids } = deps
   const outcome = await ledger.sql.transact(async (tx) => {
-    // One at a time: whoever waited here sees what the other has charged.
+    // One at a time: whoever waited here sees what the other charged.
     await lockAccount(tx, prices.profile.place.account)
     const usages = await nextUsages(tx, until, after)
     const entries = entriesOfUsages(usages, prices, ids)
@@ -130,7 +132,7 @@ async function rateSome(
   }
 }
 
-/** Runs with something to charge: up to their end, or up to where they were last seen running. */
+/** Runs with something to charge: up to their end, or up to when they were last seen running. */
 async function nextUsages(tx: SqlTx, until: number, after: string): Promise<readonly Usage[]> {
   const rows = await tx.all(
     `select ${columnsOf(usage)} from billing_usage
@@ -230,7 +232,7 @@ function entryOf(line: Line, { profile, sections }: Prices, ids: Ids): NewEntry 
     measures: {
       name: ids.uuid(),
       date: line.day,
-      // Whole units; `units` has the exact ones, which are what is charged.
+      // Whole units; `units` has the exact number, which is charged.
       quantity: units.toDecimalPlaces(0, Decimal.ROUND_UP).toNumber(),
       units: units.toNumber(),
       effectivePrice: effectivePrice.toNumber(),

@@ -1,4 +1,4 @@
-/** Currencies (ISO 4217) and how many decimals each has. A code that is not here but has the form gets two. */
+/** Currencies (ISO 4217) and their number of decimals. An unlisted code of the right form has two. */
 
 const decimalsOf: Readonly<Record<string, number>> = Object.freeze({
   BIF: 0,
@@ -35,7 +35,7 @@ export function isCurrency(text: string): boolean {
   return code.test(text)
 }
 
-/** Decimals of the currency's smallest unit: 2 for USD, 0 for JPY. */
+/** The decimals of the currency's smallest unit: 2 for USD, 0 for JPY. */
 export function decimalsOfCurrency(currency: string): number {
   return decimalsOf[currency] ?? 2
 }

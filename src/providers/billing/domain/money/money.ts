@@ -1,6 +1,6 @@
 /**
- * Amounts of money, exact: decimals while they are computed, whole ten-thousandths of the major unit at rest. No
- * currency has smaller units, so all of them order and compare in SQL by value. Never a binary fraction.
+ * Exact amounts of money: decimals while computing, whole ten-thousandths of the major unit in the store. No
+ * currency has smaller units, so SQL orders and compares them by value. Never a binary fraction.
  */
 
 import { Decimal } from 'decimal.js'
@@ -12,7 +12,7 @@ export type Minor = number
 export const minorScale = 10_000
 const minorDecimals = 4
 
-/** The largest amount of one entry, in major units: what a safe integer of ten-thousandths holds. */
+/** The largest amount of one entry in major units: a safe integer of ten-thousandths. */
 export const amountMax = 900_000_000_000
 
 /** Rounded half up (away from zero) to the currency's smallest unit. Undefined when it is too large. */
@@ -25,11 +25,11 @@ export function toMinor(value: Decimal, currency: string): Minor | undefined {
 
 const plainAmount = /^-?\d{1,11}(?:\.\d{1,4})?$/
 
-/** As `toMinor` of what the text says, where that needs no rounding; undefined where it might. */
+/** Like `toMinor` of the text's value when it needs no rounding; undefined when it might. */
 export function plainMinor(text: string, currency: string): Minor | undefined {
   if (!plainAmount.test(text)) return undefined
   const dot = text.indexOf('.')
-  // Digits alone, fewer than a safe integer has.
+  // Only digits, fewer than a safe integer has.
   if (dot < 0) return Number(text) * minorScale + 0
   const decimals = text.length - dot - 1
   if (decimals > decimalsOfCurrency(currency)) return undefined
@@ -41,9 +41,9 @@ export function fromMinor(minor: Minor | bigint | string): Decimal {
   return new Decimal(String(minor)).dividedBy(minorScale)
 }
 
-/** As the contract writes an amount: major units as a number. */
+/** The contract's form of an amount: major units as a number. */
 export function showMinor(minor: Minor | bigint | string): number {
-  // Both are exact, so their quotient is the number nearest to the true one: what decimals would come to.
+  // Both are exact, so their quotient is the number nearest to the true one.
   if (typeof minor === 'number' && Number.isSafeInteger(minor)) return minor / minorScale + 0
   return fromMinor(minor).toNumber() + 0
 }
@@ -64,7 +64,7 @@ export interface Charge {
 }
 
 /**
- * What `units` at `effectivePrice` come to in the billing currency. The sum is of the rounded parts, so that they
+ * The price of `units` at `effectivePrice` in the billing currency. It is the sum of rounded parts, so that they
  * add up on paper. Undefined when it is too large.
  */
 export function chargeOf(given: {

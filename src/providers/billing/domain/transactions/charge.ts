@@ -1,6 +1,6 @@
 /**
- * What is recorded by hand: purchases of products by their price, credits, and refunds of what was charged. Entries
- * are never changed: a refund is one of its own, with negative amounts.
+ * Records charges by hand: purchases of products by their price, credits, and refunds of charges. Entries never
+ * change: a refund is an entry of its own, with negative amounts.
  */
 
 import { Decimal } from 'decimal.js'
@@ -60,7 +60,7 @@ const refundBody = Type.Object({
   reasonCode: short,
 })
 
-/** A profile as its transactions need it. */
+/** The part of a profile that its transactions need. */
 export interface ProfileFacts {
   readonly place: { readonly account: string; readonly profile: string }
   readonly id: ResourceId
@@ -73,7 +73,7 @@ export interface ProfileFacts {
 export async function profileFacts(reader: Reader, id: ResourceId): Promise<ProfileFacts> {
   const found = await reader.get(id)
   if (found === undefined) throw refuse.ResourceNotFound({ id: id.text })
-  // Rows of this type were made by its `toModel`.
+  // The type's `toModel` made the rows.
   const model = found.model as BillingProfile
   return {
     place: { account: nameOf(parentOf(found.id)), profile: nameOf(found.id) },
@@ -97,7 +97,7 @@ export function exchangeRateOf({ model, currency }: ProfileFacts, pricing: strin
   ])
 }
 
-/** What a product's price says of its transactions. */
+/** The facts of a product's price for its transactions. */
 export function productFacts(name: string, product: Product): Partial<Dimension> {
   return {
     productDescription: product.displayName ?? name,
@@ -152,7 +152,7 @@ export function recordPurchase({ ledger, ids }: ChargeDependencies): Action<obje
     const account = parentOf(profile.id)
     const found = await context.reader.get(childOf(account, 'products', given.product))
     if (found === undefined) throw refuseBilling.ProductNotFound({ name: given.product })
-    // Rows of this type were made by its `toModel`.
+    // The type's `toModel` made the rows.
     const product = found.model as Product
     const rate = exchangeRateOf(profile, product.price.currency)
     const effective = discounted(
@@ -247,7 +247,7 @@ export function recordCredit({ ledger, ids }: ChargeDependencies): Action<object
   })
 }
 
-/** Recorded once under its name: the same again answers what is there. */
+/** Recorded once under its name: a repeated request returns the existing one. */
 async function recordOne(
   ledger: Ledger,
   { now }: Pick<Context, 'now'>,
@@ -290,7 +290,7 @@ async function partOf(
     const path = type === 'customers' ? 'customer' : 'invoiceSection'
     throw refuseProblems([{ path, message: `the profile has no '${part}' among its ${type}` }])
   }
-  // Rows of either type were made by its `toModel`, and have this in common.
+  // Either type's `toModel` made the rows, and both have this member.
   const { displayName } = found.model as InvoiceSection | Customer
   return { id: found.id.text, displayName: displayName ?? nameOf(found.id) }
 }
@@ -325,7 +325,7 @@ export function refund({ ledger, ids }: ChargeDependencies): Action<object> {
           asked: given.amount ?? 0,
         })
       }
-      // Its share of the tax; the last refund takes all that is left.
+      // The refund's share of the tax; the last refund gets the rest.
       const taxOf = (refunded: number): number =>
         toMinor(fromMinor(row.tax).times(refunded).dividedBy(row.subTotal), currency) ?? 0
       const before = row.subTotal - rest

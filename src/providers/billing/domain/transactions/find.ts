@@ -1,4 +1,4 @@
-/** One transaction by its id, and what may be changed of it: its tags. */
+/** Reads one transaction by its id, and changes its tags. */
 
 import { refuseProblems } from '#kernel/error.ts'
 import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'

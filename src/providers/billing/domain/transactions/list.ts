@@ -1,6 +1,6 @@
 /**
- * Lists of transactions: of an invoice (contract, operation 4), and of a profile, one of its customers or invoice
- * sections. Reads the query, finds the statements, asks the ledger.
+ * Lists of transactions: of an invoice (contract, operation 4), and of a profile, customer or invoice section. It
+ * reads the query, finds the statements, and asks the ledger.
  */
 
 import { refuse } from '#kernel/error.ts'
@@ -20,7 +20,7 @@ import { countMatching } from '../ledger/totals.ts'
 import { requireAccountName, requireInvoiceName } from '../names.ts'
 import { tags } from '../tables.ts'
 
-/** The statement of `…/billingAccounts/{account}/invoices/{invoice}`, or the refusal of its names or absence. */
+/** The statement of `…/billingAccounts/{account}/invoices/{invoice}`; refuses bad names and a missing invoice. */
 export async function requireInvoice(ledger: Ledger, invoice: ResourceId): Promise<Statement> {
   const account = nameOf(parentOf(invoice))
   requireAccountName(account)
@@ -40,7 +40,8 @@ export async function listOfInvoice(
 }
 
 /**
- * Transactions of a profile, or of one of its customers or sections: `type` and the period are required (facts 5.1).
+ * Transactions of a profile, or of one of its customers or sections: `type` and the period are required (facts
+ * 5.1).
  */
 export async function listOfProfile(
   ledger: Ledger,
@@ -80,7 +81,7 @@ export async function listOfProfile(
     billed: chosen === 'Billed',
     limit: 1000,
   })
-  // A statement's entries may be of other months where it was closed late, so only later ones are left out.
+  // A statement that was closed late may hold entries of other months, so only later statements are left out.
   const statements = all.filter(({ month }) => spanOfMonth(month).start <= until + 86_400_000)
   if (statements.length > statementsMax) {
     throw refuseBilling.PeriodTooLong({ limit: statementsMax })
@@ -103,7 +104,7 @@ interface ListQuery {
   readonly count: boolean
 }
 
-/** The common query of facts 5.1, whose names carry no `$`. */
+/** The common query of facts 5.1, whose names have no `$`. */
 function readQuery(
   { fields, limits }: Ledger,
   query: URLSearchParams,
@@ -111,7 +112,7 @@ function readQuery(
 ): ListQuery {
   const { topMax } = limits
   const given = query.get('filter')?.trim() ?? ''
-  // Read by itself first, so that it is whole by itself and positions are its own.
+  // Parsed by itself first, so that it must be complete and its positions are its own.
   parseQuestion(fields, given, null)
   const filter = [...more, ...(given === '' ? [] : [`(${given})`])].join(' and ')
   const search = parseSearch(query.get('search') ?? '')
@@ -143,7 +144,7 @@ export function wholeNumber(
   })
 }
 
-/** An int64 of the contract: each page passes over as many entries as it may look at, and the next one goes on. */
+/** An int64 of the contract. Each page skips as many entries as it may read, and the next one continues. */
 export function skipOf(query: URLSearchParams): number {
   const given = query.get('skip') ?? '0'
   if (/^\d{1,19}$/.test(given) && BigInt(given) < 2n ** 63n) {

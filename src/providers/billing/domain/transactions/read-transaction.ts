@@ -27,13 +27,13 @@ type ReadTransaction =
 
 interface ReadOptions {
   readonly words: VendorWords
-  /** The billing profile's, where the transaction names none. */
+  /** The billing profile's currency, for a transaction without one. */
   readonly currency: string
   readonly profileName: string | undefined
   readonly recordedBy: string
-  /** What the names are made of where transactions have none. */
+  /** The source of names for transactions without one. */
   readonly file: string
-  /** The one of equal dimensions that is to be kept; `spelling` is the same for the same content. */
+  /** Returns the kept one of equal dimensions; `spelling` is the same for the same content. */
   sharedDimension(spelling: string, make: () => Dimension): Dimension
 }
 
@@ -42,7 +42,7 @@ const int32Max = 2_147_483_647
 const earliest = Date.UTC(1970, 0, 1)
 const latest = Date.UTC(9999, 11, 31)
 
-/** A transaction without a name gets one from its line and file, so that the same line has the same name again. */
+/** A transaction without a name gets one from its line and file, so that the same line always has the same name. */
 type TransactionReader = (given: unknown, line: number) => ReadTransaction
 
 export function transactionReader(options: ReadOptions): TransactionReader {
@@ -64,7 +64,7 @@ export function transactionReader(options: ReadOptions): TransactionReader {
   }
 }
 
-/** What depends on the words of the installation. */
+/** The names that depend on the vendor words. */
 interface Names {
   readonly plan: string
   readonly creditApplied: string
@@ -73,7 +73,7 @@ interface Names {
 
 const lineDigits = 10
 
-/** GUIDs in the order of the lines of a file: what is recorded together lies together in the index of names. */
+/** GUIDs in the order of a file's lines, so that entries recorded together are adjacent in the index of names. */
 function lineNames(file: string): (line: number) => string {
   const first = hash('sha256', file).slice(0, 8)
   return (line) => {
@@ -184,7 +184,7 @@ class Reader {
     if (this.faults.length > 0) return undefined
     return {
       measures,
-      // Text holds no NUL. Members that are undefined are left out.
+      // Text contains no NUL. Undefined members are left out.
       dimension: sharedDimension(Object.values(dimension).join('\0'), () =>
         JSON.parse(JSON.stringify(dimension)),
       ),
@@ -289,7 +289,7 @@ class Reader {
     return null
   }
 
-  /** In the billing currency, of its precision. */
+  /** In the billing currency, with its precision. */
   #minor(value: unknown, name: string): Minor | null {
     if (value === undefined || value === null || value === '') return null
     const minor = minorOf(isJsonObject(value) ? value['value'] : value, this.#currency)
@@ -304,7 +304,7 @@ class Reader {
     return minor
   }
 
-  /** Sub-total, tax and amount: any two give the third, no tax is none, and all three have to add up. */
+  /** Sub-total, tax and amount: any two give the third, a missing tax is zero, and all three must add up. */
   #amounts(): { readonly subTotal: Minor; readonly tax: Minor; readonly amount: Minor } {
     const amounts = this.#threeAmounts()
     // Two amounts within bounds may give a third that is not.
@@ -361,7 +361,7 @@ function currencyIn(value: unknown): string | undefined {
 
 const decimalPattern = /^[+-]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][+-]?\d{1,3})?$/
 
-/** Nearly all amounts have no more decimals than their currency, and need no arithmetic of decimals. */
+/** Nearly all amounts have no more decimals than their currency, and need no decimal arithmetic. */
 function minorOf(value: unknown, currency: string): Minor | undefined {
   const isText = typeof value === 'string' || typeof value === 'number'
   const plain = isText ? plainMinor(String(value), currency) : undefined
@@ -370,7 +370,7 @@ function minorOf(value: unknown, currency: string): Minor | undefined {
   return decimal === undefined ? undefined : toMinor(decimal, currency)
 }
 
-/** The nearest number to what is written; NaN where none is. */
+/** The nearest number to the text; NaN when there is none. */
 function numberOf(value: unknown): number {
   if (typeof value === 'number') return value
   if (typeof value !== 'string') return Number.NaN
@@ -378,7 +378,7 @@ function numberOf(value: unknown): number {
   return decimalPattern.test(text) ? Number(text) : Number.NaN
 }
 
-/** The exact decimal of a number, or of a text that holds one. */
+/** The exact decimal of a number, or of a text with one. */
 function decimalOf(value: unknown): Decimal | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? new Decimal(value) : undefined
   if (typeof value !== 'string') return undefined

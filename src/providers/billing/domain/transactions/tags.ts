@@ -1,4 +1,4 @@
-/** The tags of a transaction and their rules (contract, Billing transaction), which are stricter than elsewhere. */
+/** The tags of a transaction and their rules (contract, Billing transaction), which are stricter than others. */
 
 import type { Problem } from '#kernel/error.ts'
 import { tagProblems } from '#kernel/tags.ts'
@@ -8,7 +8,7 @@ const rules = { tagsMax: 50, tagNameMax: 256, tagValueMax: 256 }
 export function transactionTagProblems(tags: unknown): readonly Problem[] {
   const problems = tagProblems(tags, rules)
   if (problems.length > 0) return problems
-  // An object of strings, or there would have been a problem.
+  // It is an object of strings; otherwise there would have been a problem.
   return Object.entries(tags as Readonly<Record<string, string>>).flatMap(([name, value]) =>
     value === ''
       ? [{ path: `tags.${name}`, message: 'a tag value may not be empty', code: 'InvalidTagName' }]

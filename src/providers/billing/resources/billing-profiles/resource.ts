@@ -43,7 +43,7 @@ export function billingProfiles(actions: Readonly<Record<string, Action<object>>
   })
 }
 
-/** A profile names a rate once for a currency. */
+/** A profile may name only one rate per currency. */
 function currencyProblems(properties: object): readonly { path: string; message: string }[] {
   const { exchangeRates = [] } = properties as Partial<BillingProfile>
   const seen = new Set<string>()

@@ -1,4 +1,4 @@
-/** Customers: for whom something was bought. */
+/** Customers: the receivers of purchases. */
 
 import Type, { type Static } from 'typebox'
 import { billingEntity, title } from '../../domain/entity.ts'

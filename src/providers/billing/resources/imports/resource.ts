@@ -1,4 +1,4 @@
-/** Files of transactions as resources: how far each has come, and which of its rows were refused. */
+/** Files of transactions as resources: the progress of each, and its refused rows. */
 
 import { refuse } from '#kernel/error.ts'
 import { nameOf, parentOf } from '#kernel/resource-id.ts'

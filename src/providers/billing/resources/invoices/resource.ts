@@ -1,4 +1,4 @@
-/** Invoices: closed statements, shown with their sums; their summary, and their transactions as one file. */
+/** Invoices: closed statements, shown with their sums; their summary, and their transactions as a file. */
 
 import Type from 'typebox'
 import { refuse } from '#kernel/error.ts'
@@ -30,7 +30,7 @@ import { refuseBilling } from '../../errors.ts'
 
 const dueDays = 30
 const day = 86_400_000
-/** Invoices of one account or profile that a list goes over. */
+/** The number of invoices of one account or profile that a list reads. */
 const invoicesMax = 5000
 
 export function showInvoice(words: VendorWords, statement: Statement): object {
@@ -153,7 +153,7 @@ function orderOf(orderBy: string | null): (a: Statement, b: Statement) => number
   return compiled.compare
 }
 
-/** The vendor's name for the alias of an account: the installation's own. */
+/** The vendor's alias of an account: the installation's own. */
 export function accountOf(defaultAccount: string, name: string): string {
   return name.toLowerCase() === 'default' ? defaultAccount : name
 }
@@ -294,7 +294,7 @@ function readDownload(
 ): Download {
   const opened = seal.open(query.get('download') ?? '', 'download')
   if (opened === undefined) throw refuseBilling.DownloadExpired()
-  // Sealed by `beginDownload` alone.
+  // Only `beginDownload` seals this.
   const download = JSON.parse(opened) as Download
   if (download.expiresAt < now) throw refuseBilling.DownloadExpired()
   return download

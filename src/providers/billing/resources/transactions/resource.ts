@@ -1,4 +1,4 @@
-/** Transactions as resources: one by its id below a profile, and the lists that show them from five sides. */
+/** Transactions as resources: one by its id below a profile, and five lists. */
 
 import Type from 'typebox'
 import type { Action } from '#plane/declare/action.ts'

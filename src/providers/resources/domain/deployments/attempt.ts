@@ -1,4 +1,4 @@
-/** Does a step and answers its refusal instead of throwing it: in a deployment that is news of one resource. */
+/** Does a step and returns its refusal instead of throwing it: in a deployment it is the result of one resource. */
 
 import { ApiError } from '#kernel/error.ts'
 import { TemplateRefusal } from '#template/plan.ts'
@@ -14,7 +14,7 @@ type Attempt<T> =
       readonly error: StepError
     }
 
-/** Faults and the store's failures are thrown on. */
+/** Bugs and failures of the store are thrown. */
 export async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
   try {
     return { kind: 'ok', value: await work() }

@@ -1,12 +1,14 @@
-/** Which background work is of interest to which resources: the end of the one wakes each of the others. */
+/** Tracks which resources wait for which background work: the end of that work wakes each of them. */
 
 import type { PlaneServices } from '#plane/create-plane.ts'
 
-/** So many waits are remembered of one that waits, and of all; what is not remembered is seen at the next look. */
+/**
+ * The number of remembered waits of one waiter, and of all. What is not remembered is noticed at the next check.
+ */
 const ofOneMax = 2_000
 const ofAllMax = 50_000
 
-/** Sends what may begin background work of this resource, whose end is of interest to the one that waits. */
+/** Sends a request that may start background work of this resource, for whose end the waiter wants to be woken. */
 export type Awaiting = <T extends { readonly operation?: unknown }>(
   resourceKey: string,
   waitingKey: string,
@@ -15,7 +17,7 @@ export type Awaiting = <T extends { readonly operation?: unknown }>(
 
 interface Awaited {
   readonly awaiting: Awaiting
-  /** It has ended, and waits for nothing. */
+  /** The waiter has ended, and waits for nothing. */
   forget(waitingKey: string): void
   watchEvents(wake: (key: string) => void, signal: AbortSignal): void
 }
@@ -38,7 +40,7 @@ export function createAwaited(onSettled: PlaneServices['onSettled']): Awaited {
   }
   return {
     async awaiting(resourceKey, waitingKey, send) {
-      // Before it is sent: it may have ended before its answer is here.
+      // Added before it is sent: the work may have ended before its answer arrives.
       add(resourceKey, waitingKey)
       const answer = await send()
       if (answer.operation === undefined) drop(resourceKey, waitingKey)
@@ -59,7 +61,7 @@ export function createAwaited(onSettled: PlaneServices['onSettled']): Awaited {
   }
 }
 
-/** Was it not there? */
+/** Returns whether it was missing. */
 function insert(sets: Map<string, Set<string>>, key: string, member: string): boolean {
   const known = sets.get(key)
   if (known?.has(member) === true) return false
@@ -68,7 +70,7 @@ function insert(sets: Map<string, Set<string>>, key: string, member: string): bo
   return true
 }
 
-/** Was it there? */
+/** Returns whether it was there. */
 function remove(sets: Map<string, Set<string>>, key: string, member: string): boolean {
   const known = sets.get(key)
   if (known?.delete(member) !== true) return false

@@ -10,7 +10,7 @@ interface PropertyChange {
   readonly children?: readonly PropertyChange[]
 }
 
-/** What moves by itself, and says nothing about what a user asked for. */
+/** Without properties that change by themselves and say nothing about the user's request. */
 export function comparable(answer: unknown): unknown {
   if (!isJsonObject(answer)) return answer
   const { systemData: _system, etag: _etag, ...rest } = answer
@@ -20,7 +20,7 @@ export function comparable(answer: unknown): unknown {
   return { ...rest, properties: withoutInstances(kept) }
 }
 
-/** What an engine says of what runs now, at any depth. */
+/** Without an engine's current state, at any depth. */
 function withoutInstances(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutInstances)
   if (!isJsonObject(value)) return value

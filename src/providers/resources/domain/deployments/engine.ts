@@ -1,4 +1,4 @@
-/** What the parts of the deployment type share: from bodies and rows to expanded plans and previews. */
+/** Shared by the parts of the deployment type: turns bodies and rows into expanded plans and previews. */
 
 import { refuse } from '#kernel/error.ts'
 import { nameOf, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
@@ -29,7 +29,7 @@ interface RequestPlace {
   readonly isAccepted?: boolean
 }
 
-/** Throws the refusals of the place and of the body. */
+/** Throws the refusals of the scope and of the body. */
 export async function requestAt(
   deps: DeploymentDependencies,
   { id, context, isAccepted = false }: RequestPlace,
@@ -63,7 +63,7 @@ export function expandAt(
   )
 }
 
-/** Asked for as any client would; who may not read it knows its name, and no more. */
+/** Read like any client's request; a caller who may not read it knows its name and no more. */
 async function managementGroupAs(
   { services, words }: DeploymentDependencies,
   scope: ResourceId,
@@ -79,10 +79,10 @@ async function managementGroupAs(
   return { id: scope.text, name: nameOf(scope), type }
 }
 
-/** In which a management group is read for expressions. */
+/** The version in which a management group is read for expressions. */
 const groupVersion = '2020-05-01'
 
-/** Throws where a deployment that a client sends to more than a group does not say where it is. */
+/** Throws when a client's deployment above a group has no location. */
 export function requireLocation(
   { words }: Pick<DeploymentDependencies, 'words'>,
   id: ResourceId,
@@ -92,7 +92,7 @@ export function requireLocation(
   throw refuse.LocationRequired({}, { target: 'location' })
 }
 
-/** What a stored run was asked for with. */
+/** The request of a stored run. */
 export function storedRequest(
   deps: Pick<DeploymentDependencies, 'seal'>,
   id: ResourceId,
@@ -104,7 +104,7 @@ export function storedRequest(
   return {
     mode,
     template,
-    // Sealed by `modelOf` alone.
+    // Only `modelOf` seals this.
     parameters: JSON.parse(opened) as JsonObject,
     ...(templateLink === undefined ? {} : { templateLink }),
     ...(location === undefined ? {} : { location }),
@@ -157,7 +157,7 @@ function providersOf(plan: Planned): NonNullable<Deployment['providers']> {
   return [...types].map(([namespace, all]) => ({ namespace, types: [...all] }))
 }
 
-/** Edges that are kept for showing; what the engine goes by is the plan itself. */
+/** The number of edges stored for display; the engine follows the plan itself. */
 const dependenciesMax = 4000
 
 function dependenciesOf(plan: Planned): Deployment['dependencies'] {

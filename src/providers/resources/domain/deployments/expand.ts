@@ -1,4 +1,4 @@
-/** From a request to a plan, made in a thread with what this installation says of itself. Writes nothing. */
+/** Turns a request into a plan, in a thread, with the facts of this installation. Writes nothing. */
 
 import type { Principal } from '#kernel/principal.ts'
 import {
@@ -28,17 +28,17 @@ interface ExpandDependencies {
   readonly words: VendorWords
   readonly tenantId: string
   publicUrl(): string
-  /** What providers offer, by their namespaces in lower case. */
+  /** What providers offer, by namespace in lower case. */
   offers(): Readonly<Record<string, JsonObject>>
   readonly takesAnyType: boolean
   readonly roles: Readonly<Record<string, string>>
-  /** A management group as whoever deploys sees it. Throws where there is none. */
+  /** A management group as the deploying caller sees it. Throws when there is none. */
   managementGroup(id: ResourceId, occasion: Occasion): Promise<JsonObject>
 }
 
 export interface Expanded {
   readonly plan: Planned
-  /** Texts that came in as secure parameters. */
+  /** Texts of secure parameters. */
   readonly secrets: readonly string[]
   /** The template and the arguments as JSON. */
   readonly texts: { readonly template: string; readonly parameters: string }
@@ -47,16 +47,16 @@ export interface Expanded {
 export interface Occasion {
   readonly id: ResourceId
   readonly deployer: Principal
-  /** Of the run: everything that chance or time decides comes of these two, also after a restart. */
+  /** The id of the run: everything that depends on chance or time derives from these two, also after a restart. */
   readonly run: string
   readonly startedAt: number
-  /** Carried out already, or part of what is: it waits for its turn, and is not refused for the allowance. */
+  /** It is accepted, or part of an accepted one: it waits for its turn, and is not refused for the quota. */
   readonly isAccepted: boolean
-  /** Begun by another deployment. */
+  /** Another deployment started it. */
   readonly isNested: boolean
 }
 
-/** Throws `InvalidTemplate` with every problem there is. */
+/** Throws `InvalidTemplate` with all problems. */
 export async function expandRequest(
   deps: ExpandDependencies,
   request: DeploymentRequest,
@@ -82,7 +82,7 @@ export async function expandRequest(
   return { plan, secrets: answer.value.secrets, texts: { template, parameters } }
 }
 
-/** A template that takes too long or too much is refused as one that is wrong. */
+/** A template that takes too long or too much memory is refused like a wrong one. */
 export async function refusing<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -125,7 +125,7 @@ async function contextOf(
   }
 }
 
-/** What expressions may know of the scope that is deployed to, and of those around it. */
+/** What expressions may read of the scope of the deployment, and of those around it. */
 async function placeOf(
   deps: ExpandDependencies,
   occasion: Occasion,
@@ -167,10 +167,10 @@ async function groupOf(
   }
 }
 
-/** Where a deployment goes to. */
+/** The kind of scope that a deployment is for. */
 type DeploymentPlace = 'group' | 'subscription' | 'managementGroup' | 'tenant'
 
-/** Is the deployment at a place where one can be? */
+/** Whether a deployment may be at this scope. */
 export function deploysTo(id: ResourceId, words: VendorWords): DeploymentPlace | undefined {
   const scope = scopeOf(id)
   const [first, ...more] = scope.segments

@@ -1,4 +1,4 @@
-/** Looks after an operation that somebody's request began, with that one's rights. */
+/** Follows an operation that a caller's request started, with that caller's rights. */
 
 import { isTerminalStatus, type OperationStatus } from '#kernel/operation.ts'
 import { isJsonObject } from '#kernel/patch.ts'
@@ -10,11 +10,11 @@ import { attempt } from './attempt.ts'
 
 interface Ended {
   readonly status: number
-  /** Absent where it succeeded. */
+  /** Absent when it succeeded. */
   readonly error?: StepError
 }
 
-/** Undefined while it goes on. `path` is where it is followed, with its query. */
+/** Undefined while it runs. `path` is its status address, with the query. */
 export async function followOperation(
   caller: Caller,
   path: string,
@@ -25,7 +25,7 @@ export async function followOperation(
   if (seen.kind === 'refused') return { status: seen.status, error: seen.error }
   const operation = jsonOf(seen.value.body)
   if (!isJsonObject(operation)) return undefined
-  // An operation says so itself; the plane writes nothing else there.
+  // An operation reports its status; the plane writes nothing else there.
   const status = operation['status'] as OperationStatus
   if (!isTerminalStatus(status)) return undefined
   if (status === 'Succeeded') return { status: 200 }

@@ -1,10 +1,10 @@
-/** What a resource group holds, page by page. */
+/** The members of a resource group, page by page. */
 
 import type { ResourceId } from '#kernel/resource-id.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
 
 const pageSize = 500
-/** The version used for types that take every one. */
+/** The version used for types that accept every version. */
 const anyDate = '2025-01-01'
 
 export interface Member {
@@ -13,7 +13,7 @@ export interface Member {
   readonly version: string
 }
 
-/** The resources of a group that are nobody's children, with the newest version of their types. */
+/** The resources of a group that are not children, with the newest version of their types. */
 export async function* membersOf(
   listTracked: PlaneServices['listTracked'],
   scope: ResourceId,

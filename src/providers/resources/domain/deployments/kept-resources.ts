@@ -13,31 +13,31 @@ import { uuidOf } from '../evaluation/uuid-of.ts'
 /** More names than this are not recorded. A complete deployment then deletes nothing and says so. */
 const namesMax = 10_000
 
-/** The run of a nested deployment, the same whenever its parent's run sends it. */
+/** The run of a nested deployment; the same whenever its parent's run sends it. */
 export function nestedRunOf(parentRun: string, node: Pick<PlanNode, 'key'>): string {
   return uuidOf(`${parentRun} nested ${node.key}`)
 }
 
-/** How far one run of a deployment has come. */
+/** The progress of one run of a deployment. */
 export interface RunRecord {
   readonly state: string
   readonly progress: Progress | undefined
 }
 
-/** Undefined when the record was deleted or written by another deployment since. */
+/** Undefined when the record was deleted or another deployment has written it since. */
 export async function recordOfRun(
   reader: Reader,
   id: string,
   run: string,
 ): Promise<RunRecord | undefined> {
-  // Rows at ids of this type were made by its `toModel`, and observed by its reconciler.
+  // The type's `toModel` made the rows, and its reconciler observed them.
   const found = await reader.get(id)
   if (found === undefined || (found.model as Deployment).run !== run) return undefined
   const progress = found.observed as Progress | undefined
   return { state: found.state, progress: progress?.run === run ? progress : undefined }
 }
 
-/** Keys of the resources that a deployment's steps make or name. Undefined when one of them is not known. */
+/** The keys of the resources that a deployment's steps make or name. Undefined when one is unknown. */
 export function namesIn(steps: readonly StepRecord[]): readonly string[] | undefined {
   const names = new Set<string>()
   for (const { verb, id, names: inner } of steps) {

@@ -1,23 +1,25 @@
-/** Follows links to templates and parameter files, where the operator allowed their address. Fetches nothing itself. */
+/** Follows links to templates and parameter files whose address the operator allowed. It fetches nothing itself. */
 
 import { isJsonObject } from '#kernel/patch.ts'
 import { refuseDeployment } from '../../errors.ts'
 
-/** What a link leads to, or why it is not followed. */
+/** The target of a link, or why it is not followed. */
 export type LinkedText =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly reason: string }
 
-/** The way to what lies outside of the installation. */
+/** Fetches links to other servers. */
 export interface TemplateLinks {
   /**
-   * The text at an address. Follows no redirect, reaches only what the operator allowed, and reads a bounded
-   * amount in a bounded time. Throws nothing.
+   * The text at an address. It follows no redirect, contacts only what the operator allowed, and reads a bounded
+   * amount in a bounded time. Never throws.
    */
   read(uri: string): Promise<LinkedText>
 }
 
-/** As it is recorded and shown: an address without a query, which may hold a key, or the id of a template spec. */
+/**
+ * The recorded and shown form: an address without its query, which may contain a key, or the id of a template spec.
+ */
 export interface ShownLink {
   readonly uri?: string
   readonly id?: string
@@ -31,7 +33,7 @@ export interface Followed {
 
 const shownMax = 500
 
-/** Undefined where there is no link. Throws `InvalidContentLink` when it cannot be followed. */
+/** Undefined without a link. Throws `InvalidContentLink` when it cannot be followed. */
 export async function followLink(
   link: unknown,
   links: TemplateLinks | undefined,

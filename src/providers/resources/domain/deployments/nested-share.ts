@@ -5,10 +5,10 @@
 
 import { refuseDeployment } from '../../errors.ts'
 
-/** With all that is nested, at any depth. */
+/** With everything nested, at any depth. */
 export const nestResourcesMax = 10_000
 
-/** Throws for a deployment of more resources than its share. */
+/** Throws for a deployment with more resources than its share. */
 export function requireShare(name: string, resources: number, share: number): void {
   if (resources <= share) return
   throw refuseDeployment.NestedResourcesExceeded({
@@ -19,7 +19,7 @@ export function requireShare(name: string, resources: number, share: number): vo
   })
 }
 
-/** Of each of the deployments nested directly in one that has so many resources. */
+/** The share of each deployment nested directly in one with so many resources. */
 export function shareOfNested(share: number, resources: number, nested: number): number {
   return nested === 0 ? 0 : Math.max(0, Math.floor((share - resources) / nested))
 }

@@ -6,22 +6,22 @@
 import { refuseDeployment } from '../../errors.ts'
 
 export const nestingLimits = {
-  /** Levels below the deployment that a client sent. */
+  /** Levels below a client's deployment. */
   depth: 8,
-  /** Nested deployments that one request may begin, at all levels together. Counted by each replica for itself. */
+  /** Nested deployments that one request may start, on all levels together. Each replica counts for itself. */
   deployments: 800,
 } as const
 
-/** Trees whose deployments are counted at the same time; the one that began first is forgotten. */
+/** Trees whose deployments are counted at the same time; the oldest is forgotten. */
 const treesMax = 1000
 
 export interface Nesting {
-  /** The run of the deployment that a client sent. */
+  /** The run of the client's deployment. */
   readonly root: string
   /** 1 for a deployment directly inside it. */
   readonly depth: number
   readonly parent: { readonly id: string; readonly run: string }
-  /** Resources it may have with all that is nested in it; `nested-share.ts`. */
+  /** The resources it may have with everything nested in it; see `nested-share.ts`. */
   readonly share?: number
 }
 
@@ -32,24 +32,24 @@ interface NestedRun {
 
 const nestedRuns = new WeakMap<object, NestedRun>()
 
-/** Says which run the PUT of this very body begins, and inside which deployment. */
+/** Records the run that the PUT of this very body starts, and the deployment that contains it. */
 export function assignNestedRun(body: object, nested: NestedRun): void {
   nestedRuns.set(body, nested)
 }
 
-/** Undefined for a body that came from a client. */
+/** Undefined for a body from a client. */
 export function nestedRunIn(body: unknown): NestedRun | undefined {
   return typeof body === 'object' && body !== null ? nestedRuns.get(body) : undefined
 }
 
 const runs = new WeakMap<object, string>()
 
-/** Says which run the PUT of this very body begins: of a deployment that a stack begins. */
+/** Records the run that the PUT of this very body starts: that of a stack's deployment. */
 export function assignRun(body: object, run: string): void {
   runs.set(body, run)
 }
 
-/** Undefined for a body that came from a client. */
+/** Undefined for a body from a client. */
 export function runIn(body: unknown): string | undefined {
   return typeof body === 'object' && body !== null ? runs.get(body) : undefined
 }

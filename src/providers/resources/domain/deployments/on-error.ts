@@ -16,7 +16,7 @@ export const deploymentName = {
   rule: '1 to 64 letters, digits, or any of "-._()"',
 }
 
-/** Undefined where nothing is asked for. Throws where what is asked for cannot be done. */
+/** Undefined when none is requested. Throws when the requested one is impossible. */
 export function fallbackIn(
   properties: Readonly<Record<string, unknown>>,
 ): DeploymentRequest['onError'] {
@@ -37,8 +37,8 @@ function notServed(reason: string): Error {
 }
 
 /**
- * The deployment that is meant, found when the request is made: a later one does not count. Throws where there is none, and
- * where the caller may not read it or carry it out.
+ * The intended deployment, found at the time of the request: a later one does not count. Throws when there is none,
+ * and when the caller may not read or deploy it.
  */
 export async function fallbackAt(
   context: Pick<Context, 'reader' | 'may' | 'words' | 'principal'>,
@@ -49,7 +49,7 @@ export async function fallbackAt(
   if (onError === undefined) return undefined
   if (isNested) throw notServed('only the outermost deployment falls back')
   const { type: kind, deploymentName: name } = onError
-  // Asked first, so that nobody learns by the refusal what is there.
+  // Checked first, so that a refusal does not reveal what exists.
   if (name !== undefined) await requireRights(context, siblingOf(id, name))
   const found =
     name === undefined
@@ -73,24 +73,24 @@ async function requireRights(
   await requireRight(context, `${type}/write`, id)
 }
 
-/** A nested one is a part of another: by itself, in complete mode, it would delete the rest of what that one made. */
+/** A nested deployment is part of another one: by itself, in complete mode, it would delete what the other made. */
 function isMeant({ id, state, model }: Resource<Deployment>, own: ResourceId): boolean {
   return state === 'Succeeded' && model.nesting === undefined && id.key !== own.key
 }
 
-/** A deployment of the same scope. */
+/** The path of a deployment at the same scope. */
 export function siblingOf(id: ResourceId, name: string): string {
   return `${id.text.slice(0, id.text.lastIndexOf('/'))}/${name}`
 }
 
-/** Finds the last successful deployment of a scope; only so many are kept. */
+/** Finds the last successful deployment of a scope; a bounded number is kept. */
 async function lastSuccessful(
   reader: Reader,
   id: ResourceId,
 ): Promise<Resource<Deployment> | undefined> {
   const under = id.key.slice(0, id.key.lastIndexOf('/'))
   let last: Resource<Deployment> | undefined
-  // Rows of this type were made by its `toModel`.
+  // The type's `toModel` made the rows.
   for await (const row of reader.each({ type, under }) as AsyncIterable<Resource<Deployment>>) {
     if (isMeant(row, id) && row.model.startedAt >= (last?.model.startedAt ?? 0)) last = row
   }
@@ -104,12 +104,12 @@ interface Repeated {
 
 const repeated = new WeakMap<object, Repeated>()
 
-/** Says that the PUT of this very body carries out an earlier deployment once more. */
+/** Records that the PUT of this very body repeats an earlier deployment. */
 export function assignRepeated(body: object, one: Repeated): void {
   repeated.set(body, one)
 }
 
-/** Undefined for a body that came from a client. */
+/** Undefined for a body from a client. */
 export function repeatedIn(body: unknown): Repeated | undefined {
   return typeof body === 'object' && body !== null ? repeated.get(body) : undefined
 }

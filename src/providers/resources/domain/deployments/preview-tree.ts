@@ -19,7 +19,10 @@ import { fallbackAt } from './on-error.ts'
 import { asTentative, lacksOfOutputs, type Preview, previewPlan } from './preview.ts'
 import type { Redaction } from './redact.ts'
 
-/** What is made of each preview, in the order of the plans; `deploymentId` is of the deployment whose template has it. */
+/**
+ * Called for each preview, in the order of the plans; `deploymentId` is that of the deployment whose template has
+ * it.
+ */
 type Visit = (
   preview: Preview,
   level: { readonly redaction: Redaction; readonly deploymentId: string },
@@ -29,7 +32,7 @@ interface Level {
   readonly id: ResourceId
   readonly expanded: Expanded
   readonly depth: number
-  /** Resources that it may have with all that is nested in it. */
+  /** The resources it may have with everything nested in it. */
   readonly share: number
   readonly isTentative: boolean
 }
@@ -58,7 +61,7 @@ export async function previewTree(
   }
   const walk: Walk = { deps, context, visit, refusals: [], lacks: new Lacks(), nested: 0 }
   await previewLevel(walk, { id, expanded, depth, isTentative: false, share })
-  // Beside what is nested others go on, and may make it until then.
+  // Others run beside a nested deployment, and may create it until then.
   const lacking = depth === 0 ? walk.lacks.forGood() : []
   const refusals = [...walk.refusals, ...lacking].filter(
     ({ code }) => validation !== 'ProviderNoRbac' || code !== 'AuthorizationFailed',
@@ -109,7 +112,7 @@ async function previewLevel(walk: Walk, level: Level): Promise<void> {
   }
 }
 
-/** What a secret lacks may be made before it is asked for. */
+/** What a secret lacks may be created before it is read. */
 const ofVault = new Set(['ParameterSecretNotFound', 'LinkedAuthorizationFailed'])
 
 type Inside =
@@ -134,7 +137,7 @@ async function insideOf(
     return { kind: 'unknown', node, reason: tooMuch }
   }
   const made = await attempt(async () => {
-    // Its root was let in: what is nested waits for the allowance, and is no refusal for want of it.
+    // The root was admitted: nested ones wait for the quota, and are not refused for it.
     const request = await requestAt(deps, { id, context, isAccepted: true }, body)
     await fallbackAt(context, id, request, true)
     return expandAt(deps, request, {
@@ -148,7 +151,7 @@ async function insideOf(
   })
   if (made.kind === 'ok') return { kind: 'expanded', id, expanded: made.value }
   const isLate = isTentative || node.dependsOn.length > 0
-  // A management group that it goes to may be made before it.
+  // Its management group may be created before it.
   if (isLate && (ofVault.has(made.error.code) || made.status === 404)) {
     return { kind: 'unknown', node, reason: made.error.message }
   }

@@ -25,7 +25,7 @@ export type Preview =
       readonly status: number
       readonly after: unknown
       readonly etag: string | undefined
-      /** `after` is the resource as it stands. */
+      /** `after` is the current resource. */
       readonly isUnchanged: boolean
     }
   | {
@@ -34,12 +34,12 @@ export type Preview =
       readonly error: ErrorDetail
       readonly lack?: Lack | undefined
     }
-  /** It cannot be known before what it depends on is there. */
+  /** Unknown before its dependencies exist. */
   | {
       readonly kind: 'unknown'
       readonly node: PlannedNode
       readonly reason: string
-      /** It is refused after all where nothing makes what it lacks. */
+      /** Refused after all when nothing creates what it lacks. */
       readonly lack?: Lack | undefined
     }
 
@@ -55,13 +55,13 @@ interface Prepared {
   readonly securePaths: readonly string[]
 }
 
-/** References to references are followed this deep. */
+/** The depth to which references to references are followed. */
 const wavesMax = 10
 
-/** Resources shown between two pauses, in which the server does other work. */
+/** The resources shown between two pauses, in which the server does other work. */
 const shownAtOnce = 16
 
-/** Refusals of the address alone: the namespace, the type, the version, the method. No body is needed for them. */
+/** Refusals of the address alone: the namespace, the type, the version, the method. They need no body. */
 const ofAddress = new Set([
   'InvalidRequestUri',
   'InvalidSubscriptionId',
@@ -75,7 +75,7 @@ const ofAddress = new Set([
   'AuthorizationFailed',
 ])
 
-/** Refusals that no other resource's coming into being can mend. */
+/** Refusals that no other resource's creation can cure. */
 const certain = new Set([
   ...ofAddress,
   'InvalidRequestContent',
@@ -148,9 +148,7 @@ export async function previewPlan(
   const created = new Set(
     [...answers].flatMap(([key, one]) => (one.kind === 'ok' && one.status === 201 ? [key] : [])),
   )
-  /**
-   * What is not certain to be there: it is refused, or not known, or made by a nested deployment, or waits for such.
-   */
+  /** Resources that may be missing: refused, unknown, made by a nested deployment, or waiting for such. */
   const open = new Set<string>()
   const show = (node: PlannedNode): Preview => {
     const early = unsendable.get(node.key)
@@ -198,7 +196,7 @@ export async function previewPlan(
   return { previews, redaction }
 }
 
-/** What their addresses alone are refused for, of resources whose bodies are not known yet or are checked elsewhere. */
+/** Refusals of addresses, for resources whose bodies are unknown or checked elsewhere. */
 async function refusedAddresses(
   { caller, principal, correlationId, signal }: PreviewDependencies,
   nodes: readonly PlannedNode[],
@@ -225,7 +223,7 @@ interface Wave {
   readonly plan: Planned
   /** Planned nodes by their ids in lower case. */
   readonly planned: ReadonlyMap<string, PlannedNode>
-  /** Answers of the previous wave's dry run, by the keys of their nodes. */
+  /** Answers of the previous wave's dry run, by node keys. */
   readonly answers: ReadonlyMap<string, DryRunResult>
   readonly settled: ReadonlyMap<string, Preview>
 }
@@ -258,7 +256,7 @@ async function prepareNode(
   return { kind: 'unknown', node, reason: error.message, lack }
 }
 
-/** What outputs ask for and is not there. */
+/** What outputs read and does not exist. */
 export async function lacksOfOutputs(
   deps: PreviewDependencies,
   { plan }: Expanded,
@@ -267,7 +265,7 @@ export async function lacksOfOutputs(
   const made = plan.nodes.filter(({ existing }) => !existing)
   const planned = new Set(made.map(({ id }) => id.toLowerCase()))
   const found: Lack[] = []
-  // Whether it is there is all that is asked. Past the room nothing is looked at, and nothing is certain.
+  // Only its existence matters. Beyond the limit nothing is read, and nothing is certain.
   const room = newAnswerRoom()
   for (const output of plan.outputs) {
     if (room.left < 0) break
@@ -281,7 +279,7 @@ export async function lacksOfOutputs(
   return found
 }
 
-/** Asks for what an output needs first, but for what the plan itself makes. Throws what the answers refuse. */
+/** Fetches what an output reads first, except what the plan itself makes. Throws the refusals of the answers. */
 async function askAround(
   asking: Asking,
   planned: ReadonlySet<string>,
@@ -296,7 +294,7 @@ async function askAround(
   }
 }
 
-/** Where others are made first, only what none of them can mend is a refusal; the rest is not known yet. */
+/** When others are created first, only what none of them can cure is a refusal; the rest is unknown. */
 export function asTentative(previews: readonly Preview[]): readonly Preview[] {
   return previews.map((one) =>
     one.kind === 'refused' && !certain.has(one.error.code)

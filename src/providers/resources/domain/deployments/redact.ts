@@ -3,11 +3,14 @@
 import { isJsonObject } from '#kernel/patch.ts'
 import { longLength, mask, SecretFinder } from './secret-finder.ts'
 
-/** Above this many secrets, or characters of them, every text and number is masked instead of looking for each secret. */
+/**
+ * Above this number of secrets, or characters in them, every text and number is masked instead of searching for
+ * each secret.
+ */
 export const secretsMax = 1_000
 const secretCharactersMax = 64 * 1024
 
-/** Every text, and every number's text, in a value: what must not be seen of a secure one. */
+/** Every text, and every number's text, in a value: what must not be shown of a secure one. */
 export function secretsIn(value: unknown): readonly string[] {
   if (typeof value === 'string') return value === '' ? [] : [value]
   if (typeof value === 'number' || typeof value === 'bigint') return [String(value)]
@@ -24,7 +27,7 @@ export class Redaction {
   readonly #isTooMany: boolean
   readonly #texts: ReadonlySet<string>
   readonly #long: SecretFinder
-  /** Those that may go through several parts of an id. */
+  /** The secrets that may span several parts of an id. */
   readonly #paths: SecretFinder
   readonly #words: SecretFinder
   readonly #ids: Iterable<string>
@@ -60,7 +63,7 @@ export class Redaction {
     }
     if (Array.isArray(value)) return value.map((one) => this.#of(one))
     if (!isJsonObject(value)) return value
-    // Too many to look for: names stay, or all would become one.
+    // Too many to search: names stay, or all would become the same.
     const entries = Object.entries(value).map(([name, one]) => [this.#text(name), this.#of(one)])
     return Object.fromEntries(entries)
   }
@@ -76,13 +79,15 @@ export class Redaction {
     return made + this.#words.masked(left.slice(from))
   }
 
-  /** In a body an id is whole, and a secret that a template puts into a name is known together with that name. */
+  /**
+   * In a body an id is complete, and a secret that a template puts into a name is known together with that name.
+   */
   #id(id: string, isWhole: boolean): string {
     this.#known ??= this.#knownIds()
     let before = ''
     let place: 'start' | 'type' | 'namespace' | 'name' = 'start'
     const shown = id.split('/').map((part) => {
-      // None that is longer is known.
+      // No longer one is known.
       if (before.length <= this.#knownLengthMax) {
         before += place === 'start' ? '' : `/${part.toLowerCase()}`
       }
@@ -105,7 +110,7 @@ export class Redaction {
 
 const idPattern = /\/(?:subscriptions|providers)\/[^\s'"<>?#]*/giu
 
-/** In lower case, with the ids that they are in. */
+/** In lower case, with the ids that contain them. */
 function withParents(ids: Iterable<string>): ReadonlySet<string> {
   const all = new Set<string>()
   for (const id of ids) {

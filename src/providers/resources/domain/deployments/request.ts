@@ -1,4 +1,4 @@
-/** Reads the body of a deployment as leniently as known clients need, and refuses what cannot be followed. */
+/** Parses the body of a deployment as leniently as known clients need, and refuses what cannot be done. */
 
 import { isJsonObject } from '#kernel/patch.ts'
 import type { JsonObject } from '#template/plan.ts'
@@ -17,11 +17,11 @@ import type { specTemplate } from './template-specs.ts'
 interface RequestDependencies {
   readonly threads: TemplateThreads
   readonly links?: TemplateLinks
-  /** The template of a template spec, where the link names one. */
+  /** The template of a template spec, if the link names one. */
   spec(link: unknown): ReturnType<typeof specTemplate>
 }
 
-/** What links lead to is read here, once: what is stored and deployed is what was found. */
+/** Links are read here, once: what is stored and deployed is what was found. */
 export async function readRequest(
   { threads, links, spec: specOf }: RequestDependencies,
   body: unknown,
@@ -54,7 +54,7 @@ export async function readRequest(
     ...(spec === undefined ? {} : { templateLink: spec.link }),
     ...(template === undefined ? {} : { templateLink: template.link }),
     ...(typeof location === 'string' && location !== '' ? { location } : {}),
-    // The schema of the body lets strings through only.
+    // The schema of the body allows only strings.
     ...(isJsonObject(tags) ? { tags: tags as Readonly<Record<string, string>> } : {}),
     ...(validationLevel === undefined ? {} : { validationLevel }),
     ...(debugLevel === undefined ? {} : { debugLevel }),
@@ -62,7 +62,7 @@ export async function readRequest(
   }
 }
 
-/** Throws for what would have to be done and is not: nothing is dropped without a word. */
+/** Throws for what is not supported: nothing is silently dropped. */
 function requireServed(properties: Readonly<Record<string, unknown>>): void {
   const { extensionConfigs } = properties
   const refuse = (name: string, reason: string): never => {
@@ -75,7 +75,7 @@ function requireServed(properties: Readonly<Record<string, unknown>>): void {
 
 const details = ['requestContent', 'responseContent'] as const
 
-/** What is recorded of each resource besides: in the spelling of the family. Undefined where nothing is. */
+/** What is also recorded of each resource, in the family's spelling. Undefined for nothing. */
 function debugLevelOf(given: unknown): string | undefined {
   const level = isJsonObject(given) ? given['detailLevel'] : undefined
   if (level === undefined || level === null) return undefined
@@ -99,7 +99,7 @@ function levelOf(given: unknown): ValidationLevel | undefined {
   throw refuseDeployment.DeploymentSettingNotServed({ name: 'validationLevel', reason })
 }
 
-/** Read as text, so that what is wrong with it is told with its line and column. */
+/** Read as text, so that its problems have lines and columns. */
 async function followedTemplate(
   { text, link }: Followed,
   threads: TemplateThreads,
@@ -134,13 +134,13 @@ function modeOf(given: unknown): DeploymentMode {
 }
 
 function parsed(given: unknown, path: string): JsonObject {
-  // It came out of a JSON parser.
+  // It came from a JSON parser.
   if (isJsonObject(given)) return given as JsonObject
   const message = 'expected an object'
   throw refuseTemplate([{ line: 0, column: 0, path: `properties.${path}`, message }])
 }
 
-/** Throws for a nested deployment in complete mode: only a deployment that a client sends may delete. */
+/** Throws for a nested deployment in complete mode: only a client's deployment may delete. */
 export function requireIncremental(body: unknown): void {
   const { properties } = isJsonObject(body) ? body : {}
   const mode = isJsonObject(properties) ? properties['mode'] : undefined

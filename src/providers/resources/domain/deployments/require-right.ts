@@ -1,4 +1,4 @@
-/** Asks for a right on what a request refers to, before anything is said of whether it is there. */
+/** Requires a right on what a request refers to, before anything reveals whether it exists. */
 
 import type { ResourceId } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'

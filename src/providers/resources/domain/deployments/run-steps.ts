@@ -1,6 +1,6 @@
 /**
- * The steps of one run: what was sent, what came of it, and what can be sent next. Everything is in memory; what a
- * restart needs is in the records that `all` gives.
+ * The steps of one run: what was sent, its result, and what can be sent next. Everything is in memory; a restart
+ * needs only the records of `all`.
  */
 
 import type { Clock } from '#kernel/ports.ts'
@@ -10,7 +10,7 @@ import type { PlannedNode } from '../evaluation/remote-plan.ts'
 import type { Expanded } from './expand.ts'
 import { Redaction, secretsAt } from './redact.ts'
 
-/** Characters of all that is recorded of requests and answers of one deployment. */
+/** The characters of all recorded requests and answers of one deployment. */
 const contentLengthMax = 256 * 1024
 
 export class RunSteps {
@@ -18,11 +18,11 @@ export class RunSteps {
   readonly #clock: Clock
   readonly #steps: Map<string, StepRecord>
   readonly #secrets: Set<string>
-  /** Of the secrets as they were when it was made. */
+  /** For the secrets at the time it was made. */
   #redaction: Redaction | undefined
   readonly #contents = new Map<string, Pick<StepRecord, 'request' | 'response'>>()
   #contentLeft = contentLengthMax
-  /** Sent in this process, and not answered yet. */
+  /** Sent by this process, and not answered yet. */
   readonly #underway = new Set<string>()
 
   constructor({ plan, secrets }: Expanded, recorded: readonly StepRecord[], clock: Clock) {
@@ -58,7 +58,7 @@ export class RunSteps {
     return { key, id, verb, state: 'Running', startedAt: this.#clock.now() }
   }
 
-  /** The step counts as sent while the work goes on. */
+  /** The step counts as sent while the work runs. */
   async during(step: StepRecord, work: () => Promise<void>): Promise<void> {
     this.#underway.add(step.key)
     try {
@@ -79,7 +79,7 @@ export class RunSteps {
     else this.settle(step, { status, operation: operation.statusPath })
   }
 
-  /** Recorded with the step when that is settled. */
+  /** Recorded with the step when it is settled. */
   noteContent(
     { key }: Pick<StepRecord, 'key'>,
     content: Pick<StepRecord, 'request' | 'response'>,
@@ -99,7 +99,7 @@ export class RunSteps {
     this.settle(step, { state: 'Failed', error, status, endedAt: this.#clock.now() })
   }
 
-  /** What is at these paths is masked in everything that is recorded from now on. */
+  /** Masks the values at these paths in everything that is recorded from now on. */
   hide(body: unknown, paths: readonly string[]): void {
     const before = this.#secrets.size
     for (const secret of secretsAt(body, paths)) this.#secrets.add(secret)

@@ -39,12 +39,12 @@ import { RunSteps } from './run-steps.ts'
  * fifth more on a disk that flushes in 0.2 ms.
  */
 const requestsAtOnceMax = 128
-/** Characters of the outputs of one deployment, as JSON: each list of deployments shows them. */
+/** The characters of one deployment's outputs as JSON: each list of deployments shows them. */
 const outputsLengthMax = 512 * 1024
-/** One step records what it has done after this long. */
+/** A step of the reconciler records its progress after this long. */
 const stepSeconds = 1
 const activeCode = 'DeploymentActive'
-/** In which what is fallen back to is sent. */
+/** The version in which the fallback is sent. */
 const recordVersion = '2025-03-01'
 
 export interface RunDependencies {
@@ -60,7 +60,7 @@ export interface RunDependencies {
 export interface Run {
   readonly id: string
   progress(): Progress
-  /** Looks after the operations that are waited for. */
+  /** Checks the operations that are awaited. */
   look(): Promise<void>
   /** Sends what can be sent now. */
   advance(): Promise<void>
@@ -70,7 +70,7 @@ interface RunOrigin {
   readonly id: ResourceId
   readonly model: Deployment
   readonly expanded: Expanded
-  /** What was recorded last, perhaps of an earlier run. */
+  /** The last record, perhaps of an earlier run. */
   readonly last: Progress | undefined
 }
 
@@ -85,7 +85,7 @@ class DeploymentRun implements Run {
   readonly #deploymentId: ResourceId
   readonly #plan: Planned
   readonly #steps: RunSteps
-  /** The runs of the nested deployments, by the keys of their nodes. */
+  /** The runs of the nested deployments, by node key. */
   readonly #nested: ReadonlyMap<string, string>
   #outputs: Progress['outputs']
   #sealedOutputs: string | undefined
@@ -165,7 +165,7 @@ class DeploymentRun implements Run {
     if (this.#endedAt === undefined && !isOpen()) await this.#finish()
   }
 
-  /** A failed one goes on with what it falls back to. */
+  /** A failed one continues with its fallback. */
   #phase(): Progress['phase'] {
     const phase = this.#ownPhase()
     if (phase !== 'failed' || this.#model.onError === undefined) return phase
@@ -191,7 +191,7 @@ class DeploymentRun implements Run {
     const path = siblingOf(this.#deploymentId, onError.deploymentName)
     const run = this.#fallbackRun
     const done = await attempt(async () => {
-      // Rows at ids of this type were made by its `toModel`.
+      // The type's `toModel` made the rows at its ids.
       const model = (await reader.get(path))?.model as Deployment | undefined
       // It was sent before a restart.
       if (model?.run === run) return
@@ -220,7 +220,7 @@ class DeploymentRun implements Run {
     }
   }
 
-  /** As the one who deploys. */
+  /** As the deploying caller. */
   get #sender(): Pick<Asking, 'principal' | 'correlationId'> {
     return { principal: this.#model.deployer, correlationId: this.#model.correlationId }
   }
@@ -233,10 +233,10 @@ class DeploymentRun implements Run {
     return this.#steps.during(step, async () => {
       const done = await attempt(work)
       if (done.kind === 'ok') this.#steps.answered(step, done.value)
-      // Another writer made it after it was looked for: it is left alone.
+      // Another writer created it after the check: it is not changed.
       else if (isOnlyNew && done.status === 412) this.#steps.succeed(step, { status: 200 })
       else if (done.error.code === activeCode && (await this.#recordOf(step)) !== undefined) {
-        // It was sent before a restart and runs: it is followed by its record.
+        // It was sent before a restart and runs: its record is followed.
         this.#steps.settle(step, { status: 202 })
       } else this.#steps.fail(step, done.error, done.status)
     })
@@ -276,7 +276,7 @@ class DeploymentRun implements Run {
           }
           return answer
         } finally {
-          // A refused one, too.
+          // Also a refused one.
           if (debugLevel.includes('requestContent')) this.#noteRequest(node, body, answered)
         }
       },
@@ -284,7 +284,7 @@ class DeploymentRun implements Run {
     )
   }
 
-  /** A nested deployment is not recorded: what its template calls secure is known in there alone. */
+  /** A nested deployment is not recorded: only its own template knows what is secure in it. */
   #noteRequest(node: PlannedNode, body: unknown, answer: unknown): void {
     if (this.#nested.has(node.key) || !isJsonObject(body)) return
     const { id: path, apiVersion: version } = node
@@ -303,7 +303,7 @@ class DeploymentRun implements Run {
     return { root, depth: depth + 1, parent: { id: this.#deploymentId.text, run }, share }
   }
 
-  /** Complete: what the group holds and the template, with all that is nested in it, lacks. */
+  /** Complete mode: deletes what is in the group and not in the template or anything nested in it. */
   async #sweep(): Promise<void> {
     const { awaiting, caller, clock, listTracked } = this.#deps
     const id = this.#deploymentId
@@ -364,7 +364,7 @@ class DeploymentRun implements Run {
     return names === undefined ? {} : { names }
   }
 
-  /** The record of a nested deployment, while it is of the run that was begun here. */
+  /** The record of a nested deployment, while it is of the run that was started here. */
   async #recordOf({ key, id }: StepRecord): Promise<RunRecord | undefined> {
     const run = this.#nested.get(key)
     return run === undefined ? undefined : recordOfRun(this.#deps.reader, id, run)
@@ -390,7 +390,7 @@ class DeploymentRun implements Run {
   }
 }
 
-/** Why what it fell back to did not become of it either. */
+/** Why the fallback failed as well. */
 function withCause(error: StepError, fallback: StepError | undefined): StepError {
   if (fallback === undefined) return error
   const { code, message } = fallback

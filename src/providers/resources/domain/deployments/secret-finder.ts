@@ -1,11 +1,11 @@
 /**
- * Finds many secrets in a text in one pass over it (Aho and Corasick), however many they are and whatever they have in common:
- * both are written by the caller.
+ * Finds many secrets in a text in one pass (Aho and Corasick), however many there are and whatever they share: the
+ * caller writes both.
  */
 
 export const mask = '*****'
 
-/** From this length on, a text that equals a secret is no chance. */
+/** A text of this length that equals a secret is no coincidence. */
 export const longLength = 8
 
 const fewMax = 16
@@ -13,9 +13,9 @@ const placesMax = 10_000
 
 interface Node {
   readonly next: Map<number, Node>
-  /** The longest end of this that secrets begin with. */
+  /** The longest suffix of this that is a prefix of a secret. */
   fallback: Node | undefined
-  /** Of the longest long secret that ends here, and of all short ones, the longest first. */
+  /** The longest long secret that ends here, and all short ones, the longest first. */
   long: number
   short: readonly number[]
 }
@@ -24,10 +24,13 @@ const newNode = (): Node => ({ next: new Map(), fallback: undefined, long: 0, sh
 
 export class SecretFinder {
   readonly #root = newNode()
-  /** Looked for one by one beforehand, where they are few: most texts have none. */
+  /** When there are few, they are searched one by one first: most texts contain none. */
   readonly #few: readonly string[] | undefined
 
-  /** `asWords`: those shorter than `longLength` count where they are words of their own, with no letter or digit beside them. */
+  /**
+   * `asWords`: secrets shorter than `longLength` count only as words of their own, with no letter or digit beside
+   * them.
+   */
   constructor(secrets: readonly string[], asWords: boolean) {
     this.#few = secrets.length > fewMax ? undefined : secrets
     for (const secret of secrets) {
@@ -54,7 +57,7 @@ export class SecretFinder {
     }
   }
 
-  /** The text with each place masked where one stands; those that overlap become one mask. */
+  /** The text with every occurrence masked; overlapping ones become one mask. */
   masked(text: string): string {
     if (this.#few?.every((secret) => !text.includes(secret)) === true) return text
     const found: [from: number, to: number][] = []
@@ -64,7 +67,7 @@ export class SecretFinder {
       if (at.long > 0) note(found, index + 1 - at.long, index + 1)
       const word = at.short.find((length) => isWord(text, index + 1 - length, index + 1))
       if (word !== undefined) note(found, index + 1 - word, index + 1)
-      // Little else is left of such a text.
+      // Little else would be left of such a text.
       if (found.length > placesMax) return mask
     }
     let made = ''
@@ -94,7 +97,7 @@ function follow(node: Node, code: number): Node {
   return next
 }
 
-/** Ends come in order; whatever the new one overlaps becomes one with it. */
+/** Ends come in order; everything the new one overlaps is merged with it. */
 function note(found: [from: number, to: number][], from: number, to: number): void {
   let begin = from
   for (let last = found.at(-1); last !== undefined && last[1] > begin; last = found.at(-1)) {
@@ -111,7 +114,7 @@ function isWord(text: string, from: number, to: number): boolean {
 
 function isLetter(text: string, at: number): boolean {
   const code = text.charCodeAt(at)
-  // Beyond the text it is no number.
+  // Outside the text it is no number.
   if (!(code >= 128)) {
     return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57)
   }

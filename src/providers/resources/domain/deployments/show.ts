@@ -1,4 +1,4 @@
-/** A deployment as it is answered (template facts 5). */
+/** The wire form of a deployment (template facts 5). */
 
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { Deployment, Progress, StepRecord } from '../../resources/deployments/model.ts'
@@ -61,7 +61,7 @@ export function showDeployment(
   }
 }
 
-/** A canceled deployment has no step that failed, and says so all the same. */
+/** A canceled deployment has no failed step, but has an error all the same. */
 function errorOf(state: string, seen: Progress | undefined): object {
   if (state === 'Succeeded') return {}
   if (state === 'Canceled') return { error: deploymentCanceled }

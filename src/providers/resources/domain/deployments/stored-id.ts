@@ -1,4 +1,4 @@
-/** The paths of a deployment: with `providers`, as it is stored, and without, as its operations are asked for. */
+/** The paths of a deployment: with `providers`, as it is stored, and without, as its operations are read. */
 
 import {
   extensionOf,
@@ -11,7 +11,7 @@ import {
 } from '#kernel/resource-id.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 
-/** `…/deployments/{name}` with `providers` or without, as the deployment itself is stored. */
+/** `…/deployments/{name}` with or without `providers`, in the stored form. */
 export function storedIdOf(plain: ResourceId, words: VendorWords): ResourceId {
   if (plain.segments.at(-1)?.namespace !== undefined) return plain
   const subscription = subscriptionOf(plain) ?? ''

@@ -1,4 +1,4 @@
-/** The number by which two templates are told apart: of the JSON without spaces, in the order of its names. */
+/** The hash of a template: of its JSON without spaces, in the order of its names. */
 
 import { createHash } from 'node:crypto'
 

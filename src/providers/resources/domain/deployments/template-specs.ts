@@ -1,4 +1,4 @@
-/** Templates that a deployment names by the id of a template spec: read with the rights of whoever deploys. */
+/** Templates that a deployment names by the id of a template spec, read with the deploying caller's rights. */
 
 import { isJsonObject } from '#kernel/patch.ts'
 import { parseResourceId } from '#kernel/resource-id.ts'
@@ -19,7 +19,7 @@ import { nestingLimits } from './nesting.ts'
 
 const readVersion = '2022-02-01'
 const shownMax = 500
-/** Characters of all templates that relative paths lead to, each counted as often as it is linked to. */
+/** Characters of all templates at relative paths, each counted as often as it is linked. */
 const includedCharactersMax = 4 * 1024 * 1024
 
 interface SpecTemplate {
@@ -27,7 +27,7 @@ interface SpecTemplate {
   readonly link: ShownLink
 }
 
-/** Undefined where the link is of another kind. Throws what a GET of the version would meet. */
+/** Undefined for another kind of link. Throws what a GET of the version would throw. */
 export async function specTemplate(
   caller: Caller,
   link: unknown,
@@ -42,7 +42,7 @@ export async function specTemplate(
   }
   const request = { method: 'GET', path: id, version: readVersion } as const
   const { body } = await caller.call({ ...request, principal, correlationId })
-  // As the answer's schema has it.
+  // As in the answer's schema.
   const { properties } = jsonOf(body) as unknown as {
     readonly properties: TemplateSpecVersion
   }
@@ -68,17 +68,17 @@ function normal(path: string): string {
 
 interface Included {
   readonly held: ReadonlyMap<string, JsonObject>
-  /** Templates may link to each other, so what they come to is counted. */
+  /** Templates may link to each other, so their size is counted. */
   readonly left: { links: number; characters: number }
 }
 
-/** Linked templates in the place of their relative paths: from here on they are nested ones, with a scope of their own. */
+/** Replaces relative paths by the linked templates, which are then nested ones with a scope of their own. */
 function withIncluded(template: JsonObject, included: Included, depth: number): JsonObject {
   const { resources } = template
   if (typeof resources !== 'object' || resources === null) return template
   const filled = (one: unknown): unknown => {
     if (!isJsonObject(one) || !isDeploymentType(String(one['type']))) return one
-    // It came out of a JSON parser.
+    // It came from a JSON parser.
     const properties = one['properties'] as JsonObject | undefined
     return isJsonObject(properties)
       ? { ...one, properties: inside(properties, included, depth) }
@@ -94,7 +94,7 @@ function inside(properties: JsonObject, included: Included, depth: number): Json
   const { templateLink: link, ...rest } = properties
   const path = isJsonObject(link) ? link['relativePath'] : undefined
   if (typeof path !== 'string') {
-    // It came out of a JSON parser.
+    // It came from a JSON parser.
     const template = properties['template'] as JsonObject | undefined
     if (!isJsonObject(template)) return properties
     return { ...properties, template: withIncluded(template, included, depth) }

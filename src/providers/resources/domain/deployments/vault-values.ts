@@ -1,4 +1,6 @@
-/** Takes values of secure parameters from vaults, for those who may use them there. Shows no value to anybody. */
+/**
+ * Gets values of secure parameters from vaults, for callers who may use them there. It shows no value to anybody.
+ */
 
 import { childOf, nameOf, parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
 import type { Context } from '#plane/declare/resource.ts'
@@ -12,9 +14,9 @@ import { refusing } from './expand.ts'
 import { pauseAfter } from './pause.ts'
 import { requireRight } from './require-right.ts'
 
-/** The secrets of the installation. It asks nobody for permission. */
+/** The secrets of the installation. It checks no permission. */
 export interface VaultSecrets {
-  /** The action that using a secret takes, on the id that `locate` gives; without the vendor word. */
+  /** The action needed to use a secret, on the id that `locate` returns; without the vendor word. */
   readonly useAction: string
   locate(uri: string): Promise<ResourceId | undefined>
   read(uri: string): Promise<string | undefined>
@@ -39,7 +41,7 @@ export async function withVaultValues(
   await nextTurn()
   const text = JSON.stringify(request.parameters)
   await pauseAfter(text)
-  // The usual request refers to no secret; a text that says so otherwise is only looked at for nothing.
+  // The usual request refers to no secret. A text that only looks like a reference is parsed in vain.
   if (secrets === undefined || !text.includes('"reference"')) return request
   const { answer: given } = await refusing(() =>
     threads.ask<'parameters'>({ kind: 'parameters', text, isText: false }, payer),
@@ -78,11 +80,11 @@ async function secretOf(
   const vault = parseResourceId(keyVault.id)
   if (vault === undefined) throw absent()
   const id = childOf(vault, 'secrets', secretName)
-  // Asked first, so that nobody learns by the refusal what is there.
+  // Checked first, so that a refusal does not reveal what exists.
   await requireRight(context, secrets.useAction, id)
   const version = secretVersion === undefined ? '' : `/${secretVersion}`
   const uri = `armature://${nameOf(vault)}/secrets/${secretName}${version}`
-  // Vaults are found by name: one of that name elsewhere is another.
+  // Vaults are found by name; one of that name elsewhere is a different one.
   const located = await secrets.locate(uri)
   const value = located?.key === id.key ? await secrets.read(uri) : undefined
   if (value === undefined) throw absent()

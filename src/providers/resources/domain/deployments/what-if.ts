@@ -1,4 +1,4 @@
-/** What a deployment would change, property by property, with all that is nested in it. Writes nothing. */
+/** What a deployment would change, property by property, with everything nested in it. Writes nothing. */
 
 import { type ResourceId, scopeOf } from '#kernel/resource-id.ts'
 import type { Context } from '#plane/declare/resource.ts'
@@ -19,16 +19,16 @@ import type { Preview } from './preview.ts'
 import { previewTree } from './preview-tree.ts'
 import type { Redaction } from './redact.ts'
 
-/** A request at the id of a deployment, which need not be there. */
+/** A request at the id of a deployment, which need not exist. */
 interface PlacedContext extends Context {
   readonly id: ResourceId
 }
 
 export interface Change {
   readonly resourceId: string
-  /** The deployment whose template has the resource; absent for what no template has. */
+  /** The deployment whose template has the resource; absent when no template has it. */
   readonly deploymentId?: string
-  /** What the template calls it, in templates that name their resources. */
+  /** Its symbolic name, in templates that use them. */
   readonly symbolicName?: string
   readonly changeType: string
   readonly before?: unknown
@@ -44,19 +44,22 @@ export function occasionOf(
   return { id, deployer: principal, run, startedAt: now, isAccepted: false, isNested: false }
 }
 
-/** Characters of JSON, about, that the changes of one answer have together. Those beyond it are shown without what they hold. */
+/**
+ * The approximate characters of JSON that the changes of one answer have together. Changes beyond it are shown
+ * without their content.
+ */
 const shownCharactersMax = 4 * 1024 * 1024
-/** Members of the group that are read before others get a turn. */
+/** Members of the group that are read before other requests get a turn. */
 const membersAtOnce = 20
 
 /** What a what-if has found so far, over all levels. */
 interface Found {
   readonly changes: Change[]
-  /** Characters that the answer may still grow by. */
+  /** The characters by which the answer may still grow. */
   room: number
-  /** Keys of what the deployment and those nested in it make or name. */
+  /** The keys of what the deployment and nested ones make or name. */
   readonly kept: Set<string>
-  /** Keys of the resources that they make, at any depth of a path. */
+  /** The keys of the resources that they make, at any depth of a path. */
   readonly made: Set<string>
   /** Nested deployments whose resources cannot be known yet. */
   readonly unknown: string[]
@@ -65,7 +68,7 @@ interface Found {
 /** Changes of resources that the templates do not make. */
 export type Leftovers = (found: Pick<Found, 'kept' | 'made' | 'unknown'>) => AsyncIterable<Change>
 
-/** What the templates make and nobody can foretell, as the family tells it. */
+/** What the templates make unpredictably, in the family's form. */
 export function diagnosticsOf(changes: readonly Change[]): readonly object[] {
   return changes
     .filter(
@@ -82,7 +85,7 @@ export function diagnosticsOf(changes: readonly Change[]): readonly object[] {
 
 const nestedDeployment = /\/deployments\/[^/]+$/i
 
-/** Without `leftovers` they are what the group holds besides. */
+/** Without `leftovers` they are the group's other members. */
 export async function whatIf(
   deps: DeploymentDependencies,
   context: PlacedContext,
@@ -123,13 +126,13 @@ async function* leftInGroup(
   }
 }
 
-/** Without what the resource holds. */
+/** Without the content of the resource. */
 export function shortOf({ before: _, after: _after, delta: _delta, ...rest }: Change): Change {
   return rest
 }
 
 async function show(change: Change, found: Found): Promise<void> {
-  // Made of answers, so it is JSON.
+  // Made from answers, so it is JSON.
   const length = sizeOf(change as unknown as Json, found.room)
   const fits = length <= found.room
   const unsupportedReason = 'what it holds is not shown: the answer would be too large'
@@ -138,7 +141,7 @@ async function show(change: Change, found: Found): Promise<void> {
   await pauseAfter({ length })
 }
 
-/** What becomes of a resource that the templates do not name. */
+/** What happens to a resource that the templates do not name. */
 async function leftOver(
   deps: DeploymentDependencies,
   context: PlacedContext,
@@ -181,7 +184,7 @@ async function noteChange(
   }
 }
 
-/** An instance of a loop is called as `dependsOn` calls it. */
+/** The name of a loop's instance, as `dependsOn` uses it. */
 function symbolOf({ symbolicName, copy }: Preview['node']): Pick<Change, 'symbolicName'> {
   if (symbolicName === undefined) return {}
   return { symbolicName: copy === undefined ? symbolicName : `${symbolicName}[${copy.index}]` }
@@ -196,7 +199,7 @@ async function changeOf(
   const { node } = preview
   const after = comparable(preview.after)
   if (preview.status === 201) return { resourceId: node.id, changeType: 'Create', after }
-  // A write shows what it leaves alone as a read does: that is not read once more.
+  // A write that changes nothing shows the same as a read, so there is no other read.
   if (preview.isUnchanged) {
     return { resourceId: node.id, changeType: 'NoChange', before: after, after }
   }
@@ -206,7 +209,7 @@ async function changeOf(
     return { resourceId: node.id, changeType: 'NoChange', before, after: before }
   }
   const delta = deltaOf(before, after)
-  // What is never shown is given again: whether it is what is kept is told to nobody (decision 0106).
+  // A value that is never shown is given again; nobody learns whether it equals the stored one (decision 0106).
   if (delta.length === 0) return { resourceId: node.id, changeType: 'Deploy', before, after }
   return { resourceId: node.id, changeType: 'Modify', before, after, delta }
 }
@@ -224,7 +227,7 @@ interface Seen {
   readonly etag?: string | undefined
 }
 
-/** Nothing where the caller may not read it, or it is gone. */
+/** Undefined when the caller may not read it, or it is gone. */
 async function readAs(
   deps: DeploymentDependencies,
   { principal, correlationId }: PlacedContext,

@@ -4,11 +4,11 @@
  */
 
 export interface AllowanceRule {
-  /** Milliseconds of a principal that has not evaluated anything for long. */
+  /** The quota in milliseconds of a principal that has not evaluated anything for long. */
   readonly full: number
-  /** Milliseconds that come back in each millisecond. */
+  /** The milliseconds that return per millisecond. */
   readonly refill: number
-  /** Principals remembered at the most; forgotten first is who was here first. */
+  /** The number of remembered principals; the oldest is forgotten first. */
   readonly principalsMax: number
   /** Counted like everybody, and never refused. */
   isUnrefused?(principalId: string): boolean
@@ -40,7 +40,7 @@ export class Allowances {
     return Math.min(this.#rule.full, account.left + earned)
   }
 
-  /** Nobody owes more than a full store. */
+  /** Nobody owes more than a full quota. */
   take(principalId: string, milliseconds: number, now: number): void {
     const left = Math.max(-this.#rule.full, this.left(principalId, now) - milliseconds)
     this.#accounts.delete(principalId)

@@ -1,4 +1,4 @@
-/** Answers questions about templates with the language itself, and keeps the plans it made. Runs inside the thread. */
+/** Answers questions about templates with the language, and keeps the plans it made. Runs inside the thread. */
 
 import { inventedValue } from '#plane/invented.ts'
 import { sizeOf } from '#template/expansion.ts'
@@ -30,23 +30,23 @@ import type {
 } from './questions.ts'
 import { uuidOf } from './uuid-of.ts'
 
-/** Plans kept at once, and their size, about, in characters: what is forgotten is made again when it is asked for. */
+/** The number of kept plans, and their approximate size in characters: a forgotten plan is made again on demand. */
 const plansMax = 64
 const keptCharactersMax = 16 * 1024 * 1024
-/** What a node takes besides its body. */
+/** The size of a node besides its body. */
 const nodeCharacters = 700
-/** Nodes that are answered ahead of their question at most, in this time and this many characters. */
+/** The number of nodes answered in advance, within this time and this many characters. */
 const aheadMax = 64
 const aheadMilliseconds = 5
 const aheadCharactersMax = 256 * 1024
-/** Problems of one template that are told. */
+/** The number of problems of one template that are reported. */
 const problemsMax = 500
 
 export class Evaluations {
   readonly #plans = new Map<number, { readonly plan: Plan; readonly size: number }>()
   readonly #ticks: () => number
 
-  /** `ticks` are milliseconds that only go on. */
+  /** `ticks` are milliseconds that never go back. */
   constructor(ticks: () => number) {
     this.#ticks = ticks
   }
@@ -79,7 +79,7 @@ export class Evaluations {
     const template = objectIn(question.template)
     const { read, given, expanded } = attempted(template, question)
     if (!read.ok || !given.ok || expanded?.ok !== true) {
-      // A body holds a template as an object: its problems are placed in its text as it is commonly printed.
+      // A body contains a template as an object: its problems get positions in its usual printed form.
       const placed = attempted(JSON.stringify(template, undefined, 2), question)
       const problems = [placed.read, placed.given, placed.expanded, read, given, expanded]
       return { ok: false, problems: problemsOf(problems) }
@@ -93,7 +93,7 @@ export class Evaluations {
     const secrets = Object.entries(given.value).flatMap(([name, argument]) =>
       secure.has(name.toLowerCase()) && 'value' in argument ? secretsIn(argument.value) : [],
     )
-    // One more than are looked for: then everything is masked, and the others need not be known.
+    // One more than are searched for: then everything is masked, and the others need not be known.
     const told = secrets.slice(0, secretsMax + 1)
     const outputs = plan.outputs.map(({ name, type, secure }) => ({ name, type, secure }))
     const { parameters } = plan
@@ -103,7 +103,7 @@ export class Evaluations {
     }
   }
 
-  /** A short template can make many resources, and large ones. */
+  /** A short template can make many and large resources. */
   #keep(number: number, plan: Plan, templateLength: number): void {
     const size = templateLength + plan.characters + plan.nodes.length * nodeCharacters
     this.#plans.set(number, { plan, size })
@@ -123,7 +123,7 @@ export class Evaluations {
     }
     const known = this.#plans.get(number)
     if (known === undefined) return { kind: 'gone' }
-    // Used last, forgotten last.
+    // The last used plan is forgotten last.
     this.#plans.delete(number)
     this.#plans.set(number, known)
     const runtime: Runtime = { answer: (key) => answers.get(key) }
@@ -147,7 +147,7 @@ export class Evaluations {
     return { ...answer, ahead: this.#lookAhead(nodes.slice(at + 1, at + 1 + aheadMax), answerOf) }
   }
 
-  /** A question for each of a thousand nodes would take longer on its way than it takes to answer. */
+  /** Sending a question for each of a thousand nodes would take longer than answering it. */
   #lookAhead(
     nodes: readonly PlanNode[],
     answerOf: (node: PlanNode) => NodeAnswer,
@@ -165,7 +165,7 @@ export class Evaluations {
         if (room < 0) break
         ahead.set(node.key, answer)
       } catch (error) {
-        // It is refused when it is asked for by itself.
+        // It is refused when it is asked for itself.
         if (!(error instanceof TemplateRefusal)) throw error
         break
       }
@@ -174,7 +174,7 @@ export class Evaluations {
   }
 }
 
-/** What could be read is expanded even so: it may have problems that reading alone does not find. */
+/** What could be parsed is expanded anyway: that may find further problems. */
 function attempted(text: string | JsonObject, question: ExpandQuestion) {
   const read = templateLanguage.parseTemplate(text)
   const given = templateLanguage.parseParameters(objectIn(question.parameters))
@@ -209,7 +209,7 @@ function contextOf(context: PlainContext): ExpansionContext {
   }
 }
 
-/** The text was made of an object, on the other side. */
+/** The text was made from an object, on the other side. */
 function objectIn(text: string): JsonObject {
   return JSON.parse(text) as JsonObject
 }
@@ -224,7 +224,7 @@ function shownNode({ needs: _needs, evaluate: _evaluate, ...shown }: PlanNode): 
   return shown
 }
 
-/** Each once, as it was found first. */
+/** Each problem once, as it was found first. */
 function problemsOf(
   reads: readonly (
     | Read<Plan | Readonly<Record<string, ParameterArgument>>>

@@ -16,22 +16,22 @@ import type {
 } from '#template/plan.ts'
 import type { ParameterArgument, Read } from '#template/template.ts'
 
-/** A context without functions: what they would answer comes along. */
+/** A context without functions: their answers are included. */
 export interface PlainContext
   extends Omit<ExpansionContext, 'uuid' | 'zones' | 'provider' | 'invented' | 'roleDefinition'> {
-  /** Ids that expressions draw come of this alone. */
+  /** The only source of ids that expressions draw. */
   readonly run: string
-  /** By the namespace in lower case. */
+  /** By namespace in lower case. */
   readonly offers: Readonly<Record<string, JsonObject>>
-  /** Any type is taken, also one that nobody serves. */
+  /** Accepts any type, even unknown ones. */
   readonly takesAnyType: boolean
-  /** Ids of the built-in roles, by their names in lower case. */
+  /** Ids of the built-in roles, by name in lower case. */
   readonly roles: Readonly<Record<string, string>>
 }
 
 export interface ExpandQuestion {
   readonly kind: 'expand'
-  /** The plan is asked for by this number afterwards. */
+  /** The number by which the plan is used afterwards. */
   readonly plan: number
   readonly template: string
   readonly parameters: string
@@ -43,7 +43,7 @@ export interface LateQuestion {
   readonly plan: number
   readonly of: { readonly node: string } | { readonly output: number }
   readonly answers: ReadonlyMap<string, Tainted>
-  /** The plan is made of this where it is forgotten, and then asked at once: nobody can make it be forgotten in between. */
+  /** A forgotten plan is made again from this in the same question, so that it cannot be forgotten in between. */
   readonly again?: ExpandQuestion
 }
 
@@ -61,7 +61,7 @@ export interface ShownPlan {
   readonly nodes: readonly ShownNode[]
   readonly outputs: readonly ShownOutput[]
   readonly parameters: Plan['parameters']
-  /** Texts that came in as secure parameters. */
+  /** Texts of secure parameters. */
   readonly secrets: readonly string[]
 }
 
@@ -70,7 +70,7 @@ interface LinkedTemplate {
   readonly contentVersion: string
 }
 
-/** What a node comes to before any need is answered, and what those after it in the plan do, as far as time allowed. */
+/** The result of a node before any need is answered, and those of the nodes after it, as far as time allowed. */
 export type NodeAnswer = (
   | { readonly kind: 'needs'; readonly needs: readonly Need[] }
   | { readonly kind: 'body'; readonly body: NodeBody }
@@ -92,7 +92,7 @@ export interface Answers {
   readonly late: LateAnswer
 }
 
-/** As it travels. A fault is ours, and is thrown again where it was asked. */
+/** The form in which answers are sent. A bug is thrown again by the asking side. */
 export type Told =
   | { readonly kind: 'answer'; readonly answer: Answers[keyof Answers] }
   | { readonly kind: 'refused'; readonly problems: readonly TemplateProblem[] }

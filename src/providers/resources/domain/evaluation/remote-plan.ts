@@ -15,7 +15,7 @@ import type {
 } from './questions.ts'
 import type { Payer, TemplateThreads, Thread } from './template-threads.ts'
 
-/** What a late expression comes to with these answers, or what it asks for first. */
+/** The result of a late expression with these answers, or what it needs first. */
 type LateResult<T> = { readonly needs: readonly Need[] } | { readonly value: T }
 
 export interface Late<T> {
@@ -26,12 +26,12 @@ export interface Late<T> {
 export type PlannedNode = ShownNode & Late<NodeBody>
 type PlannedOutput = ShownOutput & Late<Tainted | undefined>
 
-/** As `Plan`, with expressions that are waited for. */
+/** Like `Plan`, with asynchronous expressions. */
 export interface Planned {
   readonly nodes: readonly PlannedNode[]
   readonly outputs: readonly PlannedOutput[]
   readonly parameters: Plan['parameters']
-  /** The request was accepted: from now on its expressions wait for the allowance and are not refused for it. */
+  /** The request was accepted: from now on its expressions wait for the quota and are not refused for it. */
   accept(): void
 }
 
@@ -43,7 +43,7 @@ export function remotePlan(
 ): Planned {
   let payer = by
   let { thread } = made
-  /** Answers that came ahead with the last one, and the question under way that brings more. */
+  /** Answers that came in advance with the last one, and the pending question that brings more. */
   let ahead = new Map<string, NodeAnswer>()
   let fetching: Promise<LateAnswer> | undefined
 
@@ -65,7 +65,7 @@ export function remotePlan(
 
   async function lateNode(key: string, answers: ReadonlyMap<string, Tainted>): Promise<LateAnswer> {
     if (answers.size > 0) return await late({ node: key }, answers)
-    // Nodes are mostly asked for in the order of the plan, several at once: one question answers them all.
+    // Nodes are usually asked for in the order of the plan, several at once, so one question answers them all.
     for (;;) {
       const known = ahead.get(key)
       if (known !== undefined) {

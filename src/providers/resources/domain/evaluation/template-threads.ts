@@ -15,9 +15,9 @@ interface ThreadLimits {
   readonly threadsMax: number
   /** Seconds for one question. */
   readonly seconds: number
-  /** Of what a thread keeps and makes. */
+  /** The memory of a thread. */
   readonly heapMegabytes: number
-  /** Questions of requests of one principal that wait at once. */
+  /** The number of one principal's questions that may wait. */
   readonly waitingMax: number
 }
 
@@ -28,7 +28,7 @@ export const defaultThreadLimits: ThreadLimits = {
   waitingMax: 16,
 }
 
-/** On whose account. What has been accepted (`accepted`) waits until nothing is owed; a new request is refused. */
+/** Whose quota is used. What was accepted (`accepted`) waits until nothing is owed; a new request is refused. */
 export interface Payer {
   readonly principalId: string
   readonly accepted: boolean
@@ -36,20 +36,20 @@ export interface Payer {
 
 interface Answered<K extends keyof Answers> {
   readonly answer: Answers[K]
-  /** Where it was answered: a plan is known there alone. */
+  /** The thread that answered: only it knows the plan. */
   readonly thread: Thread
 }
 
 interface Job {
   readonly question: Question
   readonly payer: Payer
-  /** Asked of this thread, or of any. */
+  /** For this thread, or for any. */
   readonly thread: Thread | undefined
   resolve(answered: { answer: Answers[keyof Answers]; thread: Thread }): void
   reject(error: unknown): void
 }
 
-/** One thread, while it lives. */
+/** One thread while it lives. */
 export class Thread {
   readonly worker: Worker
   job: Job | undefined
@@ -64,7 +64,7 @@ export class Thread {
     this.worker = new Worker(new URL(file, import.meta.url), {
       resourceLimits: { maxOldGenerationSizeMb: heapMegabytes, maxYoungGenerationSizeMb: 24 },
     })
-    // Alive for the process, never the reason why it lives on.
+    // It does not keep the process alive.
     this.worker.unref()
   }
 }
@@ -87,14 +87,14 @@ export class TemplateThreads {
     this.#allowances = new Allowances(allowance)
   }
 
-  /** A number no plan had before. */
+  /** A number that no earlier plan had. */
   nextPlan(): number {
     return ++this.#plans
   }
 
   /**
-   * Throws `TemplateRefusal` for what fails, takes too long or too much; `TooManyRequests` for a request whose
-   * principal has used the allowance up.
+   * Throws `TemplateRefusal` for what fails, takes too long or too much memory; `TooManyRequests` when the
+   * principal's quota is used up.
    */
   async ask<K extends keyof Answers>(
     question: Extract<Question, { readonly kind: K }>,
@@ -108,7 +108,7 @@ export class TemplateThreads {
     }>()
     this.#waiting.push({ question, payer, thread, resolve, reject })
     this.#dispatch()
-    // A thread answers a question of a kind with the answer of that kind.
+    // A thread answers a question with the answer of its kind.
     return (await promise) as Answered<K>
   }
 
@@ -132,7 +132,7 @@ export class TemplateThreads {
   #dispatch(): void {
     for (const job of this.#waiting.filter(({ thread }) => thread?.isGone === true)) {
       this.#waiting.splice(this.#waiting.indexOf(job), 1)
-      // Asked of a thread that is no more: only late questions are, and its plans went with it.
+      // For a thread that has ended: only late questions name one, and its plans are gone.
       job.resolve({ answer: { kind: 'gone' }, thread: job.thread as Thread })
     }
     for (const thread of this.#threads) if (thread.job === undefined) this.#give(thread)
@@ -140,7 +140,10 @@ export class TemplateThreads {
     if (isForAny && this.#threads.size < this.#limits.threadsMax) this.#give(this.#start())
   }
 
-  /** To an idle thread, of what it may answer, the question of whoever took least; among equals the first. */
+  /**
+   * Gives an idle thread the question of the principal that used least, among those it may answer; among equals the
+   * first.
+   */
   #give(thread: Thread): void {
     const now = this.#clock.now()
     let best: Job | undefined
@@ -154,9 +157,9 @@ export class TemplateThreads {
     this.#waiting.splice(this.#waiting.indexOf(best), 1)
     thread.job = best
     thread.startedAt = now
-    // A thread that is being started counts from its beginning: a busy machine takes its time for that.
+    // The time of a starting thread counts from its start: that takes long on a busy machine.
     if (thread.isOnline) this.#limitTime(thread)
-    // A question under way keeps the process alive, as any work does.
+    // A pending question keeps the process alive, as any work does.
     thread.worker.ref()
     thread.worker.postMessage(best.question)
   }
@@ -208,7 +211,7 @@ export class TemplateThreads {
     this.#dispatch()
   }
 
-  /** The question is over, however it ended: its time is paid for. */
+  /** The question has ended in some way, and its time is charged. */
   #settle(thread: Thread): Job | undefined {
     const { job } = thread
     thread.job = undefined

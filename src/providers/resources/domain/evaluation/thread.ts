@@ -1,4 +1,4 @@
-/** The thread that evaluates templates: one question after the other, each answered, until it is ended. */
+/** The thread that evaluates templates: it answers one question after the other until it is ended. */
 
 import { parentPort } from 'node:worker_threads'
 import { TemplateRefusal } from '#template/plan.ts'
@@ -11,7 +11,7 @@ function told(question: Question): Told {
   try {
     return { kind: 'answer', answer: evaluations.answer(question) }
   } catch (error) {
-    // Errors lose their class on the way, so they travel as what they say.
+    // Errors lose their class when they are sent, so they are sent as data.
     if (error instanceof TemplateRefusal) return { kind: 'refused', problems: error.problems }
     const { message, stack } = error instanceof Error ? error : new Error(String(error))
     return { kind: 'fault', message, stack }

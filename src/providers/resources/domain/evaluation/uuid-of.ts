@@ -1,4 +1,4 @@
-/** Ids that come out of a text, so that they are the same ones each time. */
+/** Ids derived from a text, so that they are the same each time. */
 
 import { createHash } from 'node:crypto'
 import { hyphenate } from '#kernel/uuid.ts'

@@ -1,6 +1,6 @@
 /**
- * The deny settings of a stack as deny assignments: one at each resource that it manages. Whoever changes these resources
- * through the stack is let through by a group of its own.
+ * The deny settings of a stack as deny assignments: one at each resource it manages. A group of its own exempts
+ * whoever changes these resources through the stack.
  */
 
 import type { ResourceId } from '#kernel/resource-id.ts'
@@ -10,12 +10,12 @@ import { uuidOf } from '../evaluation/uuid-of.ts'
 
 export const denyVersion = '2022-04-01'
 
-/** The principal that stands for everybody. */
+/** The principal that means everybody. */
 const everybody = '00000000-0000-0000-0000-000000000000'
 
 type Denying = Pick<DeploymentStack, 'denySettings' | 'memberId'>
 
-/** Changes where what is to be written changes. */
+/** Changes whenever the assignment must be written again. */
 export function denyFingerprint({ denySettings, memberId }: Denying): string {
   return uuidOf(JSON.stringify([denySettings, memberId]))
 }

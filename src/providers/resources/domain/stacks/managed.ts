@@ -1,4 +1,4 @@
-/** What a deployment made, with all that is nested in it: what a stack manages. */
+/** What a deployment made, with everything nested in it: the resources that a stack manages. */
 
 import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
 import type { Reader } from '#plane/declare/resource.ts'
@@ -7,9 +7,9 @@ import type { Deployment, Progress, StepRecord } from '../../resources/deploymen
 import { isDeployment, nestedRunOf, recordOfRun } from '../deployments/kept-resources.ts'
 
 interface Made {
-  /** Ids as they are shown, by their keys. */
+  /** Ids as shown, by their keys. */
   readonly ids: ReadonlyMap<string, string>
-  /** False where the record of a nested deployment is gone, so that not all are known. */
+  /** False when the record of a nested deployment is gone, so that not all are known. */
   readonly isWhole: boolean
 }
 
@@ -28,7 +28,7 @@ export async function madeBy(
         if (isThere(step)) ids.set(step.id.toLowerCase(), step.id)
         continue
       }
-      // One that was refused made nothing.
+      // A refused step made nothing.
       if (step.state === 'Failed' && step.operation === undefined) continue
       const nested = nestedRunOf(run, step)
       const record = await recordOfRun(reader, step.id, nested)
@@ -40,12 +40,12 @@ export async function madeBy(
   return { ids, isWhole }
 }
 
-/** What failed after it was accepted is there all the same. */
+/** A resource whose operation failed after it was accepted exists all the same. */
 function isThere({ state, operation }: StepRecord): boolean {
   return state !== 'Failed' || operation !== undefined
 }
 
-/** Which of the actions is for it. */
+/** The unmanage action that applies to it. */
 export function kindOf(id: ResourceId): keyof ActionOnUnmanage {
   const last = id.segments.at(-1)
   if (last === undefined) return 'resources'
@@ -56,7 +56,7 @@ export function kindOf(id: ResourceId): keyof ActionOnUnmanage {
 
 const ranks = { resources: 0, resourceGroups: 1000, managementGroups: 2000 } as const
 
-/** What has to go first has the lower one: locks, then what is deepest, then groups. */
+/** What must go first has a lower rank: locks, then the deepest resources, then groups. */
 export function rankOf(text: string): number {
   const id = parseResourceId(text)
   if (id === undefined) return 0

@@ -1,4 +1,4 @@
-/** Deletes or lets go what a stack manages no more, in an order in which nothing is in the way of the next. */
+/** Deletes or detaches what a stack no longer manages, in an order in which nothing blocks the next. */
 
 import type { Clock } from '#kernel/ports.ts'
 import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
@@ -12,9 +12,9 @@ import { membersOf } from '../deployments/group-members.ts'
 import { kindOf, rankOf } from './managed.ts'
 import type { StackSender } from './run.ts'
 
-/** Deletions under way at once: others' deletions in the same installation want their turn too. */
+/** The number of concurrent deletions: other deletions of the installation need a turn too. */
 const underWayMax = 32
-/** What failed is tried again where others went meanwhile, so often at most. */
+/** How often a failed deletion is retried after others succeeded. */
 const passesMax = 5
 
 interface RemovalDependencies extends Pick<PlaneServices, 'caller' | 'listTracked'> {
@@ -24,7 +24,7 @@ interface RemovalDependencies extends Pick<PlaneServices, 'caller' | 'listTracke
   versionOf(id: ResourceId): string
   readonly awaiting: Awaiting
   isDetached(key: string): boolean
-  /** As it is shown. */
+  /** As shown. */
   textOf(key: string): string
 }
 
@@ -36,7 +36,7 @@ export class Removal {
   readonly #deleted: string[]
   readonly #detached: string[]
   readonly #failed: Map<string, FailedResource>
-  /** Where the deletions are followed that go on, by the keys of their resources. */
+  /** The status addresses of running deletions, by resource key. */
   readonly #operations = new Map<string, string>()
   #pass = 1
   #goneInPass = 0
@@ -57,7 +57,7 @@ export class Removal {
     return this.#unmanaged.has(key)
   }
 
-  /** Something else that failed, and is shown with the rest. */
+  /** Adds another failure, which is shown with the rest. */
   note(failed: FailedResource): void {
     this.#failed.set(failed.id.toLowerCase(), failed)
   }
@@ -84,7 +84,7 @@ export class Removal {
     return [...this.#failed].flatMap(([key, one]) => (this.#unmanaged.has(key) ? [one] : []))
   }
 
-  /** Keys of those that are gone by now. */
+  /** Returns the keys of those that are gone by now. */
   async look(): Promise<readonly string[]> {
     const gone: string[] = []
     for (const [key, path] of this.#operations) {
@@ -98,7 +98,7 @@ export class Removal {
     return gone
   }
 
-  /** Keys of those that are gone or let go. */
+  /** Returns the keys of those that are gone or detached. */
   async advance(until: number): Promise<readonly string[]> {
     const gone: string[] = []
     for (const key of [...this.#unmanaged]) {
@@ -117,7 +117,7 @@ export class Removal {
     return gone
   }
 
-  /** Those of the lowest rank that are neither under way nor failed; none while one of a lower rank is under way. */
+  /** Those of the lowest rank that neither run nor failed; none while one of a lower rank is running. */
   #next(): readonly string[] {
     const open = [...this.#unmanaged].filter((key) => !this.#failed.has(key))
     const rank = Math.min(...open.map(rankOf))
@@ -143,7 +143,7 @@ export class Removal {
     return undefined
   }
 
-  /** A group goes with all that is in it, and nobody meant what the stack did not manage, or lets go. */
+  /** Deleting a group deletes everything in it, including what the stack does not manage or detaches. */
   async #holdsOthers(id: ResourceId): Promise<boolean> {
     const members = membersOf(this.#deps.listTracked, id)
     const first = await members.next()

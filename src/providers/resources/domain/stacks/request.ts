@@ -1,4 +1,4 @@
-/** From the body of a stack to what its deployment is asked for with. */
+/** Turns the body of a stack into the request of its deployment. */
 
 import { refuse } from '#kernel/error.ts'
 import { isJsonObject } from '#kernel/patch.ts'
@@ -32,7 +32,7 @@ interface PreparedRequest {
   readonly request: DeploymentRequest
   readonly expanded: Expanded
   readonly deploymentId: ResourceId
-  /** With which the deployment is looked at and carried out. */
+  /** The context with which the deployment is checked and carried out. */
   readonly acting: Context
   readonly run: string
   readonly memberId: string
@@ -40,7 +40,7 @@ interface PreparedRequest {
 
 export const manageAction = 'Resources/deploymentStacks/manageDenySetting/action'
 
-/** Throws the refusals of the place, the rights and the body. */
+/** Throws the refusals of the scope, the rights and the body. */
 export async function prepareStack(
   deps: DeploymentDependencies,
   context: Context & { readonly id: ResourceId },
@@ -48,7 +48,7 @@ export async function prepareStack(
 ): Promise<PreparedRequest> {
   const { id } = context
   const settings = settingsOf(body)
-  // A row of this id was made by this type's `toModel`.
+  // The type's `toModel` made the row of this id.
   const stored = (await deps.services.reader.get(id))?.model as DeploymentStack | undefined
   const memberId = stored?.memberId ?? deps.ids.uuid()
   const before = stored?.denySettings.mode ?? 'none'
@@ -91,13 +91,13 @@ const detachAll: ActionOnUnmanage = {
   managementGroups: 'detach',
 }
 
-/** The object without what is not given. */
+/** The object without undefined members. */
 function withoutNothing<T extends object>(given: T): { [K in keyof T]?: NonNullable<T[K]> } {
   const kept = Object.entries(given).filter(([, value]) => value !== undefined && value !== null)
   return Object.fromEntries(kept) as { [K in keyof T]?: NonNullable<T[K]> }
 }
 
-/** What the deployment knows: neither a mode nor a fall back is a stack's. */
+/** The deployment's part: a stack has neither a mode nor a fallback. */
 function deploymentBody({ location, tags, properties }: StackBody): object {
   const { template, templateLink, parameters, parametersLink, debugSetting } = properties
   const given = { template, templateLink, parameters, parametersLink, debugSetting }
@@ -106,7 +106,7 @@ function deploymentBody({ location, tags, properties }: StackBody): object {
 
 const namePartMax = 50
 
-/** One deployment for each stack, deployed anew each time. */
+/** One deployment for each stack, deployed again each time. */
 function deploymentIdOf(
   { words }: Pick<DeploymentDependencies, 'words'>,
   id: ResourceId,
@@ -139,7 +139,7 @@ function deploymentIdOf(
 
 const shownMax = 500
 
-/** What a DELETE asks for; what it does not say is let go. */
+/** The actions of a DELETE; what it does not name is detached. */
 export function unmanageActionsIn(query: URLSearchParams): ActionOnUnmanage {
   const given = new Map([...query].map(([name, value]) => [name.toLowerCase(), value]))
   const actions = unmanageKinds.map((kind) => {
@@ -153,7 +153,7 @@ export function unmanageActionsIn(query: URLSearchParams): ActionOnUnmanage {
   return { ...detachAll, ...Object.fromEntries(actions) }
 }
 
-/** Throws where the stack denies something and the caller may not manage that. */
+/** Throws when the stack has deny settings and the caller may not manage them. */
 export async function requireDenyRight(
   context: Parameters<typeof requireRight>[0],
   id: ResourceId,
@@ -177,5 +177,5 @@ export function versionFrom(offers: Readonly<Record<string, unknown>>, id: Resou
 }
 
 const groupVersion = '2021-04-01'
-/** Of types that take every version. */
+/** For types that accept every version. */
 const anyDate = '2025-01-01'

@@ -25,7 +25,7 @@ import { denyBody, denyFingerprint, denyPath, denyVersion } from './deny.ts'
 import { kindOf, madeBy } from './managed.ts'
 import { Removal } from './removal.ts'
 
-/** One step records what it has done after this long. */
+/** A step of the reconciler records its progress after this long. */
 const stepSeconds = 1
 const recordVersion = '2025-03-01'
 
@@ -33,9 +33,9 @@ export interface StackRunDependencies
   extends Pick<PlaneServices, 'caller' | 'reader' | 'listTracked' | 'storeAsSystem' | 'isAllowed'> {
   readonly clock: Clock
   readonly words: VendorWords
-  /** The arguments that it was asked for with. */
+  /** The arguments of the request. */
   parametersOf(id: ResourceId, model: DeploymentStack): JsonObject
-  /** A version of the type of this resource. */
+  /** A version of this resource's type. */
   versionOf(id: ResourceId): string
   readonly awaiting: Awaiting
 }
@@ -45,7 +45,7 @@ interface RunOrigin {
   readonly model: DeploymentStack
   readonly generation: number
   readonly isDeleting: boolean
-  /** What was recorded last, perhaps of an earlier run. */
+  /** The last record, perhaps of an earlier run. */
   readonly last: StackProgress | undefined
 }
 
@@ -54,7 +54,7 @@ export interface StackSender {
   readonly correlationId: string
 }
 
-/** Which work it is: each PUT and each deletion has its own. */
+/** The id of the work: each PUT and each deletion has its own. */
 export function runOf({ model, generation, isDeleting }: Omit<RunOrigin, 'id' | 'last'>): string {
   return isDeleting ? `${model.run} ${generation}` : model.run
 }
@@ -63,7 +63,7 @@ export function deploymentRunOf(run: string): string {
   return uuidOf(`${run} deployment`)
 }
 
-/** With what lets it through the stack's own deny assignments. */
+/** The principal, exempted from the stack's own deny assignments. */
 export function throughStack(principal: Principal, memberId: string): Principal {
   return { ...principal, groups: [...principal.groups, memberId] }
 }
@@ -79,7 +79,7 @@ export class StackRun {
   #error: StepError | undefined
   #endedAt: number | undefined
   #isDeploymentThere = false
-  /** Keys of those whose deny assignments were looked after by this process. */
+  /** The keys of those whose deny assignments this process has handled. */
   readonly #denyTried = new Set<string>()
 
   constructor(deps: StackRunDependencies, origin: RunOrigin) {
@@ -142,7 +142,7 @@ export class StackRun {
     }
   }
 
-  /** As the one who deploys, or deletes. */
+  /** As the caller who deploys or deletes. */
   get #sender(): StackSender {
     const { model } = this.#origin
     const { principal, correlationId } = this.#deletion ?? {
@@ -158,7 +158,7 @@ export class StackRun {
     return isDeleting && deletion?.generation === generation ? deletion : undefined
   }
 
-  /** Removed with a scope above, a stack lets go what it managed. */
+  /** A stack that is removed with a scope above it detaches what it managed. */
   #isDetached(key: string): boolean {
     const { id, model, isDeleting } = this.#origin
     const resource = parseResourceId(key)
@@ -196,7 +196,7 @@ export class StackRun {
     const run = deploymentRunOf(model.run)
     const record = await recordOfRun(reader, model.deploymentId, run)
     if (record === undefined) {
-      // Deleted, or deployed anew by somebody else.
+      // It was deleted, or deployed again by somebody else.
       if (this.#isDeploymentThere) this.#fail(replaced(model.deploymentId))
       return
     }
@@ -206,7 +206,7 @@ export class StackRun {
     await this.#take({ run }, progress, record.state === 'Succeeded')
   }
 
-  /** What the deployment made is managed from now on; what was managed and is not among it, no more. */
+  /** What the deployment made is managed from now on; what was managed before and is not among it is not. */
   async #take(
     deployment: Pick<Deployment, 'run'>,
     progress: Progress | undefined,
@@ -229,7 +229,7 @@ export class StackRun {
     }
   }
 
-  /** What is managed stays protected as the settings say. */
+  /** Managed resources stay protected by the settings. */
   #fail(error: StepError): void {
     this.#error = error
     this.#phase = 'denying'
@@ -264,7 +264,7 @@ export class StackRun {
     const done = await attempt(async () => {
       const action = 'Resources/deploymentStacks/manageDenySetting/action'
       if (wanted !== undefined && scope !== undefined) {
-        // What is computed, such as the tags of a scope, is no resource that could have one.
+        // A computed resource, such as the tags of a scope, cannot have one.
         if ((await this.#deps.reader.get(scope)) === undefined) return 'inapplicable' as const
         if (!(await this.#deps.isAllowed(principal, action, scope))) return 'notSupported' as const
       }

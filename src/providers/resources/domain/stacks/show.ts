@@ -1,4 +1,4 @@
-/** A deployment stack as it is answered. */
+/** The wire form of a deployment stack. */
 
 import type { DeploymentStack, StackProgress } from '../../resources/deployment-stacks/model.ts'
 import { durationOf } from '../deployments/show.ts'
@@ -15,7 +15,7 @@ export function showStack(
     ...(location === undefined ? {} : { location }),
     ...(tags === undefined ? {} : { tags }),
     properties: {
-      // As published: in lower camel case, unlike that of other types.
+      // As published: in lower camel case, unlike other types.
       provisioningState: state.charAt(0).toLowerCase() + state.slice(1),
       correlationId: model.correlationId,
       deploymentId: model.deploymentId,

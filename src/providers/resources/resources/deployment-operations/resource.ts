@@ -1,4 +1,4 @@
-/** Operations of a deployment: what became of each of its resources, computed of its record (template facts 5). */
+/** Operations of a deployment: the result of each of its resources, computed from its record (template facts 5). */
 
 import { fromSegments, nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
@@ -11,7 +11,7 @@ import { uuidOf } from '../../domain/evaluation/uuid-of.ts'
 import { refuseDeployment } from '../../errors.ts'
 import type { Deployment, Progress } from '../deployments/model.ts'
 
-/** At a group, at a subscription, and below the record wherever that is: three paths of one thing. */
+/** At a group, at a subscription, and below the record: three paths of the same thing. */
 export function deploymentOperations(
   words: VendorWords,
   versions: readonly string[],
@@ -50,7 +50,7 @@ async function stepsOf(
   words: VendorWords,
 ): Promise<readonly { operationId: string; item: object }[]> {
   const id = storedIdOf(plain, words)
-  // Rows of this type were made by its `toModel`.
+  // The type's `toModel` made the rows.
   const found = (await context.reader.get(id)) as Resource<Deployment> | undefined
   if (found === undefined) throw refuseDeployment.DeploymentNotFound({ name: nameOf(id) })
   const progress = found.observed as Progress | undefined

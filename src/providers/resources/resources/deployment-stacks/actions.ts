@@ -1,4 +1,4 @@
-/** validate, whatIf and exportTemplate of stacks. None of them changes anything. */
+/** The actions validate, whatIf and exportTemplate of stacks. None of them changes anything. */
 
 import Type from 'typebox'
 import { refuse } from '#kernel/error.ts'
@@ -55,7 +55,7 @@ export function stackActions(deps: DeploymentDependencies): Readonly<Record<stri
       countsAsRead: true,
       async run(context, body: never) {
         const { settings, request, deploymentId, acting } = await prepareStack(deps, context, body)
-        // Written by the reconciler of this type alone.
+        // Only the reconciler of this type writes it.
         const observed = context.resource?.observed as StackProgress | undefined
         const managed = observed?.resources ?? []
         const changes = await whatIf(
@@ -88,7 +88,7 @@ export function stackActions(deps: DeploymentDependencies): Readonly<Record<stri
   }
 }
 
-/** What becomes of what is managed now and is not made by the template. */
+/** What happens to managed resources that the template does not make. */
 function unmanagedBy(
   managed: StackProgress['resources'],
   { actionOnUnmanage }: Pick<StackSettings, 'actionOnUnmanage'>,

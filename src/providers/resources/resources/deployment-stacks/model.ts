@@ -1,4 +1,6 @@
-/** A deployment stack as it is stored: what was asked for, by whom, and what it manages. Secure values only sealed. */
+/**
+ * The stored form of a deployment stack: the request, its caller, and what it manages. Secure values are sealed.
+ */
 
 import type { Principal } from '#kernel/principal.ts'
 import type { Deployment, StepError } from '../deployments/model.ts'
@@ -7,7 +9,7 @@ export const stackType = 'Resources/deploymentStacks'
 
 type UnmanageAction = 'delete' | 'detach'
 
-/** What becomes of what the stack managed and manages no more. */
+/** What happens to resources that the stack no longer manages. */
 export interface ActionOnUnmanage {
   readonly resources: UnmanageAction
   readonly resourceGroups: UnmanageAction
@@ -23,11 +25,11 @@ export interface DenySettings {
   readonly applyToChildScopes?: boolean
 }
 
-/** What a body says besides its template. */
+/** The settings of a body besides its template. */
 export interface StackSettings {
   readonly actionOnUnmanage: ActionOnUnmanage
   readonly denySettings: DenySettings
-  /** Where the template goes to, when that is not where the stack is. */
+  /** The scope of the template, when it differs from the stack's. */
   readonly deploymentScope?: string
   readonly description?: string
   readonly bypassStackOutOfSyncError?: boolean
@@ -49,16 +51,19 @@ export interface DeploymentStack
       | 'tags'
       | 'debugLevel'
     > {
-  /** Of the deployment by which this run makes its resources. */
+  /** The deployment by which this run makes its resources. */
   readonly deploymentId: string
-  /** What deny assignments of this stack let through: whoever changes what it manages through the stack has it as a group. */
+  /**
+   * The group that this stack's deny assignments exempt: whoever changes managed resources through the stack has it
+   * as a group.
+   */
   readonly memberId: string
-  /** Of the last DELETE. */
+  /** The last DELETE. */
   readonly deletion?: StackDeletion
 }
 
 interface StackDeletion {
-  /** The generation that it made: a later removal, with what lies above, is not meant by it. */
+  /** The generation that it made: it does not apply to a later removal together with a scope above. */
   readonly generation: number
   readonly actionOnUnmanage: ActionOnUnmanage
   readonly principal: Principal
@@ -69,7 +74,7 @@ export interface ManagedResource {
   readonly id: string
   readonly status: 'managed' | 'deleteFailed' | 'removeDenyFailed'
   readonly denyStatus: DenyMode | 'inapplicable' | 'notSupported'
-  /** Of the settings that its deny assignment was written by; absent where it has none. */
+  /** The settings by which its deny assignment was written; absent when it has none. */
   readonly deny?: string
 }
 
@@ -78,13 +83,13 @@ export interface FailedResource {
   readonly error: StepError
 }
 
-/** How far a run has come; what the reconciler records. */
+/** The progress of a run, which the reconciler records. */
 export interface StackProgress {
   readonly run: string
   readonly phase: 'deploying' | 'denying' | 'removing' | 'failed' | 'done'
-  /** All that the stack manages, those too that are about to go. */
+  /** Everything the stack manages, including what is about to go. */
   readonly resources: readonly ManagedResource[]
-  /** Keys of those that are about to go. */
+  /** The keys of those that are about to go. */
   readonly unmanaged: readonly string[]
   readonly deleted: readonly string[]
   readonly detached: readonly string[]
@@ -94,7 +99,7 @@ export interface StackProgress {
   readonly error?: StepError
 }
 
-/** What the seal of a run's arguments is bound to. */
+/** The context of the seal of a run's arguments. */
 export function stackSealContext(idKey: string, run: string): string {
   return `deployment stack ${idKey} ${run}`
 }

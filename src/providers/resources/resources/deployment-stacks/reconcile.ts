@@ -1,4 +1,7 @@
-/** Carrying a stack out, and taking it away: opened again from the store after a restart, woken when what it waits for ended. */
+/**
+ * Carries out and removes a stack. Its state is read from the store after a restart, and it is woken when what it
+ * waits for has ended.
+ */
 
 import type { PlaneServices } from '#plane/create-plane.ts'
 import {
@@ -16,7 +19,7 @@ interface ReconcileStacks extends Omit<StackRunDependencies, 'awaiting'> {
   readonly onSettled: PlaneServices['onSettled']
 }
 
-/** Hints may be lost, and another replica's never come: how long it is waited without one. */
+/** The wait without a hint: hints may be lost, and another replica's never arrive. */
 const waitSeconds = 2
 
 type StackSubject = Subject<DeploymentStack, StackProgress>

@@ -1,4 +1,4 @@
-/** Deployment stacks: a template carried out whose resources are managed together: protected, and taken away, as one. */
+/** Deployment stacks: a deployed template whose resources are protected and removed together. */
 
 import type { ApiError } from '#kernel/error.ts'
 import { isTerminalState } from '#kernel/operation.ts'
@@ -107,7 +107,7 @@ function argumentsOf(
 ): JsonObject {
   const opened = seal.open(sealedParameters, stackSealContext(id.key, run))
   if (opened === undefined) throw new Error(`the arguments of ${id.text} cannot be opened`)
-  // Sealed by `prepare` alone.
+  // Only `prepare` seals this.
   return JSON.parse(opened) as JsonObject
 }
 

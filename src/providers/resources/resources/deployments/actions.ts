@@ -1,4 +1,7 @@
-/** cancel, validate, whatIf, exportTemplate and the listing of outputs. Only the first changes anything, and that only the deployment. */
+/**
+ * The actions cancel, validate, whatIf, exportTemplate and the listing of outputs. Only the first changes
+ * something: the deployment.
+ */
 
 import Type from 'typebox'
 import { isTerminalState } from '#kernel/operation.ts'
@@ -116,7 +119,7 @@ export function deploymentActions(
           throw refuseDeployment.DeploymentNotFound({ name: nameOf(id) })
         }
         const { run } = resource.model
-        // Written by the reconciler of this type alone.
+        // Only the reconciler of this type writes it.
         const progress = resource.observed as Progress | undefined
         const isDone = resource.state === 'Succeeded' && progress?.run === run
         const { outputs = {}, sealedOutputs } = isDone ? progress : {}
@@ -128,7 +131,7 @@ export function deploymentActions(
         const shown = Object.entries(outputs).flatMap(([name, one]) =>
           'value' in one ? [[name, one.value] as const] : [],
         )
-        // Sealed by the reconciler alone.
+        // Only the reconciler seals this.
         const hidden = JSON.parse(opened) as object
         return { status: 200, body: { ...Object.fromEntries(shown), ...hidden } }
       },
@@ -150,7 +153,7 @@ function resultFormat(body: unknown): unknown {
   return isJsonObject(settings) ? settings['resultFormat'] : undefined
 }
 
-/** Without what a change holds nobody can say which of them it is. */
+/** Without the content of a change, its type is unknown. */
 function idsOnly(changes: readonly Change[]): readonly Change[] {
   return changes.map((change) => {
     const { changeType } = change

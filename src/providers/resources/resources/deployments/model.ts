@@ -1,4 +1,4 @@
-/** A deployment as it is stored: what was asked for, by whom, and how far it has come. Secure values only sealed. */
+/** The stored form of a deployment: the request, its caller, and its progress. Secure values are sealed. */
 
 import type { ErrorDetail } from '#kernel/error.ts'
 import type { Principal } from '#kernel/principal.ts'
@@ -8,13 +8,15 @@ import type { Nesting } from '../../domain/deployments/nesting.ts'
 
 export type DeploymentMode = 'Incremental' | 'Complete'
 
-/** How much is looked at before anything is written: the template alone, every resource, or all but the rights. */
+/**
+ * How much is checked before anything is written: the template alone, every resource, or everything except rights.
+ */
 export type ValidationLevel = 'Template' | 'Provider' | 'ProviderNoRbac'
 
-/** What a caller asks for: the `properties` of a body, read leniently. */
+/** The request of a caller: the `properties` of a body, parsed leniently. */
 export interface DeploymentRequest {
   readonly mode: DeploymentMode
-  /** Where the template was found, when it was linked. */
+  /** The link of a linked template. */
   readonly templateLink?: ShownLink
   readonly template: JsonObject
   readonly parameters: JsonObject
@@ -23,7 +25,7 @@ export interface DeploymentRequest {
   readonly validationLevel?: ValidationLevel
   /** Which of `requestContent` and `responseContent` is recorded of each resource. */
   readonly debugLevel?: string
-  /** What is carried out instead when it fails. */
+  /** What is deployed instead when it fails. */
   readonly onError?: { readonly type: Fallback['type']; readonly deploymentName?: string }
 }
 
@@ -31,12 +33,12 @@ export interface DeploymentRequest {
 export interface Fallback {
   readonly type: 'LastSuccessful' | 'SpecificDeployment'
   readonly deploymentName: string
-  /** The run that succeeded. Where it was deployed anew since, it is not what was meant. */
+  /** The run that succeeded. If it was deployed again since, it is not the intended one. */
   readonly run: string
 }
 
 export interface Deployment {
-  /** Fresh at every PUT: the same PUT again deploys again. */
+  /** New at every PUT: the same PUT again deploys again. */
   readonly run: string
   readonly mode: DeploymentMode
   readonly template: JsonObject

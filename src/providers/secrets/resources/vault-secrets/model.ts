@@ -1,16 +1,16 @@
-/** The stored shape of a secret: its values, newest first, each sealed for the secret and its version. */
+/** The stored form of a secret: its values, newest first, each sealed for the secret and its version. */
 
 import type { Seal } from '#kernel/ports.ts'
 
 export interface SecretVersion {
-  /** 32 hexadecimal digits, never used again. */
+  /** 32 hexadecimal digits, never reused. */
   readonly version: string
   readonly createdAt: string
   readonly sealed: string
 }
 
 export interface VaultSecret {
-  /** The resource id in lower case: what its values are sealed for. */
+  /** The resource id in lower case: the context of its sealed values. */
   readonly place: string
   readonly enabled: boolean
   readonly contentType?: string

@@ -1,6 +1,6 @@
 /**
- * Secrets of a vault. No answer holds a value: other parts of the installation resolve them, for callers who
- * may `getValue`.
+ * Secrets of a vault. No answer contains a value; other parts of the installation resolve them for callers with
+ * `getValue`.
  */
 
 import Type from 'typebox'
@@ -44,7 +44,7 @@ export function vaultSecrets(deps: SecretDependencies): ResourceType {
   })
 }
 
-/** Its permission is the one that referring to a secret asks for: who may verify it may use it. */
+/** It needs the same permission as a reference to the secret: who may verify a value may use it. */
 function verify({ seal }: SecretDependencies): Action<VaultSecret> {
   return {
     method: 'POST',

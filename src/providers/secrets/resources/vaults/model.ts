@@ -1,4 +1,4 @@
-/** The stored shape of a vault: it only holds secrets together, so that one scope grants all of them. */
+/** The stored form of a vault. It groups secrets, so that one scope grants all of them. */
 
 export interface Vault {
   readonly description?: string

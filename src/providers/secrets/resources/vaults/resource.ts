@@ -1,4 +1,4 @@
-/** Vaults: secrets that are granted together. Their names are unique, since references carry nothing else. */
+/** Vaults: secrets that are granted together. Their names are unique, since references contain nothing else. */
 
 import { nameOf } from '#kernel/resource-id.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'

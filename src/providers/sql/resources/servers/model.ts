@@ -1,11 +1,11 @@
-/** The stored shape of a server: where it is and how to sign in. The password is sealed and never shown. */
+/** The stored form of a server: its address and credentials. The password is sealed and never shown. */
 
 import type { Seal } from '#kernel/ports.ts'
 
 export type SqlServer =
   | {
       readonly kind: 'PostgreSql'
-      /** The id at the first PUT, as a key: what the seal is bound to. */
+      /** The id at the first PUT, as a key: the context of the seal. */
       readonly place: string
       readonly host: string
       readonly port: number
@@ -13,9 +13,9 @@ export type SqlServer =
       readonly tls: 'off' | 'verify'
       readonly sealedPassword: string
     }
-  /** A folder of DuckDB files that is called as the server, below the folder the operator set. */
+  /** A folder of DuckDB files with the server's name, below the operator's folder. */
   | { readonly kind: 'DuckDb' }
-  /** A name and no address: nobody connects to it. */
+  /** A name without an address: nobody connects to it. */
   | { readonly kind: 'Unreachable'; readonly login?: string }
 
 export type PostgresServer = Extract<SqlServer, { readonly kind: 'PostgreSql' }>

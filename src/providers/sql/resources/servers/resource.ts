@@ -1,4 +1,4 @@
-/** Servers: what data sets of tables name. Those of DuckDB have names of their own, since folders are called by them. */
+/** Servers, which data sets of tables name. DuckDB servers have unique names, because their folders have them. */
 
 import type { Seal } from '#kernel/ports.ts'
 import { nameOf } from '#kernel/resource-id.ts'

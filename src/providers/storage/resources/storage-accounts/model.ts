@@ -1,13 +1,13 @@
-/** The stored shape of a storage account: where its bytes are. The key is sealed and never shown. */
+/** The stored form of a storage account: where its data is. The key is sealed and never shown. */
 
 import type { Seal } from '#kernel/ports.ts'
 
 export type StorageAccount =
-  /** A folder that is called as the account, below the folder the operator set. */
+  /** A folder with the account's name, below the operator's folder. */
   | { readonly kind: 'Folder' }
   | {
       readonly kind: 'BlobService'
-      /** The id at the first PUT, as a key: what the seal is bound to. */
+      /** The id at the first PUT, as a key: the context of the seal. */
       readonly place: string
       readonly endpoint: string
       readonly accountName: string

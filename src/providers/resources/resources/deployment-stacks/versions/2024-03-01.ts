@@ -1,4 +1,4 @@
-/** Deployment stacks on the wire, version 2024-03-01, and those that known clients send, of one shape. */
+/** The wire form of deployment stacks in 2024-03-01 and in the versions that known clients send. */
 
 import Type from 'typebox'
 import { isJsonObject } from '#kernel/patch.ts'
@@ -8,7 +8,7 @@ import type { DeploymentStack, StackProgress } from '../model.ts'
 
 const action = Type.Enum(['delete', 'detach'])
 
-/** The template and its parameters are read by the language, which says more of what is wrong. */
+/** The language parses the template and its parameters, and reports problems in more detail. */
 export const stackBody = Type.Object({
   location: Type.Optional(Type.String({ maxLength: 100 })),
   tags: Type.Optional(Type.Record(Type.String(), Type.String())),
@@ -59,7 +59,7 @@ const answer = Type.Object({
   }),
 })
 
-/** A body as `prepare` hands it on. */
+/** The body after `prepare`. */
 export interface PreparedStack {
   readonly stack: DeploymentStack
 }
@@ -70,7 +70,7 @@ const v2024_03_01: Version<DeploymentStack> = {
   answer,
   unknownProperties: 'ignore',
   patch: 'none',
-  // What its template calls secure is known in there alone, so arguments and template are recorded nowhere.
+  // Only its own template knows what is secure in it, so arguments and template are recorded nowhere.
   withoutSecrets(body: object) {
     const { properties, ...rest } = body as { readonly properties?: unknown }
     if (!isJsonObject(properties)) return rest
@@ -84,7 +84,7 @@ const v2024_03_01: Version<DeploymentStack> = {
     memberId: previous?.memberId ?? stack.memberId,
   }),
   fromModel(model: DeploymentStack, { state, observed }: View) {
-    // Written by the reconciler of this type alone.
+    // Only the reconciler of this type writes it.
     const progress = isJsonObject(observed) ? (observed as unknown as StackProgress) : undefined
     return showStack(model, state, progress)
   },

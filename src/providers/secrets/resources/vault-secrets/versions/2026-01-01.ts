@@ -1,4 +1,4 @@
-/** Secrets on the wire: the value goes in and never comes out. */
+/** The wire form of secrets: a value can be written and is never returned. */
 
 import Type from 'typebox'
 import type { Ids, Seal } from '#kernel/ports.ts'
@@ -14,7 +14,7 @@ export interface SecretDependencies {
   readonly limits: SecretLimits
 }
 
-/** Beside the members of the wire body, put there by `prepare`. */
+/** Added to the members of the wire body by `prepare`. */
 interface PreparedSecret {
   readonly place?: string
   readonly properties: {
@@ -62,7 +62,7 @@ export function v2026_01_01({ seal, ids, limits }: SecretDependencies): Version<
     unknownProperties: 'ignore',
     toModel(body: PreparedSecret, previous, { now }) {
       const { value, contentType, enabled = true } = body.properties
-      // A PATCH is not prepared, and is of something that is there.
+      // A PATCH is not prepared; its resource exists.
       const place = previous?.place ?? body.place ?? ''
       const kept = previous?.versions ?? []
       return {
@@ -70,7 +70,7 @@ export function v2026_01_01({ seal, ids, limits }: SecretDependencies): Version<
         enabled,
         ...(contentType === undefined ? {} : { contentType }),
         versions:
-          // A value that is given is a new version, also where it is the same: who writes it is not told what it was.
+          // A given value is a new version, even if it is the same: the writer must not learn the old value.
           value === undefined
             ? kept
             : [freshVersion(place, value, now), ...kept].slice(0, limits.versionsPerSecretMax),

@@ -1,4 +1,4 @@
-/** Vaults on the wire. */
+/** The wire form of vaults. */
 
 import Type from 'typebox'
 import type { Version } from '#plane/declare/wire.ts'

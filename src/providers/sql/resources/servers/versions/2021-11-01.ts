@@ -1,4 +1,4 @@
-/** Servers on the wire: a shape of our own, with what a registration needs. */
+/** The wire form of servers: our own shape, with what a registration needs. */
 
 import Type from 'typebox'
 import type { Seal } from '#kernel/ports.ts'
@@ -11,7 +11,7 @@ const kind = Type.Union([Type.Literal('PostgreSql'), Type.Literal('DuckDb')], {
 })
 
 interface Body {
-  /** Put in by `prepare`. */
+  /** Added by `prepare`. */
   readonly place?: string
   readonly properties: {
     readonly kind?: SqlServer['kind']
@@ -76,7 +76,7 @@ export function v2021_11_01(seal: Seal, isAddressOptional: boolean): Version<Sql
         return { kind: 'Unreachable', ...(login === undefined ? {} : { login }) }
       }
       const before = previous?.kind === 'PostgreSql' ? previous : undefined
-      // A PATCH is not prepared, and is of something that is there.
+      // A PATCH is not prepared; its resource exists.
       const place = before?.place ?? body.place ?? ''
       const password = given.administratorLoginPassword
       const same =
@@ -84,7 +84,7 @@ export function v2021_11_01(seal: Seal, isAddressOptional: boolean): Version<Sql
       return {
         kind: 'PostgreSql',
         place,
-        // Both were asked for above.
+        // Both were required above.
         host: given.fullyQualifiedDomainName ?? '',
         port: given.port ?? defaultPort,
         login: given.administratorLogin ?? '',
