@@ -22,6 +22,8 @@ interface CopyPlan {
   readonly pieces: boolean
   /** Backends of the source that were ended so that somebody else gets a lock. */
   readonly ended: ReadonlySet<number>
+  /** All its rows are there for good. */
+  onCopied?(table: SourceTable): void
 }
 
 /** A table, or a range of its pages. */
@@ -150,13 +152,15 @@ export class CopyProgress {
     this.bytes += bytes
   }
 
-  end(table: SourceTable, rows: number): void {
+  /** True when it was the last part. */
+  end(table: SourceTable, rows: number): boolean {
     const progress = this.at(table)
     progress.rows += rows
     progress.partsLeft -= 1
-    if (progress.partsLeft > 0) return
+    if (progress.partsLeft > 0) return false
     progress.state = 'completed'
     progress.endedAt = this.clock.now()
+    return true
   }
 
   fail(table: SourceTable, message: string): void {
@@ -378,7 +382,7 @@ async function copyPart({ source, target, pid, part, plan, progress }: PartCopy)
     throw new DatabaseEngineError('refused', `${table.name}: ${message}`, { cause: error })
   }
   await target.run('COMMIT')
-  progress.end(table, rows)
+  if (progress.end(table, rows)) plan.onCopied?.(table)
   return 'copied'
 }
 

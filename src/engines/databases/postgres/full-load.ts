@@ -18,6 +18,7 @@ import {
 } from './database-task.ts'
 import { giveWay } from './give-way.ts'
 import { watchIndexes } from './index-progress.ts'
+import { LargeIndexes } from './large-indexes.ts'
 import { copyLargeObjects } from './large-objects.ts'
 import { toBeCaughtUp } from './record.ts'
 import {
@@ -81,10 +82,12 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
   }
   const snapshot = sessions.use(await takeSnapshot(task, source))
   const { ended } = sessions.use(giveWay(task))
-  const tables = await tablesOf(task, snapshot)
+  const { tables, indexes } = await tablesOf(task, snapshot)
+  sessions.use(indexes)
 
   enter(task, 'schema', schemaMessage(lacking))
   await dumpSchema(task, 'copied', snapshot.name)
+  indexes.restrictTo(listOfDump(task, 'copied'))
   await restoreSchema(task, { of: 'copied', section: 'pre-data' })
 
   enter(task, 'copying', `Copying ${tables.length} tables.`)
@@ -101,10 +104,13 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
       encoding,
       pieces: sourceMajor >= 14,
       ended,
+      onCopied: (table) => indexes.begin(table),
     },
     progress,
   )
   await copyObjects(task, snapshot.name)
+  // What is copied anew is emptied first, under a lock that is not waited for long.
+  if (altered.length > 0) await indexes.end()
   if (online) await setAside(task, source, altered)
   // In an offline copy the comparison finds changes of the structure.
   else
@@ -116,7 +122,10 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
   enter(task, 'indexing', 'Building indexes and constraints.')
   {
     await using _watch = await watchIndexes(task)
-    await restoreSchema(task, { of: 'copied', section: 'post-data', lines: linesToRestore(task) })
+    await indexes.end()
+    const { lone, others } = indexes.leftOf(linesToRestore(task))
+    await restoreSchema(task, { of: 'copied', section: 'post-data', lines: lone, inOrder: true })
+    await restoreSchema(task, { of: 'copied', section: 'post-data', lines: others })
   }
   dropDump(task, 'copied', { keepList: online })
   if (online) await silence(task)
@@ -224,7 +233,7 @@ async function slotOf(task: DatabaseTask, source: Session): Promise<Snapshot> {
 }
 
 /** What the snapshot sees. Reading sizes needs a lock on each table, with a short wait. */
-async function tablesOf(task: DatabaseTask, snapshot: Snapshot): Promise<readonly SourceTable[]> {
+async function tablesOf(task: DatabaseTask, snapshot: Snapshot) {
   for (;;) {
     await using reader = await openSource(task)
     await reader.run(
@@ -232,7 +241,8 @@ async function tablesOf(task: DatabaseTask, snapshot: Snapshot): Promise<readonl
     )
     await reader.run(`SET TRANSACTION SNAPSHOT '${snapshot.name}'`)
     try {
-      return await readTables(reader)
+      const tables = await readTables(reader)
+      return { tables, indexes: await LargeIndexes.plan(task, reader, tables) }
     } catch (error) {
       if (codeOf(error) !== '55P03') throw error
       tell(task, { message: 'Waiting for a moment in which nobody alters a table.' })

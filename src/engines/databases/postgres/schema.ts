@@ -123,17 +123,19 @@ interface Restore {
   readonly lines?: readonly string[]
   /** Goes on after what fails, which is what the target has already; the caller compares. */
   readonly lenient?: boolean
+  /** One after the other, also where several would go at once. */
+  readonly inOrder?: boolean
   /** At the target; by default of the source's name. */
   readonly database?: string
 }
 
 export async function restoreSchema(task: DatabaseTask, restore: Restore): Promise<void> {
-  const { of, section, lines, lenient = false, database = task.name } = restore
+  const { of, section, lines, lenient = false, inOrder = false, database = task.name } = restore
   if (lines?.length === 0) return
   const server = targetAccess(task.spec, task.credentials)
   const ownership = task.record.owners ? [] : ['--no-owner', '--no-privileges']
   const parallel =
-    section === 'post-data' && task.spec.tablesAtOnce > 1
+    section === 'post-data' && task.spec.tablesAtOnce > 1 && !inOrder
       ? [`--jobs=${task.spec.tablesAtOnce}`]
       : []
   const chosen = fileOf(task, of, 'chosen')

@@ -3,6 +3,7 @@
  * only place of the engine where data flows. It listens on nothing and takes orders from its folder alone.
  */
 
+import { flushCompileCache } from 'node:module'
 import { text } from 'node:stream/consumers'
 import { lineLog } from '#outbound/line-log.ts'
 import { openOutbound } from '#outbound/outbound.ts'
@@ -47,5 +48,7 @@ await runMigration({
     if (name === orders.haltAt) process.kill(process.pid, 'SIGKILL')
   },
 })
+// The next worker starts from what this one has compiled, where the installation keeps that.
+flushCompileCache()
 // All is on the disk. `process.exit` waits for compiler threads that may be waiting for this one (nodejs/node#54918).
 process.kill(process.pid, 'SIGKILL')
