@@ -4,7 +4,7 @@
  */
 
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
 import https from 'node:https'
 import { isBuiltin } from 'node:module'
@@ -15,6 +15,8 @@ import { buildConsole } from './console.ts'
 const root = join(import.meta.dirname, '..')
 const source = join(root, 'src')
 const target = join(root, 'dist')
+/** Where it is made. It takes the place of an earlier one when it is whole, since somebody may be packing that one. */
+const making = join(root, 'node_modules', '.cache', `dist-${process.pid}`)
 
 /** What is loaded by its path at run time, or by a name in `exports`. */
 const entries = [
@@ -125,7 +127,7 @@ async function bundle(): Promise<void> {
     },
   })
   await build.write({
-    dir: target,
+    dir: making,
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name]-[hash].js',
@@ -148,10 +150,9 @@ async function bundle(): Promise<void> {
 /** Writes declarations beside the code, without the import names that only a checkout knows. */
 function declare(): void {
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-  execFileSync(process.execPath, [compiler, '-p', join(root, 'tsconfig.build.json')], {
-    stdio: 'inherit',
-  })
-  const types = join(target, 'types')
+  const types = join(making, 'types')
+  const project = join(root, 'tsconfig.build.json')
+  execFileSync(process.execPath, [compiler, '-p', project, '--outDir', types], { stdio: 'inherit' })
   const kept = new Set<string>()
   for (const entry of declared) keepDeclaration(types, entry, kept)
   for (const path of readdirSync(types, { recursive: true, encoding: 'utf8' })) {
@@ -175,7 +176,18 @@ function keepDeclaration(types: string, path: string, kept: Set<string>): void {
   }
 }
 
-rmSync(target, { recursive: true, force: true })
-await buildConsole({ ifNewer: true })
-await bundle()
-declare()
+function replaceEarlier(): void {
+  const earlier = `${making}.earlier`
+  if (existsSync(target)) renameSync(target, earlier)
+  renameSync(making, target)
+  rmSync(earlier, { recursive: true, force: true })
+}
+
+try {
+  await buildConsole({ ifNewer: true })
+  await bundle()
+  declare()
+  replaceEarlier()
+} finally {
+  rmSync(making, { recursive: true, force: true })
+}

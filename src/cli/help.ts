@@ -1,5 +1,6 @@
-/** Makes the texts of `--help` from the declarations of the commands. Pure. */
+/** Makes the texts of `--help` from the declarations of the commands. */
 
+import { join } from 'node:path'
 import { type Branch, leavesOf } from './catalogue.ts'
 import type { Command, OptionSpec } from './command.ts'
 import { nounSummaries } from './nouns.ts'
@@ -7,6 +8,8 @@ import { formatPairs } from './output/table.ts'
 import { allOptions } from './parse.ts'
 
 const program = 'armature'
+/** Beside the sources in a checkout, beside the bundles in the package. */
+const firstPage = join(import.meta.dirname, '../../docs/start.md')
 
 /** The help of the whole program, or of one noun. Loads the summaries it lists. */
 export async function branchHelp(branch: Branch, path: readonly string[]): Promise<string> {
@@ -39,7 +42,9 @@ export async function branchHelp(branch: Branch, path: readonly string[]): Promi
       ? ''
       : `${lines.length === 0 ? 'Commands' : 'More commands, by what they are about'}:\n${formatPairs(nouns)}`,
     `Run \`${words} <command> --help\` for the options and examples of one.${
-      path.length === 0 ? '\nThe settings of the server are listed by `armature serve --help`.' : ''
+      path.length === 0
+        ? `\nThe settings of the server are listed by \`armature serve --help\`.\nThe guides begin with ${firstPage}.`
+        : ''
     }`,
   ])
 }

@@ -156,15 +156,19 @@ function filesBelow(folder: string): readonly string[] {
   })
 }
 
-/** The home of a container, as an operator would copy it out, to ask it from outside by an address that is reached. */
+/** The home of a container that has begun to serve, as an operator would copy it out, to ask it from outside by an address that is reached. */
 export async function homeOf(
   { podman }: ThrowawayPodman,
   container: string,
   place: string,
   url: string,
 ): Promise<string> {
-  await podman('cp', `${container}:/data`, place)
   const path = join(place, 'running.json')
+  for (let attempt = 0; !existsSync(path); attempt++) {
+    if (attempt >= 900) throw new Error(`${container} does not serve`)
+    await podman('cp', `${container}:/data/.`, place)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
   const running = JSON.parse(readFileSync(path, 'utf8'))
   writeFileSync(path, JSON.stringify({ ...running, localUrl: url, httpUrl: url }))
   return place

@@ -43,6 +43,8 @@ describe('the package, installed from its tarball', () => {
       ['install', '--no-audit', '--no-fund', join(folder, filename)],
       {
         cwd: folder,
+        // The Node that npm itself runs on is the one whose folder comes first.
+        env: { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH']}` },
       },
     )
     // npm says things about the configuration of the machine, which are not about the package.
@@ -57,11 +59,39 @@ describe('the package, installed from its tarball', () => {
       'CHANGELOG.md',
       'LICENSE',
       'README.md',
+      'SECURITY.md',
       'bin',
       'console',
+      'deploy',
       'dist',
+      'docs',
       'package.json',
+      'src',
     ])
+    const sources = readdirSync(join(modules, 'armature-plane', 'src'), { recursive: true })
+    assert.deepEqual(
+      sources.filter((name) => /\.\w+$/.test(String(name)) && !String(name).endsWith('README.md')),
+      [],
+    )
+  })
+
+  test('its README and guides lead to no page that it lacks', () => {
+    const installed = join(modules, 'armature-plane')
+    const ofTheCheckout =
+      /^(?:ARCHITECTURE|CONTRIBUTING|bench|openapi|docs\/(?:contract|decisions|facts|internals))\b/
+    const pages = readdirSync(installed, { recursive: true, encoding: 'utf8' }).filter(
+      (name) => name.endsWith('.md') && !name.startsWith('node_modules'),
+    )
+    assert.ok(pages.includes('docs/guides/testing.md'))
+    const dead = pages.flatMap((page) =>
+      [...readFileSync(join(installed, page), 'utf8').matchAll(/\]\(([^)\s#]+)[^)\s]*\)/g)]
+        .map(([, link = '']) => link)
+        .filter((link) => !/^[a-z]+:/.test(link))
+        .map((link) => join(dirname(page), link))
+        .filter((path) => !ofTheCheckout.test(path) && !existsSync(join(installed, path)))
+        .map((path) => `${page}: ${path}`),
+    )
+    assert.deepEqual(dead, [])
   })
 
   test('brings no development dependency, no runtime, and stays below 150 MB', () => {
