@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, openSync } from 'node:fs'
 import { LocalProblem } from './command.ts'
 import type { Home } from './home.ts'
+import { printData } from './output/print.ts'
 import { isAlive, isReady, logFileOf, waitUntil } from './running-server.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -35,7 +36,9 @@ export async function serveDetached(terminal: Terminal, home: Home): Promise<num
     throw new LocalProblem('StartFailed', `The server did not start; it wrote ${file}.`)
   }
   child.unref()
-  terminal.out(`Armature is ready at ${home.running()?.url ?? ''}\n`)
+  const url = home.running()?.url ?? ''
+  if (terminal.output.isData) printData(terminal, { url, logFile: file })
+  else terminal.out(`Armature is ready at ${url}\n`)
   terminal.error(
     `It goes on by itself: \`armature stop\` ends it, \`armature logs\` shows ${file}.\n`,
   )

@@ -186,6 +186,14 @@ test('an engine that loses what it runs is found out, and the containers run aga
   }
 })
 
+test('a reset brings back what the installation makes for itself, too', async () => {
+  await using a = await start()
+  await a.reset()
+  const profile = `/providers/Vendor.Billing/billingAccounts/${a.tenantId}/billingProfiles/default`
+  const { status } = await a.client.request('GET', `${profile}?api-version=2024-04-01`)
+  assert.equal(status, 200)
+})
+
 test('fixed ids are the same in every installation, random ones are not', async () => {
   const open = async (ids: 'fixed' | 'random') => {
     await using a = await start({ seed, ids })

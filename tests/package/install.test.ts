@@ -78,7 +78,7 @@ describe('the package, installed from its tarball', () => {
   test('its README and guides lead to no page that it lacks', () => {
     const installed = join(modules, 'armature-plane')
     const ofTheCheckout =
-      /^(?:ARCHITECTURE|CONTRIBUTING|bench|openapi|docs\/(?:contract|decisions|facts|internals))\b/
+      /^(?:ARCHITECTURE|CONTRIBUTING|bench|openapi|tests|docs\/(?:contract|decisions|facts|internals))\b/
     const pages = readdirSync(installed, { recursive: true, encoding: 'utf8' }).filter(
       (name) => name.endsWith('.md') && !name.startsWith('node_modules'),
     )

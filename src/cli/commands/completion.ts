@@ -3,6 +3,7 @@
 import { type Branch, leavesOf, readCatalogue } from '../catalogue.ts'
 import { type Command, defineCommand, UsageError } from '../command.ts'
 import { type Completion, completionScript, shells } from '../completion-script.ts'
+import { printText } from '../output/print.ts'
 import { allOptions } from '../parse.ts'
 
 export const command: Command = defineCommand({
@@ -17,7 +18,7 @@ fish:  armature completion fish | source           in ~/.config/fish/config.fish
   async run({ terminal }, { shell }) {
     const known = shells.find((one) => one === shell)
     if (known === undefined) throw new UsageError(`\`${shell}\` is none of ${shells.join(', ')}`)
-    terminal.out(completionScript(known, await completions(readCatalogue())))
+    printText(terminal, completionScript(known, await completions(readCatalogue())).trimEnd())
     return 0
   },
 })

@@ -8,7 +8,7 @@ import { findAuthority } from '../authority.ts'
 import { type Command, defineCommand } from '../command.ts'
 import { notRunning } from '../credential.ts'
 import type { Home } from '../home.ts'
-import { printData } from '../output/print.ts'
+import { printRecord } from '../output/print.ts'
 import { quote } from './demo/format-call.ts'
 
 export const command: Command = defineCommand({
@@ -24,11 +24,11 @@ export const command: Command = defineCommand({
     shell: {
       type: 'string',
       value: 'name',
-      choices: ['sh', 'powershell', 'json'],
+      choices: ['sh', 'powershell'],
       summary: 'Whose words; sh when left out',
     },
   },
-  examples: ['env', 'env --credentials', 'env --shell powershell'],
+  examples: ['env', 'env --credentials', 'env --shell powershell', 'env --json'],
   async run(context, { credentials, shell = 'sh' }) {
     const home = context.home()
     const running = home.running()
@@ -42,8 +42,8 @@ export const command: Command = defineCommand({
       ...(running.httpsUrl === undefined ? {} : trustVariables(home)),
       ...(credentials ? credentialVariables(home, url) : {}),
     }
-    if (shell === 'json') {
-      printData(context.terminal, variables)
+    if (context.terminal.output.isChosen) {
+      printRecord(context.terminal, variables)
       return 0
     }
     const lines = Object.entries(variables).map(([name, value]) =>

@@ -3,6 +3,7 @@
 import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Command, defineCommand, LocalProblem, UsageError } from '../command.ts'
+import { printData } from '../output/print.ts'
 import { logFileOf } from '../running-server.ts'
 
 const everyMilliseconds = 200
@@ -27,7 +28,12 @@ export const command: Command = defineCommand({
     let shown = statSync(file).size
     const lines = readFileSync(file, 'utf8').slice(0, shown).split('\n')
     const from = tail === undefined ? 0 : Math.max(0, lines.length - 1 - Number(tail))
-    terminal.out(lines.slice(from).join('\n'))
+    const latest = lines.slice(from)
+    if (terminal.output.isData && !follow) {
+      printData(terminal, latest.slice(0, -1))
+      return 0
+    }
+    terminal.out(latest.join('\n'))
     let stopped = !follow
     if (follow) terminal.onStop(() => (stopped = true))
     while (!stopped) {

@@ -8,7 +8,7 @@ import { type Context, connectHome } from '../context.ts'
 import { serveDetached } from '../detached-server.ts'
 import { exitFailed } from '../failure.ts'
 import { openHome } from '../home.ts'
-import { bold } from '../output/print.ts'
+import { bold, printData } from '../output/print.ts'
 import { formatPairs } from '../output/table.ts'
 import { readSeedFile } from '../seed-file.ts'
 import type { Terminal } from '../terminal.ts'
@@ -138,7 +138,8 @@ async function runUntilStopped(
   const server = await start(config).catch((error: unknown) => {
     throw startFailure(error)
   })
-  terminal.out(startLines(context, server))
+  if (terminal.output.isData) printData(terminal, startFacts(server))
+  else terminal.out(startLines(context, server))
   const failed = watchUnhandled(terminal, server)
   const isOrdinary = await Promise.race([stopped.then(() => true), failed.then(() => false)])
   terminal.error(
@@ -197,6 +198,11 @@ function startFailure(error: unknown): unknown {
       ? '. Another program has this address: end it (`armature stop`, if it is one of these), or give `--port` another number; 0 takes a free one.'
       : ''
   return new LocalProblem('StartFailed', `${error.message}${advice}`, { cause: error })
+}
+
+function startFacts(server: Started): object {
+  const { url, subscriptionId, signInUrl, home, store, containers, firstStart } = server
+  return { url, subscriptionId, signInUrl, home, store, containers, firstStart }
 }
 
 function startLines(context: Context, server: Started): string {

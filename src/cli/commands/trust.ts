@@ -73,7 +73,9 @@ export const command: Command = defineCommand({
     const name = storeNameOf(file)
     if (install) {
       for (const line of commandsHere(file, name)) runLine(line)
-      context.terminal.out(`This system trusts ${file} (SHA-256 ${fingerprintOf(file)}).\n`)
+      const trusted = { authorityFile: file, fingerprint: fingerprintOf(file) }
+      if (context.terminal.output.isData) printData(context.terminal, trusted)
+      else context.terminal.out(`This system trusts ${file} (SHA-256 ${trusted.fingerprint}).\n`)
       return 0
     }
     const systems = stores.map(({ system, commands }) => ({

@@ -61,11 +61,13 @@ export async function chooseOutput(wish: OutputWish): Promise<Output> {
   const render = (value: unknown): string => {
     const picked = pick(value) ?? null
     if (yaml !== undefined) {
-      const text = yaml(picked)
+      // YAML refuses what JSON leaves out.
+      const text = yaml(JSON.parse(JSON.stringify(picked)))
       // JSON is valid YAML, and can express any character.
       return text.search(unseen) < 0 ? text : jsonText(picked, 2)
     }
-    if (format === 'json' || query === undefined) return jsonText(picked, 2)
+    if (format === 'json' || (output === undefined && query === undefined))
+      return jsonText(picked, 2)
     return format === 'tsv' ? tabText(picked) : tableText(picked)
   }
   return {

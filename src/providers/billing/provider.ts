@@ -145,6 +145,8 @@ export function billingProvider(deps: BillingDependencies): Provider {
     forget() {
       ledger.dimensions.forget()
       ledger.known.forget()
+      // The state after the first start may be older than its first account.
+      return seed()
     },
     start: () => startBackground({ ...rating, clock, timers: deps.timers, log: deps.log, seed }),
   }

@@ -3,6 +3,8 @@
 import { activityOptions, readRecords } from '../../activity.ts'
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'
+import { plainOutput } from '../../output/choose-output.ts'
+import type { Terminal } from '../../terminal.ts'
 
 export const command: Command = defineCommand({
   name: 'activity export',
@@ -14,8 +16,12 @@ export const command: Command = defineCommand({
     const connection = context.connect(values)
     for await (const page of readRecords(connection, values)) {
       if (page.length === 0) continue
-      context.terminal.out(`${page.map((record) => JSON.stringify(record)).join('\n')}\n`)
+      context.terminal.out(page.map((record) => lineOf(context.terminal, record)).join(''))
     }
     return 0
   },
 })
+
+function lineOf({ output }: Terminal, record: unknown): string {
+  return output.isChosen ? output.renderOne(record) : plainOutput.renderOne(record)
+}

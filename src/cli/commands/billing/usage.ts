@@ -1,10 +1,9 @@
 /** `billing usage`: charges usage up to now, without waiting for the end of the day. */
 
-import { isJsonObject } from '#kernel/patch.ts'
 import { billingOptions, billingVersion, profilePath } from '../../billing.ts'
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'
-import { printData } from '../../output/print.ts'
+import { printRecord } from '../../output/print.ts'
 
 export const command: Command = defineCommand({
   name: 'billing usage',
@@ -16,11 +15,7 @@ export const command: Command = defineCommand({
     const connection = context.connect(values)
     const path = `${await profilePath(connection, values)}/chargeUsage`
     const { body } = await connection.client.request('POST', path, { query: billingVersion })
-    if (context.terminal.output.isData) printData(context.terminal, body)
-    else {
-      const charges = isJsonObject(body) ? body['charges'] : 0
-      context.terminal.out(`Recorded ${charges} usage charges.\n`)
-    }
+    printRecord(context.terminal, body)
     return 0
   },
 })

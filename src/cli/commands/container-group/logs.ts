@@ -5,6 +5,7 @@ import { type Command, defineCommand } from '../../command.ts'
 import { containerVersion, firstContainer, groupPath } from '../../container-groups.ts'
 import { groupOptions } from '../../group-place.ts'
 import { connectionOptions } from '../../options.ts'
+import { printData } from '../../output/print.ts'
 
 export const command: Command = defineCommand({
   name: 'container-group logs',
@@ -31,7 +32,8 @@ export const command: Command = defineCommand({
     const query = { ...version, tail: values.tail, timestamps: values.timestamps }
     const logs = `${path}/containers/${encodeURIComponent(container)}/logs`
     const { body } = await connection.client.request('GET', logs, { query })
-    context.terminal.out(textOf(body, 'content') ?? '')
+    if (context.terminal.output.isData) printData(context.terminal, body)
+    else context.terminal.out(textOf(body, 'content') ?? '')
     return 0
   },
 })

@@ -5,6 +5,7 @@ import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand } from '../../command.ts'
 import type { Connection } from '../../context.ts'
 import { missingGroup } from '../../group-place.ts'
+import { printData } from '../../output/print.ts'
 import { passwordForms, readPassword } from '../../password.ts'
 import { secretOptions, secretVersion, vaultPath } from '../../secrets.ts'
 
@@ -45,7 +46,8 @@ export const command: Command = defineCommand({
       },
     )
     context.terminal.error(`Set ${values.name}, version ${propertyOf(body, 'version')}.\n`)
-    context.terminal.out(`${propertyOf(body, 'secretUri')}\n`)
+    if (context.terminal.output.isData) printData(context.terminal, body)
+    else context.terminal.out(`${propertyOf(body, 'secretUri')}\n`)
     return 0
   },
 })

@@ -35,7 +35,8 @@ each file is one line: \`{file, problems}\`. The exit code is 1 when there is an
         ...errors.map((one) => ({ severity: 'error', ...one })),
         ...lintTemplate(text).map((one) => ({ severity: 'warning', ...one })),
       ].sort((a, b) => a.line - b.line || a.column - b.column)
-      if (context.terminal.output.isData) terminal.out(`${JSON.stringify({ file, problems })}\n`)
+      if (context.terminal.output.isData)
+        terminal.out(terminal.output.renderOne({ file, problems }))
       else {
         for (const { severity, line, column, path, message } of problems) {
           const where = `${file}:${line}:${column}`
