@@ -295,7 +295,7 @@ test('every command answers in every form, and to a query', async (t) => {
   const names = leavesOf(readCatalogue()).map(({ name }) => name)
 
   for (const [at, { name: n, format, query }] of passes.entries()) {
-    const refused = await refusedRequest(environment, server.url)
+    const refused = await refusedRequest(environment, server.url, n)
     const values: Record<string, string> = { n, at: `${at + 1}`, folder, url: server.url, refused }
     const given = join(server.home, 'storage', `given${n}`, 'data', 'in')
     mkdirSync(given, { recursive: true })
@@ -332,13 +332,17 @@ test('every command answers in every form, and to a query', async (t) => {
 })
 
 /** The correlation id of a request that somebody without a role made. */
-async function refusedRequest(environment: Record<string, string>, url: string): Promise<string> {
+async function refusedRequest(
+  environment: Record<string, string>,
+  url: string,
+  n: string,
+): Promise<string> {
   const create = ['principal', 'create', '--type', 'ServicePrincipal', '--name', 'nobody', '--json']
   const { clientId, clientSecret } = JSON.parse((await runCli(create, { environment })).out)
   const sign = ['token', '--client-id', clientId, '--client-secret', 'env:NOBODY']
   const { out } = await runCli(sign, { environment: { ...environment, NOBODY: clientSecret } })
   const shown = await runCli(['status', '--query', 'subscriptionId'], { environment })
-  const group = `/subscriptions/${shown.out.trim()}/resourceGroups/none?api-version=2021-04-01`
+  const group = `/subscriptions/${shown.out.trim()}/resourceGroups/g${n}?api-version=2021-04-01`
   const { headers } = await fetch(`${url}${group}`, {
     headers: { authorization: `Bearer ${out.trim()}` },
   })
