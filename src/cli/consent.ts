@@ -34,7 +34,7 @@ export const backOption = {
   'back-to': {
     type: 'string',
     value: 'address',
-    summary: 'Where the browser goes with the code; http://127.0.0.1/ when left out',
+    summary: 'Where the browser goes with the code; a page of the installation when left out',
   },
 } as const
 

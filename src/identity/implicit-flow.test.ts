@@ -230,6 +230,8 @@ test('the pages forbid frames, foreign resources and sniffing, and carry no inli
   const end = await browser.open('/signed-in')
   const nonce = /script-src 'nonce-([^']+)'/.exec(end.headers.get('content-security-policy') ?? '')
   assert.ok(nonce?.[1] !== undefined && end.body.includes(`<script nonce="${nonce[1]}">`))
+  const [, signOut = ''] = /href="([^"]+)">Sign out</.exec(end.body) ?? []
+  assert.match((await browser.open(signOut)).body, /oauth2\/logout\/confirm/)
 })
 
 test('a form is good only with its token, its cookie and at its own step', async () => {

@@ -136,7 +136,7 @@ export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
       if (!reading) {
         return sendMethodNotAllowed(res, 'GET, HEAD')
       }
-      return sendPage(res, signedInPage(signInUrl(request)))
+      return sendPage(res, signedInPage(signInUrl(request), routes.end_session))
     }
     const exchanged = await options.exchange(request)
     if (exchanged === undefined) return askLibrary(req, res, request)

@@ -12,6 +12,8 @@ import type { ConsentFlow, Question, Step } from '#providers/api-management/doma
 export const consentPrefix = '/consent'
 const loginPrefix = `${consentPrefix}/login/`
 const callback = `${consentPrefix}/callback`
+/** Where a browser may end that has no page of the caller's to go to. */
+const end = `${consentPrefix}/done`
 const cookie = 'armature-consent'
 const bodyBytesMax = 4096
 
@@ -46,6 +48,9 @@ async function serve(options: ConsentPagesOptions, request: IncomingMessage): Pr
       kept: (login) => cookieOf(request, login),
     })
     return pageOf(options, step, '')
+  }
+  if (url.pathname === end && request.method === 'GET') {
+    return endPage(url.searchParams.get('consentCode')?.slice(0, 1024))
   }
   if (url.pathname.startsWith(loginPrefix)) {
     const link = url.pathname.slice(loginPrefix.length)
@@ -109,6 +114,17 @@ function askPage(question: Question, action: string): Page {
 <button type="submit" name="do" value="leave" class="plain">Leave</button>
 </div>
 </form>`,
+  })
+}
+
+function endPage(consentCode: string | undefined): Page {
+  if (consentCode === undefined) return stopPage('Nobody consented: there is no consent code.', 400)
+  return renderPage({
+    title: 'You have consented',
+    content: html`<h1>You have consented</h1>
+<p>Give this code to whoever sent you the link. It is good for five minutes, once.</p>
+<p><code>${consentCode}</code></p>
+<p class="soft">By command: <code>armature consent confirm</code>, with the name of the authorization and the code.</p>`,
   })
 }
 

@@ -39,7 +39,7 @@ document.getElementById('copy').addEventListener('click', async () => {
 `
 
 /** `signInUrl` begins the implicit flow that ends here. */
-export function signedInPage(signInUrl: string): Page {
+export function signedInPage(signInUrl: string, signOutUrl: string): Page {
   return renderPage({
     title: 'Sign in',
     script,
@@ -59,7 +59,7 @@ export function signedInPage(signInUrl: string): Page {
 <dl><dt>Account</dt><dd id="who"></dd><dt>Object id</dt><dd><code id="oid"></code></dd><dt>Good until</dt><dd id="until"></dd></dl>
 <label for="token">Access token</label>
 <textarea id="token" readonly spellcheck="false"></textarea>
-<div class="actions"><button type="button" id="copy">Copy the token</button> <span id="copied" role="status"></span></div>
+<div class="actions"><button type="button" id="copy">Copy the token</button> <a href="${signOutUrl}">Sign out</a> <span id="copied" role="status"></span></div>
 <p class="soft">Send it as <code>Authorization: Bearer …</code>. Whoever has it can act as you until it expires.</p>
 </section>`,
   })

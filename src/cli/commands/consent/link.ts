@@ -14,7 +14,8 @@ export const command: Command = defineCommand({
   async run(context, values) {
     const connection = context.connect(values)
     const path = await authorizationPath(connection, values, values.authorization)
-    printText(context.terminal, await loginLink(connection, path, values['back-to']))
+    const backTo = values['back-to'] ?? `${connection.url}/consent/done`
+    printText(context.terminal, await loginLink(connection, path, backTo))
     return 0
   },
 })
