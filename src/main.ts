@@ -15,7 +15,8 @@ import { federatedIn } from '#providers/managed-identity/domain/federated-in.ts'
 import type { Config } from './config.ts'
 import type { Faults } from './control/faults.ts'
 import { createMovedClock, type MovedClock } from './control/moved-clock.ts'
-import { initialState, type States } from './control/states.ts'
+import { initialState } from './control/snapshots.ts'
+import type { States } from './control/states.ts'
 import { openAccounts } from './main/accounts.ts'
 import { type Addresses, addressesOf } from './main/addresses.ts'
 import { createEdge } from './main/edge.ts'
@@ -30,6 +31,8 @@ import { openInstallationStates } from './main/states.ts'
 
 export interface Started extends AsyncDisposable {
   readonly url: string
+  /** Its own address, without the public address of the installation. */
+  readonly listensAt: string
   readonly tenantId: string
   readonly subscriptionId: string
   readonly principalId: string
@@ -146,6 +149,7 @@ export async function start(config: Config, given: Partial<Given> = {}): Promise
   const close = once(opened.move())
   return {
     url,
+    listensAt: addresses.httpUrl,
     ...shown,
     signInUrl: `${url}/signed-in`,
     authorityFile: url === addresses.httpsUrl ? base.certificates?.authorityFile : undefined,

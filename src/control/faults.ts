@@ -177,13 +177,20 @@ export function openFaults(options: {
       return id
     },
     play(scenario) {
-      if (!isScenario(scenario)) throw refuse.ControlNotFound({ kind: 'scenario', name: scenario })
+      if (!isScenario(scenario)) {
+        const hint = `take one of ${Object.keys(scenarios).join(', ')}`
+        throw refuse.ControlNotFound({ kind: 'scenario', name: scenario, hint })
+      }
       return scenarios[scenario].map((rule) => faults.add(rule))
     },
     list: () => kept.map(({ id, rule, met, latest }) => ({ id, rule, met, latest })),
     clear(id) {
       if (id !== undefined && !kept.some((one) => one.id === id)) {
-        throw refuse.ControlNotFound({ kind: 'rule', name: id })
+        throw refuse.ControlNotFound({
+          kind: 'rule',
+          name: id,
+          hint: '`armature fault list` lists them',
+        })
       }
       kept = id === undefined ? [] : kept.filter((one) => one.id !== id)
     },

@@ -8,6 +8,9 @@ import { join } from 'node:path'
 import { replaceFile } from '#files/replace-file.ts'
 import { refuse } from '#kernel/error.ts'
 
+/** The state after the first start. `reset` restores it. */
+export const initialState = 'initial'
+
 export interface SavedState {
   readonly name: string
   readonly bytes: number
@@ -101,5 +104,9 @@ function checked(name: string): string {
 }
 
 function notThere(name: string): Error {
-  return refuse.ControlNotFound({ kind: 'saved state', name })
+  const hint =
+    name === initialState
+      ? 'it is kept at the first start where ARMATURE_CONTROL is on; `armature snapshot save initial` keeps the present state as the one that `reset` goes back to'
+      : '`armature snapshot list` lists them'
+  return refuse.ControlNotFound({ kind: 'saved state', name, hint })
 }

@@ -7,9 +7,6 @@ import type { ClockState } from './moved-clock.ts'
 import type { SavedState, Snapshots } from './snapshots.ts'
 import { type Restored, restoreState, type StateOptions, saveState } from './state.ts'
 
-/** The state after the first start. `reset` restores it. */
-export const initialState = 'initial'
-
 export interface States {
   list(): readonly SavedState[]
   save(name: string): Promise<SavedState>

@@ -55,7 +55,7 @@ export function builtInClients(publicUrl: string): readonly Record<string, unkno
     },
     {
       client_id: portalClientId,
-      client_name: 'Armature portal',
+      client_name: 'Armature',
       application_type: 'web',
       token_endpoint_auth_method: 'none',
       redirect_uris: [`${publicUrl}/signed-in`],

@@ -96,9 +96,9 @@ export const commonErrors = defineErrors({
   InvalidResourceNamespace: {
     status: 404,
     message:
-      "The resource namespace '{namespace}' is invalid: no such provider is installed. With ARMATURE_GENERIC_RESOURCES=on its resources are stored as documents.",
+      "The resource namespace '{namespace}' is invalid: no such provider is installed. {hint}",
     advice:
-      'User: `GET /providers` lists the namespaces. Operator: check the vendor words; `ARMATURE_GENERIC_RESOURCES=on` stores resources of any type as documents.',
+      'User: `GET /providers` lists the namespaces. Operator: `ARMATURE_VENDOR_NAMESPACE` is the word before the dot; `ARMATURE_GENERIC_RESOURCES=on` stores resources of any type as documents.',
   },
   InvalidResourceType: {
     status: 404,
@@ -193,7 +193,7 @@ export const commonErrors = defineErrors({
   },
   ControlNotFound: {
     status: 404,
-    message: "There is no {kind} '{name}'.",
+    message: "There is no {kind} '{name}': {hint}.",
     advice: 'Operator: list them: `armature snapshot list`, `armature fault list`.',
   },
   ControlNotPossible: {

@@ -15,7 +15,8 @@ import { parseDuration } from '../control/duration.ts'
 import type { FaultRule, Faults } from '../control/faults.ts'
 import { type MovedClock, rateMax } from '../control/moved-clock.ts'
 import type { SavedState } from '../control/snapshots.ts'
-import { initialState, type States } from '../control/states.ts'
+import { initialState } from '../control/snapshots.ts'
+import type { States } from '../control/states.ts'
 
 /** Actions that only the owner has and no role gives. */
 export const controlNamespace = 'Control/'

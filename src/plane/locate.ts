@@ -25,6 +25,7 @@ import type { StoredVerb } from './declare/stored.ts'
 import type { Version } from './declare/wire.ts'
 import type { Method, Route } from './plane.ts'
 import { type Registry, type ServedVersion, servedVersion } from './registry.ts'
+import { unknownNamespace } from './unknown-namespace.ts'
 
 interface BaseRoute extends Route {
   readonly version: string
@@ -363,7 +364,7 @@ function locateOperation(
   { method, id, namespace, version }: OperationRequest,
 ): OperationRoute {
   const errorFamily = registry.familyOf(namespace)
-  if (errorFamily === undefined) throw refuse.InvalidResourceNamespace({ namespace })
+  if (errorFamily === undefined) throw notInstalled(registry, namespace)
   if (!fits('GET', method)) throw notAllowed(method, allowing(['GET']))
   if (!isApiVersion(version)) throw badVersion(version, namespace, 'any date')
   return {
@@ -473,6 +474,10 @@ function badVersion(version: string, type: string, supported: string): Error {
   return refuse.InvalidApiVersionParameter({ version: version.slice(0, 60), type, supported })
 }
 
+function notInstalled(registry: Registry, namespace: string): Error {
+  return unknownNamespace(namespace, registry.words.namespace, (one) => registry.hasNamespace(one))
+}
+
 function unknownType(
   registry: Registry,
   namespace: string | undefined,
@@ -482,7 +487,7 @@ function unknownType(
   if (namespace === undefined) {
     return refuse.NotFound({ path: `/${types.map((type) => `${type}/…`).join('/')}` })
   }
-  if (!registry.hasNamespace(namespace)) return refuse.InvalidResourceNamespace({ namespace })
+  if (!registry.hasNamespace(namespace)) return notInstalled(registry, namespace)
   return refuse.InvalidResourceType({
     namespace,
     type: types.join('/'),

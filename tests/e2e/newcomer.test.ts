@@ -185,6 +185,12 @@ describe('PostgreSQL, two replicas', { timeout: 180_000 }, () => {
     assert.equal(b.tenantId, a.tenantId)
     assert.equal(b.principalId, a.principalId)
     assert.doesNotMatch(b.output(), /First start/)
+    for (const one of [a, b]) {
+      assert.match(
+        one.output(),
+        /ready at http:\/\/armature\.example.*Listens at +http:\/\/127\.0\.0\.1:\d+/s,
+      )
+    }
   })
 
   test('the second is refused without the key, with another key, with other words', async () => {

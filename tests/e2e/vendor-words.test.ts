@@ -36,6 +36,11 @@ test('words of its own: types, actions and headers change, and nothing else answ
     body: body('Contoso'),
   })
   assertRefused(foreign, 404, 'InvalidResourceNamespace')
+  assert.match(foreign.text, /'Contoso\.Authorization'.*ARMATURE_VENDOR_NAMESPACE=Vendor\b/)
+  const provider = await branded.request('GET', `/providers/Vendor.Billing?${groups}`)
+  assert.match(provider.text, /'Contoso\.Billing'.*ARMATURE_VENDOR_NAMESPACE=Vendor\b/)
+  const nowhere = await branded.request('GET', `/providers/Vendor.Nowhere?${groups}`)
+  assert.doesNotMatch(nowhere.text, /VENDOR_NAMESPACE/)
   const wrongRole = await branded.request('PUT', fresh(), {
     body: body('Vendor'),
   })

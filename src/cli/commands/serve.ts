@@ -19,6 +19,7 @@ interface Started {
   /** For the code that started it. */
   readonly inside: { readonly states: { save(name: string): Promise<unknown> } }
   readonly url: string
+  readonly listensAt: string
   readonly tenantId: string
   readonly subscriptionId: string
   readonly principalId: string
@@ -201,14 +202,15 @@ function startFailure(error: unknown): unknown {
 }
 
 function startFacts(server: Started): object {
-  const { url, subscriptionId, signInUrl, home, store, containers, firstStart } = server
-  return { url, subscriptionId, signInUrl, home, store, containers, firstStart }
+  const { url, listensAt, subscriptionId, signInUrl, home, store, containers, firstStart } = server
+  return { url, listensAt, subscriptionId, signInUrl, home, store, containers, firstStart }
 }
 
 function startLines(context: Context, server: Started): string {
   const { terminal } = context
   const list = `${server.url}/subscriptions/${server.subscriptionId}/resourcegroups?api-version=2021-04-01`
   const pairs = formatPairs([
+    ...(server.listensAt === server.url ? [] : [['Listens at', server.listensAt] as const]),
     ['Subscription', server.subscriptionId],
     ['Sign-in page', server.signInUrl],
     ['Home', server.home],

@@ -4,12 +4,12 @@
  */
 
 import Type from 'typebox'
-import { refuse } from '#kernel/error.ts'
 import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
 import type { Action } from '#plane/declare/action.ts'
 import { added } from '#plane/declare/added.ts'
 import { type ComputedType, defineComputed } from '#plane/declare/computed.ts'
 import type { RouteDescription } from '#plane/plane.ts'
+import { unknownNamespace } from '#plane/unknown-namespace.ts'
 import { namespacesOf, type ProviderListDependencies, typesOf } from '../../domain/namespaces.ts'
 import { pageOfArray } from '../../domain/page-of-array.ts'
 import { managerVersions } from '../../published-versions.ts'
@@ -89,9 +89,14 @@ function registration(description: string, deps: ProviderListDependencies): Acti
 
 export /** The namespace an id ends in, shown. Throws the refusal of one that is not installed. */
 function find(id: ResourceId, deps: ProviderListDependencies): object {
-  const wanted = nameOf(id).toLowerCase()
-  const namespace = namespacesOf(deps).find((one) => one.toLowerCase() === wanted)
-  if (namespace === undefined) throw refuse.InvalidResourceNamespace({ namespace: nameOf(id) })
+  const installed = namespacesOf(deps)
+  const named = (name: string): string | undefined =>
+    installed.find((one) => one.toLowerCase() === name.toLowerCase())
+  const namespace = named(nameOf(id))
+  if (namespace === undefined) {
+    const [word = ''] = installed[0]?.split('.') ?? []
+    throw unknownNamespace(nameOf(id), word, (name) => named(name) !== undefined)
+  }
   const path = id.text.toLowerCase().lastIndexOf('/providers/')
   return show({ text: path === 0 ? '/' : id.text.slice(0, path) }, namespace, deps)
 }
