@@ -23,9 +23,10 @@ export type Preview =
       readonly kind: 'ok'
       readonly node: PlannedNode
       readonly status: number
-      readonly after: unknown
+      /** Made where it is wanted: only what-if shows it. */
+      after(): unknown
       readonly etag: string | undefined
-      /** `after` is the current resource. */
+      /** It is the resource as it stands. */
       readonly isUnchanged: boolean
     }
   | {
@@ -173,7 +174,7 @@ export async function previewPlan(
     }
     if (result.kind === 'ok') {
       const { status, etag, isUnchanged } = result
-      const after = redaction.of(jsonOf(result.body))
+      const after = (): unknown => redaction.of(jsonOf(result.body))
       return { kind: 'ok', node, status, after, etag, isUnchanged }
     }
     const raw = errorOf(result.error)

@@ -197,7 +197,7 @@ async function changeOf(
   redaction: Redaction,
 ): Promise<Change> {
   const { node } = preview
-  const after = comparable(preview.after)
+  const after = comparable(preview.after())
   if (preview.status === 201) return { resourceId: node.id, changeType: 'Create', after }
   // A write that changes nothing shows the same as a read, so there is no other read.
   if (preview.isUnchanged) {

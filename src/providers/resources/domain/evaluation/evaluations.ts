@@ -35,9 +35,9 @@ const plansMax = 64
 const keptCharactersMax = 16 * 1024 * 1024
 /** The size of a node besides its body. */
 const nodeCharacters = 700
-/** The number of nodes answered in advance, within this time and this many characters. */
-const aheadMax = 64
-const aheadMilliseconds = 5
+/** Nodes that are answered ahead of their question at most, in this time and this many characters. */
+const aheadMax = 400
+const aheadMilliseconds = 10
 const aheadCharactersMax = 256 * 1024
 /** The number of problems of one template that are reported. */
 const problemsMax = 500
@@ -96,10 +96,10 @@ export class Evaluations {
     // One more than are searched for: then everything is masked, and the others need not be known.
     const told = secrets.slice(0, secretsMax + 1)
     const outputs = plan.outputs.map(({ name, type, secure }) => ({ name, type, secure }))
-    const { parameters } = plan
+    const { parameters, characters } = plan
     return {
       ok: true,
-      value: { nodes: plan.nodes.map(shownNode), outputs, parameters, secrets: told },
+      value: { nodes: plan.nodes.map(shownNode), outputs, parameters, characters, secrets: told },
     }
   }
 

@@ -61,7 +61,8 @@ export interface ShownPlan {
   readonly nodes: readonly ShownNode[]
   readonly outputs: readonly ShownOutput[]
   readonly parameters: Plan['parameters']
-  /** Texts of secure parameters. */
+  readonly characters: number
+  /** Texts that came in as secure parameters. */
   readonly secrets: readonly string[]
 }
 

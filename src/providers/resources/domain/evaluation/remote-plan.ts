@@ -35,6 +35,12 @@ export interface Planned {
   accept(): void
 }
 
+/**
+ * A plan of at most so many characters has its bodies kept after they were given once: a preview asks for all of them, and
+ * whoever carries the plan out asks once more.
+ */
+const keptCharactersMax = 1024 * 1024
+
 export function remotePlan(
   threads: TemplateThreads,
   question: ExpandQuestion,
@@ -45,6 +51,8 @@ export function remotePlan(
   let { thread } = made
   /** Answers that came in advance with the last one, and the pending question that brings more. */
   let ahead = new Map<string, NodeAnswer>()
+  const given = new Map<string, NodeAnswer>()
+  const keepsGiven = made.plan.characters <= keptCharactersMax
   let fetching: Promise<LateAnswer> | undefined
 
   async function late(
@@ -65,7 +73,21 @@ export function remotePlan(
 
   async function lateNode(key: string, answers: ReadonlyMap<string, Tainted>): Promise<LateAnswer> {
     if (answers.size > 0) return await late({ node: key }, answers)
-    // Nodes are usually asked for in the order of the plan, several at once, so one question answers them all.
+    const before = given.get(key)
+    if (before !== undefined) {
+      given.delete(key)
+      return before
+    }
+    const answer = await firstAnswer(key, answers)
+    if (keepsGiven && answer.kind === 'body') given.set(key, { kind: 'body', body: answer.body })
+    return answer
+  }
+
+  async function firstAnswer(
+    key: string,
+    answers: ReadonlyMap<string, Tainted>,
+  ): Promise<LateAnswer> {
+    // Nodes are mostly asked for in the order of the plan, several at once: one question answers them all.
     for (;;) {
       const known = ahead.get(key)
       if (known !== undefined) {
