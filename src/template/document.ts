@@ -2,6 +2,7 @@
 import type { Compiled, CompiledCopy, CompiledMember } from './compile.ts'
 import type { Json } from './plan.ts'
 import type { Locate } from './problems.ts'
+import type { ResourceOptions } from './read-options.ts'
 import type { ParsedTemplate } from './template.ts'
 import type { TemplatePath } from './template-path.ts'
 import type { Definitions, Schema } from './types.ts'
@@ -95,8 +96,7 @@ export interface ResourceSection {
   readonly dependsOn: { readonly value: Compiled; readonly path: TemplatePath } | undefined
   readonly copy: ResourceCopy | undefined
   readonly existing: boolean
-  /** The resource is not changed if it exists. */
-  readonly onlyNew: boolean
+  readonly options: ResourceOptions
   readonly nested: NestedSection | undefined
   readonly elsewhere: TargetScope
   /** The members that are sent. The first can be evaluated before anything runs, the second perhaps only later. */

@@ -8,6 +8,7 @@ import type { OutputSection, ReadTemplate } from './document.ts'
 import { ValueEvaluation } from './evaluate-value.ts'
 import { EvaluationQuota } from './evaluation-quota.ts'
 import { Budget, type Expansion, type LazyValue } from './expansion.ts'
+import type { Expression } from './expression.ts'
 import { isArray, objectOf } from './fields.ts'
 import { inOrder } from './graph.ts'
 import { conditionOf, type Instance, nameInstances } from './instances.ts'
@@ -184,7 +185,8 @@ function nodeOf(
   made: MadeBody | undefined,
 ): PlanNode {
   const { id, apiVersion, name, section, scope, loop } = instance
-  const { symbolicName, existing, onlyNew } = section
+  const { symbolicName, existing, options } = section
+  const { onlyNew, retryOn, waitUntil } = options
   const early = made?.run.isWaiting === true ? undefined : (made?.body ?? objectOf([]))
   return {
     key,
@@ -196,6 +198,8 @@ function nodeOf(
     ...(loop === undefined ? {} : { copy: loop }),
     existing,
     onlyNew,
+    ...(retryOn === undefined ? {} : { retryOn }),
+    ...(waitUntil === undefined ? {} : { waitSeconds: waitUntil.seconds }),
     nested: section.nested !== undefined && !existing,
     dependsOn,
     position: scope.expansion.document.locate(section.path),
@@ -211,6 +215,42 @@ function nodeOf(
       if (run.isFailed) throw refusalOf(problems, scope.expansion)
       requireAnswers(run)
       return { body, securePaths: [...run.securePaths] }
+    },
+    ...readinessOf(instance),
+  }
+}
+
+/** Evaluates `filter(createArray(reference(id, version, 'Full')), lambda(…))`: one element is left when it is ready. */
+function readinessOf({ id, apiVersion, section, scope }: Instance): Pick<PlanNode, 'readiness'> {
+  const { waitUntil } = section.options
+  if (waitUntil === undefined) return {}
+  const { lambda, path } = waitUntil
+  const { at } = lambda
+  const call = (name: string, ...all: readonly Expression[]): Expression => ({
+    kind: 'call',
+    name,
+    arguments: all,
+    at,
+  })
+  const text = (value: string): Expression => ({ kind: 'string', value, at })
+  const whole = call('reference', text(id), text(apiVersion), text('Full'))
+  const expression = call('filter', call('createArray', whole), lambda)
+  const evaluated = (runtime: Runtime) => {
+    const problems = new Problems(scope.expansion.document.locate)
+    const budget = new Budget()
+    const run = new ValueEvaluation({ problems, budget, needs: 'certain' })
+    const late = scope.with({ late: runtime, quota: lateWork(), valuesBudget: budget })
+    const value = run.of({ kind: 'expression', expression, path }, late)
+    return { run, problems, isReady: isArray(value) && value.length > 0 }
+  }
+  return {
+    readiness: {
+      needs: (runtime) => unanswered(evaluated(runtime).run.needs, runtime),
+      evaluate(runtime) {
+        const { run, problems, isReady } = evaluated(runtime)
+        if (run.isFailed) throw refusalOf(problems, scope.expansion)
+        return { value: isReady, secure: false }
+      },
     },
   }
 }

@@ -119,6 +119,10 @@ export interface PlanNode {
   readonly existing: boolean
   /** The resource is not changed if it exists. */
   readonly onlyNew: boolean
+  /** The resource is sent again, so many times at most, when it is refused with one of these codes (in lower case). */
+  readonly retryOn?: { readonly codes: readonly string[]; readonly count: number }
+  /** The resource is done when it is ready. It fails when it is not after so many seconds. */
+  readonly waitSeconds?: number
   /** A nested or linked deployment. Its own plan is made when its parameters are known. */
   readonly nested: boolean
   /** Keys of the nodes that must finish first: explicit, implicit and serial-loop dependencies. */
@@ -128,6 +132,15 @@ export interface PlanNode {
   needs(runtime: Runtime): readonly Need[]
   /** The body. Throws `TemplateRefusal` when an expression fails. */
   evaluate(runtime: Runtime): NodeBody
+  /** Whether the resource is ready, as it is read now. Present with `waitSeconds`. */
+  readonly readiness?: LateValue
+}
+
+/** A value that only a running resource can give. */
+interface LateValue {
+  needs(runtime: Runtime): readonly Need[]
+  /** Throws `TemplateRefusal` when an expression fails. */
+  evaluate(runtime: Runtime): Tainted | undefined
 }
 
 /** One output of the template. */

@@ -323,3 +323,32 @@ test('what every template has anyway may be declared as an extension, and its re
   const declared = { v: { ...vault, extension: 'AZ', name: 'v' } }
   planOf(template({ languageVersion: '2.0', extensions, resources: declared }))
 })
+
+test('options of a resource are read, and each that is written wrongly is told by its place', () => {
+  const of = (options: object): readonly string[] =>
+    problemsOf(template({ resources: [{ ...vault, name: 'v', '@options': options }] }))
+  const lambda = "[lambda('r', true())]"
+  assert.deepEqual(
+    of({ onlyIfNotExists: [], retryOn: [['A'], 3], waitUntil: [lambda, 'PT1M'] }),
+    [],
+  )
+  assert.deepEqual(of({ retryOn: [['A']], waitUntil: [lambda] }), [])
+  for (const [name, value, reason] of [
+    ['onlyIfNotExists', 'yes', /true or false/],
+    ['retryOn', ['A', 3], /codes of errors/],
+    ['retryOn', [[], 3], /codes of errors/],
+    ['retryOn', [['A', 1], 3], /codes of errors/],
+    ['retryOn', [['A'], 0], /1 to 100 times/],
+    ['retryOn', [['A'], 101], /1 to 100 times/],
+    ['waitUntil', ['[equals(1, 1)]', 'PT1M'], /a lambda/],
+    ['waitUntil', [lambda, 'soon'], /at most 6 hours/],
+    ['waitUntil', [lambda, 'PT7H'], /at most 6 hours/],
+    ['waitUntil', ['[lambda(]', 'PT1M'], /./],
+    ['another', true, /the option 'another' is not served here/],
+  ] as const) {
+    const [problem = '', ...more] = of({ [name]: value })
+    assert.match(problem, new RegExp(`^resources\\[0\\]\\['@options'\\]\\.${name}`))
+    assert.match(problem, reason)
+    assert.equal(more.length, 0)
+  }
+})

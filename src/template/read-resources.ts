@@ -3,7 +3,7 @@ import { type CompileDependencies, type Compiled, type CompiledMember, compile }
 import type { NestedSection, ResourceCopy, ResourceSection } from './document.ts'
 import { type Field, fieldOf, isArray, isObject, kindOf, membersOf, refuseTwice } from './fields.ts'
 import type { JsonObject } from './plan.ts'
-import type { Problems } from './problems.ts'
+import { readOptions } from './read-options.ts'
 import { childPath } from './template-path.ts'
 
 interface ResourceDependencies extends CompileDependencies {
@@ -131,7 +131,6 @@ function readResource(
   if (existing?.value === true && deps.languageVersion === '1.0') {
     problems.add(existing.path, "'existing' needs languageVersion 2.0")
   }
-  const onlyNew = readOnlyNew(at('@options'), problems)
   const dependsOn = at('dependsOn')
   const { type, written } = readType(required('type'), at('type'), parent, deps)
   const nested = isDeploymentType(type) ? readNested(at('properties'), field, deps) : undefined
@@ -161,7 +160,7 @@ function readResource(
         : { value: compile(dependsOn.value, dependsOn.path, deps), path: dependsOn.path },
     copy: loop,
     existing: existing?.value === true,
-    onlyNew,
+    options: readOptions(at('@options'), deps),
     nested,
     elsewhere: isElsewhere
       ? { subscriptionId: compiled('subscriptionId'), resourceGroup: compiled('resourceGroup') }
@@ -171,18 +170,6 @@ function readResource(
   deps.made.push(section)
   const inner = at('resources')
   if (inner !== undefined) readLevel(inner, { parent: section, depth: depth + 1 }, deps)
-}
-
-/** Whether the resource is not changed if it exists. */
-function readOnlyNew(options: Field | undefined, problems: Problems): boolean {
-  let onlyNew = false
-  for (const [name, { value, path }] of membersOf(options, "'@options'", problems)) {
-    if (name.toLowerCase() !== 'onlyifnotexists') {
-      problems.add(path, `the option '${name.slice(0, 60)}' is not served here`)
-    } else if (typeof value !== 'boolean') problems.add(path, 'expected true or false')
-    else onlyNew = value
-  }
-  return onlyNew
 }
 
 /**

@@ -125,6 +125,12 @@ export const deploymentErrors = defineErrors({
       "A deployment may have at most {limit} resources with all that is nested in it: '{name}' has {resources}, and its share is {share}.",
     advice: 'User: deploy what is nested by itself, or make it smaller.',
   },
+  ResourceNotReady: {
+    status: 409,
+    message:
+      "The resource '{id}' was made, and was not ready in the time that 'waitUntil' gives it.{reason}",
+    advice: 'User: wait for longer, or look at what the resource lacks.',
+  },
   DeploymentReplaced: {
     status: 409,
     message:

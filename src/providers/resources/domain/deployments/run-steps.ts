@@ -4,7 +4,6 @@
  */
 
 import type { Clock } from '#kernel/ports.ts'
-import type { Outcome } from '#plane/plane.ts'
 import type { StepError, StepRecord } from '../../resources/deployments/model.ts'
 import type { PlannedNode } from '../evaluation/remote-plan.ts'
 import type { Expanded } from './expand.ts'
@@ -15,6 +14,7 @@ const contentLengthMax = 256 * 1024
 
 export class RunSteps {
   readonly #nodes: readonly PlannedNode[]
+  readonly #nodeByKey: ReadonlyMap<string, PlannedNode>
   readonly #clock: Clock
   readonly #steps: Map<string, StepRecord>
   readonly #secrets: Set<string>
@@ -27,6 +27,7 @@ export class RunSteps {
 
   constructor({ plan, secrets }: Expanded, recorded: readonly StepRecord[], clock: Clock) {
     this.#nodes = plan.nodes
+    this.#nodeByKey = new Map(plan.nodes.map((node) => [node.key, node]))
     this.#clock = clock
     this.#steps = new Map(recorded.map((step) => [step.key, step]))
     this.#secrets = new Set(secrets)
@@ -50,12 +51,17 @@ export class RunSteps {
     return this.#nodes.filter((node) => !this.wasSent(node.key) && node.dependsOn.every(isDone))
   }
 
+  /** One that is due again counts as not sent. */
   wasSent(key: string): boolean {
-    return this.#steps.has(key) || this.#underway.has(key)
+    if (this.#underway.has(key)) return true
+    const step = this.#steps.get(key)
+    return step !== undefined && !(step.nextAt !== undefined && step.nextAt <= this.#clock.now())
   }
 
   begin({ key, id, verb }: Pick<StepRecord, 'key' | 'id' | 'verb'>): StepRecord {
-    return { key, id, verb, state: 'Running', startedAt: this.#clock.now() }
+    const { attempts } = this.#steps.get(key) ?? {}
+    const before = attempts === undefined ? {} : { attempts }
+    return { key, id, verb, state: 'Running', startedAt: this.#clock.now(), ...before }
   }
 
   /** The step counts as sent while the work runs. */
@@ -74,9 +80,9 @@ export class RunSteps {
     this.#steps.set(step.key, { ...step, ...this.#contents.get(step.key), ...outcome, ...shown })
   }
 
-  answered(step: StepRecord, { status, operation }: Outcome): void {
-    if (operation === undefined) this.succeed(step, { status })
-    else this.settle(step, { status, operation: operation.statusPath })
+  /** Undefined for what is deleted. */
+  nodeOf({ key }: Pick<StepRecord, 'key'>): PlannedNode | undefined {
+    return this.#nodeByKey.get(key)
   }
 
   /** Recorded with the step when it is settled. */
@@ -96,6 +102,18 @@ export class RunSteps {
   }
 
   fail(step: StepRecord, error: StepError, status: number): void {
+    const { attempts = 0 } = step
+    const { retryOn } = this.nodeOf(step) ?? {}
+    if (retryOn !== undefined && attempts < retryOn.count && isNamed(retryOn.codes, error)) {
+      const seconds = Math.min(2 ** attempts, retrySecondsMax)
+      this.#steps.set(step.key, {
+        ...this.begin(step),
+        attempts: attempts + 1,
+        nextAt: this.#clock.now() + seconds * 1000,
+        error: this.redact(error),
+      })
+      return
+    }
     this.settle(step, { state: 'Failed', error, status, endedAt: this.#clock.now() })
   }
 
@@ -113,6 +131,15 @@ export class RunSteps {
     )
     return this.#redaction.of(value)
   }
+}
+
+/** Between two attempts; it begins with one second and doubles. */
+const retrySecondsMax = 60
+
+/** Is its code, or that of a cause, among these? */
+function isNamed(codes: readonly string[], error: StepError): boolean {
+  const all = [error, ...(error.details ?? [])]
+  return all.some(({ code }) => codes.includes(code.toLowerCase()))
 }
 
 function contentLength({ request, response }: Pick<StepRecord, 'request' | 'response'>): number {

@@ -134,7 +134,10 @@ class DeploymentRun implements Run {
   async look(): Promise<void> {
     if (this.#fallback?.state === 'Running') await this.#watchFallback()
     for (const step of this.#steps.waiting()) {
-      await (step.operation === undefined ? this.#watch(step) : this.#follow(step, step.operation))
+      const { operation, nextAt, readyBefore } = step
+      if (nextAt !== undefined) continue
+      if (readyBefore !== undefined) await this.#lookWhetherReady(step, readyBefore)
+      else await (operation === undefined ? this.#watch(step) : this.#follow(step, operation))
     }
   }
 
@@ -232,8 +235,8 @@ class DeploymentRun implements Run {
   #send(step: StepRecord, work: () => Promise<Outcome>, isOnlyNew = false): Promise<void> {
     return this.#steps.during(step, async () => {
       const done = await attempt(work)
-      if (done.kind === 'ok') this.#steps.answered(step, done.value)
-      // Another writer created it after the check: it is not changed.
+      if (done.kind === 'ok') await this.#answered(step, done.value)
+      // Another writer made it after it was looked for: it is left alone.
       else if (isOnlyNew && done.status === 412) this.#steps.succeed(step, { status: 200 })
       else if (done.error.code === activeCode && (await this.#recordOf(step)) !== undefined) {
         // It was sent before a restart and runs: its record is followed.
@@ -242,29 +245,71 @@ class DeploymentRun implements Run {
     })
   }
 
+  async #answered(step: StepRecord, { status, operation }: Outcome): Promise<void> {
+    if (operation === undefined) await this.#succeed(step, { status })
+    else this.#steps.settle(step, { status, operation: operation.statusPath })
+  }
+
+  /** One that is waited for is done when it is ready. */
+  async #succeed(
+    { operation: _, ...step }: StepRecord,
+    outcome: Pick<StepRecord, 'status' | 'names'>,
+  ): Promise<void> {
+    const { waitSeconds } = this.#steps.nodeOf(step) ?? {}
+    if (waitSeconds === undefined) {
+      this.#steps.succeed(step, outcome)
+      return
+    }
+    const readyBefore = this.#deps.clock.now() + waitSeconds * 1000
+    const waiting: StepRecord = { ...step, ...outcome, readyBefore }
+    this.#steps.settle(waiting, {})
+    await this.#lookWhetherReady(waiting, readyBefore)
+  }
+
+  /** What cannot be read, or lacks what is asked of it, is not ready yet. */
+  async #lookWhetherReady(step: StepRecord, readyBefore: number): Promise<void> {
+    const readiness = this.#steps.nodeOf(step)?.readiness
+    if (readiness === undefined) throw new Error(`nothing is waited for of ${step.id}`)
+    const seen = await attempt(() => evaluateLate(this.#asking, readiness))
+    const { status = 200, names } = step
+    if (seen.kind === 'ok' && seen.value?.value === true) {
+      this.#steps.succeed(step, { status, ...(names === undefined ? {} : { names }) })
+    } else if (this.#deps.clock.now() >= readyBefore) {
+      const reason = seen.kind === 'ok' ? '' : ` ${seen.error.message}`
+      const error = errorOf(refuseDeployment.ResourceNotReady({ id: step.id, reason }))
+      this.#steps.fail(step, error, 409)
+    }
+  }
+
   #sendNode(node: PlannedNode): Promise<void> {
-    const { key, id } = node
+    const { key, id, apiVersion: version } = node
+    const { caller } = this.#deps
     if (node.existing) {
       const step = this.#steps.begin({ key, id, verb: 'Read' })
-      return this.#send(step, () => Promise.resolve({ status: 200 }))
+      return this.#send(step, async () => {
+        if (node.retryOn === undefined) return { status: 200 }
+        const read = { method: 'GET', path: id, version, ...this.#sender } as const
+        const { status } = await caller.call(read)
+        return { status }
+      })
     }
+    const step = this.#steps.begin({ key, id, verb: 'Create' })
     return this.#send(
-      this.#steps.begin({ key, id, verb: 'Create' }),
+      step,
       async () => {
         if (await isLeftAlone(this.#asking, node)) return { status: 200 }
         const made = await evaluateLate(this.#asking, node)
         const body = jsonOf(made.body)
         this.#steps.hide(body, made.securePaths)
         const { debugLevel = '' } = this.#model
-        const run = this.#nested.get(key)
+        const run = this.#nestedRunOf(step)
         if (run !== undefined && isJsonObject(body)) {
           requireIncremental(body)
           assignNestedRun(body, { run, nesting: this.#nestingBelow() })
         }
-        const { apiVersion: version } = node
         const preconditions = node.onlyNew ? { ifNoneMatch: '*' } : {}
         const request = { method: 'PUT', path: id, version, body, preconditions } as const
-        const { awaiting, caller } = this.#deps
+        const { awaiting } = this.#deps
         let answered: unknown
         try {
           const answer = await awaiting(id.toLowerCase(), this.#deploymentId.key, () =>
@@ -364,10 +409,16 @@ class DeploymentRun implements Run {
     return names === undefined ? {} : { names }
   }
 
-  /** The record of a nested deployment, while it is of the run that was started here. */
-  async #recordOf({ key, id }: StepRecord): Promise<RunRecord | undefined> {
+  /** The record of a nested deployment, while it is of the run that was begun here. */
+  async #recordOf(step: StepRecord): Promise<RunRecord | undefined> {
+    const run = this.#nestedRunOf(step)
+    return run === undefined ? undefined : recordOfRun(this.#deps.reader, step.id, run)
+  }
+
+  /** What is sent once more begins a run of its own. */
+  #nestedRunOf({ key, attempts }: Pick<StepRecord, 'key' | 'attempts'>): string | undefined {
     const run = this.#nested.get(key)
-    return run === undefined ? undefined : recordOfRun(this.#deps.reader, id, run)
+    return run === undefined || attempts === undefined ? run : uuidOf(`${run} attempt ${attempts}`)
   }
 
   async #watch(step: StepRecord): Promise<void> {
@@ -376,7 +427,7 @@ class DeploymentRun implements Run {
       const error = errorOf(refuseDeployment.DeploymentReplaced({ id: step.id }))
       this.#steps.fail(step, error, 409)
     } else if (record.state === 'Succeeded') {
-      this.#steps.succeed(step, await this.#namedBy(step))
+      await this.#succeed(step, await this.#namedBy(step))
     } else if (isTerminalState(record.state)) {
       this.#steps.fail(step, record.progress?.error ?? endedAs(record.state), 409)
     }
@@ -385,7 +436,7 @@ class DeploymentRun implements Run {
   async #follow(step: StepRecord, path: string): Promise<void> {
     const ended = await followOperation(this.#deps.caller, path, this.#sender)
     if (ended === undefined) return
-    if (ended.error === undefined) this.#steps.succeed(step, await this.#namedBy(step))
+    if (ended.error === undefined) await this.#succeed(step, await this.#namedBy(step))
     else this.#steps.fail(step, ended.error, ended.status)
   }
 }

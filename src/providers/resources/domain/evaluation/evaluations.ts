@@ -8,7 +8,6 @@ import {
   type JsonObject,
   type Plan,
   type PlanNode,
-  type PlanOutput,
   type Runtime,
   type TemplateProblem,
   TemplateRefusal,
@@ -127,7 +126,7 @@ export class Evaluations {
     this.#plans.delete(number)
     this.#plans.set(number, known)
     const runtime: Runtime = { answer: (key) => answers.get(key) }
-    const needed = (late: PlanNode | PlanOutput): NodeAnswer | undefined => {
+    const needed = (late: Pick<PlanNode, 'needs'>): NodeAnswer | undefined => {
       const needs = late.needs(runtime).filter((need) => !answers.has(need.key))
       return needs.length === 0 ? undefined : { kind: 'needs', needs }
     }
@@ -137,6 +136,11 @@ export class Evaluations {
       return needed(output) ?? { kind: 'output', value: output.evaluate(runtime) }
     }
     const { nodes } = known.plan
+    if ('ready' in of) {
+      const readiness = nodes.find(({ key }) => key === of.ready)?.readiness
+      if (readiness === undefined) throw new Error(`the plan does not wait for '${of.ready}'`)
+      return needed(readiness) ?? { kind: 'output', value: readiness.evaluate(runtime) }
+    }
     const at = nodes.findIndex(({ key }) => key === of.node)
     const node = nodes[at]
     if (node === undefined) throw new Error(`the plan has no node '${of.node}'`)
@@ -220,7 +224,12 @@ function secureNames(source: JsonObject): readonly string[] {
   return Object.entries(declared).flatMap(([name, one]) => (one.secure ? [name.toLowerCase()] : []))
 }
 
-function shownNode({ needs: _needs, evaluate: _evaluate, ...shown }: PlanNode): ShownNode {
+function shownNode({
+  needs: _needs,
+  evaluate: _evaluate,
+  readiness: _readiness,
+  ...shown
+}: PlanNode): ShownNode {
   return shown
 }
 

@@ -41,7 +41,11 @@ export interface ExpandQuestion {
 export interface LateQuestion {
   readonly kind: 'late'
   readonly plan: number
-  readonly of: { readonly node: string } | { readonly output: number }
+  readonly of:
+    | { readonly node: string }
+    | { readonly output: number }
+    /** Whether this node is ready. */
+    | { readonly ready: string }
   readonly answers: ReadonlyMap<string, Tainted>
   /** A forgotten plan is made again from this in the same question, so that it cannot be forgotten in between. */
   readonly again?: ExpandQuestion
@@ -54,7 +58,7 @@ export type Question =
   | ExpandQuestion
   | LateQuestion
 
-export type ShownNode = Omit<PlanNode, 'needs' | 'evaluate'>
+export type ShownNode = Omit<PlanNode, 'needs' | 'evaluate' | 'readiness'>
 export type ShownOutput = Omit<PlanOutput, 'needs' | 'evaluate'>
 
 export interface ShownPlan {

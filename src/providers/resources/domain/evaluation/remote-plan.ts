@@ -23,7 +23,11 @@ export interface Late<T> {
   late(answers: ReadonlyMap<string, Tainted>): Promise<LateResult<T>>
 }
 
-export type PlannedNode = ShownNode & Late<NodeBody>
+export type PlannedNode = ShownNode &
+  Late<NodeBody> & {
+    /** Whether the resource is ready, as it is read now. Present with `waitSeconds`. */
+    readonly readiness?: Late<Tainted | undefined>
+  }
 type PlannedOutput = ShownOutput & Late<Tainted | undefined>
 
 /** Like `Plan`, with asynchronous expressions. */
@@ -107,6 +111,15 @@ export function remotePlan(
     }
   }
 
+  const lateValue = (of: LateQuestion['of']): Late<Tainted | undefined> => ({
+    async late(answers) {
+      const answer = await late(of, answers)
+      if (answer.kind === 'needs') return { needs: answer.needs }
+      if (answer.kind === 'output') return { value: answer.value }
+      throw new Error(`a value was answered with ${answer.kind}`)
+    },
+  })
+
   return {
     nodes: made.plan.nodes.map((node) => ({
       ...node,
@@ -116,16 +129,9 @@ export function remotePlan(
         if (answer.kind === 'body') return { value: answer.body }
         throw new Error(`a node was answered with ${answer.kind}`)
       },
+      ...(node.waitSeconds === undefined ? {} : { readiness: lateValue({ ready: node.key }) }),
     })),
-    outputs: made.plan.outputs.map((output, at) => ({
-      ...output,
-      async late(answers) {
-        const answer = await late({ output: at }, answers)
-        if (answer.kind === 'needs') return { needs: answer.needs }
-        if (answer.kind === 'output') return { value: answer.value }
-        throw new Error(`an output was answered with ${answer.kind}`)
-      },
-    })),
+    outputs: made.plan.outputs.map((output, at) => ({ ...output, ...lateValue({ output: at }) })),
     parameters: made.plan.parameters,
     accept() {
       payer = { ...payer, accepted: true }

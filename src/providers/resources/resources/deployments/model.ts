@@ -86,6 +86,11 @@ export interface StepRecord {
   /** Where the operation is followed that it waits for: a path with its query. */
   readonly operation?: string
   readonly error?: StepError
+  /** How often it was refused and is sent again, and when; `nextAt` is absent while it is sent. */
+  readonly attempts?: number
+  readonly nextAt?: number
+  /** It was carried out, and is waited for until then to be ready. */
+  readonly readyBefore?: number
   /** Where the debug setting asks for it: what was sent, and what was answered, without secure values. */
   readonly request?: unknown
   readonly response?: unknown

@@ -1,0 +1,148 @@
+/** `@options` of a resource: sent again when it is refused, and waited for until it is ready (decision 0172). */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
+import { parseResourceId } from '#kernel/resource-id.ts'
+import { memoryStore } from '#plane/testing/start.ts'
+import { group, type Started, startDeployments, templateFor } from '../../testing/start.ts'
+import type { Progress } from './model.ts'
+
+const vault = { type: 'Vendor.Secrets/vaults', apiVersion: '2026-01-01', location: 'local' }
+const secret = { type: 'Vendor.Secrets/vaults/secrets', apiVersion: '2026-01-01' }
+const version = { version: '2026-01-01' }
+const at = (name: string): string => `${group}/providers/Vendor.Resources/deployments/${name}`
+const vaultAt = (name: string): string => `${group}/providers/Vendor.Secrets/vaults/${name}`
+
+/** What preflight would refuse is let through: it is refused at its turn. */
+function body(resources: readonly object[], sections: object = {}): object {
+  const template = templateFor(resources, sections)
+  return { properties: { mode: 'Incremental', template, validationLevel: 'Template' } }
+}
+
+// Answers are read as the clients see them.
+// biome-ignore lint/suspicious/noExplicitAny: their shape is what is tested.
+async function read({ call }: Started, name: string): Promise<any> {
+  const { body: answer } = await call('GET', at(name))
+  return JSON.parse(JSON.stringify(answer)).properties
+}
+
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  for (let round = 0; !(await isTrue()); round++) {
+    assert.ok(round < 500, 'it does not become true')
+    await pause(20)
+  }
+}
+
+async function stepsOf({ plane }: Started, name: string): Promise<Progress['steps']> {
+  const id = parseResourceId(at(name))
+  const found = id === undefined ? undefined : await plane.reader.get(id)
+  return (found?.observed as Progress | undefined)?.steps ?? []
+}
+
+const exists = ({ call }: Started, name: string): Promise<boolean> =>
+  call('GET', vaultAt(name), undefined, version).then(
+    () => true,
+    () => false,
+  )
+
+test('what is refused is sent again as often as it says, also what is nested, and what only has to be there', async () => {
+  await using started = await startDeployments()
+  const { call } = started
+  const retryOn = (count: number): object => ({
+    '@options': { retryOn: [['Conflict', 'parentResourceNotFound', 'ResourceNotFound'], count] },
+  })
+  const late = { ...secret, name: 'late/one', properties: { value: 'x' } }
+  const inner = { ...late, name: 'late/two' }
+  const nested = {
+    type: 'Vendor.Resources/deployments',
+    apiVersion: '2025-03-01',
+    name: 'nested',
+    properties: {
+      mode: 'Incremental',
+      validationLevel: 'Template',
+      expressionEvaluationOptions: { scope: 'inner' },
+      template: templateFor([inner]),
+    },
+  }
+  const there = { ...vault, name: 'late', existing: true }
+  const sections = {
+    languageVersion: '2.0',
+    resources: { n: { ...nested, ...retryOn(9) }, t: { ...there, ...retryOn(9) } },
+    outputs: {
+      where: { type: 'string', value: "[reference('t', '2026-01-01', 'Full').location]" },
+    },
+  }
+  await call('PUT', at('helped'), body([], sections))
+  await call('PUT', at('alone'), body([{ ...late, ...retryOn(9) }]))
+  await call('PUT', at('lost'), body([{ ...late, name: 'never/one', ...retryOn(1) }]))
+  await call('PUT', at('other'), body([{ ...vault, name: 'v', '@options': { retryOn: [['X']] } }]))
+  await until(async () => {
+    const all = [...(await stepsOf(started, 'helped')), ...(await stepsOf(started, 'alone'))]
+    return all.length === 3 && all.every(({ attempts = 0 }) => attempts > 0)
+  })
+  assert.equal((await read(started, 'helped')).provisioningState, 'Running')
+  await call('PUT', vaultAt('late'), { location: 'local' }, version)
+  await started.settle()
+  const helped = await read(started, 'helped')
+  assert.equal(helped.provisioningState, 'Succeeded', JSON.stringify(helped.error))
+  assert.equal(helped.outputs.where.value, 'local')
+  for (const name of ['one', 'two']) {
+    const path = `${vaultAt('late')}/secrets/${name}`
+    assert.equal((await call('GET', path, undefined, version)).status, 200)
+  }
+  assert.equal((await read(started, 'alone')).provisioningState, 'Succeeded')
+  const lost = await read(started, 'lost')
+  assert.equal(lost.provisioningState, 'Failed')
+  assert.equal(lost.error.details[0].code, 'ParentResourceNotFound')
+  assert.deepEqual(
+    (await stepsOf(started, 'lost')).map(({ attempts }) => attempts),
+    [1],
+  )
+  assert.equal((await read(started, 'other')).provisioningState, 'Succeeded')
+})
+
+test('what is waited for is done when it is ready, also after a restart, and fails when its time is over', async () => {
+  const store = await memoryStore()
+  const waitUntil = (state: string, time: string): object => ({
+    '@options': {
+      waitUntil: [`[lambda('r', equals(lambdaVariables('r').tags.state, '${state}'))]`, time],
+    },
+  })
+  const waited = { ...vault, name: 'w', tags: { state: 'made' }, ...waitUntil('ready', 'PT1H') }
+  const after = {
+    ...vault,
+    name: 'after',
+    dependsOn: ["[resourceId('Vendor.Secrets/vaults', 'w')]"],
+  }
+  {
+    await using started = await startDeployments({ store })
+    const { call } = started
+    await call('PUT', at('d'), body([waited, after]))
+    const never = { ...vault, name: 'n', tags: { state: 'made' }, ...waitUntil('x', 'PT0S') }
+    const lacks = { ...vault, name: 'm', ...waitUntil('x', 'PT0S') }
+    const here = { ...vault, name: 'h', tags: { state: 'x' }, ...waitUntil('x', 'PT1M') }
+    await call('PUT', at('e'), body([never, lacks, here]))
+    await until(async () => (await read(started, 'e')).provisioningState === 'Failed')
+    const { error } = await read(started, 'e')
+    assert.deepEqual(
+      error.details.map((one: { readonly code: string; readonly target: string }) => [
+        one.code,
+        one.target.at(-1),
+      ]),
+      [
+        ['ResourceNotReady', 'n'],
+        ['ResourceNotReady', 'm'],
+      ],
+    )
+    await until(async () => (await stepsOf(started, 'd')).length > 0)
+    assert.ok(await exists(started, 'w'))
+    assert.ok(!(await exists(started, 'after')))
+  }
+  await using started = await startDeployments({ store })
+  const tags = { state: 'ready' }
+  await started.call('PUT', vaultAt('w'), { location: 'local', tags }, version)
+  await started.settle()
+  assert.equal((await read(started, 'd')).provisioningState, 'Succeeded')
+  assert.ok(await exists(started, 'after'))
+})
