@@ -213,7 +213,37 @@ CREATE TABLE business_accounts (
   last_modified_date_time bigint not null default 0
 , total_debit bigint not null default 0, total_credit bigint not null default 0, balance_debit bigint not null default 0, balance_credit bigint not null default 0);
 
+CREATE TRIGGER business_accounts_created after insert on business_accounts for each row when exists (select 1 from business_subscriptions
+  where company_id = new.company_id and set_name = 'accounts')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (new.company_id, 'accounts', new.id, 'created', new.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_accounts_deleted after delete on business_accounts for each row when exists (select 1 from business_subscriptions
+  where company_id = old.company_id and set_name = 'accounts')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (old.company_id, 'accounts', old.id, 'deleted', old.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_accounts_updated after update on business_accounts for each row when exists (select 1 from business_subscriptions
+  where company_id = new.company_id and set_name = 'accounts')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (new.company_id, 'accounts', new.id, 'updated', new.last_modified_date_time);
+end;
+
 CREATE UNIQUE INDEX business_accounts_by_number on business_accounts (company_id, number);
+
+CREATE TABLE business_changes (
+  number integer primary key autoincrement,
+  company_id text not null,
+  set_name text not null,
+  row_id text not null,
+  change text not null,
+  at bigint not null
+);
 
 CREATE TABLE business_companies (
   id text not null primary key,
@@ -252,6 +282,27 @@ CREATE TABLE business_company_information (
   last_modified_date_time bigint not null default 0
 );
 
+CREATE TRIGGER business_company_information_created after insert on business_company_information for each row when exists (select 1 from business_subscriptions
+  where company_id = new.company_id and set_name = 'companyInformation')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (new.company_id, 'companyInformation', new.id, 'created', new.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_company_information_deleted after delete on business_company_information for each row when exists (select 1 from business_subscriptions
+  where company_id = old.company_id and set_name = 'companyInformation')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (old.company_id, 'companyInformation', old.id, 'deleted', old.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_company_information_updated after update on business_company_information for each row when exists (select 1 from business_subscriptions
+  where company_id = new.company_id and set_name = 'companyInformation')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (new.company_id, 'companyInformation', new.id, 'updated', new.last_modified_date_time);
+end;
+
 CREATE UNIQUE INDEX business_company_information_by_company
 on business_company_information (company_id);
 
@@ -273,6 +324,27 @@ CREATE TABLE business_currencies (
   amount_rounding_precision bigint not null default 0,
   last_modified_date_time bigint not null default 0
 );
+
+CREATE TRIGGER business_currencies_created after insert on business_currencies for each row when exists (select 1 from business_subscriptions
+  where company_id = new.company_id and set_name = 'currencies')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (new.company_id, 'currencies', new.id, 'created', new.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_currencies_deleted after delete on business_currencies for each row when exists (select 1 from business_subscriptions
+  where company_id = old.company_id and set_name = 'currencies')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (old.company_id, 'currencies', old.id, 'deleted', old.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_currencies_updated after update on business_currencies for each row when exists (select 1 from business_subscriptions
+  where company_id = new.company_id and set_name = 'currencies')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (new.company_id, 'currencies', new.id, 'updated', new.last_modified_date_time);
+end;
 
 CREATE UNIQUE INDEX business_currencies_by_code on business_currencies (company_id, code);
 
@@ -326,6 +398,27 @@ CREATE TABLE business_customer_payment_journals (
   balancing_account_number text not null default '',
   last_modified_date_time bigint not null default 0
 );
+
+CREATE TRIGGER business_customer_payment_journals_created after insert on business_customer_payment_journals for each row when exists (select 1 from business_subscriptions
+  where company_id = new.company_id and set_name = 'customerPaymentJournals')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (new.company_id, 'customerPaymentJournals', new.id, 'created', new.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_customer_payment_journals_deleted after delete on business_customer_payment_journals for each row when exists (select 1 from business_subscriptions
+  where company_id = old.company_id and set_name = 'customerPaymentJournals')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (old.company_id, 'customerPaymentJournals', old.id, 'deleted', old.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_customer_payment_journals_updated after update on business_customer_payment_journals for each row when exists (select 1 from business_subscriptions
+  where company_id = new.company_id and set_name = 'customerPaymentJournals')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (new.company_id, 'customerPaymentJournals', new.id, 'updated', new.last_modified_date_time);
+end;
 
 CREATE UNIQUE INDEX business_customer_payment_journals_by_code
 on business_customer_payment_journals (company_id, code);
@@ -390,6 +483,27 @@ CREATE TABLE business_customers (
   prices_include_tax bigint not null default 0,
   last_modified_date_time bigint not null default 0
 );
+
+CREATE TRIGGER business_customers_created after insert on business_customers for each row when exists (select 1 from business_subscriptions
+  where company_id = new.company_id and set_name = 'customers')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (new.company_id, 'customers', new.id, 'created', new.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_customers_deleted after delete on business_customers for each row when exists (select 1 from business_subscriptions
+  where company_id = old.company_id and set_name = 'customers')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (old.company_id, 'customers', old.id, 'deleted', old.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_customers_updated after update on business_customers for each row when exists (select 1 from business_subscriptions
+  where company_id = new.company_id and set_name = 'customers')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (new.company_id, 'customers', new.id, 'updated', new.last_modified_date_time);
+end;
 
 CREATE UNIQUE INDEX business_customers_by_number on business_customers (company_id, number);
 
@@ -472,6 +586,27 @@ CREATE TABLE business_documents (
   invoice_number text not null default ''
 , exchange_rate_amount bigint not null default 0, relational_exchange_rate_amount bigint not null default 0, payment_discount_date text not null default '0001-01-01', payment_discount_percent bigint not null default 0);
 
+CREATE TRIGGER business_documents_created after insert on business_documents for each row when exists (select 1 from business_subscriptions
+  where company_id = new.company_id and set_name = case new.kind when 'invoice' then 'salesInvoices' when 'quote' then 'salesQuotes' else 'salesCreditMemos' end)
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (new.company_id, case new.kind when 'invoice' then 'salesInvoices' when 'quote' then 'salesQuotes' else 'salesCreditMemos' end, new.id, 'created', new.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_documents_deleted after delete on business_documents for each row when exists (select 1 from business_subscriptions
+  where company_id = old.company_id and set_name = case old.kind when 'invoice' then 'salesInvoices' when 'quote' then 'salesQuotes' else 'salesCreditMemos' end)
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (old.company_id, case old.kind when 'invoice' then 'salesInvoices' when 'quote' then 'salesQuotes' else 'salesCreditMemos' end, old.id, 'deleted', old.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_documents_updated after update on business_documents for each row when exists (select 1 from business_subscriptions
+  where company_id = new.company_id and set_name = case new.kind when 'invoice' then 'salesInvoices' when 'quote' then 'salesQuotes' else 'salesCreditMemos' end)
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (new.company_id, case new.kind when 'invoice' then 'salesInvoices' when 'quote' then 'salesQuotes' else 'salesCreditMemos' end, new.id, 'updated', new.last_modified_date_time);
+end;
+
 CREATE INDEX business_documents_by_customer on business_documents (customer_id);
 
 CREATE INDEX business_documents_by_invoice on business_documents (invoice_id);
@@ -497,6 +632,27 @@ CREATE TABLE business_general_ledger_entries (
   credit_amount bigint not null default 0,
   last_modified_date_time bigint not null default 0
 );
+
+CREATE TRIGGER business_general_ledger_entries_created after insert on business_general_ledger_entries for each row when exists (select 1 from business_subscriptions
+  where company_id = new.company_id and set_name = 'generalLedgerEntries')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (new.company_id, 'generalLedgerEntries', new.id, 'created', new.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_general_ledger_entries_deleted after delete on business_general_ledger_entries for each row when exists (select 1 from business_subscriptions
+  where company_id = old.company_id and set_name = 'generalLedgerEntries')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (old.company_id, 'generalLedgerEntries', old.id, 'deleted', old.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_general_ledger_entries_updated after update on business_general_ledger_entries for each row when exists (select 1 from business_subscriptions
+  where company_id = new.company_id and set_name = 'generalLedgerEntries')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (new.company_id, 'generalLedgerEntries', new.id, 'updated', new.last_modified_date_time);
+end;
 
 CREATE INDEX business_general_ledger_entries_by_account
 on business_general_ledger_entries (account_id);
@@ -575,6 +731,27 @@ CREATE TABLE business_items (
   allow_invoice_discount bigint not null default 0,
   last_modified_date_time bigint not null default 0
 );
+
+CREATE TRIGGER business_items_created after insert on business_items for each row when exists (select 1 from business_subscriptions
+  where company_id = new.company_id and set_name = 'items')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (new.company_id, 'items', new.id, 'created', new.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_items_deleted after delete on business_items for each row when exists (select 1 from business_subscriptions
+  where company_id = old.company_id and set_name = 'items')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (old.company_id, 'items', old.id, 'deleted', old.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_items_updated after update on business_items for each row when exists (select 1 from business_subscriptions
+  where company_id = new.company_id and set_name = 'items')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (new.company_id, 'items', new.id, 'updated', new.last_modified_date_time);
+end;
 
 CREATE UNIQUE INDEX business_items_by_number on business_items (company_id, number);
 
@@ -713,6 +890,27 @@ CREATE TABLE business_payment_methods (
   last_modified_date_time bigint not null default 0
 );
 
+CREATE TRIGGER business_payment_methods_created after insert on business_payment_methods for each row when exists (select 1 from business_subscriptions
+  where company_id = new.company_id and set_name = 'paymentMethods')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (new.company_id, 'paymentMethods', new.id, 'created', new.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_payment_methods_deleted after delete on business_payment_methods for each row when exists (select 1 from business_subscriptions
+  where company_id = old.company_id and set_name = 'paymentMethods')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (old.company_id, 'paymentMethods', old.id, 'deleted', old.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_payment_methods_updated after update on business_payment_methods for each row when exists (select 1 from business_subscriptions
+  where company_id = new.company_id and set_name = 'paymentMethods')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (new.company_id, 'paymentMethods', new.id, 'updated', new.last_modified_date_time);
+end;
+
 CREATE UNIQUE INDEX business_payment_methods_by_code on business_payment_methods (company_id, code);
 
 CREATE TABLE business_payment_terms (
@@ -727,6 +925,27 @@ CREATE TABLE business_payment_terms (
   calculate_discount_on_credit_memos bigint not null default 0,
   last_modified_date_time bigint not null default 0
 );
+
+CREATE TRIGGER business_payment_terms_created after insert on business_payment_terms for each row when exists (select 1 from business_subscriptions
+  where company_id = new.company_id and set_name = 'paymentTerms')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (new.company_id, 'paymentTerms', new.id, 'created', new.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_payment_terms_deleted after delete on business_payment_terms for each row when exists (select 1 from business_subscriptions
+  where company_id = old.company_id and set_name = 'paymentTerms')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (old.company_id, 'paymentTerms', old.id, 'deleted', old.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_payment_terms_updated after update on business_payment_terms for each row when exists (select 1 from business_subscriptions
+  where company_id = new.company_id and set_name = 'paymentTerms')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (new.company_id, 'paymentTerms', new.id, 'updated', new.last_modified_date_time);
+end;
 
 CREATE UNIQUE INDEX business_payment_terms_by_code on business_payment_terms (company_id, code);
 
@@ -752,7 +971,46 @@ CREATE TABLE business_shipment_methods (
   last_modified_date_time bigint not null default 0
 );
 
+CREATE TRIGGER business_shipment_methods_created after insert on business_shipment_methods for each row when exists (select 1 from business_subscriptions
+  where company_id = new.company_id and set_name = 'shipmentMethods')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (new.company_id, 'shipmentMethods', new.id, 'created', new.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_shipment_methods_deleted after delete on business_shipment_methods for each row when exists (select 1 from business_subscriptions
+  where company_id = old.company_id and set_name = 'shipmentMethods')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (old.company_id, 'shipmentMethods', old.id, 'deleted', old.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_shipment_methods_updated after update on business_shipment_methods for each row when exists (select 1 from business_subscriptions
+  where company_id = new.company_id and set_name = 'shipmentMethods')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (new.company_id, 'shipmentMethods', new.id, 'updated', new.last_modified_date_time);
+end;
+
 CREATE UNIQUE INDEX business_shipment_methods_by_code on business_shipment_methods (company_id, code);
+
+CREATE TABLE business_subscriptions (
+  id text not null primary key,
+  company_id text not null,
+  revision bigint not null,
+  set_name text not null default '',
+  resource text not null default '',
+  notification_url text not null default '',
+  client_state text not null default '',
+  user_id text not null default '00000000-0000-0000-0000-000000000000',
+  is_administrators bigint not null default 0,
+  expires_at bigint not null default 0,
+  created_at bigint not null default 0,
+  last_modified_date_time bigint not null default 0
+);
+
+CREATE INDEX business_subscriptions_by_set
+on business_subscriptions (company_id, set_name);
 
 CREATE TABLE business_tax_areas (
   id text not null primary key,
@@ -821,6 +1079,27 @@ CREATE TABLE business_units_of_measure (
   symbol text not null default '',
   last_modified_date_time bigint not null default 0
 );
+
+CREATE TRIGGER business_units_of_measure_created after insert on business_units_of_measure for each row when exists (select 1 from business_subscriptions
+  where company_id = new.company_id and set_name = 'unitsOfMeasure')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (new.company_id, 'unitsOfMeasure', new.id, 'created', new.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_units_of_measure_deleted after delete on business_units_of_measure for each row when exists (select 1 from business_subscriptions
+  where company_id = old.company_id and set_name = 'unitsOfMeasure')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (old.company_id, 'unitsOfMeasure', old.id, 'deleted', old.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_units_of_measure_updated after update on business_units_of_measure for each row when exists (select 1 from business_subscriptions
+  where company_id = new.company_id and set_name = 'unitsOfMeasure')
+begin
+  insert into business_changes (company_id, set_name, row_id, change, at)
+    values (new.company_id, 'unitsOfMeasure', new.id, 'updated', new.last_modified_date_time);
+end;
 
 CREATE UNIQUE INDEX business_units_of_measure_by_code on business_units_of_measure (company_id, code);
 

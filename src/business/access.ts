@@ -42,7 +42,10 @@ export async function callerOf(deps: AccessDependencies, principal: Principal): 
 
 const granted = selecting(accessRights, 'company_id', 'role')
 
-export async function rightsOf(reads: Reads, caller: Caller): Promise<Rights> {
+export async function rightsOf(
+  reads: Reads,
+  caller: Pick<Caller, 'isAdministrator' | 'names'>,
+): Promise<Rights> {
   const { isAdministrator, names } = caller
   const byCompany = new Map<string, Role>()
   if (isAdministrator) return { isAdministrator, byCompany }

@@ -4,6 +4,7 @@ import { addColumns, createTable, type Dialect } from '#query/table.ts'
 import type { Migration } from '#stores/store.ts'
 import { firstDigits, series } from './documents/numbers.ts'
 import { firstAccounts, purposesAdded } from './documents/posting-accounts.ts'
+import { watchStatements } from './notifications/watched.ts'
 import * as tables from './tables.ts'
 
 const first = [
@@ -259,6 +260,12 @@ function statements(dialect: Dialect): readonly (readonly string[])[] {
         on business_outbox_entries (company_id, created_at, id)`,
       `create index business_outbox_entries_by_document
         on business_outbox_entries (document_id)`,
+    ],
+    [
+      createTable(tables.subscriptions, dialect, 12),
+      `create index business_subscriptions_by_set
+        on business_subscriptions (company_id, set_name)`,
+      ...watchStatements(dialect),
     ],
   ]
 }

@@ -17,15 +17,30 @@ import {
 } from './access.ts'
 import { type BusinessWrite, businessActivity } from './activity.ts'
 import { act } from './documents/actions.ts'
-import { type PdfAddress, pdfAddress, pdfAnswer, pdfDocument } from './documents/pdf-document.ts'
+import { pdfAddress } from './documents/pdf-document.ts'
 import { createPdfMaker, type PdfMaker } from './documents/pdf-maker.ts'
-import { type Printing, readPrinted } from './documents/printed.ts'
+import { readPrinted } from './documents/printed.ts'
 import { asPage, wantsPage } from './documents/printed-page.ts'
 import type { Entity } from './entity.ts'
 import { refuse } from './errors.ts'
 import { answering } from './failure.ts'
-import { type BusinessAnswer, type BusinessRequest, jsonHeaders, type Reads } from './message.ts'
+import {
+  isDocument,
+  messageOf,
+  onlyRead,
+  pdfOf,
+  printingOf,
+  type RowsRead,
+  targetOf,
+} from './files.ts'
+import { type BusinessAnswer, type BusinessRequest, jsonHeaders } from './message.ts'
 import { businessModel as model } from './model.ts'
+import {
+  answerSubscription,
+  type SubscriptionRequest,
+  subscriptionAddress,
+} from './notifications/subscriptions.ts'
+import type { CallOut } from './notifications/webhook-channel.ts'
 import { contentTypeOf, isUsual } from './odata/answer-format.ts'
 import { answerBatch, type BatchedPart, type BatchRunner } from './odata/batch.ts'
 import { Budget } from './odata/budget.ts'
@@ -34,8 +49,8 @@ import { type ResolvedPath, toldPath } from './odata/path-rows.ts'
 import { createReader, type Reader } from './odata/read.ts'
 import { type DataRequest, type ParsedRequest, parseRequest } from './odata/request.ts'
 import type { Outbox } from './outbox/deliver.ts'
-import { messageAddress, messageAnswer } from './outbox/message-address.ts'
-import { documents, lines } from './tables.ts'
+import { messageAddress } from './outbox/message-address.ts'
+import { lines } from './tables.ts'
 import { untilDeadline } from './until-deadline.ts'
 import { lockInOrder } from './write/lock-order.ts'
 import type { WriteContext } from './write/rows.ts'
@@ -61,17 +76,10 @@ export interface BusinessDependencies extends AccessDependencies {
   /** The status for a stale tag. */
   readonly conflictStatus: 409 | 412
   /** Where mail comes from, and who sends it. */
-  readonly outbox?: Pick<WriteContext, 'mailSender'> & Pick<Outbox, 'wake'>
+  readonly outbox?: Pick<WriteContext, 'mailSender'> &
+    Pick<Outbox, 'wake'> & { readonly callOut?: CallOut }
   /** Takes requests that were refused; writes leave their records themselves. */
   readonly activity?: Pick<ActivityQueue, 'note'>
-}
-
-interface RowsRead {
-  readonly reader: Reader
-  readonly parsed: DataRequest
-  readonly caller: Caller
-  readonly reads: Reads
-  readonly budget: Budget | undefined
 }
 
 interface RequestedWrite {
@@ -106,6 +114,8 @@ export function createBusiness(deps: BusinessDependencies): Business {
   const readerOf = createReaders(deps)
   const pdfs = createPdfMaker()
 
+  const filesOf = (request: BusinessRequest) => fileDependencies(deps, request, readerOf, pdfs)
+
   async function serve(
     request: BusinessRequest,
     caller: Caller,
@@ -118,12 +128,17 @@ export function createBusiness(deps: BusinessDependencies): Business {
     const pdf = pdfAddress(request)
     if (pdf !== undefined) {
       if (part !== undefined) throw inBatch()
-      return await pdfOf({ ...deps, pdfs }, readerOf(request), { request, caller }, pdf)
+      return await pdfOf(filesOf(request), { request, caller }, pdf)
+    }
+    const subscription = subscriptionAddress(request)
+    if (subscription !== undefined) {
+      if (part !== undefined) throw inBatch()
+      return await subscribing(deps, activity, { request, caller, ...subscription })
     }
     const entryPath = messageAddress(request)
     if (entryPath !== undefined) {
       if (part !== undefined) throw inBatch()
-      return await messageOf(deps, readerOf(request), { request, caller }, entryPath)
+      return await messageOf(filesOf(request), { request, caller }, entryPath)
     }
     const parsed = parseRequest(model, deps.namespace, request, deps.clock.now())
     const isRead = request.method === 'GET' || request.method === 'HEAD'
@@ -210,6 +225,38 @@ export function createBusiness(deps: BusinessDependencies): Business {
         }),
       ),
   }
+}
+
+function fileDependencies(
+  deps: BusinessDependencies,
+  request: BusinessRequest,
+  readerOf: (request: BusinessRequest) => Reader,
+  pdfs: PdfMaker,
+) {
+  const { sql, namespace, clock } = deps
+  const root = rootOf(deps, request)
+  return { sql, namespace, now: clock.now(), root, reader: readerOf(request), pdfs }
+}
+
+async function subscribing(
+  deps: BusinessDependencies,
+  activity: ReturnType<typeof businessActivity>,
+  requested: SubscriptionRequest,
+): Promise<BusinessAnswer> {
+  const { request } = requested
+  const { ids, conflictStatus, outbox } = deps
+  const now = deps.clock.now()
+  const own = {
+    sql: untilDeadline(deps.sql, request.signal),
+    model,
+    now,
+    ids,
+    conflictStatus,
+    callOut: outbox?.callOut,
+    root: rootOf(deps, request),
+    record: (tx: SqlTx, write: BusinessWrite) => activity.record(tx, now, request, write),
+  }
+  return await answerSubscription(own, requested)
 }
 
 interface WriteTools {
@@ -370,10 +417,6 @@ function shown(
   )
 }
 
-function isDocument(parsed: DataRequest): boolean {
-  return parsed.kind === 'row' && targetOf(parsed).table === documents
-}
-
 /** The service's description of itself. */
 function describing(
   deps: BusinessDependencies,
@@ -388,71 +431,6 @@ function describing(
     headers: { ...jsonHeaders, 'Content-Type': 'application/xml; charset=utf-8' },
     body: metadataOf(model, deps.namespace, version),
   }
-}
-
-/** The document at a PDF's address, as a file or as its description. */
-async function pdfOf(
-  deps: BusinessDependencies & { readonly pdfs: PdfMaker },
-  reader: Reader,
-  { request, caller }: { readonly request: BusinessRequest; readonly caller: Caller },
-  { path, isContent }: PdfAddress,
-): Promise<BusinessAnswer> {
-  if (request.method !== 'GET' && request.method !== 'HEAD') throw onlyRead(request.method)
-  const document = { ...request, path, search: '' }
-  const parsed = parseRequest(model, deps.namespace, document, deps.clock.now())
-  if (parsed.kind === 'batch' || !('path' in parsed) || !isDocument(parsed)) {
-    throw refuse.BadRequest_NotFound({ name: 'pdfDocument' })
-  }
-  const reads = untilDeadline(deps.sql, request.signal)
-  const reading = { reader, parsed, caller, reads, budget: undefined }
-  const printing = await printingOf(reading, request.headers['accept-language'])
-  const printed = await readPrinted(printing)
-  if (isContent) {
-    const name = `${printed.title} ${printed.number}`
-    return pdfAnswer(await deps.pdfs.make(printed), name, printed.language)
-  }
-  const { id } = printing
-  const root = `${rootOf(deps, request)}/${parsed.version}`
-  return json(200, pdfDocument({ set: targetOf(parsed).set, id, root, path }))
-}
-
-/** The message of an entry of the outbox, for who may read the entry. */
-async function messageOf(
-  deps: BusinessDependencies,
-  reader: Reader,
-  { request, caller }: { readonly request: BusinessRequest; readonly caller: Caller },
-  path: string,
-): Promise<BusinessAnswer> {
-  if (request.method !== 'GET' && request.method !== 'HEAD') throw onlyRead(request.method)
-  const parsed = parseRequest(
-    model,
-    deps.namespace,
-    { ...request, path, search: '' },
-    deps.clock.now(),
-  )
-  if (!('path' in parsed) || parsed.kind !== 'row') {
-    throw refuse.BadRequest_NotFound({ name: 'content' })
-  }
-  const reads = untilDeadline(deps.sql, request.signal)
-  const reading = { reader, parsed, caller, reads, budget: undefined }
-  const { companyId, id } = await printingOf(reading, undefined)
-  return await messageAnswer(reads, companyId, id)
-}
-
-function inBatch(): Error {
-  return refuse.BadRequest({ reason: 'A batch holds no files: ask for the file by itself.' })
-}
-
-/** The document at an address, for a caller who may read it. */
-async function printingOf(
-  { reader, parsed, caller, reads }: RowsRead,
-  acceptLanguage: string | undefined,
-): Promise<Printing> {
-  const companyId = await reader.companyId(reads, parsed)
-  authorize(await rightsOf(reads, caller), companyId, targetOf(parsed), false)
-  const { id = '' } = await reader.resolve(reads, parsed, companyId)
-  const budget = Budget.ofAnswer()
-  return { reads, companyId: companyId ?? '', id, acceptLanguage, budget }
 }
 
 async function read({ reader, parsed, caller, reads, budget }: RowsRead): Promise<BusinessAnswer> {
@@ -470,12 +448,6 @@ function json(
 ): BusinessAnswer {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   return { status, headers: { ...jsonHeaders, ...own }, body: text }
-}
-
-function targetOf(parsed: DataRequest): Entity {
-  const last = parsed.path.at(-1)
-  if (last === undefined) throw new Error('a request for rows has a path')
-  return last.entity
 }
 
 /** The row that the address names. */
@@ -498,7 +470,8 @@ function placeOf(parsed: DataRequest, resolved: ResolvedPath): Place {
   }
 }
 
-function onlyRead(method: string): Error {
-  const allow = 'GET'
-  return refuse.BadRequest_MethodNotAllowed({ method, allow }, { headers: { Allow: allow } })
+function inBatch(): Error {
+  return refuse.BadRequest({
+    reason: 'A batch holds neither files nor subscriptions: ask for them by themselves.',
+  })
 }

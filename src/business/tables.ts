@@ -396,6 +396,17 @@ export const itemLedgerEntries = business('item_ledger_entries', {
   ...changed,
 })
 
+/** Who is notified of changes of a set of a company, until when. */
+export const subscriptions = business('subscriptions', {
+  ...own,
+  ...each(words, 'set_name', 'resource', 'notification_url', 'client_state'),
+  user_id: guid,
+  is_administrators: number,
+  ...each(number, 'expires_at', 'created_at'),
+  ...changed,
+})
+export type SubscriptionRow = CellsOf<typeof subscriptions>
+
 /**
  * What has to leave the installation, written by the transaction it tells of, and kept after it was sent. The long
  * columns stand last: lists pass over them.

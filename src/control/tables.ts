@@ -18,8 +18,12 @@ export interface Table {
   readonly wholes: ReadonlySet<string>
 }
 
-/** Keys, schema, feeds and fences are never restored: their readers must never see them go back. */
-const left = /^(?:sqlite_|store_|installation$|installation_rotation|feeds$|feed_entries$|fences$)/
+/**
+ * Keys, schema, feeds and fences are never restored: their readers must never see them go back. Nor is who is notified:
+ * a state that is brought elsewhere calls nobody.
+ */
+const left =
+  /^(?:sqlite_|store_|installation$|installation_rotation|feeds$|feed_entries$|fences$|business_(?:changes|subscriptions)$)/
 
 export async function readTables(
   sql: Pick<SqlTx, 'all'>,

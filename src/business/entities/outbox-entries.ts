@@ -14,7 +14,7 @@ import * as tables from '../tables.ts'
 
 const never = { write: 'never' } as const
 
-const kinds = ['Mail'] as const
+const kinds = ['Mail', 'Notification'] as const
 const statuses = ['Waiting', 'Sent', 'Failed'] as const
 const documentTypes = [' ', 'Sales Invoice', 'Sales Quote', 'Sales Credit Memo'] as const
 
@@ -25,7 +25,7 @@ export const outboxEntries: Entity = defineEntity({
   versions: ['v2.0'],
   fields: [
     guid('id', never),
-    oneOf('kind', 'outboxEntryKind', kinds, never),
+    oneOf('kind', 'outboxEntryKind', kinds, { ...never, added: ['Notification'] }),
     oneOf('status', 'outboxEntryStatus', statuses, never),
     text('sender', 80, never),
     text('recipient', 250, never),

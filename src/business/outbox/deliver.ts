@@ -12,6 +12,8 @@ import { type OutboxRow, outboxEntries } from '../tables.ts'
 
 /** How entries of one kind are sent. */
 export interface Channel {
+  /** Before each look at what is due. */
+  prepare?(): Promise<void>
   /** The message of an entry. Entries without one yet are given; the same entry gives the same message. */
   compose(entry: OutboxRow): Promise<string>
   /** Resolves when it is handed over, with what is worth knowing of that. Throws `NotDelivered`. */
@@ -123,6 +125,7 @@ function openLoop(deps: OutboxDependencies, one: OneKind): Outbox {
 
   /** Whether there may be more. */
   async function oneRound(): Promise<boolean> {
+    await one.channel.prepare?.()
     const now = clock.now()
     const due = await sql.all(statements.due, one.kind, now, now, entriesAtOnce)
     const ids = due.map(({ id }) => String(id)).filter((id) => !underWay.has(id))

@@ -1,6 +1,6 @@
 /** Creates a company with its posting accounts and its creator's right, and removes it with everything in it. */
 
-import { insertRow } from '#query/rows.ts'
+import { deleteRows, insertRow } from '#query/rows.ts'
 import { createSeries } from '../documents/numbers.ts'
 import { createAccounts } from '../documents/posting-accounts.ts'
 import type { Model } from '../entity.ts'
@@ -61,6 +61,7 @@ export async function removeCompany(
   )
   if (posted !== undefined) throw ruleBroken('The company has posted documents; it is kept.')
   await removeMaster(context, target)
+  await deleteRows(context.tx, tables.subscriptions, { company_id: id })
   for (const { name } of [tables.documentTaxGroups, tables.lineBlocks]) {
     await context.tx.run(
       `delete from ${name} where document_id in (select id from business_documents where company_id = ?)`,

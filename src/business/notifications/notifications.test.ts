@@ -1,0 +1,295 @@
+/** Subscriptions and what they bring, on both stores, with a real receiver: handshake, notification, renewal, end. */
+
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, RequestListener } from 'node:http'
+import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { silentLog } from '#kernel/ports.ts'
+import { localServer, openWay, watchedWay } from '#outbound/testing/ways.ts'
+import { realTimers } from '#plane/testing/start.ts'
+import { openCallOut } from '../../main/outbox.ts'
+import { openOutbox } from '../outbox/deliver.ts'
+import { createBusiness } from '../service.ts'
+import { type BusinessFixture, dialects, openCompany } from '../testing/books.ts'
+import { webhookChannel } from './webhook-channel.ts'
+
+interface Notification {
+  readonly subscriptionId: string
+  readonly clientState: string
+  readonly resource: string
+  readonly changeType: string
+  readonly expirationDateTime: string
+  readonly lastModifiedDateTime: string
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  // Without an encoding a request gives buffers.
+  for await (const chunk of request) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** Answers the handshake, and keeps what it is told. */
+async function openReceiver() {
+  const received: Notification[] = []
+  const mood = { status: 200, answersToken: true }
+  const listener: RequestListener = async (request, response) => {
+    const token = new URL(request.url ?? '', 'http://host').searchParams.get('validationToken')
+    const body = await bodyOf(request)
+    if (token !== null) return void response.end(mood.answersToken ? token : 'no')
+    response.statusCode = mood.status
+    if (mood.status === 200) received.push(...(JSON.parse(body).value as Notification[]))
+    response.end()
+  }
+  const server = await localServer(listener)
+  return {
+    received,
+    mood,
+    url: `http://127.0.0.1:${server.port}/hook?code=secret`,
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  }
+}
+
+const owner = '11111111-1111-1111-1111-111111111111'
+
+async function openOffice(company: BusinessFixture) {
+  const { sql } = company
+  const clock = { at: Date.UTC(2026, 10, 21) }
+  const now = () => clock.at
+  const callOut = openCallOut(openWay, realTimers)
+  const ids = { uuid: () => randomUUID(), secret: () => randomUUID() }
+  const groupsOf = async () => []
+  let looks = 0
+  const outbox = openOutbox({
+    sql,
+    clock: { now },
+    timers: {
+      after(milliseconds) {
+        // A look has ended when the next one is planned; it comes when the test asks for it.
+        if (milliseconds === 15_000) looks++
+        return { cancel() {} }
+      },
+    },
+    log: silentLog,
+    channels: {
+      Notification: webhookChannel({ sql, clock: { now }, groupsOf, newId: randomUUID, callOut }),
+    },
+  })
+  const business = createBusiness({
+    sql,
+    clock: { now },
+    ids,
+    namespace: 'Vendor',
+    publicUrl: () => 'http://host',
+    conflictStatus: 412,
+    outbox: { wake() {}, mailSender: (address) => address, callOut },
+    groupsOf,
+    administers: async ({ id }) => id === 'admin',
+  })
+  const ask = async (method: string, path: string, body?: object, more: object = {}) => {
+    const { principal = owner, tag } = more as { principal?: string; tag?: string }
+    const { status, body: text = '' } = await business.handle({
+      method,
+      version: 'v2.0',
+      path,
+      search: '',
+      headers: tag === undefined ? {} : { 'if-match': tag },
+      body: body === undefined ? undefined : Buffer.from(JSON.stringify(body)),
+      principal: {
+        id: principal,
+        type: 'User',
+        tenantId: 't',
+        displayName: 'x',
+        clientId: 'x',
+        groups: [],
+      },
+      correlationId: 'c0ffee',
+    })
+    return { status, text, at: text === '' ? {} : JSON.parse(text) }
+  }
+  outbox.start()
+  while (looks === 0) await setTimeout(5)
+  return {
+    ask,
+    /** Time passes, and the outbox looks twice: it sees what changed, and sends it. */
+    async pass(milliseconds: number) {
+      for (const part of [0, milliseconds]) {
+        clock.at += part
+        const before = looks
+        outbox.wake()
+        while (looks === before) await setTimeout(5)
+      }
+    },
+    [Symbol.asyncDispose]: () => outbox[Symbol.asyncDispose](),
+  }
+}
+
+test('what the policy of what goes out denies is not called', async () => {
+  await using receiver = await openReceiver()
+  const way = watchedWay({})
+  const answer = await openCallOut(way.outbound, realTimers)(receiver.url, '{"value":[]}')
+  assert.deepEqual(answer, { reason: 'its address must not be asked from here' })
+  assert.match(way.told.join(), /loopback/)
+  assert.deepEqual(receiver.received, [])
+})
+
+for (const dialect of dialects) {
+  test(`${dialect}: a subscription from the handshake to its end`, async (t) => {
+    await using company = await openCompany(t, dialect)
+    if (company === undefined) return
+    await using receiver = await openReceiver()
+    await using office = await openOffice(company)
+    const { ask, pass } = office
+    const below = `companies(${company.companyId})`
+    const wanted = {
+      notificationUrl: receiver.url,
+      resource: `https://host/api/v2.0/${below}/salesInvoices`,
+      clientState: 'between us',
+    }
+    const refusedBecause = async (change: object, reason: RegExp, more: object = {}) => {
+      const { status, text } = await ask('POST', 'subscriptions', { ...wanted, ...change }, more)
+      assert.ok(status >= 400 && status < 500, text)
+      assert.match(text, reason)
+    }
+    await refusedBecause({ resource: `api/v2.0/${below}/salesInvoiceLines` }, /salesInvoices/)
+    await refusedBecause({ notificationUrl: 'http://example.com/' }, /https was expected/)
+    await refusedBecause({ notificationUrl: undefined }, /notificationUrl/)
+    await refusedBecause({ clientState: 'x'.repeat(2049) }, /2048/)
+    await refusedBecause({}, /no right/, { principal: randomUUID() })
+    receiver.mood.answersToken = false
+    await refusedBecause({}, /validationToken/)
+    receiver.mood.answersToken = true
+    const made = await ask('POST', 'subscriptions', wanted)
+    assert.equal(made.status, 201, made.text)
+    assert.equal(made.at.resource, `api/v2.0/${below}/salesInvoices`)
+    assert.equal(made.at.expirationDateTime, '2026-11-24T00:00:00.000Z')
+    const at = `subscriptions('${made.at.subscriptionId}')`
+    assert.equal((await ask('GET', 'subscriptions')).at.value.length, 1)
+    const stranger = { principal: randomUUID() }
+    assert.equal((await ask('GET', 'subscriptions', undefined, stranger)).at.value.length, 0)
+    assert.equal((await ask('DELETE', at, undefined, stranger)).status, 404)
+    const seen = await ask('GET', at, undefined, { principal: 'admin' })
+    assert.deepEqual([seen.status, seen.at.clientState], [200, ''])
+
+    await t.test('a document is told once, whatever of it changed', async () => {
+      const id = await company.create('salesInvoices', {
+        customerId: company.customerId,
+        salesInvoiceLines: [{ itemId: company.itemId, quantity: 3 }],
+      })
+      const gone = await company.create('salesInvoices', { customerId: company.customerId })
+      await company.remove('salesInvoices', gone)
+      await company.create('salesQuotes', { customerId: company.customerId })
+      await pass(29_000)
+      assert.equal(receiver.received.length, 0)
+      await pass(1_000)
+      assert.deepEqual(
+        receiver.received.map((one) => ({ ...one, expirationDateTime: '' })),
+        [
+          {
+            subscriptionId: made.at.subscriptionId,
+            clientState: 'between us',
+            resource: `api/v2.0/${below}/salesInvoices(${id})`,
+            changeType: 'created',
+            lastModifiedDateTime: '2026-11-21T00:00:00.000Z',
+            expirationDateTime: '',
+          },
+        ],
+      )
+      receiver.received.length = 0
+      const [line] = await company.lines(id)
+      await company.change('salesInvoiceLines', String(line?.['id']), { quantity: 4 }, '*')
+      await company.act('salesInvoices', id, 'post')
+      await pass(30_000)
+      assert.deepEqual(
+        receiver.received.map(({ resource, changeType }) => [resource, changeType]),
+        [[`api/v2.0/${below}/salesInvoices(${id})`, 'updated']],
+      )
+      // What is kept has neither their secret nor that of the address.
+      const kept = JSON.stringify(await company.sql.all('select * from business_outbox_entries'))
+      assert.doesNotMatch(kept, /between us|code=secret/)
+    })
+
+    await t.test('a customer changes by what is posted, and many are a collection', async () => {
+      const customers = { ...wanted, resource: `/api/v2.0/${below}/customers` }
+      const units = { ...wanted, resource: `/api/v2.0/${below}/unitsOfMeasure` }
+      for (const one of [customers, units]) {
+        assert.equal((await ask('POST', 'subscriptions', one)).status, 201)
+      }
+      receiver.received.length = 0
+      const id = await company.create('salesInvoices', {
+        customerId: company.customerId,
+        salesInvoiceLines: [{ itemId: company.itemId, quantity: 1 }],
+      })
+      await company.act('salesInvoices', id, 'post')
+      await company.sql.transact(async (tx) => {
+        for (let number = 0; number < 1001; number++) {
+          await tx.run(
+            `insert into business_units_of_measure (id, company_id, revision, code, last_modified_date_time) values (?, ?, 1, ?, 5000)`,
+            randomUUID(),
+            company.companyId,
+            `U${number}`,
+          )
+        }
+      })
+      await pass(30_000)
+      const paths = receiver.received.map(
+        ({ resource, changeType }) => `${changeType} ${resource.replace(/^.*\//, '')}`,
+      )
+      assert.deepEqual(paths.toSorted(), [
+        'collection unitsOfMeasure?$filter=lastModifiedDateTime%20gt%201970-01-01T00%3A00%3A04.999Z',
+        `created salesInvoices(${id})`,
+        `updated customers(${company.customerId})`,
+      ])
+      for (const { subscriptionId } of (await ask('GET', 'subscriptions')).at.value) {
+        if (subscriptionId === made.at.subscriptionId) continue
+        assert.equal((await ask('DELETE', `subscriptions(${subscriptionId})`)).status, 204)
+      }
+    })
+
+    await t.test(
+      'a receiver that is away is told later; one that is none any more is not',
+      async () => {
+        receiver.received.length = 0
+        receiver.mood.status = 503
+        await company.create('salesInvoices', { customerId: company.customerId })
+        await pass(30_000)
+        receiver.mood.status = 200
+        await pass(1_000)
+        assert.deepEqual(receiver.received, [])
+        await pass(60_000)
+        assert.equal(receiver.received.length, 1)
+        receiver.received.length = 0
+        const stale = await ask('PATCH', at, {}, { tag: 'W/"old"' })
+        assert.equal(stale.status, 412, stale.text)
+        receiver.mood.answersToken = false
+        assert.equal((await ask('PATCH', at, {}, { tag: '*' })).status, 400)
+        receiver.mood.answersToken = true
+        const renewed = await ask('PATCH', at, {}, { tag: '*' })
+        assert.equal(renewed.status, 200, renewed.text)
+        assert.ok(renewed.at.expirationDateTime > made.at.expirationDateTime)
+        receiver.mood.status = 404
+        await company.create('salesInvoices', { customerId: company.customerId })
+        await pass(30_000)
+        assert.equal((await ask('GET', at)).status, 404)
+        receiver.mood.status = 200
+      },
+    )
+
+    await t.test('it ends after three days, and with the right to read', async () => {
+      assert.equal((await ask('POST', 'subscriptions', wanted)).status, 201)
+      await pass(3 * 86_400_000)
+      assert.deepEqual((await ask('GET', 'subscriptions')).at.value, [])
+      assert.equal((await ask('POST', 'subscriptions', wanted)).status, 201)
+      await company.create('salesInvoices', { customerId: company.customerId })
+      await company.sql.transact((tx) => tx.run('delete from business_access_rights'))
+      receiver.received.length = 0
+      await pass(30_000)
+      assert.deepEqual(receiver.received, [])
+      assert.deepEqual((await ask('GET', 'subscriptions')).at.value, [])
+      const noted = await company.sql.all('select number from business_changes')
+      await company.create('salesInvoices', { customerId: company.customerId })
+      assert.deepEqual(await company.sql.all('select number from business_changes'), noted)
+    })
+  })
+}

@@ -1,0 +1,342 @@
+/**
+ * Subscriptions of clients to changes: made and renewed after a handshake with who is to be called, for three days each
+ * time. They are listed for who made them. Their address is matched before the path is read; they are not in `$metadata`.
+ */
+
+import { allRows, deleteRows, findRow, insertRow } from '#query/rows.ts'
+import type { Sql, SqlTx } from '#stores/store.ts'
+import { authorize, type Caller, rightsOf } from '../access.ts'
+import type { BusinessWrite } from '../activity.ts'
+import { type Entity, etagOf, type Model } from '../entity.ts'
+import { badValue, refuse } from '../errors.ts'
+import { type BusinessAnswer, type BusinessRequest, jsonHeaders } from '../message.ts'
+import { parseJson } from '../odata/request.ts'
+import { companies, type SubscriptionRow, subscriptions } from '../tables.ts'
+import { lockRow, updateRow } from '../write/rows.ts'
+import { checkTag } from '../write/tag.ts'
+import { watchedSets } from './watched.ts'
+import type { CallOut } from './webhook-channel.ts'
+
+const addressForm = /^subscriptions(?:\((?:'([^']{0,64})'|([^()']{0,64}))\))?\/?$/
+const resourceForm =
+  /^(?:https?:\/\/[^/]+)?\/?(?:v2\.0\/(?:[^/]+\/){1,2})?api\/(v[12]\.0)\/companies\(([0-9a-f-]{36})\)\/([A-Za-z]+)\/?$/i
+/** Of an installation (business facts 10). */
+const subscriptionsMax = 200
+const lifeMilliseconds = 3 * 86_400_000
+const clientStateMax = 2048
+const urlMax = 2000
+const tokenBytes = 24
+
+export interface SubscriptionRequest {
+  readonly request: BusinessRequest
+  readonly caller: Caller
+  /** Undefined: the address is the list. */
+  readonly key: string | undefined
+}
+
+interface SubscriptionDependencies {
+  readonly sql: Sql
+  readonly model: Model
+  readonly now: number
+  readonly ids: { uuid(): string; secret(bytes: number): string }
+  readonly conflictStatus: 409 | 412
+  /** The address of the interface. */
+  readonly root: string
+  readonly callOut: CallOut | undefined
+  record(tx: SqlTx, write: BusinessWrite): Promise<void>
+}
+
+/** `undefined`: the address is none of these. */
+export function subscriptionAddress({
+  path,
+}: Pick<BusinessRequest, 'path'>): Pick<SubscriptionRequest, 'key'> | undefined {
+  const found = addressForm.exec(path)
+  return found === null ? undefined : { key: found[1] ?? found[2] }
+}
+
+export async function answerSubscription(
+  deps: SubscriptionDependencies,
+  asking: SubscriptionRequest,
+): Promise<BusinessAnswer> {
+  const { method } = asking.request
+  const isRead = method === 'GET' || method === 'HEAD'
+  if (asking.key === undefined) {
+    if (isRead) return await list(deps, asking)
+    if (method === 'POST') return await subscribe(deps, asking)
+    throw notAllowed(method, 'GET, POST')
+  }
+  if (isRead) return answerOf(deps, asking, await own(deps.sql, asking))
+  if (method === 'PATCH') return await renew(deps, asking)
+  if (method === 'DELETE') return await unsubscribe(deps, asking)
+  throw notAllowed(method, 'GET, PATCH, DELETE')
+}
+
+function notAllowed(method: string, allow: string): Error {
+  return refuse.BadRequest_MethodNotAllowed({ method, allow }, { headers: { Allow: allow } })
+}
+
+interface Wanted {
+  readonly url: string
+  readonly clientState: string
+  readonly resource: string
+  readonly companyId: string
+  readonly set: string
+}
+
+/** What the body says, over what is there. */
+function wantedOf(request: BusinessRequest, before: SubscriptionRow | undefined): Wanted {
+  const body = request.body === undefined ? {} : parseJson(request.body)
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    throw refuse.BadRequest({ reason: 'The request body is invalid: an object was expected.' })
+  }
+  const given = new Map<string, unknown>(Object.entries(body))
+  const textOf = (name: string, known: string | undefined, most: number): string => {
+    const value = given.get(name) ?? known
+    if (value === undefined) {
+      const reason = 'a subscription says who is called, and of what.'
+      throw refuse.BadRequest_RequiredParamNotProvided({ name, reason }, { target: name })
+    }
+    if (typeof value !== 'string') throw badValue(name, 'text was expected.')
+    if (value.length <= most) return value
+    const lengths = { property: name, length: value.length, lengthMax: most }
+    throw refuse.Application_StringExceededLength(lengths, { target: name })
+  }
+  const url = textOf('notificationUrl', before?.notification_url, urlMax)
+  const parsed = URL.parse(url)
+  if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.username !== '') {
+    throw badValue('notificationUrl', 'an https address without a user in it was expected.')
+  }
+  const named = textOf('resource', before?.resource, urlMax)
+  const [, version = '', companyId = '', set = ''] = resourceForm.exec(named) ?? []
+  if (!watchedSets.includes(set)) {
+    throw badValue(
+      'resource',
+      `'api/v2.0/companies({id})/' and one of ${watchedSets.toSorted().join(', ')} was expected.`,
+    )
+  }
+  return {
+    url,
+    clientState: textOf('clientState', before?.client_state ?? '', clientStateMax),
+    resource: `api/${version.toLowerCase()}/companies(${companyId.toLowerCase()})/${set}`,
+    companyId: companyId.toLowerCase(),
+    set,
+  }
+}
+
+async function requireReader(
+  { sql, model }: SubscriptionDependencies,
+  caller: Caller,
+  { companyId, set }: Wanted,
+): Promise<void> {
+  const entity = model.entities.find((one: Entity) => one.set === set)
+  if (entity === undefined) throw new Error(`no entity ${set}`)
+  authorize(await rightsOf(sql, caller), companyId, entity, false)
+  const company = await findRow(sql, companies, { id: companyId })
+  if (company === undefined) throw refuse.Internal_CompanyNotFound({ key: `'${companyId}'` })
+}
+
+/** Who is called wants it: it answers 200 with the token. */
+async function shakeHands(
+  { callOut, ids }: SubscriptionDependencies,
+  { url }: Wanted,
+): Promise<void> {
+  const token = ids.secret(tokenBytes)
+  const address = new URL(url)
+  address.searchParams.set('validationToken', token)
+  const failed = (what: string) =>
+    badValue('notificationUrl', `${what}; 200 with the validationToken as its body was expected.`)
+  if (callOut === undefined) throw failed('nothing is called from here')
+  const answer = await callOut(address.href, '')
+  if ('reason' in answer) throw failed(answer.reason)
+  const { status, text } = answer
+  if (status !== 200) throw failed(`it answered ${status}`)
+  if (text.trim().replace(/^"(.*)"$/s, '$1') !== token) throw failed('it answered something else')
+}
+
+async function subscribe(
+  deps: SubscriptionDependencies,
+  asking: SubscriptionRequest,
+): Promise<BusinessAnswer> {
+  const { sql, now, ids } = deps
+  const { caller } = asking
+  const wanted = wantedOf(asking.request, undefined)
+  await requireReader(deps, caller, wanted)
+  await shakeHands(deps, wanted)
+  const id = ids.uuid().replaceAll('-', '')
+  return await sql.transact(async (tx) => {
+    const [count] = await tx.all(
+      'select count(*) as n from business_subscriptions where expires_at > ?',
+      now,
+    )
+    if (Number(count?.['n']) >= subscriptionsMax) {
+      throw refuse.BadRequest_InvalidOperation({
+        reason: `There are ${subscriptionsMax} subscriptions; remove one, or wait until one ends.`,
+      })
+    }
+    await insertRow(tx, subscriptions, {
+      id,
+      revision: 1,
+      ...cellsOf(wanted, caller, now),
+      user_id: caller.principal.id,
+      created_at: now,
+    })
+    const row = await own(tx, { ...asking, key: id })
+    await record(deps, tx, row, 201)
+    return answerOf(deps, asking, row, 201)
+  })
+}
+
+function cellsOf(
+  { url, clientState, resource, companyId, set }: Wanted,
+  caller: Caller,
+  now: number,
+) {
+  return {
+    company_id: companyId,
+    set_name: set,
+    resource,
+    notification_url: url,
+    client_state: clientState,
+    is_administrators: caller.isAdministrator ? 1 : 0,
+    expires_at: now + lifeMilliseconds,
+    last_modified_date_time: now,
+  }
+}
+
+async function renew(
+  deps: SubscriptionDependencies,
+  asking: SubscriptionRequest,
+): Promise<BusinessAnswer> {
+  const { sql, now } = deps
+  const before = await own(sql, asking)
+  checked(deps, asking, before, true)
+  const wanted = wantedOf(asking.request, before)
+  await requireReader(deps, asking.caller, wanted)
+  await shakeHands(deps, wanted)
+  return await sql.transact(async (tx) => {
+    const { id } = before
+    const row = await lockRow({ tx, dialect: sql.dialect }, subscriptions, { id })
+    if (row === undefined) throw notThere(asking)
+    checked(deps, asking, row, true)
+    await updateRow(tx, subscriptions, id, cellsOf(wanted, asking.caller, now))
+    const after = await own(tx, asking)
+    await record(deps, tx, after, 200)
+    return answerOf(deps, asking, after)
+  })
+}
+
+async function unsubscribe(
+  deps: SubscriptionDependencies,
+  asking: SubscriptionRequest,
+): Promise<BusinessAnswer> {
+  return await deps.sql.transact(async (tx) => {
+    const row = await own(tx, asking)
+    checked(deps, asking, row, false)
+    await deleteRows(tx, subscriptions, { id: row.id })
+    await record(deps, tx, row, 204)
+    return { status: 204, headers: { 'OData-Version': '4.0' }, body: undefined }
+  })
+}
+
+const tagged = { type: 'subscription' } as Entity
+
+function checked(
+  { conflictStatus }: SubscriptionDependencies,
+  { request }: SubscriptionRequest,
+  row: SubscriptionRow,
+  isRequired: boolean,
+): void {
+  const ifMatch = request.headers['if-match']
+  checkTag({ entity: tagged, id: row.id, ifMatch }, row, isRequired, conflictStatus)
+}
+
+function notThere({ key = '' }: SubscriptionRequest): Error {
+  return refuse.BadRequest_ResourceNotFound({ type: 'subscription', key: `the id '${key}'` })
+}
+
+type Rows = Pick<SqlTx, 'all'>
+
+/** Of the caller; administrators see all. */
+async function own(reads: Rows, asking: SubscriptionRequest): Promise<SubscriptionRow> {
+  const { caller, key = '' } = asking
+  const row = await findRow(reads, subscriptions, { id: key.toLowerCase() })
+  const isTheirs = caller.isAdministrator || row?.user_id === caller.principal.id
+  if (row === undefined || !isTheirs) throw notThere(asking)
+  return row
+}
+
+async function list(
+  { sql, now, root }: SubscriptionDependencies,
+  { caller, request }: SubscriptionRequest,
+): Promise<BusinessAnswer> {
+  const rows = await allRows(sql, subscriptions, 'where expires_at > ? order by id', now)
+  const theirs = rows.filter(
+    ({ user_id: userId }) => caller.isAdministrator || userId === caller.principal.id,
+  )
+  const body = {
+    '@odata.context': `${root}/${request.version}/$metadata#subscriptions`,
+    value: theirs.map((row) => shownOf(row, caller)),
+  }
+  return { status: 200, headers: jsonHeaders, body: JSON.stringify(body) }
+}
+
+function shownOf(row: SubscriptionRow, caller: Caller): object {
+  const moment = (at: number) => new Date(at).toISOString()
+  const modified = moment(row.last_modified_date_time)
+  return {
+    '@odata.etag': etagOf(row.id, row.revision),
+    subscriptionId: row.id,
+    notificationUrl: row.notification_url,
+    resource: row.resource,
+    timestamp: row.revision,
+    userId: row.user_id,
+    lastModifiedDateTime: modified,
+    // A secret between who made it and who is called.
+    clientState: row.user_id === caller.principal.id ? row.client_state : '',
+    expirationDateTime: moment(row.expires_at),
+    systemCreatedAt: moment(row.created_at),
+    systemCreatedBy: row.user_id,
+    systemModifiedAt: modified,
+    systemModifiedBy: row.user_id,
+  }
+}
+
+function locationOf(
+  { root }: SubscriptionDependencies,
+  { request }: SubscriptionRequest,
+  id: string,
+): string {
+  return `${root}/${request.version}/subscriptions('${id}')`
+}
+
+function answerOf(
+  deps: SubscriptionDependencies,
+  asking: SubscriptionRequest,
+  row: SubscriptionRow,
+  status: 200 | 201 = 200,
+): BusinessAnswer {
+  const { version } = asking.request
+  const context = `${deps.root}/${version}/$metadata#subscriptions/$entity`
+  const headers = {
+    ...jsonHeaders,
+    ETag: etagOf(row.id, row.revision),
+    ...(status === 201 ? { Location: locationOf(deps, asking, row.id) } : {}),
+  }
+  const body = JSON.stringify({ '@odata.context': context, ...shownOf(row, asking.caller) })
+  return { status, headers, body }
+}
+
+async function record(
+  deps: SubscriptionDependencies,
+  tx: SqlTx,
+  { id, resource, notification_url: url }: SubscriptionRow,
+  httpStatus: number,
+): Promise<void> {
+  const shown = { resource, notificationUrl: url.replace(/[?#].*$/s, '') }
+  await deps.record(tx, {
+    operation: httpStatus === 204 ? 'subscriptions/delete' : 'subscriptions/write',
+    location: `/api/v2.0/subscriptions('${id}')`,
+    httpStatus,
+    ...(httpStatus === 204 ? {} : { after: JSON.stringify(shown) }),
+  })
+}
