@@ -46,8 +46,9 @@ export async function answerInteraction(
 ): Promise<InteractionAnswer> {
   const { provider } = options
   const interaction = await provider.interactionDetails(req, res)
-  const action = `${interactionPath}/${interaction.uid}`
-  if (action !== request.path) return refused('The page belongs to another sign-in.')
+  const path = `${interactionPath}/${interaction.uid}`
+  if (path !== request.path) return refused('The page belongs to another sign-in.')
+  const action = `${request.mountPath}${path}`
   const formToken = options.seal.index(
     JSON.stringify(['form', interaction.uid, interaction.prompt.name]),
   )
@@ -102,7 +103,7 @@ export async function answerInteraction(
       })
       switch (outcome.kind) {
         case 'welcome':
-          rememberBrowser(res, options, name.trim())
+          rememberBrowser(res, { ...options, ...request }, name.trim())
           return finish({
             login: {
               accountId: outcome.user.id,
@@ -139,14 +140,14 @@ const knownBrowserSeconds = 180 * 24 * 3600
 /** Marks this browser, so that failures of others do not delay it. The mark proves nothing else. */
 function rememberBrowser(
   res: ServerResponse,
-  { signIn, secureCookies }: InteractionOptions,
+  { signIn, secureCookies, mountPath }: InteractionOptions & Pick<OAuthRequest, 'mountPath'>,
   signInName: string,
 ): void {
   const value = signIn.knownBrowser(signInName)
   const secure = secureCookies ? '; Secure' : ''
   res.appendHeader(
     'Set-Cookie',
-    `${knownBrowserCookie}=${value}; Path=${interactionPath}; Max-Age=${knownBrowserSeconds}; HttpOnly; SameSite=Lax${secure}`,
+    `${knownBrowserCookie}=${value}; Path=${mountPath}${interactionPath}; Max-Age=${knownBrowserSeconds}; HttpOnly; SameSite=Lax${secure}`,
   )
 }
 

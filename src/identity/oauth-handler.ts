@@ -256,14 +256,14 @@ function instances({ publicUrl }: OAuthRequest, tenantId: string): object {
   }
 }
 
-function signInUrl({ publicUrl }: OAuthRequest): string {
+function signInUrl({ publicUrl, mountPath }: OAuthRequest): string {
   const query = new URLSearchParams({
     response_type: 'token',
     client_id: portalClientId,
     redirect_uri: `${publicUrl}${signedInPath}`,
     scope: resourceScope,
   })
-  return `${routes.authorization}?${query}`
+  return `${mountPath}${routes.authorization}?${query}`
 }
 
 /** Any page may read these documents; they hold only addresses the caller used. */

@@ -20,6 +20,8 @@ export interface OAuthRequest {
   readonly origin: RequestOrigin
   /** The address the caller used, without a trailing slash. */
   readonly publicUrl: string
+  /** The path of that address, which a proxy takes away: before every path that a browser is sent to. Often empty. */
+  readonly mountPath: string
 }
 
 /** Maps the library's request to the request it was made from. */
@@ -74,8 +76,13 @@ export async function readOAuthRequest(
       asked: form ?? query,
       origin: options.originOf(req),
       publicUrl: options.publicUrl,
+      mountPath: mountPathOf(options.publicUrl),
     },
   }
+}
+
+function mountPathOf(publicUrl: string): string {
+  return new URL(publicUrl).pathname.replace(/\/+$/, '')
 }
 
 async function readBody(req: IncomingMessage, bytesMax: number): Promise<Buffer | undefined> {
@@ -124,6 +131,8 @@ export function toLibraryRequest(
     'x-forwarded-proto': protocol.slice(0, -1),
     ...(body.length === 0 ? {} : { 'content-length': String(body.length) }),
   }
+  // The library takes what stands before its own path for the path it is mounted at.
+  Object.assign(clone, { originalUrl: `${request.mountPath}${clone.url}` })
   if (body.length > 0) clone.push(body)
   clone.push(null)
   clone.complete = true

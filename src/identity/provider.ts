@@ -123,8 +123,8 @@ export function createProvider(options: ProviderOptions): Provider {
     rotateRefreshToken: true,
     interactions: {
       policy: policy(sessions),
-      url: (_ctx: Context, interaction: { readonly uid: string }) =>
-        `${interactionPath}/${interaction.uid}`,
+      url: (ctx: Context, interaction: { readonly uid: string }) =>
+        mounted(ctx, `${interactionPath}/${interaction.uid}`),
     },
     async loadExistingGrant(ctx: Context) {
       await beginSession(ctx, sessions)
@@ -202,7 +202,10 @@ function features({ limits, audience, key }: ProviderOptions): object {
       logoutSource: (ctx: Context) =>
         send(
           ctx,
-          signOutPage({ action: `${routes.end_session}/confirm`, formToken: formToken(ctx) }),
+          signOutPage({
+            action: mounted(ctx, `${routes.end_session}/confirm`),
+            formToken: formToken(ctx),
+          }),
         ),
       postLogoutSuccessSource: (ctx: Context) => send(ctx, signedOutPage()),
     },
@@ -315,6 +318,11 @@ export function send(ctx: Context, page: Page): void {
   ctx.body = page.body
 }
 
+/** A path of this server as the browser has to ask for it. */
+function mounted({ req }: Context, path: string): string {
+  return `${requestBehind(req)?.mountPath ?? ''}${path}`
+}
+
 function formToken(ctx: Context): string {
   return ctx.oidc.session?.state?.secret ?? ''
 }
@@ -340,7 +348,7 @@ async function restartDeviceForm(ctx: Context, next: () => Promise<void>): Promi
     const hasSession = ctx.req.headers.cookie?.includes(`${sessionCookie}=`) === true
     if (ctx.path !== routes.code_verification || hasSession) throw error
     ctx.status = 303
-    ctx.redirect(routes.code_verification)
+    ctx.redirect(mounted(ctx, routes.code_verification))
   }
 }
 
@@ -356,7 +364,7 @@ const devicePages = {
     send(
       ctx,
       deviceCodePage({
-        action: routes.code_verification,
+        action: mounted(ctx, routes.code_verification),
         formToken: formToken(ctx),
         userCode: error?.userCode ?? (typeof header === 'string' ? header : ''),
         ...(text === undefined ? {} : { problem: text }),
@@ -367,7 +375,7 @@ const devicePages = {
     send(
       ctx,
       deviceConfirmPage({
-        action: routes.code_verification,
+        action: mounted(ctx, routes.code_verification),
         formToken: formToken(ctx),
         userCode,
         application: client.clientName ?? client.clientId,

@@ -55,7 +55,8 @@ async function serve(options: ConsentPagesOptions, request: IncomingMessage): Pr
   if (url.pathname.startsWith(loginPrefix)) {
     const link = url.pathname.slice(loginPrefix.length)
     if (link.length > 8192) return stopPage('This link is not valid.', 400)
-    if (request.method === 'GET') return pageOf(options, await flow.open(link), url.pathname)
+    const action = `${mountPathOf(options)}${url.pathname}`
+    if (request.method === 'GET') return pageOf(options, await flow.open(link), action)
     if (request.method === 'POST') {
       // A form on another site must not start a redirect.
       const origin = request.headers.origin
@@ -64,7 +65,7 @@ async function serve(options: ConsentPagesOptions, request: IncomingMessage): Pr
       }
       const choice = new URLSearchParams(await bodyOf(request)).get('do')
       const step = choice === 'continue' ? await flow.proceed(link) : await flow.leave(link)
-      return pageOf(options, step, url.pathname)
+      return pageOf(options, step, action)
     }
   }
   return stopPage('There is nothing here.', 404)
@@ -72,6 +73,11 @@ async function serve(options: ConsentPagesOptions, request: IncomingMessage): Pr
 
 function ownOrigin({ publicUrl }: ConsentPagesOptions): string | undefined {
   return URL.parse(publicUrl())?.origin
+}
+
+/** The path of the public address, which a proxy takes away. */
+function mountPathOf({ publicUrl }: ConsentPagesOptions): string {
+  return new URL(publicUrl()).pathname.replace(/\/+$/, '')
 }
 
 function pageOf(options: ConsentPagesOptions, step: Step, action: string): Page {
@@ -82,7 +88,7 @@ function pageOf(options: ConsentPagesOptions, step: Step, action: string): Page 
     step.keep === undefined
       ? {}
       : {
-          'Set-Cookie': `${cookie}-${step.keep.login}=${step.keep.value}; Path=${consentPrefix}; Max-Age=3600; HttpOnly; SameSite=Lax${secure}`,
+          'Set-Cookie': `${cookie}-${step.keep.login}=${step.keep.value}; Path=${mountPathOf(options)}${consentPrefix}; Max-Age=3600; HttpOnly; SameSite=Lax${secure}`,
         }
   return {
     status: 303,

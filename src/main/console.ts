@@ -115,13 +115,13 @@ function typeOf(path: string): string {
 
 /** The page. Its `base` leads back to `/console/` from any depth, so it works behind any prefix. */
 function pageAt(path: string, page: string | undefined, words: VendorWords): Answer {
-  if (page === undefined) return notBuilt()
+  const depth = path.slice(consolePrefix.length + 1).split('/').length - 1
+  const up = depth === 0 ? './' : '../'.repeat(depth)
+  if (page === undefined) return notBuilt(path === consolePrefix ? './' : `${up}../`)
   // A relative redirect, since a proxy may have removed a prefix.
   if (path === consolePrefix) {
     return { status: 302, headers: { ...securityHeaders, Location: 'console/' }, body: '' }
   }
-  const depth = path.slice(consolePrefix.length + 1).split('/').length - 1
-  const up = depth === 0 ? './' : '../'.repeat(depth)
   return {
     status: 200,
     headers: {
@@ -136,13 +136,14 @@ function pageAt(path: string, page: string | undefined, words: VendorWords): Ans
   }
 }
 
-function notBuilt(): Answer {
+/** `root` leads to the root of the installation. */
+function notBuilt(root: string): Answer {
   return renderPage({
     title: 'No console',
     status: 404,
     content: html`<h1>The console is not built</h1>
 <p>This installation runs from a checkout without development dependencies. Run <code>npm ci</code> there, then start it again.</p>
-<p><a href="/signed-in">Sign in</a> to get a token for the API.</p>`,
+<p><a href="${root}signed-in">Sign in</a> to get a token for the API.</p>`,
   })
 }
 

@@ -32,7 +32,9 @@ export async function openConsole(
   person: { readonly signInName: string; readonly password: string } = installation.owner,
 ): Promise<Console> {
   mkdirSync(screenshots, { recursive: true })
-  const browser: Browser = await openBrowser()
+  // A browser that stays behind a failed sign-in would keep the run from ending.
+  await using opening = new AsyncDisposableStack()
+  const browser: Browser = opening.use(await openBrowser())
   const { page } = browser
   page.setDefaultTimeout(waitMilliseconds)
   await page.setViewportSize(wide)
@@ -43,6 +45,7 @@ export async function openConsole(
   const heading = (name: string): Promise<void> =>
     page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
   await heading('Home')
+  opening.move()
   return {
     page,
     complaints: browser.complaints,

@@ -32,7 +32,7 @@ function served(): void {
     const browser = await get('/', { accept: 'text/html,application/xhtml+xml' })
     assert.deepEqual([browser.status, browser.headers.get('location')], [302, 'console/'])
     const program = await get('/', { accept: '*/*' })
-    assert.deepEqual([program.status, program.headers.get('location')], [302, '/signed-in'])
+    assert.deepEqual([program.status, program.headers.get('location')], [302, 'signed-in'])
     const bare = await get('/console')
     assert.deepEqual([bare.status, bare.headers.get('location')], [302, 'console/'])
   })

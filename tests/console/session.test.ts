@@ -4,7 +4,10 @@ import assert from 'node:assert/strict'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { freshHome, type Installation, startInstallation } from '../e2e/installation.ts'
+import type { Page } from 'playwright-core'
+import { findPostgres, howToGetPostgres } from '../../src/stores/testing/postgres-server.ts'
+import { startBalanced } from '../e2e/balanced.ts'
+import { freshHome, type Installation, send, startInstallation } from '../e2e/installation.ts'
 import { findChromium, howToGetChromium } from '../portal/browser.ts'
 import { requireOrSkip } from '../require.ts'
 import { openConsole } from './console.ts'
@@ -34,16 +37,7 @@ test('a session that is ended elsewhere ends the page’s; signing out leaves no
   await page.getByRole('button', { name: 'Sign in' }).click()
   await opened.heading('Resources')
 
-  await page.getByRole('button', { name: 'Your account' }).click()
-  await page.getByRole('menuitem', { name: 'Sign out' }).click()
-  await page
-    .getByRole('textbox', { name: 'Sign-in name' })
-    .or(page.getByRole('button', { name: 'Sign out' }))
-    .first()
-    .waitFor()
-  const question = page.getByRole('button', { name: 'Sign out', exact: true })
-  if ((await question.count()) > 0) await question.click()
-  await page.getByRole('textbox', { name: 'Sign-in name' }).waitFor()
+  await signOut(page)
   await opened.open('/resources')
   await page.getByRole('textbox', { name: 'Sign-in name' }).waitFor()
   assert.deepEqual(opened.complaints, [])
@@ -68,6 +62,48 @@ test('a server that goes away: the page says since when it is stale, and goes on
   assert.equal(made.status, 201, made.text)
   await page.getByRole('link', { name: 'after' }).waitFor(slow)
   await page.getByText(/The server has not answered since/).waitFor({ state: 'hidden' })
+  assert.deepEqual(opened.complaints, [])
+})
+
+test('below a path, and on two replicas of which each answers every other request: all of it works', {
+  timeout: 120_000,
+}, async (t) => {
+  if (!requireOrSkip(t, ready, howTo)) return
+  if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
+  await using installation = await startBalanced({}, '/plane')
+  await using opened = await openConsole(installation)
+  const { page } = opened
+  assert.match(page.url(), /\/plane\/console\/$/)
+  const subscription = `/subscriptions/${installation.subscriptionId}`
+  const put = async (path: string, body: object): Promise<void> => {
+    const answer = await send(new URL(`${installation.url}${path}`), 'PUT', {
+      token: installation.ownerToken,
+      body,
+    })
+    assert.ok(answer.status < 300, answer.text)
+  }
+  await opened.open('/resources?view=groups')
+  await page.getByText('No resource groups yet').waitFor()
+  // Whichever replica writes it, the stream that is open at one of them tells of it.
+  for (const name of ['one', 'two', 'three', 'four']) {
+    await put(`${subscription}/resourceGroups/${name}?api-version=2021-04-01`, {
+      location: 'local',
+    })
+    await page.getByRole('link', { name, exact: true }).waitFor()
+  }
+  const identity = `${subscription}/resourceGroups/one/providers/Vendor.ManagedIdentity/userAssignedIdentities/web`
+  await put(`${identity}?api-version=2023-01-31`, { location: 'local' })
+  for (let turn = 0; turn < 4; turn += 1) {
+    await page.reload()
+    await opened.heading('Resources')
+  }
+  await page.getByRole('link', { name: 'one', exact: true }).click()
+  await page.getByRole('link', { name: 'web', exact: true }).click()
+  await opened.heading('web')
+  assert.match(page.url(), /\/plane\/console\/resource\/subscriptions\//)
+  await page.getByText('principalId').waitFor()
+  await signOut(page)
+  assert.match(page.url(), /\/plane\//)
   assert.deepEqual(opened.complaints, [])
 })
 
@@ -96,6 +132,19 @@ test('one’s own sessions: one elsewhere is ended here, then all of them', asyn
   await page.getByText('Your session has ended.').first().waitFor()
   assert.deepEqual([...opened.complaints, ...elsewhere.complaints], [])
 })
+
+async function signOut(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Your account' }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await page
+    .getByRole('textbox', { name: 'Sign-in name' })
+    .or(page.getByRole('button', { name: 'Sign out' }))
+    .first()
+    .waitFor()
+  const confirm = page.getByRole('button', { name: 'Sign out', exact: true })
+  if ((await confirm.count()) > 0) await confirm.click()
+  await page.getByRole('textbox', { name: 'Sign-in name' }).waitFor()
+}
 
 async function sessionsOf(installation: Installation): Promise<readonly string[]> {
   const listed = await installation.request('GET', '/directory/me/sessions')

@@ -8,7 +8,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { startPodman, testImage } from '../../src/engines/containers/testing/podman.ts'
+import { findPostgres } from '../../src/stores/testing/postgres-server.ts'
 import { createResourceGroup, grant, revoke, roles } from '../e2e/access.ts'
+import { startBalanced } from '../e2e/balanced.ts'
 import { type Installation, startInstallation } from '../e2e/installation.ts'
 import { findChromium, howToGetChromium } from '../portal/browser.ts'
 import { requireOrSkip } from '../require.ts'
@@ -196,12 +198,15 @@ test('a shell in a container: what is typed comes back, colours and all, until t
   if (!requireOrSkip(t, reason === '', reason) || typeof podman === 'string') return
   await using _podman = podman
   assert.ok(podman.target.kind === 'socket')
-  await using installation = await startInstallation({
-    environment: {
-      ARMATURE_CONTAINERS: 'docker',
-      ARMATURE_DOCKER_HOST: `unix://${podman.target.path}`,
-    },
-  })
+  const environment = {
+    ARMATURE_CONTAINERS: 'docker',
+    ARMATURE_DOCKER_HOST: `unix://${podman.target.path}`,
+  }
+  // The conversation waits at the replica that answered, and the browser may come to the other one.
+  await using installation =
+    findPostgres() === undefined
+      ? await startInstallation({ environment })
+      : await startBalanced(environment)
   const group = `/subscriptions/${installation.subscriptionId}/resourceGroups/shells`
   await createResourceGroup(installation, group)
   const made = await installation.request('POST', '/directory/users', {

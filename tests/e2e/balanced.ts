@@ -1,18 +1,20 @@
 /**
- * Two replicas on one PostgreSQL database behind a balancer that gives every request to the other one. Whatever a
- * replica keeps to itself shows. Not for WebSockets, which have to stay with one.
+ * Two replicas on one PostgreSQL database behind a balancer that gives every request to the other one, and every connection of a
+ * web socket too. Whatever a replica keeps to itself shows.
  */
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { Agent, createServer, request as httpRequest } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { Agent, createServer, request as httpRequest, type IncomingMessage } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
+import type { Duplex } from 'node:stream'
 import { startPostgres } from '../../src/stores/testing/postgres-server.ts'
 import { freshHome, type Installation, startInstallation } from './installation.ts'
 
-/** The first replica, whose home says that it is reached by way of the balancer. */
+/** The first replica, whose home says that it is reached by way of the balancer, which takes `path` away from addresses. */
 export async function startBalanced(
   environment: Readonly<Record<string, string>>,
+  path = '',
 ): Promise<Installation> {
   await using started = new AsyncDisposableStack()
   const server = started.use(await startPostgres({ fsync: false }))
@@ -22,7 +24,7 @@ export async function startBalanced(
     for (const home of homes) rmSync(home, { recursive: true, force: true })
   })
   const turns: string[] = []
-  const url = await balance(started, turns)
+  const url = `${await balance({ started, turns, path })}${path}`
   const shared = {
     ARMATURE_PUBLIC_URL: url,
     ARMATURE_SHARE_ROOT: folder(homes[0], 'storage'),
@@ -48,20 +50,52 @@ function folder(home: string, name: string): string {
   return path
 }
 
-/** Its address. Every request goes to the next of `turns`, which may be filled later. */
-async function balance(started: AsyncDisposableStack, turns: readonly string[]): Promise<string> {
+interface Balancing {
+  readonly started: AsyncDisposableStack
+  /** Addresses of the replicas; filled later. */
+  readonly turns: readonly string[]
+  readonly path: string
+}
+
+/** Its address, without the path. */
+async function balance({ started, turns, path }: Balancing): Promise<string> {
   const agent = new Agent({ keepAlive: true })
   let count = 0
+  const targetOf = ({ url = '/' }: IncomingMessage): URL | undefined => {
+    if (!url.startsWith(`${path}/`)) return undefined
+    count += 1
+    return new URL(url.slice(path.length), turns[count % turns.length])
+  }
   const balancer = createServer((request, response) => {
     const { method, headers } = request
-    const target = new URL(request.url ?? '/', turns[count % turns.length])
-    count += 1
+    const target = targetOf(request)
+    if (target === undefined) {
+      response.writeHead(404).end()
+      return
+    }
     const onward = httpRequest(target, { method, headers, agent }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.rawHeaders)
       answer.pipe(response)
     })
     onward.on('error', () => response.destroy())
+    // An answer that goes on, such as the stream of changes, ends when nobody listens.
+    response.on('close', () => onward.destroy())
     request.pipe(onward)
+  })
+  balancer.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    const target = targetOf(request)
+    if (target === undefined) return socket.destroy()
+    const onward = connect(Number(target.port), target.hostname, () => {
+      const lines = [`GET ${target.pathname} HTTP/1.1`]
+      for (let at = 0; at < request.rawHeaders.length; at += 2) {
+        lines.push(`${request.rawHeaders[at]}: ${request.rawHeaders[at + 1]}`)
+      }
+      onward.write(`${lines.join('\r\n')}\r\n\r\n`)
+      onward.write(head)
+      onward.pipe(socket).pipe(onward)
+    })
+    onward.on('error', () => socket.destroy())
+    socket.on('error', () => onward.destroy())
   })
   await new Promise<void>((listening) => balancer.listen(0, '127.0.0.1', listening))
   started.defer(() => {

@@ -476,6 +476,6 @@ describe('small things that matter', () => {
     await using installation = await startInstallation()
     const answer = await fetch(`${installation.url}/`, { redirect: 'manual' })
     assert.equal(answer.status, 302)
-    assert.equal(answer.headers.get('location'), '/signed-in')
+    assert.equal(answer.headers.get('location'), 'signed-in')
   })
 })

@@ -62,7 +62,14 @@ export function ShellTerminal({ path, container, command, isEnded, onEnd }: Shel
     terminal.focus()
     host.scrollIntoView({ block: 'nearest' })
     let session: ShellSession | undefined
+    let isOpen = false
     let left = false
+    /** What is typed before the shell is there. */
+    const early: Uint8Array<ArrayBuffer>[] = []
+    const type = (bytes: Uint8Array<ArrayBuffer>): void => {
+      if (isOpen) session?.write(bytes)
+      else early.push(bytes)
+    }
     const finish = (reason: string | ApiFailure): void => {
       if (!left) onEnd(reason)
     }
@@ -71,7 +78,10 @@ export function ShellTerminal({ path, container, command, isEnded, onEnd }: Shel
       ({ body: offer }) => {
         if (left) return
         session = openShellSession(offer, {
-          onOpen: () => undefined,
+          onOpen: () => {
+            isOpen = true
+            for (const bytes of early) session?.write(bytes)
+          },
           onBytes: (bytes, drawn) => terminal.write(bytes, drawn),
           onEnd: finish,
         })
@@ -82,8 +92,8 @@ export function ShellTerminal({ path, container, command, isEnded, onEnd }: Shel
       },
     )
     const encoder = new TextEncoder()
-    terminal.onData((text) => session?.write(encoder.encode(text)))
-    terminal.onBinary((text) => session?.write(Uint8Array.from(text, (one) => one.charCodeAt(0))))
+    terminal.onData((text) => type(encoder.encode(text)))
+    terminal.onBinary((text) => type(Uint8Array.from(text, (one) => one.charCodeAt(0))))
     return () => {
       left = true
       session?.close()
