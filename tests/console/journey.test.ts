@@ -55,6 +55,43 @@ function journeys(): void {
     assert.doesNotMatch(kept, /eyJ|token/i)
   })
 
+  test('the access token ends: it is renewed once for all calls of that moment, and the page goes on', async () => {
+    const { page } = opened
+    const grants: string[] = []
+    const tokens = new Set<string>()
+    page.on('request', (request) => {
+      if (request.url().endsWith('/oauth2/token')) grants.push(request.postData() ?? '')
+      tokens.add(request.headers()['authorization'] ?? '')
+    })
+    // An hour later by the browser's clock, within a load of the page.
+    await page.evaluate('{ const now = Date.now; Date.now = () => now() + 3_600_000 }')
+    await page.getByRole('link', { name: 'Resources' }).first().click()
+    await opened.heading('Resources')
+    await page.getByText('Deploy a template or create a group to begin.').waitFor()
+    assert.equal(grants.length, 1, grants.join(' '))
+    assert.match(grants[0] ?? '', /grant_type=refresh_token/)
+
+    // A token that the server does not take any more: refused, renewed, asked once more.
+    let spoilt = 0
+    await page.route('**/resources?*', async (route) => {
+      const headers = route.request().headers()
+      spoilt += 1
+      const broken = `${headers['authorization']}x`
+      if (spoilt === 1) return route.continue({ headers: { ...headers, authorization: broken } })
+      return route.continue()
+    })
+    await page.getByRole('button', { name: 'Refresh' }).click()
+    const renewed = await page.waitForResponse((answer) => answer.url().endsWith('/oauth2/token'))
+    assert.equal(renewed.status(), 200)
+    await page.waitForResponse((answer) => /\/resources\?/.test(answer.url()) && answer.ok())
+    await page.unroute('**/resources?*')
+    assert.equal(await page.getByText('Your session has ended.').count(), 0)
+    assert.equal(spoilt, 2)
+    assert.ok(tokens.size >= 3, 'each renewal gave another token')
+    await page.getByRole('link', { name: 'Home' }).click()
+    await opened.heading('Home')
+  })
+
   test('create a group: a bad name is refused in the form, a good one leads to the group', async () => {
     const { page } = opened
     await page.getByRole('link', { name: 'Create a group' }).click()
