@@ -1,22 +1,22 @@
 /** How the console is served: its page at any depth, its files, what its policy forbids, and how much a first view takes. */
 
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { type Installation, send, startInstallation } from '../e2e/installation.ts'
 import { requireOrSkip } from '../require.ts'
+import { builtConsole, readBuildSizes } from './build-sizes.ts'
 
-const built = join(import.meta.dirname, '..', '..', 'console', 'dist')
 const howToBuild = 'the console is not built: `npm run console`'
 /** Bytes of compressed script before the first view can be used. */
 const firstViewMax = 250_000
 
 test('a console to serve', (t) => {
-  requireOrSkip(t, existsSync(join(built, 'index.html')), howToBuild)
+  requireOrSkip(t, existsSync(join(builtConsole, 'index.html')), howToBuild)
 })
 
-if (existsSync(join(built, 'index.html'))) describe('serving the console', served)
+if (existsSync(join(builtConsole, 'index.html'))) describe('serving the console', served)
 
 function served(): void {
   let installation: Installation
@@ -65,7 +65,7 @@ function served(): void {
       assert.equal(answer.headers.get('content-encoding'), encoding === 'br' ? 'br' : null)
       assert.equal(answer.headers.get('cache-control'), 'public, max-age=31536000, immutable')
       assert.equal(answer.headers.get('content-type'), 'text/javascript; charset=utf-8')
-      assert.equal(answer.text, readFileSync(join(built, script), 'utf8'))
+      assert.equal(answer.text, readFileSync(join(builtConsole, script), 'utf8'))
     }
     for (const path of ['../index.html', '..%2findex.html', 'none.js', `${script.slice(7)}.br`]) {
       assert.equal(
@@ -78,22 +78,7 @@ function served(): void {
   })
 
   test('a first view takes at most 250 KB', () => {
-    // As the bundler wrote it.
-    const manifest = JSON.parse(
-      readFileSync(join(built, '.vite', 'manifest.json'), 'utf8'),
-    ) as Readonly<Record<string, { readonly file: string; readonly imports?: readonly string[] }>>
-    const needed = new Set<string>()
-    const need = (name: string): void => {
-      const entry = manifest[name]
-      assert.ok(entry !== undefined, name)
-      if (needed.has(entry.file)) return
-      needed.add(entry.file)
-      for (const one of entry.imports ?? []) need(one)
-    }
-    need('index.html')
-    need('src/views/home/home.tsx')
-    const sizes = [...needed].map((file) => statSync(join(built, `${file}.br`)).size)
-    const sum = sizes.reduce((all, one) => all + one, 0)
+    const { firstViewBytes: sum } = readBuildSizes()
     assert.ok(sum > 50_000, `${sum} bytes: is that all of it?`)
     assert.ok(sum <= firstViewMax, `${sum} bytes`)
   })

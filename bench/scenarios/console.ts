@@ -1,0 +1,128 @@
+/** The console in a real browser: how much it is, how soon it can be used, and how a long list of resources scrolls. */
+
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { readBuildSizes } from '../../tests/console/build-sizes.ts'
+import { openConsole } from '../../tests/console/console.ts'
+import { freshHome, type Installation, startInstallation } from '../../tests/e2e/installation.ts'
+import { findChromium, howToGetChromium } from '../../tests/portal/browser.ts'
+import { fillHome } from '../contestants/fill-home.ts'
+import { figureRow } from '../harness/measure-figures.ts'
+import type { Measuring } from '../harness/measure-load.ts'
+import type { FigureScenario } from '../scenario.ts'
+
+const resources = 10_000
+/** Loads of a page, and steps of scrolling, in each round. */
+const loads = 5
+const scrolls = 40
+/** Pixels of one step: a turn of the wheel. */
+const step = 600
+const bytesOfKilobyte = 1_000
+
+export const scenario: FigureScenario = {
+  kind: 'figures',
+  title: 'The console',
+  about:
+    'Kilobytes of script compressed as it is sent; milliseconds in a headless Chromium on the same machine, signed in, nothing in its cache: from the address to Home with its data, and to the first of 10,000 resources; the longest frame while that list scrolls by turns of the wheel over pages that come by link.',
+  measure,
+}
+
+async function measure(name: string, { rounds, progress }: Measuring) {
+  const { firstViewBytes, allBytes } = readBuildSizes()
+  const row = (figure: string, values: readonly number[], digits = 0) =>
+    figureRow({ figure, contestant: 'Armature', values, digits })
+  const rows = [
+    row('script before the first view, KB', [firstViewBytes / bytesOfKilobyte]),
+    row('script of all views, KB', [allBytes / bytesOfKilobyte]),
+  ]
+  if (findChromium() === undefined) return { rows, notes: [], skipped: [howToGetChromium] }
+  const home = freshHome()
+  try {
+    progress(`${name}: ${resources} resources`)
+    await fillWithResources(home)
+    await using installation = await startInstallation({ home })
+    await using opened = await openConsole(installation)
+    const { page } = opened
+    const taken: Record<'home' | 'list' | 'frame', number[]> = { home: [], list: [], frame: [] }
+    const session = await page.context().newCDPSession(page)
+    await session.send('Network.setCacheDisabled', { cacheDisabled: true })
+    for (let round = 0; round < rounds; round += 1) {
+      progress(`${name}: round ${round + 1}`)
+      for (let load = 0; load < loads; load += 1) {
+        taken.home.push(
+          await timeOf(async () => {
+            await opened.open('/')
+            await page.getByRole('link', { name: 'First subscription' }).waitFor()
+          }),
+        )
+        taken.list.push(
+          await timeOf(async () => {
+            await opened.open('/resources')
+            await page.getByRole('link', { name: nameOf(0) }).waitFor()
+          }),
+        )
+      }
+      taken.frame.push(await longestFrame(page))
+    }
+    rows.push(
+      row('Home with its data, ms', taken.home),
+      row('the first of 10,000 resources, ms', taken.list),
+      row('the longest frame while it scrolls, ms', taken.frame),
+    )
+    return { rows, notes: [], skipped: [] }
+  } finally {
+    rmSync(home, { recursive: true, force: true })
+  }
+}
+
+function nameOf(index: number): string {
+  return `many-${String(index).padStart(6, '0')}`
+}
+
+async function timeOf(work: () => Promise<void>): Promise<number> {
+  const began = performance.now()
+  await work()
+  return performance.now() - began
+}
+
+async function fillWithResources(home: string): Promise<void> {
+  const first = await startInstallation({ home })
+  const group = `/subscriptions/${first.subscriptionId}/resourceGroups/many`
+  const path = `${group}/providers/Vendor.ManagedIdentity/userAssignedIdentities/${nameOf(0)}`
+  await put(first, `${group}?api-version=2021-04-01`)
+  await put(first, `${path}?api-version=2023-01-31`)
+  await first.stop()
+  const key = path.toLowerCase()
+  await fillHome({ database: join(home, 'armature.db'), key, nameOf, count: resources })
+}
+
+async function put(installation: Installation, path: string): Promise<void> {
+  const { status, text } = await installation.request('PUT', path, { body: { location: 'local' } })
+  if (status !== 201) throw new Error(`${path} was not created: ${status} ${text}`)
+}
+
+/** Turns the wheel over the list and tells the longest time between two frames. */
+async function longestFrame(page: Page): Promise<number> {
+  await page.evaluate(watchFrames)
+  const list = page.getByRole('region', { name: 'Resources' })
+  await list.hover()
+  for (let at = 0; at < scrolls; at += 1) {
+    await page.mouse.wheel(0, step)
+    await page.evaluate(
+      'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))',
+    )
+  }
+  return page.evaluate<number>('window.longestFrame')
+}
+
+const watchFrames = `{
+  window.longestFrame = 0
+  let before = performance.now()
+  const look = (now) => {
+    window.longestFrame = Math.max(window.longestFrame, now - before)
+    before = now
+    requestAnimationFrame(look)
+  }
+  requestAnimationFrame((now) => { before = now; requestAnimationFrame(look) })
+}`

@@ -1,0 +1,36 @@
+/** What of a built console comes before its first view can be used, and what all of it weighs: compressed, as it is sent. */
+
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+export const builtConsole = join(import.meta.dirname, '..', '..', 'console', 'dist')
+
+export interface BuildSizes {
+  readonly firstViewBytes: number
+  readonly allBytes: number
+}
+
+/** Throws where the console is not built. */
+export function readBuildSizes(): BuildSizes {
+  // As the bundler wrote it.
+  const manifest = JSON.parse(
+    readFileSync(join(builtConsole, '.vite', 'manifest.json'), 'utf8'),
+  ) as Readonly<Record<string, { readonly file: string; readonly imports?: readonly string[] }>>
+  const needed = new Set<string>()
+  const need = (name: string): void => {
+    const entry = manifest[name]
+    if (entry === undefined) throw new Error(`the build has no ${name}`)
+    if (needed.has(entry.file)) return
+    needed.add(entry.file)
+    for (const one of entry.imports ?? []) need(one)
+  }
+  need('index.html')
+  need('src/views/home/home.tsx')
+  const sizeOf = (file: string): number => statSync(join(builtConsole, `${file}.br`)).size
+  const scripts = readdirSync(join(builtConsole, 'assets')).filter((name) => name.endsWith('.js'))
+  const sum = (sizes: readonly number[]): number => sizes.reduce((all, one) => all + one, 0)
+  return {
+    firstViewBytes: sum([...needed].map(sizeOf)),
+    allBytes: sum(scripts.map((name) => sizeOf(join('assets', name)))),
+  }
+}
