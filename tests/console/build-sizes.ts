@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 export const builtConsole = join(import.meta.dirname, '..', '..', 'console', 'dist')
 
-export interface BuildSizes {
+interface BuildSizes {
   readonly firstViewBytes: number
   readonly allBytes: number
 }
