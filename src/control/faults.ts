@@ -178,8 +178,8 @@ export function openFaults(options: {
     },
     play(scenario) {
       if (!isScenario(scenario)) {
-        const hint = `take one of ${Object.keys(scenarios).join(', ')}`
-        throw refuse.ControlNotFound({ kind: 'scenario', name: scenario, hint })
+        const advice = `take one of ${Object.keys(scenarios).join(', ')}`
+        throw refuse.ControlNotFound({ kind: 'scenario', name: scenario, advice })
       }
       return scenarios[scenario].map((rule) => faults.add(rule))
     },
@@ -189,7 +189,7 @@ export function openFaults(options: {
         throw refuse.ControlNotFound({
           kind: 'rule',
           name: id,
-          hint: '`armature fault list` lists them',
+          advice: '`armature fault list` lists them',
         })
       }
       kept = id === undefined ? [] : kept.filter((one) => one.id !== id)

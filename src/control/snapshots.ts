@@ -104,9 +104,9 @@ function checked(name: string): string {
 }
 
 function notThere(name: string): Error {
-  const hint =
+  const advice =
     name === initialState
       ? 'it is kept at the first start where ARMATURE_CONTROL is on; `armature snapshot save initial` keeps the present state as the one that `reset` goes back to'
       : '`armature snapshot list` lists them'
-  return refuse.ControlNotFound({ kind: 'saved state', name, hint })
+  return refuse.ControlNotFound({ kind: 'saved state', name, advice })
 }

@@ -5,6 +5,7 @@
 
 import { IncomingMessage } from 'node:http'
 import type { RequestOrigin } from '#kernel/request-origin.ts'
+import { withoutTrailing } from '#kernel/trailing.ts'
 import { canonicalPath, foreignTenant, type RewriteOptions, rewriteParameters } from './rewrite.ts'
 
 export interface OAuthRequest {
@@ -82,7 +83,7 @@ export async function readOAuthRequest(
 }
 
 function mountPathOf(publicUrl: string): string {
-  return new URL(publicUrl).pathname.replace(/\/+$/, '')
+  return withoutTrailing(new URL(publicUrl).pathname, '/')
 }
 
 async function readBody(req: IncomingMessage, bytesMax: number): Promise<Buffer | undefined> {

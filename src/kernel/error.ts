@@ -96,7 +96,7 @@ export const commonErrors = defineErrors({
   InvalidResourceNamespace: {
     status: 404,
     message:
-      "The resource namespace '{namespace}' is invalid: no such provider is installed. {hint}",
+      "The resource namespace '{namespace}' is invalid: no such provider is installed. {advice}",
     advice:
       'User: `GET /providers` lists the namespaces. Operator: `ARMATURE_VENDOR_NAMESPACE` is the word before the dot; `ARMATURE_GENERIC_RESOURCES=on` stores resources of any type as documents.',
   },
@@ -193,7 +193,7 @@ export const commonErrors = defineErrors({
   },
   ControlNotFound: {
     status: 404,
-    message: "There is no {kind} '{name}': {hint}.",
+    message: "There is no {kind} '{name}': {advice}.",
     advice: 'Operator: list them: `armature snapshot list`, `armature fault list`.',
   },
   ControlNotPossible: {

@@ -7,6 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { html } from '#identity/pages/html.ts'
 import { type Page, renderPage, securityHeaders } from '#identity/pages/layout.ts'
 import type { Log } from '#kernel/ports.ts'
+import { withoutTrailing } from '#kernel/trailing.ts'
 import type { ConsentFlow, Question, Step } from '#providers/api-management/domain/consent/flow.ts'
 
 export const consentPrefix = '/consent'
@@ -77,7 +78,7 @@ function ownOrigin({ publicUrl }: ConsentPagesOptions): string | undefined {
 
 /** The path of the public address, which a proxy takes away. */
 function mountPathOf({ publicUrl }: ConsentPagesOptions): string {
-  return new URL(publicUrl()).pathname.replace(/\/+$/, '')
+  return withoutTrailing(new URL(publicUrl()).pathname, '/')
 }
 
 function pageOf(options: ConsentPagesOptions, step: Step, action: string): Page {

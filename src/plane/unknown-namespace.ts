@@ -11,9 +11,9 @@ export function unknownNamespace(
 ): ApiError {
   const [, given = '', rest = ''] = /^([^.]+)\.(.+)$/.exec(namespace) ?? []
   const ours = `${word}.${rest}`
-  const hint =
+  const advice =
     isVendorWord(given) && given !== word && isInstalled(ours)
       ? `Here it is called '${ours}'. For clients that say '${given}', start a new installation with ARMATURE_VENDOR_NAMESPACE=${given}.`
       : 'With ARMATURE_GENERIC_RESOURCES=on its resources are stored as documents.'
-  return refuse.InvalidResourceNamespace({ namespace, hint })
+  return refuse.InvalidResourceNamespace({ namespace, advice })
 }
