@@ -499,5 +499,16 @@ test('what is malformed is refused, never a fault', async () => {
   }
   const huge = await post('/common/oauth2/token', `grant_type=${'x'.repeat(100_000)}`)
   assert.equal(huge.status, 413)
+  // The library's time grows with their square.
+  const many = '&a'.repeat(200)
+  const wide = [
+    await post('/common/oauth2/token', `grant_type=password${many}`),
+    await fetch(`${fixture.url}/common/oauth2/authorize?client_id=a${many}`),
+    await fetch(`${fixture.url}/common/oauth2/logout?a${many}`),
+  ]
+  for (const answer of wide) {
+    assert.equal(answer.status, 400)
+    assert.match(await answer.text(), /at most 200 parameters/)
+  }
   assert.deepEqual(fixture.logged, [])
 })

@@ -330,6 +330,12 @@ function problemOf(outcome: Exclude<ReadOutcome, { kind: 'request' }>, tenantId:
         description: 'The request is too large.',
         headers: { Connection: 'close' },
       }
+    case 'too-many-parameters':
+      return {
+        status: 400,
+        error: 'invalid_request',
+        description: `A request has at most ${outcome.most} parameters.`,
+      }
     default:
       return outcome satisfies never
   }

@@ -39,6 +39,16 @@ export type ReadOutcome =
   /** A path of this server below a tenant that does not exist here. */
   | { readonly kind: 'foreign-tenant'; readonly tenant: string }
   | { readonly kind: 'too-large' }
+  | { readonly kind: 'too-many-parameters'; readonly most: number }
+
+/** The library looks through all parameters for each of them. No client sends a tenth of these. */
+const parametersMax = 200
+
+function hasTooMany(encoded: string): boolean {
+  let count = 1
+  for (let at = encoded.indexOf('&'); at >= 0; at = encoded.indexOf('&', at + 1)) count += 1
+  return count > parametersMax
+}
 
 /** Reads a whole request to one of the OAuth routes. */
 export async function readOAuthRequest(
@@ -61,7 +71,11 @@ export async function readOAuthRequest(
   const body = await readBody(req, options.formBytesMax)
   if (body === undefined) return { kind: 'too-large' }
   const type = (req.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase()
-  const query = new URLSearchParams(mark < 0 ? '' : target.slice(mark + 1))
+  const search = mark < 0 ? '' : target.slice(mark + 1)
+  if (hasTooMany(search) || hasTooMany(body.toString('latin1'))) {
+    return { kind: 'too-many-parameters', most: parametersMax }
+  }
+  const query = new URLSearchParams(search)
   const form =
     type === 'application/x-www-form-urlencoded'
       ? new URLSearchParams(body.toString('utf8'))
