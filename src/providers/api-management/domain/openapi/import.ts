@@ -118,7 +118,9 @@ const load = createRequire(import.meta.url)
 function jsonOfYaml(text: string): string | undefined {
   const { parseDocument } = load('yaml') as typeof import('yaml')
   try {
-    const document = parseDocument(text, { logLevel: 'silent' })
+    // Each key would be compared with all before it, and each error would look for its line from the beginning.
+    const options = { logLevel: 'silent', uniqueKeys: false, prettyErrors: false } as const
+    const document = parseDocument(text, options)
     return document.errors.length > 0
       ? undefined
       : JSON.stringify(document.toJS({ maxAliasCount: 100 }))
