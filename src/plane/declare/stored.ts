@@ -151,6 +151,11 @@ export interface StoredMembers<M> extends EveryType {
   /** Default: all of them. */
   readonly verbs?: readonly StoredVerb[]
   readonly tracked?: Tracked<M>
+  /**
+   * Tags, in small letters, that say how the resource is worked on. The right to tags is not enough to change them: it takes
+   * the right to write the resource.
+   */
+  readonly settingTags?: readonly string[]
   readonly list?: List<M>
   readonly unique?: Unique<M>
   readonly protocol?: Protocol

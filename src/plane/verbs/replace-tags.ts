@@ -8,7 +8,8 @@ import type { ResourceId } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
 import { isStored } from '../compiled-type.ts'
 import type { PlaneDependencies } from '../dependencies.ts'
-import { prohibited } from '../grant.ts'
+import { readRow } from '../document.ts'
+import { authorizationFailed, prohibited } from '../grant.ts'
 import { locate } from '../locate.ts'
 import type { RunInput } from '../plane.ts'
 import { runPatch } from './patch.ts'
@@ -48,11 +49,28 @@ export async function replaceTags(
   // A caller whose right to write the resource has a condition writes its tags under that condition. A caller without
   // that right needs only the right to tags.
   const verdict = await deps.access.allows({ principal, action: route.action, scope: id })
+  const settings = stored?.settingTags ?? []
+  const { tags: before } = readRow(row)
+  const after = tags === 'none' ? {} : tags
+  if (
+    verdict === false &&
+    settings.some((name) => tagValue(before, name) !== tagValue(after, name))
+  ) {
+    throw authorizationFailed(route, principal)
+  }
   await runPatch(deps, route, {
     ...caller,
     query,
-    body: { tags: tags === 'none' ? {} : tags },
+    body: { tags: after },
     preconditions: {},
     pending: typeof verdict === 'boolean' ? undefined : verdict,
   })
+}
+
+/** Names of tags are the same in any case. */
+function tagValue(
+  tags: Readonly<Record<string, string>> | undefined,
+  name: string,
+): string | undefined {
+  return Object.entries(tags ?? {}).find(([tag]) => tag.toLowerCase() === name)?.[1]
 }

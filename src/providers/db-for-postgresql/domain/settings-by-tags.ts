@@ -27,6 +27,7 @@ function find(tags: Tags, name: Name): string | undefined {
 
 // The list is written out above.
 const names = Object.keys(words) as Name[]
+export const settingTags: readonly string[] = names
 
 export function tagProblems(tags: Tags): readonly Problem[] {
   return names.flatMap((name) => {

@@ -8,6 +8,7 @@ import type { Resource } from '#plane/declare/resource.ts'
 import type { ListContext } from '#plane/declare/wire.ts'
 import { type PostgresDependencies, types } from '../../dependencies.ts'
 import { migrationName, noSuchMigration } from '../../domain/migration-name.ts'
+import { settingTags } from '../../domain/settings-by-tags.ts'
 import { refusePostgres } from '../../errors.ts'
 
 import { migrationProgress } from './actions/progress.ts'
@@ -42,6 +43,7 @@ export function migrations(deps: PostgresDependencies): ResourceType {
     query: { list: ['migrationListFilter'] },
     list: { page: listMigrations, bySubscription: false },
     tracked: { location: 'optional' },
+    settingTags,
     name: migrationName,
     versions: [migrationVersion(deps.seal, deps.ids.uuid)],
     secrets: [
