@@ -57,9 +57,12 @@ const entriesAtOnce = 4
 const reasonMax = 250
 
 const statements = {
-  due: `select id from business_outbox_entries
-    where status = 'Waiting' and kind = ? and due_at <= ? and leased_until <= ?
-    order by due_at, id limit ?`,
+  // Companies take turns: however many entries one has, another's is among the next.
+  due: `select id from (
+      select id, due_at, row_number() over (partition by company_id order by due_at, id) as turn
+      from business_outbox_entries
+      where status = 'Waiting' and kind = ? and due_at <= ? and leased_until <= ?
+    ) as waiting order by turn, due_at, id limit ?`,
   claim: `update business_outbox_entries set leased_until = ?, attempts = attempts + 1
     where id = ? and status = 'Waiting' and due_at <= ? and leased_until <= ?`,
   renew: `update business_outbox_entries set leased_until = ? where id = ? and attempts = ?`,

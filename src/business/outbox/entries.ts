@@ -39,11 +39,29 @@ type NewEntry = Pick<
   | 'document_number'
 >
 
+/** What of one company may wait at once. */
+const waitingMax = 1_000
+const waitingBytesMax = 64 * 1024 * 1024
+
+async function requireRoom({ tx, companyId }: WriteContext): Promise<void> {
+  const [waiting] = await tx.all(
+    `select count(*) as entries, coalesce(sum(octet_length(payload)), 0) as bytes
+      from business_outbox_entries where company_id = ? and status = 'Waiting'`,
+    companyId,
+  )
+  if (Number(waiting?.['entries']) >= waitingMax || Number(waiting?.['bytes']) >= waitingBytesMax) {
+    throw ruleBroken(
+      `The company has as many mails as may wait to be sent: ${waitingMax}, or ${waitingBytesMax / 1024 / 1024} MB. Send this one later.`,
+    )
+  }
+}
+
 export async function addEntry(
   context: WriteContext,
   entry: NewEntry,
   payload: MailPayload,
 ): Promise<void> {
+  await requireRoom(context)
   await insertRow(context.tx, outboxEntries, {
     id: newId(context),
     company_id: context.companyId,

@@ -1,9 +1,10 @@
 /** Mail of documents: the PDF is made of what the document said when it was sent. Composing and handing over are given. */
 
+import { ApiError } from '#kernel/error.ts'
 import { fileNameOf } from '../documents/pdf-document.ts'
 import { createPdfMaker } from '../documents/pdf-maker.ts'
 import { addressesIn } from './addresses.ts'
-import type { Channel } from './deliver.ts'
+import { type Channel, NotDelivered } from './deliver.ts'
 import type { MailPayload } from './entries.ts'
 
 export interface Mailer {
@@ -34,6 +35,9 @@ export interface Mailer {
   ): Promise<{ readonly refused: readonly string[] }>
 }
 
+/** Servers of mail take little more. */
+const fileBytesMax = 10 * 1024 * 1024
+
 export function mailChannel(mailer: Mailer): Channel {
   // Not that of the requests: nobody waits there for mail.
   const pdfs = createPdfMaker()
@@ -41,7 +45,12 @@ export function mailChannel(mailer: Mailer): Channel {
     async compose({ id, created_at: at, language, payload }) {
       // Written by `addEntry`.
       const { printed, replyTo, ...mail } = JSON.parse(payload) as MailPayload
-      const content = await pdfs.make(printed)
+      const content = await pdfs.make(printed).catch((error: unknown) => {
+        throw error instanceof ApiError ? new NotDelivered(error.message, true) : error
+      })
+      if (content.length > fileBytesMax) {
+        throw new NotDelivered(`its PDF has more than ${fileBytesMax / 1024 / 1024} MB`, true)
+      }
       const name = `${fileNameOf(`${printed.title} ${printed.number}`)}.pdf`
       return await mailer.compose({
         id,

@@ -284,3 +284,30 @@ onBoth('who cancels and sends, sends what undoes it', async (company) => {
     ['Sales Credit Memo', id, 'Corrective'],
   )
 })
+
+onBoth('companies take turns, and what waits of one is bounded', async (company) => {
+  const id = await invoice(company)
+  await company.act('salesInvoices', id, 'postAndSend')
+  const [first] = await entries(company)
+  const columns = Object.keys(first ?? {})
+  const add = async (own: Readonly<Record<string, string | number>>): Promise<void> => {
+    const text = `insert into business_outbox_entries (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`
+    const cells = Object.values({ ...first, ...own }) as (string | number)[]
+    await company.sql.transact((tx) => tx.run(text, ...cells))
+  }
+  for (let at = 0; at < 6; at++) await add({ id: `00000000-0000-4000-8000-00000000000${at}` })
+  // By its id another company's comes last.
+  const other = 'ffffffff-ffff-4000-8000-000000000000'
+  await add({ id: other, company_id: other })
+  const post = openPost(company)
+  {
+    await using _ = post.open()
+    await until(() => post.mails.length >= 4)
+  }
+  assert.ok(post.mails.slice(0, 4).some((mail) => mail.id === other))
+  // What waits has a bound of bytes.
+  const large = 'x'.repeat(65 * 1024 * 1024)
+  await add({ id: '77777777-0000-4000-8000-000000000000', payload: large })
+  const next = await invoice(company)
+  await assert.rejects(company.act('salesInvoices', next, 'postAndSend'), /as may wait to be sent/)
+})
