@@ -21,6 +21,7 @@ const always = new Set([
   'privileged',
   'the network of the host',
   'one more port',
+  'no limits',
 ])
 const isLong = process.env['ARMATURE_TEST_LONG'] === '1'
 
@@ -125,6 +126,22 @@ const changes: readonly Change[] = [
     told: /shares the host name of host/,
   },
   {
+    // As rootless Podman without delegated control groups does.
+    name: 'no limits',
+    of: 'part',
+    change: (body) => ({ ...body, resource_limits: {} }),
+    told: /no limit of memory, or a larger one.*no limit of processes/,
+  },
+  {
+    name: 'a larger limit',
+    of: 'part',
+    change: (body) => ({
+      ...body,
+      resource_limits: { memory: { limit: 512 * 1024 * 1024 }, pids: { limit: 64 } },
+    }),
+    told: /no limit of memory, or a larger one/,
+  },
+  {
     name: 'a device',
     of: 'part',
     change: (body) => ({ ...body, devices: [{ path: '/dev/null:/dev/other' }] }),
@@ -180,7 +197,7 @@ const spec: GroupSpec = {
       command: ['sh', '-c', 'while :; do sleep 1; done'],
       environment: [],
       mounts: [{ volume: 'v0', path: '/data/', readOnly: true }],
-      limits: {},
+      limits: { memoryBytes: 64 * 1024 * 1024, processes: 64 },
       security: {
         user: 77,
         group: 88,

@@ -1,11 +1,11 @@
 /**
  * Compares what an engine says it made with what was asked for: mounts, ports, user, capabilities, privilege,
- * namespaces. Pure. It is asked before anything of a caller runs, and stands behind the checks of texts: should
+ * namespaces, limits of memory and of processes. Pure. It is asked before anything of a caller runs, and stands behind the checks of texts: should
  * an engine read more out of a body than we wrote into it, the difference is seen here.
  */
 
 import type { GroupSpec, MountSpec, PartSpec } from '../engine.ts'
-import { at, booleanAt, entriesAt, type Json, listAt, textAt } from '../json.ts'
+import { at, booleanAt, entriesAt, type Json, listAt, numberAt, textAt } from '../json.ts'
 import { isOrdinary, plainCapability } from '../privileges.ts'
 import { plainPath } from '../safe-text.ts'
 import { type Names, volumeName } from './names.ts'
@@ -30,6 +30,7 @@ export interface Expected {
   readonly dropCapabilities: readonly string[]
   readonly noNewPrivileges: boolean
   readonly devices: boolean
+  readonly limits: PartSpec['limits']
 }
 
 interface ExpectedMount {
@@ -75,6 +76,7 @@ export function expectedSandbox(
     dropCapabilities: ['ALL'],
     noNewPrivileges: true,
     devices: false,
+    limits: {},
   }
 }
 
@@ -96,6 +98,7 @@ export function expectedPart(
     dropCapabilities: security.dropCapabilities ?? [],
     noNewPrivileges: security.allowPrivilegeEscalation === false,
     devices: (part.gpu ?? 0) > 0,
+    limits: part.limits,
   }
 }
 
@@ -121,6 +124,7 @@ export function differences(
     ...portDifferences(expected, container),
     ...powerDifferences(expected, container),
     ...namespaceDifferences(expected, container),
+    ...limitDifferences(expected, container),
   ]
 }
 
@@ -210,6 +214,20 @@ function powerDifferences(expected: Expected, container: Json): readonly string[
   }
   if (!expected.devices && listAt(host, 'Devices').length > 0) found.push('it has devices')
   return found
+}
+
+/** An engine without the control groups for it takes a limit, tells nobody, and leaves it out. */
+function limitDifferences({ limits }: Expected, container: Json): readonly string[] {
+  const isKept = (asked: number | undefined, key: string): boolean => {
+    const told = numberAt(container, 'HostConfig', key)
+    return asked === undefined || (told > 0 && told <= asked)
+  }
+  return [
+    ...(isKept(limits.memoryBytes, 'Memory') ? [] : ['it has no limit of memory, or a larger one']),
+    ...(isKept(limits.processes, 'PidsLimit')
+      ? []
+      : ['it has no limit of processes, or a larger one']),
+  ]
 }
 
 function capabilityDifferences(expected: Expected, container: Json): readonly string[] {
