@@ -5,6 +5,8 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { pdfAddress } from '../../src/business/documents/pdf-document.ts'
+import { messageAddress } from '../../src/business/outbox/message-address.ts'
 import { createBusiness } from '../../src/business/service.ts'
 import { mountPathProblem } from '../../src/engines/containers/safe-text.ts'
 import { rewriteScope } from '../../src/identity/rewrite.ts'
@@ -28,6 +30,13 @@ test('a mount path of slashes', () => {
 test('a path whose scope is encoded', () => {
   assert.equal(parsePath(`/${'%2F'.repeat(count)}`).kind, 'malformed')
   assert.equal(parsePath(`/${'%2F'.repeat(count)}/x`).kind, 'malformed')
+})
+
+test('addresses of files below documents, begun again and again', () => {
+  const start = '/outboxEntries('
+  assert.equal(messageAddress({ path: `a${start.repeat(count / 10)}` }), undefined)
+  assert.equal(messageAddress({ path: `a${start}1)/content` }), `a${start}1)`)
+  assert.equal(pdfAddress({ path: `a${'/pdfDocument('.repeat(count / 10)}` }), undefined)
 })
 
 test('the name of an operation of an API', () => {

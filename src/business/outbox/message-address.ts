@@ -5,7 +5,7 @@ import { refuse } from '../errors.ts'
 import type { BusinessAnswer, BusinessRequest, Reads } from '../message.ts'
 import { outboxEntries } from '../tables.ts'
 
-const form = /^(.*\/outboxEntries\([^)]*\))\/content(?:\/\$value)?\/?$/
+const form = /^(.+?\/outboxEntries\([^()/]*\))\/content(?:\/\$value)?\/?$/
 
 /** The address of the entry; undefined: the address is none of these. */
 export function messageAddress({ path }: Pick<BusinessRequest, 'path'>): string | undefined {
