@@ -12,6 +12,7 @@ export function hostileRequests(fixture: FreezeFixture): readonly Hostile[] {
     ...business(fixture),
     ...templates(fixture),
     ...bodies(fixture),
+    ...longTexts(fixture),
     ...relaxedBodies(fixture),
     ...documents,
     ...imports(fixture),
@@ -209,6 +210,49 @@ function relaxedBodies({ subscriptionId }: FreezeFixture): readonly Hostile[] {
 }
 
 const documents: readonly Hostile[] = [get('OpenAPI: the list of documents', '/openapi')]
+
+/** Texts that an expression would look through again from each of their characters. */
+function longTexts({ subscriptionId }: FreezeFixture): readonly Hostile[] {
+  const path = `/subscriptions/${subscriptionId}/resourceGroups/bench/providers/Vendor.ContainerInstance/containerGroups/g?api-version=2025-09-01`
+  const group = (name: string, own: object, volumes: readonly object[] = []): Hostile => {
+    const resources = { requests: { cpu: 1, memoryInGB: 1 } }
+    const container = { name: 'one', properties: { image: 'a', resources, ...own } }
+    const properties = { osType: 'Linux', containers: [container], volumes }
+    const body = JSON.stringify({ location: 'local', properties })
+    return { name: `long text: ${name}`, method: 'PUT', path, body, expects: 400 }
+  }
+  const size = bodyMax - 1_000
+  const mountPath = `${'/'.repeat(size)}x`
+  return [
+    group('a profile of system calls', {
+      securityContext: { seccompProfile: `${' '.repeat(size)}!` },
+    }),
+    group('a mount path', { volumeMounts: [{ name: 'e', mountPath }] }, [
+      { name: 'e', emptyDir: {} },
+    ]),
+    {
+      name: 'long text: a resource at the token endpoint',
+      method: 'POST',
+      path: '/common/oauth2/token',
+      type: 'application/x-www-form-urlencoded',
+      body: `grant_type=client_credentials&client_id=a&client_secret=b&resource=${'/'.repeat(49_000)}x`,
+      expects: [400, 401],
+    },
+    get(
+      'long text: 14,000 parameters at the sign-in',
+      `/common/oauth2/authorize?client_id=a${'&a'.repeat(14_000)}`,
+      400,
+    ),
+    get('long text: an encoded scope', `/${'%2F'.repeat(10_000)}?api-version=2021-04-01`, 400),
+    {
+      name: 'long text: a business path that is refused',
+      method: 'POST',
+      path: `/api/v2.0/${'A'.repeat(31_000)}!`,
+      body: '{}',
+      expects: 400,
+    },
+  ]
+}
 
 function bodies({ subscriptionId }: FreezeFixture): readonly Hostile[] {
   const group = `/subscriptions/${subscriptionId}/resourceGroups/bench`
