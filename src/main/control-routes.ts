@@ -16,6 +16,7 @@ import type { FaultRule, Faults } from '../control/faults.ts'
 import { type MovedClock, rateMax } from '../control/moved-clock.ts'
 import type { SavedState } from '../control/snapshots.ts'
 import { initialState } from '../control/snapshots.ts'
+import { openStateParts } from '../control/state-parts.ts'
 import type { States } from '../control/states.ts'
 
 /** Actions that only the owner has and no role gives. */
@@ -150,7 +151,12 @@ function clockRoutes(clock: MovedClock | undefined): readonly ControlRoute[] {
 }
 
 const StateContent = Type.Object(
-  { content: Type.String({ minLength: 1 }) },
+  {
+    content: Type.String({ minLength: 1 }),
+    /** Of a part of a state: where it begins, and the length of the whole. */
+    at: Type.Optional(Type.Integer({ minimum: 0 })),
+    total: Type.Optional(Type.Integer({ minimum: 1 })),
+  },
   { additionalProperties: false },
 )
 
@@ -164,6 +170,7 @@ function stateRoutes(states: States): readonly ControlRoute[] {
     const { savedAt, rows } = await states.restore(name)
     return { name, savedAt: new Date(savedAt).toISOString(), rows }
   }
+  const parts = openStateParts()
   const one = '/_armature/snapshots/{name}'
   return [
     {
@@ -207,8 +214,14 @@ function stateRoutes(states: States): readonly ControlRoute[] {
       path: `${one}/content`,
       action: `${controlNamespace}snapshots/import/action`,
       body: StateContent,
-      run: ({ content }, { name = '' }) =>
-        shown(states.write(name, Buffer.from(content, 'base64'))),
+      run(body, { name = '' }) {
+        const content = Buffer.from(body.content, 'base64')
+        const { at = 0, total = content.length } = body
+        const whole = parts.take(name, { content, at, total })
+        return whole === undefined
+          ? { name, bytes: at + content.length }
+          : shown(states.write(name, whole))
+      },
     }),
     {
       method: 'POST',

@@ -1,7 +1,8 @@
 /** States of an installation are kept and brought back while it runs: on both stores, with engines, across kills. */
 
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -325,6 +326,15 @@ test('what is no state, another’s, or not there is refused, and nothing change
   }
   const own = await server.cli(['snapshot', 'export', 'initial', join(server.home, 'x.state')])
   assert.equal(own.code, 0, own.error)
+  // Larger than a body: it comes in parts.
+  const large = join(server.home, 'large.state')
+  const bytes = randomBytes(5 * 1024 * 1024)
+  writeFileSync(large, bytes)
+  const taken = await server.cli(['snapshot', 'import', 'large', large])
+  assert.equal(taken.code, 0, taken.error)
+  await server.cli(['snapshot', 'export', 'large', large])
+  assert.ok(readFileSync(large).equals(bytes))
+  await server.cli(['snapshot', 'delete', 'large'])
   const back = await server.cli(['snapshot', 'import', 'again', join(server.home, 'x.state')])
   assert.equal(back.code, 0, back.error)
   assert.equal((await server.cli(['snapshot', 'restore', 'again'])).code, 0)

@@ -6,6 +6,9 @@ import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
 import { snapshotPath } from '../../snapshots.ts'
 
+/** A body has 4 MB at most, and base64 takes a third more. */
+const partBytes = 2 * 1024 * 1024
+
 export const command: Command = defineCommand({
   name: 'snapshot import',
   summary: 'Take a saved state from a file; `snapshot restore` brings it back',
@@ -17,10 +20,15 @@ export const command: Command = defineCommand({
   examples: ['snapshot import before before.state'],
   async run(context, values) {
     const { client } = context.connect(values)
-    const content = readFileSync(values.file).toString('base64')
+    const state = readFileSync(values.file)
     const path = `${snapshotPath(values.name)}/content`
-    const { body } = await client.request('PUT', path, { body: { content } })
-    printRecord(context.terminal, body)
+    let answered: unknown
+    for (let at = 0; at === 0 || at < state.length; at += partBytes) {
+      const content = state.subarray(at, at + partBytes).toString('base64')
+      const part = { content, at, total: state.length }
+      answered = (await client.request('PUT', path, { body: part })).body
+    }
+    printRecord(context.terminal, answered)
     return 0
   },
 })
