@@ -4,7 +4,7 @@
  * runs its sources, which need a newer Node; on an older host it starts the one that `npm ci` brought along.
  */
 
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
 import module from 'node:module'
 import { constants as system } from 'node:os'
@@ -49,18 +49,39 @@ function refuse(advice) {
 }
 
 /**
- * npm passes a signal to the shell that it started us in, and the shell dies without passing it on. So below npm, whose
- * shell is gone is to stop, in the same way as by a signal.
+ * npm starts us in a shell. It passes SIGTERM to the shell, which dies without passing it on. By other signals npm itself
+ * dies, and the shell waits for us. So we stop, as by a signal, when either of them is gone.
  */
 function stopWithoutParent(stop) {
   if (process.env.npm_lifecycle_event === undefined || process.platform === 'win32') return
   const parent = process.ppid
+  const npm = npmAbove(parent)
   const look = setInterval(() => {
-    if (process.ppid === parent) return
+    if (process.ppid === parent && (npm === undefined || isAlive(npm))) return
     clearInterval(look)
     stop()
   }, 250)
   look.unref()
+}
+
+/** The process above the shell that is our parent. Undefined where npm started us without a shell, or cannot be found. */
+function npmAbove(parent) {
+  const words = ['-o', 'ppid=,comm=', '-p', String(parent)]
+  const { stdout } = spawnSync('ps', words, {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const [, above, name = ''] = /^\s*(\d+)\s+(\S+)/.exec(stdout ?? '') ?? []
+  return name.endsWith('sh') && Number(above) > 1 ? Number(above) : undefined
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return error.code === 'EPERM'
+  }
 }
 
 /** This Node will do: no second process. */

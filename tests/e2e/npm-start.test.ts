@@ -6,6 +6,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { isLong } from '../long.ts'
 import { freshHome } from './installation.ts'
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
@@ -24,24 +25,37 @@ function isAlive(pid: number): boolean {
   }
 }
 
-test('npm start ends its server when npm is told to end', {
-  skip: process.platform === 'win32' ? 'signals are those of POSIX' : false,
-}, async () => {
+const signals = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL'] as const
+for (const signal of isLong ? signals : signals.slice(0, 1)) {
+  test(
+    `npm start ends its server when npm gets ${signal}`,
+    {
+      skip: process.platform === 'win32' ? 'signals are those of POSIX' : false,
+      timeout: 120_000,
+    },
+    () => startAndSignal(signal),
+  )
+}
+
+async function startAndSignal(signal: NodeJS.Signals): Promise<void> {
   const home = freshHome()
   try {
     const npm = spawn('npm', ['start', '--', '--port', '0'], {
       cwd: checkout,
       env: { ...process.env, ARMATURE_HOME: home, ARMATURE_CONTAINERS: 'simulated' },
       stdio: 'ignore',
+      detached: true,
     })
     const running = join(home, 'running.json')
     await until(() => existsSync(running) || npm.exitCode !== null)
     const { pid } = JSON.parse(readFileSync(running, 'utf8')) as { readonly pid: number }
     assert.ok(isAlive(pid))
-    npm.kill('SIGTERM')
+    // A terminal sends it to the whole group, and npm counts on that.
+    if (signal === 'SIGINT') process.kill(-(npm.pid ?? 0), signal)
+    else npm.kill(signal)
     await until(() => !isAlive(pid))
     assert.equal(existsSync(running), false, 'it was stopped in order')
   } finally {
     rmSync(home, { recursive: true, force: true })
   }
-})
+}
