@@ -55,8 +55,12 @@ function refuse(advice) {
 function stopWithoutParent(stop) {
   if (process.env.npm_lifecycle_event === undefined || process.platform === 'win32') return
   const parent = process.ppid
-  const npm = npmAbove(parent)
+  // Looked for after the start, so that short commands do without.
+  let npm
+  let isSought = false
   const look = setInterval(() => {
+    if (!isSought) npm = npmAbove(parent)
+    isSought = true
     if (process.ppid === parent && (npm === undefined || isAlive(npm))) return
     clearInterval(look)
     stop()
