@@ -176,6 +176,66 @@ test('keys are invented once for a resource, and sealed; a resource made anew ha
   assert.equal(other.code, 'MethodNotAllowed')
 })
 
+test('lists of keys are lists where the real ones are, and what they tell is told by no output', async () => {
+  await using started = await startDeployments({ generic: true })
+  const read = {
+    query: ['Search/searchServices', 'listQueryKeys', '.value[0].key'],
+    store: ['AppConfiguration/configurationStores', 'listKeys', '.value[2].connectionString'],
+    owner: ['Devices/provisioningServices', 'listKeys', '.value[0].primaryKey'],
+    code: ['Web/sites/functions', 'listKeys', '.default'],
+    address: ['Web/sites/functions', 'listSecrets', '.trigger_url'],
+    sas: ['Storage/storageAccounts', 'listAccountSas', '.accountSasToken'],
+    document: [
+      'DocumentDB/databaseAccounts',
+      'listConnectionStrings',
+      '.connectionStrings[0].connectionString',
+    ],
+  } as const
+  const types = [...new Set(Object.values(read).map(([type]) => type))]
+  const nameOf = (type: string): string => (type.split('/').length > 2 ? 'one/two' : 'one')
+  const resources = ['Web/sites', ...types].map((type) => ({
+    type: `Vendor.${type}`,
+    apiVersion: '2020-01-01',
+    name: nameOf(type),
+  }))
+  const whole = resources.map((one) =>
+    one.type.endsWith('functions')
+      ? { ...one, dependsOn: ["[resourceId('Vendor.Web/sites', 'one')]"] }
+      : one,
+  )
+  const idOf = (type: string): string =>
+    `resourceId('Vendor.${type}', ${nameOf(type)
+      .split('/')
+      .map((name) => `'${name}'`)
+      .join(', ')})`
+  const outputs = Object.fromEntries(
+    Object.entries(read).map(([name, [type, action, rest]]) => [
+      name,
+      { type: 'string', value: `[${action}(${idOf(type)}, '2020-01-01')${rest}]` },
+    ]),
+  )
+  const links = {
+    link: {
+      type: 'string',
+      value:
+        "[listConsentLinks(resourceId('Vendor.Web/connections', 'c'), '2020-01-01').value[0].link]",
+    },
+  }
+  const connection = { type: 'Vendor.Web/connections', apiVersion: '2020-01-01', name: 'c' }
+  const template = templateFor([...whole, connection], { outputs: { ...outputs, ...links } })
+  const path = `${group}/providers/Vendor.Resources/deployments/lists`
+  await started.call('PUT', path, { properties: { mode: 'Incremental', template } })
+  await started.settle()
+  const { properties } = json(await started.call('GET', path))
+  assert.equal(properties.provisioningState, 'Succeeded', JSON.stringify(properties.error))
+  for (const name of Object.keys(read)) {
+    assert.deepEqual(properties.outputs[name], { type: 'String' }, name)
+  }
+  assert.match(properties.outputs.link.value, /^https:\/\/consent\./)
+  const secret = json(await started.call('POST', `${path}/listOutputsWithSecureValues`))
+  assert.match(JSON.stringify(secret), /Endpoint=https:\/\/one\.azconfig\./)
+})
+
 test('what templates read and no body gives is computed, and stays what the body gives', async () => {
   await using started = await startDeployments({ generic: true })
   const { call } = started

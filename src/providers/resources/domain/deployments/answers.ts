@@ -14,7 +14,8 @@ const roundsMax = 20
 const charactersMax = 8 * 1024 * 1024
 
 /** Answers of these are secrets by their very name. */
-const secretAction = /^list(.*keys?|.*secrets?|.*credentials?|.*tokens?|.*securevalues)$/i
+const secretAction =
+  /^list(.*keys?|.*secrets?|.*credentials?|.*tokens?|.*sas|.*connectionstrings?|.*securevalues)$/i
 
 export interface Asking {
   readonly caller: Caller
