@@ -2,12 +2,15 @@
 
 import { execFile } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { createPostgresEngine } from '../../src/engines/databases/postgres/postgres-engine.ts'
 import { openWay } from '../../src/outbound/testing/ways.ts'
 import { figureRow } from '../harness/measure-figures.ts'
 import type { Measuring } from '../harness/measure-load.ts'
+import { readFigures } from '../harness/process-figures.ts'
 import type { FigureRow } from '../harness/results.ts'
 import { contentOf, type Pair, run } from './servers.ts'
 
@@ -160,12 +163,24 @@ const tools: readonly Tool[] = [
   },
 ]
 
+/** Of both servers and the tools so far, in seconds; not of this process itself, which only looks. */
+function processorSeconds(): number {
+  const { user, system } = process.cpuUsage()
+  const all = readFigures(process.pid)?.cpuMicroseconds ?? Number.NaN
+  return (all - user - system) / 1e6
+}
+
+/** Processes that have ended are counted once their parents have taken note of it. */
+const settleMilliseconds = 300
+
 export async function measureOffline(
   name: string,
   shape: Shape,
   pair: Pair,
   measuring: Measuring,
 ): Promise<readonly FigureRow[]> {
+  // As the launcher of an installation does.
+  enableCompileCache(join(measuring.dataFolder, 'compiled'))
   const folder = join(measuring.dataFolder, 'migrations')
   mkdirSync(folder, { recursive: true })
   measuring.progress(`${name}: making ${shape.name}`)
@@ -177,6 +192,7 @@ export async function measureOffline(
   const wanted = await contentOf(pair.source, database)
   await run(pair.target, 'postgres', [`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`])
   const seconds = new Map<string, number[]>(tools.map((tool) => [tool.name, []]))
+  const processors = new Map<string, number[]>(tools.map((tool) => [tool.name, []]))
   // Nobody's figure: the first copy into a new server pays for the files of its log.
   const floorTool = tools.find((tool) => tool.name === floorName)
   await floorTool?.copy(pair, folder)
@@ -189,9 +205,12 @@ export async function measureOffline(
         `DROP DATABASE IF EXISTS ${database} WITH (FORCE)`,
         'CHECKPOINT',
       ])
+      const before = processorSeconds()
       const started = process.hrtime.bigint()
       await tool.copy(pair, folder)
       const took = Number(process.hrtime.bigint() - started) / 1e9
+      await sleep(settleMilliseconds)
+      processors.get(tool.name)?.push(processorSeconds() - before)
       if ((await contentOf(pair.target, database)) !== wanted) {
         throw new Error(`${tool.name} did not copy everything`)
       }
@@ -200,14 +219,15 @@ export async function measureOffline(
     }
   }
   rmSync(folder, { recursive: true, force: true })
-  const floor = seconds.get(floorName) ?? []
-  return tools.map((tool) =>
-    figureRow({
-      figure: `${shape.name}, seconds`,
-      contestant: tool.name,
-      values: seconds.get(tool.name) ?? [],
-      digits: 2,
-      to: floor,
-    }),
-  )
+  const rows = (figure: string, taken: ReadonlyMap<string, number[]>): readonly FigureRow[] =>
+    tools.map((tool) =>
+      figureRow({
+        figure: `${shape.name}, ${figure}`,
+        contestant: tool.name,
+        values: taken.get(tool.name) ?? [],
+        digits: 2,
+        to: taken.get(floorName) ?? [],
+      }),
+    )
+  return [...rows('seconds', seconds), ...rows('seconds of processors', processors)]
 }

@@ -8,7 +8,7 @@ import { openWay } from '../../src/outbound/testing/ways.ts'
 import { figureRow } from '../harness/measure-figures.ts'
 import type { Measuring } from '../harness/measure-load.ts'
 import type { FigureRow } from '../harness/results.ts'
-import { contentOf, type Pair, run } from './servers.ts'
+import { contentOf, openAsApplication, type Pair, run } from './servers.ts'
 
 const database = 'bank'
 const scale = 5
@@ -24,6 +24,7 @@ export async function measureOnline(
   const folder = join(measuring.dataFolder, 'migrations-online')
   mkdirSync(folder, { recursive: true })
   const pauses: number[] = []
+  const seen: number[] = []
   const lags: number[] = []
   const rates: number[] = []
   const backlogs: number[] = []
@@ -45,7 +46,10 @@ export async function measureOnline(
     )
     const ended = new Promise((done) => load.once('exit', done))
     try {
-      const one = await migrate(pair, join(folder, String(round)))
+      const succeeded = Promise.withResolvers<void>()
+      const application = pauseOfApplication(pair, succeeded.promise)
+      const one = await migrate(pair, join(folder, String(round)), succeeded.resolve)
+      seen.push(await application)
       // The fence has ended the load, so both sides stand still.
       await ended
       if ((await contentOf(pair.source, database)) !== (await contentOf(pair.target, database))) {
@@ -55,7 +59,9 @@ export async function measureOnline(
       lags.push(one.lagSeconds)
       rates.push(one.changesPerSecond)
       backlogs.push(one.bytesBehindMax / 1024)
-      measuring.progress(`${name}: online: paused ${one.pauseMilliseconds} ms`)
+      measuring.progress(
+        `${name}: online: paused ${one.pauseMilliseconds} ms, ${seen.at(-1)} ms for an application`,
+      )
     } finally {
       load.kill()
     }
@@ -65,10 +71,38 @@ export async function measureOnline(
     figureRow({ figure, contestant: 'Armature', values, digits })
   return [
     row(`cutover at ${transactionsPerSecond} transactions a second, pause in ms`, pauses, 0),
+    row(
+      'the same as an application sees it, from its last commit at the source to its first at the target',
+      seen,
+      0,
+    ),
     row('largest lag seen, seconds', lags, 2),
     row('largest backlog seen, KiB of log', backlogs, 0),
     row('row changes applied a second', rates, 0),
   ]
+}
+
+const stepMilliseconds = 3
+/** Changes no content, but is a write. */
+const write = 'UPDATE public.pgbench_tellers SET filler = filler WHERE tid = 1'
+
+/** An application that writes at the source until it is refused, and at the target from when the migration is told to be done. */
+async function pauseOfApplication(pair: Pair, succeeded: Promise<void>): Promise<number> {
+  let last = Date.now()
+  try {
+    await using source = await openAsApplication(pair.source, database)
+    for (;;) {
+      await source.run(write)
+      last = Date.now()
+      await new Promise((done) => setTimeout(done, stepMilliseconds))
+    }
+  } catch {
+    // It is shut out.
+  }
+  await succeeded
+  await using target = await openAsApplication(pair.target, database)
+  await target.run(write)
+  return Date.now() - last
 }
 
 interface Online {
@@ -78,7 +112,7 @@ interface Online {
   readonly changesPerSecond: number
 }
 
-async function migrate(pair: Pair, folder: string): Promise<Online> {
+async function migrate(pair: Pair, folder: string, onSuccess: () => void): Promise<Online> {
   const engine = createPostgresEngine({
     clock: { now: () => Date.now() },
     outbound: openWay,
@@ -111,6 +145,7 @@ async function migrate(pair: Pair, folder: string): Promise<Online> {
   for (;;) {
     const observed = await engine.observe('online')
     const [one] = observed.databases
+    if (one?.phase === 'succeeded') onSuccess()
     if (observed.worker === 'lost') throw new Error('the worker was lost')
     if (observed.worker === 'ended') {
       if (one?.phase !== 'succeeded') throw new Error(one?.message ?? 'nothing was copied')
@@ -131,6 +166,6 @@ async function migrate(pair: Pair, folder: string): Promise<Online> {
         await engine.cutover('online', [database])
       }
     }
-    await new Promise((done) => setTimeout(done, 50))
+    await new Promise((done) => setTimeout(done, asked ? 10 : 50))
   }
 }

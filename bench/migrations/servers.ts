@@ -31,6 +31,13 @@ function open(server: TestServer, database: string): Promise<Session> {
   return connect({ address, password, outbound: openWay }, { database, applicationName: 'bench' })
 }
 
+/** As the settings of the database have it, which the engine's own sessions do not heed. */
+export async function openAsApplication(server: TestServer, database: string): Promise<Session> {
+  const session = await open(server, database)
+  await session.run('RESET default_transaction_read_only')
+  return session
+}
+
 export async function run(
   server: TestServer,
   database: string,

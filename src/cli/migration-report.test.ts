@@ -35,3 +35,13 @@ test('names and words of the source stand in code spans', () => {
     assert.doesNotMatch(outside, /evil|hidden|Verified|<|!|\[|a\|b/, text)
   }
 })
+
+test('what was compared of a table stands beside what was copied of it', () => {
+  const compared = { how: 'checksums', rows: 7, milliseconds: 1500 }
+  const tables = [{ name: 'public.a', rows: 7, bytes: 70, milliseconds: 250, compared }]
+  const page = reportPage({ name: 'm', databases: [{ name: 'd', tables }] })
+  assert.ok(
+    page.includes('| `public.a` | 7 | 70 | 0.250 s | checksums: 7 rows | 1.500 s |'),
+    page.join('\n'),
+  )
+})

@@ -1579,6 +1579,11 @@ export interface Operations {
           readonly rows: number
           readonly bytes: number
           readonly milliseconds: number
+          readonly compared?: {
+            readonly how: string
+            readonly rows: number
+            readonly milliseconds: number
+          }
         })[]
         readonly tablesNotShown: number
       })[]

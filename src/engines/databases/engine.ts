@@ -350,6 +350,17 @@ export interface ReportedTable {
   /** Bytes of its rows on the wire. */
   readonly bytes: number
   readonly milliseconds: number
+  /** Absent where it was not compared. */
+  readonly compared?: Omit<ComparedTable, 'name'>
+}
+
+export interface ComparedTable {
+  readonly name: string
+  readonly how: Verification
+  /** The same at both ends, as all that was compared. */
+  readonly rows: number
+  /** Small tables are compared together, and each has its share. */
+  readonly milliseconds: number
 }
 
 /** The result of one database; complete when it has ended. */

@@ -67,6 +67,14 @@ function verifiedIn(database: unknown): string {
   return `${textOf(verified, 'how')}: ${numberAt(verified, 'tables')} tables, ${numberAt(verified, 'rows')} rows`
 }
 
+/** What was compared of a table, and in what time. */
+function comparedIn(table: unknown): readonly [string, string] {
+  const compared = isJsonObject(table) ? table['compared'] : undefined
+  if (compared === undefined) return ['', '']
+  const what = `${textOf(compared, 'how')}: ${numberAt(compared, 'rows')} rows`
+  return [what, milliseconds(numberAt(compared, 'milliseconds'))]
+}
+
 function sectionOf(database: unknown): readonly string[] {
   const leftOut = listOf(database, 'leftOut')
   const hidden = numberAt(database, 'tablesNotShown')
@@ -80,14 +88,15 @@ function sectionOf(database: unknown): readonly string[] {
     ...(leftOut.length === 0 ? [] : ['', 'Left out:', '']),
     ...leftOut.map((one) => `- ${cell(String(one))}`),
     '',
-    '| table | rows | bytes | time |',
-    '| ----- | ---: | ----: | ---: |',
+    '| table | rows | bytes | time | compared | time |',
+    '| ----- | ---: | ----: | ---: | -------- | ---: |',
     ...listOf(database, 'tables').map((table) =>
       row([
         cell(textOf(table, 'name')),
         String(numberAt(table, 'rows')),
         String(numberAt(table, 'bytes')),
         milliseconds(numberAt(table, 'milliseconds')),
+        ...comparedIn(table),
       ]),
     ),
     ...(hidden === 0 ? [] : ['', `${hidden} smaller tables are not shown.`]),

@@ -55,6 +55,8 @@ const connectMilliseconds = 10_000
  * must be written the way it is read (dates, floats, money). Settings that this version lacks are left out.
  */
 const settings: Readonly<Record<string, string>> = {
+  // Queries of the catalogs are long and soon done: compiling them costs more than they do.
+  jit: 'off',
   statement_timeout: '0',
   idle_in_transaction_session_timeout: '0',
   idle_session_timeout: '0',

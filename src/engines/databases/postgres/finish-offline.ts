@@ -9,12 +9,11 @@ import {
   openSource,
   openTarget,
   openTargetServer,
-  tell,
 } from './database-task.ts'
 import { carryPublications } from './publications.ts'
 import { StructureWatch, unlike } from './structure.ts'
 import { finishTargetDatabase } from './target-database.ts'
-import { verifyDatabase } from './verify.ts'
+import { Comparison } from './verify.ts'
 
 /** The user has stopped writing, as offline requires; a difference in the comparison shows otherwise. */
 export async function finishOffline(task: DatabaseTask): Promise<void> {
@@ -31,11 +30,12 @@ export async function finishOffline(task: DatabaseTask): Promise<void> {
       `${unlike(lines)} Nothing may be altered at the source while it is copied offline: start it anew.`,
     )
   }
-  const compared = await Promise.all([
-    verifyDatabase(task, task.spec.verify),
+  await using comparison = await Comparison.open(task, source)
+  await Promise.all([
+    comparison.compare(() => true),
     task.spec.analyze ? target.run('ANALYZE') : undefined,
   ])
-  tell(task, { verified: { how: task.spec.verify, ...compared[0] } })
+  comparison.record()
   await complete(task, source, target, server)
 }
 

@@ -74,7 +74,12 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
   if (online) await requireReach(task, server)
   if (online && !task.spec.setUpReplication) requireIdentities(await readTables(source))
   await requireRoom(task, source, server)
-  await makeTargetDatabase(task, source, server)
+  const made = makeTargetDatabase(task, source, server)
+  // Online it comes after the publication, and in any case before the snapshot.
+  const recorded = online ? undefined : recordStructure(task, 'source')
+  // Neither is left under way when the other fails.
+  await Promise.allSettled([made, recorded])
+  await Promise.all([made, recorded])
   if (online) {
     // A user who may not create things in the server's database may do so inside.
     await using inside = await openTarget(task)
@@ -182,10 +187,7 @@ function schemaMessage(lacking: readonly string[]): string {
 
 async function takeSnapshot(task: DatabaseTask, source: Session): Promise<Snapshot> {
   const { spec } = task
-  if (spec.mode === 'offline') {
-    await recordStructure(task, 'source')
-    return exportSnapshot(await openSource(task))
-  }
+  if (spec.mode === 'offline') return exportSnapshot(await openSource(task))
   if (spec.setUpReplication) await setIdentities(task, source)
   const tables = await readTables(source)
   requireIdentities(tables)

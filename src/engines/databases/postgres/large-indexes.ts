@@ -134,9 +134,10 @@ export class LargeIndexes implements AsyncDisposable {
   async #finish(): Promise<void> {
     while (this.#working.length > 0) await Promise.all(this.#working)
     if (this.#failure !== undefined) throw this.#failure
+    const keys = [...this.#byTable.values()].flat().filter(({ key }) => key !== null)
+    if (keys.length === 0) return
     await using target = await openTarget(this.#task)
-    for (const one of [...this.#byTable.values()].flat()) {
-      if (one.key === null) continue
+    for (const one of keys) {
       const table = `${quoteName(one.schema)}.${quoteName(one.table_name)}`
       const name = quoteName(one.name)
       await run(

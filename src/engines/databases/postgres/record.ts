@@ -7,6 +7,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { replaceFile } from '#files/replace-file.ts'
 import type {
+  ComparedTable,
   DatabasePhase,
   MigrationSpec,
   ObservedDatabase,
@@ -174,11 +175,11 @@ export class RecordFolder {
     this.write('worker.json', process, false)
   }
 
-  readTables(name: string): readonly ReportedTable[] {
-    return this.read<readonly ReportedTable[]>(name) ?? []
+  readTables<T extends ComparedTable | ReportedTable>(name: string): readonly T[] {
+    return this.read<readonly T[]>(name) ?? []
   }
 
-  writeTables(name: string, tables: readonly ReportedTable[]): void {
+  writeTables(name: string, tables: readonly (ComparedTable | ReportedTable)[]): void {
     this.write(name, tables, false)
   }
 

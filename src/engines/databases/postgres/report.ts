@@ -1,10 +1,16 @@
 /** What has come of a migration, from its folder alone: kept by whoever asked for it after the folder is gone. */
 
-import { type DatabaseReport, type ReportedTable, reportedTablesMax } from '../engine.ts'
+import {
+  type ComparedTable,
+  type DatabaseReport,
+  type ReportedTable,
+  reportedTablesMax,
+} from '../engine.ts'
 import type { DatabaseTask } from './database-task.ts'
 import { RecordFolder } from './record.ts'
 
 const fileOf = (index: number): string => `copied-${index}.json`
+const comparedFileOf = (index: number): string => `compared-${index}.json`
 
 /** Once all tables of a database are copied. Larger than what is told four times a second. */
 export function recordCopied(
@@ -14,11 +20,36 @@ export function recordCopied(
   new RecordFolder(folder).writeTables(fileOf(index), tables)
 }
 
+export function recordCompared(
+  { folder, index }: Pick<DatabaseTask, 'folder' | 'index'>,
+  tables: readonly ComparedTable[],
+): void {
+  new RecordFolder(folder).writeTables(comparedFileOf(index), tables)
+}
+
+/** What was copied of each table, with what was compared of it; those that came later too. */
+function tablesOf(folder: RecordFolder, index: number): readonly ReportedTable[] {
+  const copied = folder.readTables<ReportedTable>(fileOf(index))
+  const compared = new Map(
+    folder.readTables<ComparedTable>(comparedFileOf(index)).map((one) => [one.name, one]),
+  )
+  const known = new Set(copied.map(({ name }) => name))
+  const later = [...compared.values()]
+    .filter(({ name }) => !known.has(name))
+    .map(({ name, rows }): ReportedTable => ({ name, rows, bytes: 0, milliseconds: 0 }))
+  return [...copied, ...later].map((table) => {
+    const found = compared.get(table.name)
+    if (found === undefined) return table
+    const { how, rows, milliseconds } = found
+    return { ...table, compared: { how, rows, milliseconds } }
+  })
+}
+
 export function reportOf(folder: RecordFolder): readonly DatabaseReport[] {
   const databases = folder.readState()?.databases ?? []
   let room = reportedTablesMax
   return databases.map(({ observed, leftOut, setAside }, index) => {
-    const all = folder.readTables(fileOf(index))
+    const all = tablesOf(folder, index)
     const tables = all.slice(0, room)
     room -= tables.length
     return {

@@ -1,8 +1,10 @@
 /** Compares a database on both sides, table by table. Says the first differences; changes nothing. */
 
-import { DatabaseEngineError, type Verification } from '../engine.ts'
+import { type ComparedTable, DatabaseEngineError, type Verification } from '../engine.ts'
 import { readTables, type SourceTable } from './catalog.ts'
-import { type DatabaseTask, openSource, openTarget } from './database-task.ts'
+import type { Session } from './connect.ts'
+import { type DatabaseTask, openSource, openTarget, tell } from './database-task.ts'
+import { recordCompared } from './report.ts'
 
 interface Fingerprint {
   readonly rows: string
@@ -15,23 +17,116 @@ const tablesAtOnce = 50
 /** Above this a table is asked about alone, so that the pairs of sessions share the work. */
 const smallBytes = 8 * 1024 * 1024
 
-/**
- * Both sides must stand still, or `snapshot` must be the one that was copied. The rows compared; throws
- * `refused` when the sides differ.
- */
-export async function verifyDatabase(
-  task: DatabaseTask,
-  how: Verification,
-  snapshot?: string,
-): Promise<{ readonly tables: number; readonly rows: number }> {
-  if (how === 'none') return { tables: 0, rows: 0 }
-  await using first = await openSource(task)
-  const begin = async (session: typeof first): Promise<void> => {
-    await session.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    if (snapshot !== undefined) await session.run(`SET TRANSACTION SNAPSHOT '${snapshot}'`)
+interface Sides {
+  readonly source: Session
+  readonly target: Session
+}
+
+/** Opened ahead of the moment in which nobody may write, so that this moment is short. Both sides must stand still then. */
+export class Comparison implements AsyncDisposable {
+  /** All of the source, those too that are not compared. */
+  readonly tables: readonly SourceTable[]
+  readonly #task: DatabaseTask
+  readonly #how: Verification
+  readonly #sides: readonly Sides[]
+  readonly #opened: AsyncDisposableStack
+  readonly #compared: ComparedTable[] = []
+
+  static async open(task: DatabaseTask, source: Session): Promise<Comparison> {
+    await using opening = new AsyncDisposableStack()
+    const tables = await readTables(source)
+    const how = task.spec.verify
+    const count = how === 'none' ? 0 : Math.min(task.spec.tablesAtOnce, Math.max(1, tables.length))
+    const sides = await Promise.all(
+      Array.from({ length: count }, async () => ({
+        source: opening.use(await openSource(task)),
+        target: opening.use(await openTarget(task)),
+      })),
+    )
+    return new Comparison({ task, tables, sides, opened: opening.move() })
   }
-  await begin(first)
-  const tables = (await readTables(first)).filter(({ condition }) => condition === undefined)
+
+  private constructor(given: {
+    readonly task: DatabaseTask
+    readonly tables: readonly SourceTable[]
+    readonly sides: readonly Sides[]
+    readonly opened: AsyncDisposableStack
+  }) {
+    this.tables = given.tables
+    this.#task = given.task
+    this.#how = given.task.spec.verify
+    this.#sides = given.sides
+    this.#opened = given.opened
+  }
+
+  /** Throws `refused` when the sides differ in one of these tables. */
+  async compare(isMeant: (table: SourceTable) => boolean): Promise<void> {
+    const how = this.#how
+    if (how === 'none') return
+    const queue = inTurns(
+      this.tables.filter((table) => table.condition === undefined && isMeant(table)),
+    )
+    if (queue.length === 0) return
+    const differences: string[] = []
+    const work = async ({ source, target }: Sides): Promise<void> => {
+      await source.run('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY')
+      for (let some = queue.shift(); some !== undefined; some = queue.shift()) {
+        this.#task.signal.throwIfAborted()
+        differences.push(...(await this.#compareSome(some, how, { source, target })))
+      }
+      await source.run('COMMIT')
+    }
+    await Promise.all(this.#sides.map(work))
+    if (differences.length === 0) return
+    const more =
+      differences.length > differencesMax ? ` and ${differences.length - differencesMax} more` : ''
+    throw new DatabaseEngineError(
+      'refused',
+      `The copy is not what the source has: ${differences.slice(0, differencesMax).join('; ')}${more}.`,
+    )
+  }
+
+  async #compareSome(
+    some: readonly SourceTable[],
+    how: Exclude<Verification, 'none'>,
+    { source, target }: Sides,
+  ): Promise<readonly string[]> {
+    const text = some
+      .map((table, index) => `SELECT ${index} AS i, ${fingerprintOf(table, how)}`)
+      .join(' UNION ALL ')
+    const query = `${text} ORDER BY 1`
+    const began = this.#task.clock.now()
+    const [left, right] = await Promise.all([
+      source.rows<Fingerprint>(query),
+      target.rows<Fingerprint>(query),
+    ])
+    const share = Math.round((this.#task.clock.now() - began) / some.length)
+    return some.flatMap(({ name, schema, table }, index) => {
+      const [one, other] = [left[index], right[index]]
+      const rows = Number(one?.rows ?? 0)
+      this.#compared.push({ name: `${schema}.${table}`, how, rows, milliseconds: share })
+      if (one?.rows === other?.rows && one?.checksum === other?.checksum) return []
+      return one?.rows === other?.rows
+        ? [`${name} differs in content`]
+        : [`${name} has ${one?.rows} rows at the source and ${other?.rows} at the target`]
+    })
+  }
+
+  /** Once all is compared. */
+  record(): void {
+    const compared = this.#compared
+    const rows = compared.reduce((sum, table) => sum + table.rows, 0)
+    recordCompared(this.#task, compared)
+    tell(this.#task, { verified: { how: this.#how, tables: compared.length, rows } })
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#opened.disposeAsync()
+  }
+}
+
+/** Small tables together, and each large one alone. */
+function inTurns(tables: readonly SourceTable[]): SourceTable[][] {
   const queue: SourceTable[][] = []
   let open: SourceTable[] | undefined
   for (const table of tables) {
@@ -42,44 +137,7 @@ export async function verifyDatabase(
     open.push(table)
     if (table.bytes > smallBytes) open = undefined
   }
-  const differences: string[] = []
-  let rows = 0
-  const work = async (): Promise<void> => {
-    await using source = await openSource(task)
-    await using target = await openTarget(task)
-    await begin(source)
-    for (let some = queue.shift(); some !== undefined; some = queue.shift()) {
-      task.signal.throwIfAborted()
-      const text = some
-        .map((table, index) => `SELECT ${index} AS i, ${fingerprintOf(table, how)}`)
-        .join(' UNION ALL ')
-      const query = `${text} ORDER BY 1`
-      const [left, right] = await Promise.all([
-        source.rows<Fingerprint>(query),
-        target.rows<Fingerprint>(query),
-      ])
-      for (const [index, { name }] of some.entries()) {
-        const [one, other] = [left[index], right[index]]
-        rows += Number(one?.rows ?? 0)
-        if (one?.rows === other?.rows && one?.checksum === other?.checksum) continue
-        differences.push(
-          one?.rows === other?.rows
-            ? `${name} differs in content`
-            : `${name} has ${one?.rows} rows at the source and ${other?.rows} at the target`,
-        )
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(task.spec.tablesAtOnce, queue.length) }, work))
-  if (differences.length > 0) {
-    const more =
-      differences.length > differencesMax ? ` and ${differences.length - differencesMax} more` : ''
-    throw new DatabaseEngineError(
-      'refused',
-      `The copy is not what the source has: ${differences.slice(0, differencesMax).join('; ')}${more}.`,
-    )
-  }
-  return { tables: tables.length, rows }
+  return queue
 }
 
 /**

@@ -216,6 +216,14 @@ describe('migrations', () => {
     const { body: report } = await w.call('GET', `${at('offline')}/report`)
     const [of] = report.databases
     assert.deepEqual([report.state, of.name, of.outcome], ['Succeeded', 'moved', 'succeeded'])
+    type Told = { name: string; rows: number; compared: { how: string; rows: number } }
+    assert.deepEqual(
+      of.tables.map(({ name, compared }: Told) => [name, compared.how, compared.rows]).toSorted(),
+      [
+        ['public.child', 'counts', 500],
+        ['public.parent', 'counts', 500],
+      ],
+    )
     assert.ok(of.tables.length > 0 && of.verified.tables === of.tables.length)
     await refused(w.call('POST', `${at('offline')}/catchUp`, {}), 'MigrationStateConflict', 409)
     await refused(

@@ -30,7 +30,19 @@ const databaseShape = Type.Object({
   leftOut: Type.Array(Type.String({ description: 'What did not come along, and why.' })),
   message: Type.String(),
   tables: Type.Array(
-    Type.Object({ name: Type.String(), rows: count, bytes: count, milliseconds: count }),
+    Type.Object({
+      name: Type.String(),
+      rows: count,
+      bytes: count,
+      milliseconds: count,
+      compared: Type.Optional(
+        Type.Object({
+          how: Type.String({ description: '`counts` or `checksums`, the same at both ends.' }),
+          rows: count,
+          milliseconds: count,
+        }),
+      ),
+    }),
   ),
   tablesNotShown: count,
 })
