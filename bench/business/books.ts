@@ -58,7 +58,7 @@ function caller(origin: string, headers: Readonly<Record<string, string>>): Call
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
-    if (answer.status === expects) return JSON.parse(answer.body)
+    if (answer.status === expects) return answer.body === '' ? {} : JSON.parse(answer.body)
     throw new Error(`${method} ${path}: ${answer.status} ${answer.body}`)
   }
 }
@@ -70,9 +70,22 @@ const nestedMax = 1_000
 
 const manyOf = (count: number, line: object): object[] => Array.from({ length: count }, () => line)
 
-export async function openArmature(place: Place, forServer: ForServer): Promise<Books> {
+interface OnStore {
+  readonly name: string
+  /** A `postgres://` address; undefined is SQLite in the home. */
+  readonly store: string | undefined
+}
+
+const onSqlite: OnStore = { name: 'Armature', store: undefined }
+
+export async function openArmature(
+  place: Place,
+  forServer: ForServer,
+  { name, store }: OnStore = onSqlite,
+): Promise<Books> {
   const given = commandOf(place)
-  const child = new Child({ ...given, command: forServer(given.command) })
+  const environment = { ...given.environment, ...(store && { ARMATURE_STORE: store }) }
+  const child = new Child({ ...given, environment, command: forServer(given.command) })
   const { headers } = await waitForAccess(place, child)
   const call = caller(`${place.origin}/api/v2.0`, headers)
   const company = `companies(${(await call('POST', 'companies', { name: 'Bench' }, 201))['id']})`
@@ -100,8 +113,8 @@ export async function openArmature(place: Place, forServer: ForServer): Promise<
     salesInvoiceLines: manyOf(count, line),
   })
   return {
-    name: 'Armature',
-    note: 'token checked, caller authorized, every request; SQLite, flushed before the answer; item, tax and discount rules looked up',
+    name,
+    note: `token checked, caller authorized, every request; ${store === undefined ? 'SQLite' : 'PostgreSQL'}, flushed before the answer; item, tax and discount rules looked up`,
     calculates: true,
     documents,
     document,

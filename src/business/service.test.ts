@@ -115,6 +115,14 @@ for (const dialect of dialects) {
       'locationId',
     ]
 
+    await t.test('a POST needs a body', async () => {
+      const lines = `${company}/salesInvoices(${await newDocument('salesInvoices')})/salesInvoiceLines`
+      const refused = await call('POST', lines)
+      assert.equal(refused.status, 400, refused.body)
+      assert.match(refused.body ?? '', /needs a body/)
+      assert.deepEqual((await call('GET', lines)).json['value'], [])
+    })
+
     await t.test('create and get, every form', async () => {
       for (const [type, own] of [
         ['salesInvoice', ['invoiceDiscountAllocation', 'shipmentDate']],

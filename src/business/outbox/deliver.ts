@@ -5,6 +5,7 @@
  * entry; channels do.
  */
 
+import { ApiError } from '#kernel/error.ts'
 import type { Clock, Log, Timers } from '#kernel/ports.ts'
 import { findRow } from '#query/rows.ts'
 import type { Sql } from '#stores/store.ts'
@@ -207,8 +208,10 @@ async function outcomeOf(
     }
     return { isSent: true, note: await channel.send(entry, message) }
   } catch (error) {
-    const isExpected = error instanceof NotDelivered
-    const isFinal = isExpected && error.isFinal
+    // A document that is too much for a PDF is so the next time, too.
+    const isRefused = error instanceof ApiError
+    const isExpected = isRefused || error instanceof NotDelivered
+    const isFinal = isRefused || (error instanceof NotDelivered && error.isFinal)
     const note = isExpected ? error.message : 'this server could not send it; its log says why'
     const shown = { id, kind: entry.kind, attempts, isFinal, error: String(error) }
     if (isExpected) log.warn(shown, 'an entry of the outbox could not be sent')

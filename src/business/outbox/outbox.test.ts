@@ -5,6 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { silentLog } from '#kernel/ports.ts'
 import type { SqlRow } from '#stores/store.ts'
+import { refuse } from '../errors.ts'
 import { type BusinessFixture, dialects, openCompany } from '../testing/books.ts'
 import { pdfText } from '../testing/pdf-text.ts'
 import { NotDelivered, type Outbox, openOutbox } from './deliver.ts'
@@ -239,6 +240,14 @@ onBoth('what is refused for good is not tried again; faults are', async (company
   const other = await found()
   assert.equal(other?.['status'], 'Waiting')
   assert.doesNotMatch(String(other?.['last_error']), /secret/)
+  const large = await invoice(company)
+  await company.act('salesInvoices', large, 'postAndSend')
+  post.answers(() => Promise.reject(refuse.BadRequest({ reason: 'The document takes too much.' })))
+  const ofLarge = async () =>
+    (await entries(company)).find((entry) => entry['document_id'] === large)
+  await post.pass(minute)
+  await until(async () => (await ofLarge())?.['status'] === 'Failed')
+  assert.equal((await ofLarge())?.['last_error'], 'The document takes too much.')
 })
 
 onBoth(
