@@ -187,8 +187,9 @@ describe('PATCH', () => {
     await using t = await startPlane()
     const path = `/subscriptions/${subscription}/providers/Vendor.Sample/tagged/x`
     await t.call('PUT', path, { tags: { a: '1' }, properties: { title: 'one' } })
-    const tagged = await t.call('PATCH', path, { tags: { b: '2' } })
+    const tagged = await t.call('PATCH', path.replace(/x$/, 'X'), { tags: { b: '2' } })
     assert.deepEqual(json(tagged).tags, { b: '2' })
+    assert.equal(json(tagged).id, path, 'a PATCH spelled the name anew')
     assert.equal(json(tagged).properties.title, 'one')
     const titled = await t.call('PATCH', path, { properties: { title: 'two' } })
     assert.deepEqual(json(titled).tags, { b: '2' })

@@ -93,24 +93,49 @@ const published: typeof test | undefined = isLong ? test : undefined
 published?.(
   'pasted with the published command line: guides/clients.md',
   {
-    timeout: 300_000,
+    timeout: 600_000,
   },
   async (t) => {
     if (!requireOrSkip(t, isThere('az'), 'no az: `apt-get install azure-cli`')) return
+    if (!requireOrSkip(t, hasPostgres, howToGetPostgres)) return
+    await using server = await startPostgres({ fsync: false })
+    await using source = await startPostgres({ fsync: false })
+    const client = new pg.Client({ connectionString: source.url('postgres') })
+    await client.connect()
+    await client.query('create database shop')
+    await client.end()
+    const { username, password } = new URL(server.url('postgres'))
     const blocks = blocksOf('guides/clients.md')
     const prepare = blocks.find(({ text }) => text.includes('armature env'))
     assert.ok(prepare !== undefined)
     await paste(
-      startWith({ ...tls, ARMATURE_VENDOR_NAMESPACE: 'Microsoft', ARMATURE_VENDOR_BRAND: 'Azure' }),
+      startWith({
+        ...tls,
+        ARMATURE_VENDOR_NAMESPACE: 'Microsoft',
+        ARMATURE_VENDOR_BRAND: 'Azure',
+        ARMATURE_POSTGRES_SERVERS: `*=127.0.0.1:${server.port}`,
+      }),
       [prepare, ...blocks.filter(({ word }) => word === 'az')],
       {
         // It would tell its makers of every command.
-        environment: { AZURE_CONFIG_DIR: 'az', AZURE_CORE_COLLECT_TELEMETRY: 'no' },
+        environment: {
+          AZURE_CONFIG_DIR: 'az',
+          AZURE_CORE_COLLECT_TELEMETRY: 'no',
+          PGUSER: decodeURIComponent(username),
+          PGPASSWORD: decodeURIComponent(password),
+          SOURCE: `127.0.0.1:${source.port}`,
+        },
         tells: [
           /"type": "servicePrincipal"/,
           /\+ Microsoft\.ManagedIdentity\/userAssignedIdentities\/worker/,
           /"provisioningState": "Succeeded"/,
           /simulated: 'web' started/,
+          /"companyName": "This installation"/,
+          /^G000000001\nDue$/m,
+          /^Support$/m,
+          /^orders\nReady$/m,
+          /^the migration: Succeeded$/m,
+          /^shop$/m,
           /"displayName": "Owner"/,
           /"principalType": "User"/,
           /"assignedIdentityInfo": "MSI"/,

@@ -105,7 +105,7 @@ function ran(
   return new Promise((done) => {
     const ended = (problem: { code?: unknown } | null, out: string, error: string): void =>
       done({ code: problem?.code ?? 0, out, error })
-    execFile('bash', ['-c', script], { ...options, timeout: 250_000 }, ended)
+    execFile('bash', ['-c', script], { ...options, timeout: 550_000 }, ended)
   })
 }
 

@@ -80,8 +80,15 @@ export function parseDuration(text: string): number | undefined {
 
 /**
  * Parses every form in which people and clients write a moment: ISO date, ISO date-time with or without zone, US
- * date.
+ * date, also with a time.
  */
 export function parseAnyMoment(text: string): number | undefined {
-  return parseDate(text) ?? parseDateTime(text, 'optional') ?? parseUsDate(text)
+  return parseDate(text) ?? parseDateTime(text, 'optional') ?? parseUsMoment(text)
+}
+
+function parseUsMoment(text: string): number | undefined {
+  const [, date = text, time] = /^(\S+) (\S+)$/.exec(text) ?? []
+  const midnight = parseUsDate(date)
+  const passed = time === undefined ? 0 : parseTime(time)
+  return midnight === undefined || passed === undefined ? undefined : midnight + passed
 }

@@ -253,8 +253,8 @@ export async function storeDesired(write: Write, desired: Desired): Promise<Outc
   const { deps, tx, route, input, compiled, id, now, current } = write
   const { reconcile } = compiled
   const next: StoredResource = {
-    // Names show the case of the latest write (facts 9.2).
-    id: current === undefined || id.text !== current.id.text ? id : current.id,
+    // Names show the case of the latest PUT (facts 9.2). A PATCH names what is there: it does not spell it anew.
+    id: current === undefined || route.kind === 'put' ? id : current.id,
     ...(desired.location === undefined ? {} : { location: desired.location }),
     ...(desired.tags === undefined ? {} : { tags: desired.tags }),
     systemData: stampSystemData(current?.systemData, input.principal, now),

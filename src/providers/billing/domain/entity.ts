@@ -8,7 +8,7 @@ import type { Action } from '#plane/declare/action.ts'
 import { added } from '#plane/declare/added.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Resource } from '#plane/declare/resource.ts'
-import { defineStored, type StoredMembers } from '#plane/declare/stored.ts'
+import { defineStored, type StoredMembers, type WriteAnswers } from '#plane/declare/stored.ts'
 import type { NameRule } from '#plane/declare/wire.ts'
 import { pageAfter } from '#plane/page-after.ts'
 import { type Below, expanded, showEntity, wantedOf } from './expand.ts'
@@ -51,6 +51,8 @@ interface EntityOptions {
   readonly sample: object
   readonly changed: object
   readonly actions?: Readonly<Record<string, Action<object>>>
+  /** Published clients make some of them, and take a 201 for a failure. */
+  readonly answers?: WriteAnswers
   problems?(properties: object): readonly { readonly path: string; readonly message: string }[]
 }
 
@@ -66,6 +68,7 @@ export function billingEntity(options: EntityOptions): ResourceType {
     query: { list: ['$expand'], get: ['$expand'] },
     name: options.name,
     verbs: ['get', 'list', 'put', 'patch'],
+    ...(options.answers === undefined ? {} : { protocol: { answers: options.answers } }),
     versions: [
       {
         date: billingVersion,

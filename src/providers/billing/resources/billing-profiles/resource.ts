@@ -32,6 +32,7 @@ export function billingProfiles(actions: Readonly<Record<string, Action<object>>
     type: 'Billing/billingAccounts/billingProfiles',
     description: 'What is billed together: a currency, a tax, its invoices.',
     name: partName,
+    answers: { created: { status: 200 } },
     properties: profileProperties,
     address: 'billTo',
     standing: profileStanding,

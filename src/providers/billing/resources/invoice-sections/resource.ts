@@ -20,6 +20,7 @@ export const invoiceSections = billingEntity({
   type: 'Billing/billingAccounts/billingProfiles/invoiceSections',
   description: 'Parts of an invoice, with the subscriptions whose usage they show.',
   name: partName,
+  answers: { created: { status: 200 } },
   properties: sectionProperties,
   standing: sectionStanding,
   sample: { displayName: 'Sample' },

@@ -35,13 +35,14 @@ describe('the life of a group', () => {
     assert.match(String(part(group).currentState['startTime']), /^\d{4}-.*Z$/)
   })
 
-  test('DELETE: 202, then 404, and the engine holds nothing', async () => {
+  test('DELETE: 200 with the group, then 404, and the engine holds nothing', async () => {
     await using started = await startContainers()
     await started.call('PUT', `${groups}/one`, body())
     await started.until('one', done)
     assert.ok((await started.engine.list()).length > 0)
-    assert.equal((await started.call('DELETE', `${groups}/one`)).status, 202)
-    await started.settle()
+    const gone = await started.call('DELETE', `${groups}/one`)
+    assert.equal(gone.status, 200)
+    assert.equal(JSON.parse(JSON.stringify(gone.body)).name, 'one')
     await refused(started.call('GET', `${groups}/one`), 404, 'ResourceNotFound')
     assert.deepEqual(await started.engine.list(), [])
     assert.equal((await started.call('DELETE', `${groups}/one`)).status, 204)
@@ -50,8 +51,7 @@ describe('the life of a group', () => {
   test('a DELETE supersedes a create under way', async () => {
     await using started = await startContainers()
     await started.call('PUT', `${groups}/one`, body())
-    assert.equal((await started.call('DELETE', `${groups}/one`)).status, 202)
-    await started.settle()
+    assert.equal((await started.call('DELETE', `${groups}/one`)).status, 200)
     assert.deepEqual(await started.engine.list(), [])
   })
 

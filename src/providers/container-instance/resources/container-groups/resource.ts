@@ -38,6 +38,8 @@ export function containerGroups(deps: ContainerGroupDependencies): ResourceType 
       rule: '1 to 63 letters, digits and hyphens, no hyphen first or last',
     },
     versions: [v2025_09_01(deps)],
+    // The published command line shows what a 202 leads to as if it were the group.
+    protocol: { answers: { deleted: { isAwaited: true } } },
     secrets: 'in-every-body',
     prepare: (context, body) => prepareGroup(context, body, deps),
     rules: (context) => containerGroupRules(context, deps),
