@@ -8,7 +8,7 @@ import {
   howToGetPostgres,
   startPostgres,
 } from '../../src/stores/testing/postgres-server.ts'
-import { type Books, type Json, openArmature, openCap } from '../business/books.ts'
+import { type Json, openArmature, openCap } from '../business/books.ts'
 import { figureRow } from '../harness/measure-figures.ts'
 import type { Measuring } from '../harness/measure-load.ts'
 import { makePlace } from '../harness/place.ts'
@@ -16,8 +16,8 @@ import type { FigureRow } from '../harness/results.ts'
 import { median } from '../harness/statistics.ts'
 import type { FigureScenario } from '../scenario.ts'
 
-const asked = 400
-const warmAsked = 300
+const requests = 400
+const warmRequests = 300
 const turn = 50
 const lines = 1_000
 const postedLines = 10_000
@@ -31,14 +31,15 @@ export const scenario: FigureScenario = {
   measure,
 }
 
-type Work = (books: Books, at: number) => Promise<void>
+type Server = Awaited<ReturnType<typeof openArmature>>
+type Work = (server: Server, at: number) => Promise<void>
 
 async function measure(name: string, measuring: Measuring) {
   if (findPostgres() === undefined) return { rows: [], notes: [], skipped: [howToGetPostgres] }
   const { processors } = measuring
   const place = (whose: string) => makePlace(measuring.dataFolder, `${name}-${whose}`)
-  await using server = await processors.onAll(() => startPostgres())
-  const store = await server.createDatabase()
+  await using database = await processors.onAll(() => startPostgres())
+  const store = await database.createDatabase()
   const { forServer } = processors
   await using cap = await openCap(await place('cap'), forServer)
   await using sqlite = await openArmature(await place('sqlite'), forServer)
@@ -52,9 +53,9 @@ async function measure(name: string, measuring: Measuring) {
     rows.push(...(await timed(figure, work, all)))
   }
   const figure = `post ${postedLines.toLocaleString('en')} lines`
-  for (const books of [sqlite, postgres]) {
-    say(`${figure}, ${books.name}`)
-    rows.push(await posted(figure, books))
+  for (const server of [sqlite, postgres]) {
+    say(`${figure}, ${server.name}`)
+    rows.push(await posted(figure, server))
   }
   return {
     rows,
@@ -63,54 +64,55 @@ async function measure(name: string, measuring: Measuring) {
   }
 }
 
-async function lineWork(all: readonly Books[]): Promise<readonly (readonly [string, Work])[]> {
-  const documents = new Map<Books, Awaited<ReturnType<Books['open']>>>()
-  const added = new Map<Books, Json[]>()
-  for (const books of all) {
-    documents.set(books, await books.open(lines))
-    added.set(books, [])
+async function lineWork(all: readonly Server[]): Promise<readonly (readonly [string, Work])[]> {
+  const documents = new Map<Server, Awaited<ReturnType<Server['open']>>>()
+  const added = new Map<Server, Json[]>()
+  for (const server of all) {
+    documents.set(server, await server.open(lines))
+    added.set(server, [])
   }
-  const of = (books: Books) => {
-    const found = documents.get(books)
-    if (found === undefined) throw new Error(`${books.name} has no document`)
+  const of = (server: Server) => {
+    const found = documents.get(server)
+    if (found === undefined) throw new Error(`${server.name} has no document`)
     return found
   }
-  const one = (books: Books, at: number) => of(books).lineAt(added.get(books)?.[at] ?? {})
+  const one = (server: Server, at: number) => of(server).lineAt(added.get(server)?.[at] ?? {})
   return [
     [
       'add a line',
-      async (books) => {
-        const { lines: at, line } = of(books)
-        added.get(books)?.push(await books.call('POST', at, line, 201))
+      async (server) => {
+        const { lines: at, line } = of(server)
+        added.get(server)?.push(await server.call('POST', at, line, 201))
       },
     ],
     [
       'get a line',
-      async (books, at) => void (await books.call('GET', one(books, at), undefined, 200)),
+      async (server, at) => void (await server.call('GET', one(server, at), undefined, 200)),
     ],
     [
       'change a line',
-      async (books, at) => void (await books.call('PATCH', one(books, at), { quantity: 10 }, 200)),
+      async (server, at) =>
+        void (await server.call('PATCH', one(server, at), { quantity: 10 }, 200)),
     ],
   ]
 }
 
-async function timed(figure: string, work: Work, all: readonly Books[]): Promise<FigureRow[]> {
-  const taken = all.map((books) => ({ books, times: [] as number[], cpu: 0 }))
-  for (let from = 0; from < asked + warmAsked; from += turn) {
+async function timed(figure: string, work: Work, all: readonly Server[]): Promise<FigureRow[]> {
+  const taken = all.map((server) => ({ server, times: [] as number[], cpu: 0 }))
+  for (let from = 0; from < requests + warmRequests; from += turn) {
     for (const one of taken) {
-      const before = one.books.cpuMicroseconds()
+      const before = one.server.cpuMicroseconds()
       for (let at = from; at < from + turn; at++) {
         const began = performance.now()
-        await work(one.books, at)
-        if (from >= warmAsked) one.times.push(performance.now() - began)
+        await work(one.server, at)
+        if (from >= warmRequests) one.times.push(performance.now() - began)
       }
-      if (from >= warmAsked) one.cpu += one.books.cpuMicroseconds() - before
+      if (from >= warmRequests) one.cpu += one.server.cpuMicroseconds() - before
     }
   }
   const [peer] = taken
   return taken.flatMap((one) => {
-    const contestant = one.books.name
+    const contestant = one.server.name
     const to = (value: number | undefined) =>
       one === peer || value === undefined ? {} : { to: [value] }
     const time = median(one.times) ?? 0
@@ -125,22 +127,22 @@ async function timed(figure: string, work: Work, all: readonly Books[]): Promise
       figureRow({
         figure: `${figure}, CPU µs`,
         contestant,
-        values: [one.cpu / asked],
-        ...to(peer === undefined ? undefined : peer.cpu / asked),
+        values: [one.cpu / requests],
+        ...to(peer === undefined ? undefined : peer.cpu / requests),
       }),
     ]
   })
 }
 
-async function posted(figure: string, books: Books): Promise<FigureRow> {
+async function posted(figure: string, server: Server): Promise<FigureRow> {
   const times: number[] = []
   for (let count = 0; count < postings; count++) {
-    const { path } = await books.open(postedLines)
+    const { path } = await server.open(postedLines)
     const began = performance.now()
-    await books.call('POST', `${path}/Vendor.NAV.post`, undefined, 204)
+    await server.call('POST', `${path}/Vendor.NAV.post`, undefined, 204)
     times.push(performance.now() - began)
-    const whole = await books.call('GET', path, undefined, 200)
-    if (whole['status'] !== 'Open') throw new Error(`${books.name}: it is not posted`)
+    const whole = await server.call('GET', path, undefined, 200)
+    if (whole['status'] !== 'Open') throw new Error(`${server.name}: it is not posted`)
   }
-  return figureRow({ figure: `${figure}, ms`, contestant: books.name, values: times })
+  return figureRow({ figure: `${figure}, ms`, contestant: server.name, values: times })
 }

@@ -197,9 +197,7 @@ export interface MigrationSpec {
   readonly tablesAtOnce: number
   /** The number of databases copied at the same time, 1 to 16; those that wait for their cutover do not count. */
   readonly databasesAtOnce: number
-  /**
-   * The target's total storage as registered. A copy that does not fit is not started. Not checked when left out.
-   */
+  /** The target's total storage as registered. A copy that does not fit is not started. Not checked when left out. */
   readonly targetStorageBytes?: number
 }
 
@@ -435,10 +433,7 @@ export interface DatabaseEngine extends AsyncDisposable {
   /** The server's settings, by name. Errors as `inspect`. */
   settings(server: ServerAccess): Promise<readonly ServerSetting[]>
 
-  /**
-   * Creates an empty database. `refused` when the server refuses (a name in use, an unknown collation). Errors as
-   * `inspect`.
-   */
+  /** Creates an empty database. `refused` for a name in use or an unknown collation. Errors as `inspect`. */
   createDatabase(server: ServerAccess, wanted: DatabaseWanted): Promise<void>
 
   /** Drops a database with all its sessions; a missing one is no error. Errors as `inspect`. */
@@ -459,9 +454,8 @@ export interface DatabaseEngine extends AsyncDisposable {
   ): Promise<ValidationReport>
 
   /**
-   * Writes the settings that logical replication needs on the source, permanently. They take effect when its
-   * operator restarts it. It is no error when nothing needs to be written. `refused` when the user may not. Errors
-   * as `inspect`.
+   * Writes the settings that logical replication needs on the source, permanently. They take effect at its next
+   * restart by its operator. `refused` when the user may not. Errors as `inspect`.
    */
   setUpReplication(source: ServerAccess): Promise<ReplicationReadiness>
 

@@ -4,6 +4,7 @@ import Type from 'typebox'
 import type { DatabaseEngine, DatabaseReport } from '#engines/databases/engine.ts'
 import { nameOf } from '#kernel/resource-id.ts'
 import type { Action } from '#plane/declare/action.ts'
+import { added } from '#plane/declare/added.ts'
 import { isoTime } from '../../../dependencies.ts'
 import { type Migration, migrationOf, tokenOfMigration } from '../model.ts'
 
@@ -35,7 +36,7 @@ const databaseShape = Type.Object({
       rows: count,
       bytes: count,
       milliseconds: count,
-      compared: Type.Optional(
+      compared: added(
         Type.Object({
           how: Type.String({ description: '`counts` or `checksums`, the same at both ends.' }),
           rows: count,

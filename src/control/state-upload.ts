@@ -6,7 +6,7 @@
 import { refuse } from '#kernel/error.ts'
 
 /** Of a whole state, packed. */
-export const stateBytesMax = 128 * 1024 * 1024
+const stateBytesMax = 128 * 1024 * 1024
 
 interface Part {
   readonly content: Uint8Array
@@ -15,13 +15,13 @@ interface Part {
   readonly total: number
 }
 
-export interface StateParts {
+interface StateUpload {
   /** The whole state with its last part; before that, undefined. */
   take(name: string, part: Part): Uint8Array | undefined
 }
 
-export function openStateParts(): StateParts {
-  let coming: { readonly name: string; readonly total: number; parts: Uint8Array[] } | undefined
+export function openStateUpload(): StateUpload {
+  let coming: { readonly name: string; readonly total: number; received: Uint8Array[] } | undefined
   let length = 0
   return {
     take(name, { content, at, total }) {
@@ -30,7 +30,7 @@ export function openStateParts(): StateParts {
         throw refuse.InvalidRequestContent({ reason }, { target: 'total' })
       }
       if (at === 0) {
-        coming = { name, total, parts: [] }
+        coming = { name, total, received: [] }
         length = 0
       }
       const isNext = coming?.name === name && coming.total === total && length === at
@@ -39,10 +39,10 @@ export function openStateParts(): StateParts {
         const reason = `no part of the state '${name}' is expected there; begin anew`
         throw refuse.ControlNotPossible({ reason })
       }
-      coming.parts.push(content)
+      coming.received.push(content)
       length += content.length
       if (length < total) return undefined
-      const whole = Buffer.concat(coming.parts)
+      const whole = Buffer.concat(coming.received)
       coming = undefined
       return whole
     },
