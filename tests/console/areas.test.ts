@@ -1,7 +1,7 @@
 /** Journeys through the areas beyond resources: service health, data sharing, business, APIs, explorer. One installation with what the demos make. */
 
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { type Installation, startInstallation } from '../e2e/installation.ts'
@@ -135,6 +135,12 @@ function journeys(): void {
     await page.getByRole('dialog').getByRole('button', { name: 'Post' }).click()
     await page.getByText('Open', { exact: true }).waitFor()
     assert.equal(await page.getByRole('button', { name: 'Add a line' }).count(), 0)
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Save as PDF' }).click(),
+    ])
+    assert.match(file.suggestedFilename(), /^.+\.pdf$/)
+    assert.equal(readFileSync(await file.path(), 'latin1').slice(0, 5), '%PDF-')
   })
 
   test('APIs: operations as documentation, one tried here, a connection consented to and back', async () => {

@@ -184,6 +184,17 @@ function journeys(): void {
     await page.getByRole('button', { name: 'Cancel' }).click()
     await page.getByRole('button', { name: 'Remove the lock' }).click()
     await page.getByText('Nothing keeps this from being changed or deleted.').waitFor()
+    await page.getByRole('tab', { name: 'Health' }).click()
+    await page.getByRole('region', { name: 'Now' }).getByText('Unknown', { exact: true }).waitFor()
+    await opened.assertFit('resource-health')
+    // A group says what goes with it.
+    await opened.open(`/resource${subscription}/resourceGroups/web`)
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText('These go with it:').waitFor()
+    await dialog.getByText('second-identity').waitFor()
+    await opened.assertFit('delete-group')
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
   })
 
   test('a saved view: its filters and columns come back, for this person alone, and it can be removed', async () => {

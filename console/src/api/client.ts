@@ -15,6 +15,8 @@ export interface Problem {
   readonly details?: readonly Problem[]
 }
 
+const noAnswer: Problem = { code: 'NoAnswer', message: 'The server does not answer.' }
+
 /** A refusal, or status 0: no answer came. */
 export class ApiFailure extends Error {
   readonly status: number
@@ -100,6 +102,31 @@ export async function send<T = unknown>(
   return resultOf(await exchange(method, whole, options, fresh), whole)
 }
 
+/** A file, for the person to keep. It is asked for with their token, which an address of its own could not carry. */
+export async function download(path: string): Promise<Blob> {
+  const token = await accessToken()
+  if (token === undefined) throw signedOut(path)
+  const id = noteRequest('GET', path, undefined)
+  const startedAt = performance.now()
+  const headers = { authorization: `Bearer ${token}` }
+  const response = await fetch(apiUrl(path), { headers }).catch(() => undefined)
+  const correlationId = response?.headers.get('x-ms-correlation-request-id') ?? undefined
+  const problem = response?.ok === true ? undefined : await problemOf(response)
+  const [status, milliseconds] = [response?.status ?? 0, performance.now() - startedAt]
+  noteAnswer(id, { status, milliseconds, correlationId, code: problem?.code })
+  if (response === undefined || problem !== undefined) {
+    throw new ApiFailure(status, problem ?? noAnswer, { correlationId, path })
+  }
+  return response.blob()
+}
+
+async function problemOf(response: Response | undefined): Promise<Problem> {
+  if (response === undefined) return noAnswer
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.includes('json') === true
+  return problemIn(isJson ? JSON.parse(text) : text)
+}
+
 /** An answer that goes on; undefined where there is none now. */
 export async function openStream(
   path: string,
@@ -145,11 +172,7 @@ async function exchange(
     if (signal?.aborted === true) throw error
     const milliseconds = performance.now() - startedAt
     noteAnswer(id, { status: 0, milliseconds, correlationId: undefined, code: 'NoAnswer' })
-    throw new ApiFailure(
-      0,
-      { code: 'NoAnswer', message: 'The server does not answer.' },
-      { correlationId: undefined, path },
-    )
+    throw new ApiFailure(0, noAnswer, { correlationId: undefined, path })
   })
   const text = await response.text()
   const isJson = response.headers.get('content-type')?.includes('json') === true

@@ -1598,6 +1598,15 @@ export interface Operations {
       readonly databases: readonly (string)[]
     }
   }
+  listAvailability: {
+    path: { scope: string }
+    body: undefined
+    answer: {
+      readonly value: readonly (unknown)[]
+      readonly nextLink?: string
+      readonly count?: number
+    }
+  }
   listInvitations: {
     path: {  }
     body: undefined
@@ -1824,6 +1833,7 @@ export const operations: {
   getMigrationProgress: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.DBforPostgreSQL/flexibleServers/{flexibleServerName}/migrations/{migrationName}/progress', version: '2025-08-01' },
   getMigrationReport: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.DBforPostgreSQL/flexibleServers/{flexibleServerName}/migrations/{migrationName}/report', version: '2025-08-01' },
   catchUpMigration: { method: 'POST', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.DBforPostgreSQL/flexibleServers/{flexibleServerName}/migrations/{migrationName}/catchUp', version: '2025-08-01' },
+  listAvailability: { method: 'GET', path: '/{scope}/providers/Vendor.ResourceHealth/availabilityStatuses', version: '2025-05-01' },
   listInvitations: { method: 'GET', path: '/providers/Vendor.DataShare/listInvitations', version: '2021-08-01' },
   rejectInvitation: { method: 'POST', path: '/providers/Vendor.DataShare/locations/{locationName}/rejectInvitation', version: '2021-08-01' },
   listShares: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.DataShare/accounts/{accountName}/shares', version: '2021-08-01' },

@@ -99,5 +99,5 @@ export function Page({
 }
 
 export function Loading() {
-  return <Spinner label={appTexts.loading} delay={200} />
+  return <Spinner label={appTexts.loading} aria-label={appTexts.loading} delay={200} />
 }

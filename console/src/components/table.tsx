@@ -28,6 +28,7 @@ import type { Rows } from '../api/queries.ts'
 import { columnsOf, useOwnPreference } from '../app/preferences.ts'
 import { appTexts, tableTexts } from '../texts/app.ts'
 import { Refusal } from './refusal.tsx'
+import { saveFile } from './save-file.ts'
 
 export interface Column<T> {
   readonly id: string
@@ -362,12 +363,7 @@ function saveCsv<T>(name: string, columns: readonly Column<T>[], rows: readonly 
     ...rows.map((row) => columns.map(({ text }) => text(row))),
   ]
   const text = lines.map((cells) => cells.map(csvCell).join(',')).join('\r\n')
-  const url = URL.createObjectURL(new Blob([text], { type: 'text/csv' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = `${name}.csv`
-  link.click()
-  URL.revokeObjectURL(url)
+  saveFile(`${name}.csv`, new Blob([text], { type: 'text/csv' }))
 }
 
 /** A spreadsheet takes what begins with these signs for a formula. */

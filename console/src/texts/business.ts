@@ -45,6 +45,7 @@ export const businessTexts = {
   discountOfAll: 'Discount of the document',
   withTax: 'With tax',
   saving: 'Saving',
+  pdf: 'Save as PDF',
   post: 'Post',
   postTitle: 'Post this document?',
   postText: 'It gets its number, its lines are closed, and what it says is owed.',

@@ -43,6 +43,9 @@ export const resourcesTexts = {
   delete: (count: number) => `Delete ${count}`,
   deleteTitle: (count: number) => `Delete ${count === 1 ? 'this' : `these ${count}`}?`,
   deleteText: 'This cannot be undone. A group goes with everything in it.',
+  goesToo: 'These go with it:',
+  andMore: (count: number) => `and ${count} more`,
+  andMoreAtLeast: (count: number) => `and at least ${count} more`,
   deleteType: (name: string) => `Type ${name} to go on`,
   deleteNow: 'Delete',
   refresh: 'Refresh',
@@ -56,6 +59,15 @@ export const savedViewsTexts = {
   hint: 'Its filters and columns are kept in this browser, for you.',
   replaces: 'A view of this name is there; it is replaced.',
   remove: (name: string) => `Remove ${name}`,
+}
+
+export const resourceHealthTexts = {
+  now: 'Now',
+  before: 'Before',
+  since: 'Since',
+  cause: 'Why',
+  event: 'Event',
+  none: 'Nobody looks after the health of this type.',
 }
 
 export const createGroupTexts = {
@@ -86,6 +98,7 @@ export const resourceTexts = {
     tags: 'Tags',
     locks: 'Locks',
     access: 'Access',
+    health: 'Health',
     activity: 'Activity',
   },
   id: 'Id',

@@ -6,13 +6,14 @@
 import { Button, Input, makeStyles, Select, Text, tokens } from '@fluentui/react-components'
 import { DeleteRegular } from '@fluentui/react-icons/svg/delete'
 import { type KeyboardEvent, useState } from 'react'
-import { send } from '../../api/client.ts'
+import { download, send } from '../../api/client.ts'
 import { qualified } from '../../api/place.ts'
 import { useGet, useWrite } from '../../api/queries.ts'
 import { Card, Pairs } from '../../components/card.tsx'
 import { FormDialog } from '../../components/form-dialog.tsx'
 import { Loading, Page } from '../../components/page.tsx'
 import { Refusal } from '../../components/refusal.tsx'
+import { saveFile } from '../../components/save-file.ts'
 import { State } from '../../components/state.tsx'
 import { businessTexts } from '../../texts/business.ts'
 import {
@@ -72,6 +73,7 @@ export function DocumentView({
   const [typed, setTyped] = useState<Typed>({})
   const [posting, setPosting] = useState(false)
   const write = useWrite((run: () => Promise<unknown>) => run())
+  const print = useWrite(() => download(`${path}/pdfDocument/content`))
   const crumbs = [{ title: businessTexts.kinds[kind], to: back }]
   if (found.error !== null) {
     return (
@@ -109,13 +111,26 @@ export function DocumentView({
       lead={document.customerName}
       crumbs={crumbs}
       actions={
-        isOpen && (
-          <Button appearance="primary" onClick={() => setPosting(true)}>
-            {businessTexts.post}
+        <>
+          <Button
+            disabled={print.isPending}
+            onClick={() =>
+              print.mutate(undefined, {
+                onSuccess: (file) => saveFile(`${document.number}.pdf`, file),
+              })
+            }
+          >
+            {businessTexts.pdf}
           </Button>
-        )
+          {isOpen && (
+            <Button appearance="primary" onClick={() => setPosting(true)}>
+              {businessTexts.post}
+            </Button>
+          )}
+        </>
       }
     >
+      {print.error !== null && <Refusal failure={print.error} />}
       <Pairs
         pairs={[
           [businessTexts.status, <State key="status" value={document.status} />],

@@ -136,6 +136,12 @@ const tabs: readonly TabEntry[] = [
     view: lazy(async () => ({ default: (await import('../access/access-tab.tsx')).AccessTab })),
   },
   {
+    value: 'health',
+    title: resourceTexts.tabs.health,
+    view: lazy(async () => ({ default: (await import('./health-tab.tsx')).HealthTab })),
+    of: 'resource',
+  },
+  {
     value: 'activity',
     title: resourceTexts.tabs.activity,
     view: lazy(async () => ({ default: (await import('./activity-tab.tsx')).ActivityTab })),

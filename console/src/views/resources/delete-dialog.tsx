@@ -1,13 +1,18 @@
 /** Deletes resources or groups after their name was typed. Stops at the first refusal, and says which one it was. */
 
-import { Field, Input, Text } from '@fluentui/react-components'
+import { Field, Input, makeStyles, Text, tokens } from '@fluentui/react-components'
 import { useState } from 'react'
 import { send } from '../../api/client.ts'
 import { readId } from '../../api/ids.ts'
-import { useWrite } from '../../api/queries.ts'
+import { plainType } from '../../api/place.ts'
+import { useList, useWrite } from '../../api/queries.ts'
 import { versionsOf } from '../../api/versions.ts'
 import { FormDialog } from '../../components/form-dialog.tsx'
 import { resourcesTexts } from '../../texts/resources.ts'
+
+const useStyles = makeStyles({
+  list: { margin: 0, paddingLeft: tokens.spacingHorizontalL, overflowWrap: 'anywhere' },
+})
 
 export function DeleteDialog({
   ids,
@@ -16,6 +21,7 @@ export function DeleteDialog({
   readonly ids: readonly string[]
   readonly onClose: (deleted: boolean) => void
 }) {
+  const styles = useStyles()
   const [typed, setTyped] = useState('')
   const first = readId(ids[0] ?? '').name
   const write = useWrite(async () => {
@@ -35,14 +41,45 @@ export function DeleteDialog({
       onSubmit={() => write.mutate(undefined, { onSuccess: () => onClose(true) })}
     >
       <Text>{resourcesTexts.deleteText}</Text>
-      <ul>
+      <ul className={styles.list}>
         {ids.slice(0, 20).map((id) => (
-          <li key={id}>{readId(id).name}</li>
+          <li key={id}>
+            <bdi>{readId(id).name}</bdi>
+            {readId(id).type === undefined && <Content id={id} />}
+          </li>
         ))}
       </ul>
       <Field label={resourcesTexts.deleteType(first)}>
         <Input value={typed} onChange={(_, { value }) => setTyped(value)} autoComplete="off" />
       </Field>
     </FormDialog>
+  )
+}
+
+const shownMax = 10
+
+/** What a group takes along. */
+function Content({ id }: { readonly id: string }) {
+  const styles = useStyles()
+  const { subscriptionId = '', group = '' } = readId(id)
+  const path = { subscriptionId, resourceGroupName: group }
+  const { rows, more } = useList('listGroupResources', { path })
+  if (rows.length === 0) return null
+  const rest = rows.length - shownMax
+  return (
+    <>
+      {' '}
+      <Text>{resourcesTexts.goesToo}</Text>
+      <ul className={styles.list}>
+        {rows.slice(0, shownMax).map((one) => (
+          <li key={one.id}>
+            <bdi>{one.name}</bdi> ({plainType(one.type)})
+          </li>
+        ))}
+        {rest > 0 && (
+          <li>{more ? resourcesTexts.andMoreAtLeast(rest) : resourcesTexts.andMore(rest)}</li>
+        )}
+      </ul>
+    </>
   )
 }
