@@ -39,7 +39,7 @@ export function newAnswerRoom(): AnswerRoom {
 export async function evaluateLate<T>(
   asking: Asking,
   late: Late<T>,
-  known: (need: Need) => Tainted | undefined = () => undefined,
+  known: (need: Need) => Tainted | undefined | Promise<Tainted | undefined> = () => undefined,
 ): Promise<T> {
   const answers = new Map<string, Tainted>()
   const room = asking.room ?? newAnswerRoom()
@@ -49,7 +49,7 @@ export async function evaluateLate<T>(
     // One after the other, each in a turn of its own: answers come without one, and together they would hold the server.
     for (const need of result.needs) {
       await nextTurn()
-      const answer = known(need) ?? (await fetchNeed(asking, need))
+      const answer = (await known(need)) ?? (await fetchNeed(asking, need))
       room.left -= JSON.stringify(answer.value).length
       if (room.left < 0) throw tooLarge()
       answers.set(need.key, answer)
@@ -63,7 +63,7 @@ function tooLarge(): TemplateRefusal {
   return new TemplateRefusal([{ line: 0, column: 0, path: '', message }])
 }
 
-async function fetchNeed(asking: Asking, need: Need): Promise<Tainted> {
+export async function fetchNeed(asking: Asking, need: Need): Promise<Tainted> {
   const { caller, principal, correlationId } = asking
   const isReference = need.kind === 'reference'
   const outcome = await caller.call({

@@ -12,11 +12,13 @@ import {
   type DeploymentRequest,
   type Fallback,
   sealContext,
+  secretsSealContext,
 } from '../../resources/deployments/model.ts'
 import type { Planned } from '../evaluation/remote-plan.ts'
 import { jsonOf } from './answers.ts'
 import { attempt } from './attempt.ts'
 import { deploysTo, type Expanded, expandRequest, type Occasion } from './expand.ts'
+import { Redaction, secretsMax } from './redact.ts'
 import { readRequest } from './request.ts'
 import { templateHash } from './template-hash.ts'
 import { specTemplate } from './template-specs.ts'
@@ -112,7 +114,7 @@ export function storedRequest(
 }
 
 /** The plan of a stored run, the same each time. */
-export function expandStored(
+export async function expandStored(
   deps: DeploymentDependencies,
   id: ResourceId,
   model: Deployment,
@@ -120,19 +122,43 @@ export function expandStored(
   const { deployer, run, startedAt } = model
   const request = storedRequest(deps, id, model)
   const isNested = model.nesting !== undefined
-  return expandAt(deps, request, { id, deployer, run, startedAt, isAccepted: true, isNested })
+  const occasion = { id, deployer, run, startedAt, isAccepted: true, isNested }
+  const expanded = await expandAt(deps, request, occasion)
+  return withSecrets(expanded, storedSecrets(deps, id, model))
+}
+
+/** The plan masks these as well as its own secure values. */
+export function withSecrets(expanded: Expanded, secrets: readonly string[]): Expanded {
+  if (secrets.length === 0) return expanded
+  // One more than are searched for: then everything is masked.
+  const all = [...new Set([...expanded.secrets, ...secrets])].slice(0, secretsMax + 1)
+  return { ...expanded, secrets: all }
+}
+
+function storedSecrets(
+  { seal }: Pick<DeploymentDependencies, 'seal'>,
+  id: ResourceId,
+  { sealedSecrets, run }: Deployment,
+): readonly string[] {
+  if (sealedSecrets === undefined) return []
+  const opened = seal.open(sealedSecrets, secretsSealContext(id.key, run))
+  if (opened === undefined) throw new Error(`the secrets of ${id.text} cannot be opened`)
+  // Sealed by `modelOf` alone.
+  return JSON.parse(opened) as readonly string[]
 }
 
 interface ModelSource extends Pick<Deployment, 'deployer' | 'correlationId' | 'run' | 'startedAt'> {
   readonly request: DeploymentRequest
   readonly expanded: Expanded
   readonly onError?: Fallback | undefined
+  /** Texts that an outer template gave and calls secure. */
+  readonly given?: readonly string[]
 }
 
 export function modelOf(
   deps: DeploymentDependencies,
   id: ResourceId,
-  { request, expanded, onError, ...origin }: ModelSource,
+  { request, expanded, onError, given = [], ...origin }: ModelSource,
 ): Deployment {
   const { plan, texts } = expanded
   const { parameters: _sealed, onError: _requested, ...kept } = request
@@ -143,9 +169,29 @@ export function modelOf(
     templateHash: templateHash(texts.template),
     dependencies: dependenciesOf(plan),
     sealedParameters: deps.seal.seal(texts.parameters, sealContext(id.key, origin.run)),
-    parameters: plan.parameters,
+    ...(given.length === 0
+      ? {}
+      : {
+          sealedSecrets: deps.seal.seal(
+            JSON.stringify(given),
+            secretsSealContext(id.key, origin.run),
+          ),
+        }),
+    parameters: shownParameters(plan, given),
     providers: providersOf(plan),
   }
+}
+
+/** A parameter that its own template does not call secure may have been given what another calls so. */
+function shownParameters(plan: Planned, given: readonly string[]): Deployment['parameters'] {
+  if (given.length === 0) return plan.parameters
+  const redaction = new Redaction(
+    given,
+    plan.nodes.map(({ id }) => id),
+  )
+  return Object.fromEntries(
+    Object.entries(plan.parameters).map(([name, one]) => [name, { ...one, ...redaction.of(one) }]),
+  )
 }
 
 function providersOf(plan: Planned): NonNullable<Deployment['providers']> {

@@ -28,6 +28,8 @@ export interface Nesting {
 interface NestedRun {
   readonly run: string
   readonly nesting: Nesting
+  /** Texts that the outer template gives and calls secure, whatever the nested one calls them. */
+  readonly secrets: readonly string[]
 }
 
 const nestedRuns = new WeakMap<object, NestedRun>()

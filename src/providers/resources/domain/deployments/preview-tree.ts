@@ -10,7 +10,7 @@ import type { DeploymentDependencies } from '../../dependencies.ts'
 import { refusePreflight } from '../../errors.ts'
 import type { ValidationLevel } from '../../resources/deployments/model.ts'
 import { attempt } from './attempt.ts'
-import { expandAt, requestAt } from './engine.ts'
+import { expandAt, requestAt, withSecrets } from './engine.ts'
 import type { Expanded } from './expand.ts'
 import { Lacks } from './lacks.ts'
 import { nestResourcesMax, requireShare, shareOfNested } from './nested-share.ts'
@@ -88,7 +88,8 @@ async function previewLevel(walk: Walk, level: Level): Promise<void> {
       walk.refusals.push(preview.error)
       continue
     }
-    const inside = preview.kind === 'nested' ? await insideOf(walk, level, preview) : undefined
+    const inside =
+      preview.kind === 'nested' ? await insideOf(walk, level, preview, seen.secrets) : undefined
     if (inside?.kind === 'refused') {
       walk.lacks.missLevel()
       walk.refusals.push(redaction.of(inside.error))
@@ -124,6 +125,7 @@ async function insideOf(
   walk: Walk,
   { depth, isTentative }: Level,
   { node, body }: Extract<Preview, { readonly kind: 'nested' }>,
+  secrets: readonly string[],
 ): Promise<Inside> {
   const { deps, context } = walk
   const id = parseResourceId(node.id)
@@ -140,7 +142,7 @@ async function insideOf(
     // The root was admitted: nested ones wait for the quota, and are not refused for it.
     const request = await requestAt(deps, { id, context, isAccepted: true }, body)
     await fallbackAt(context, id, request, true)
-    return expandAt(deps, request, {
+    const expanded = await expandAt(deps, request, {
       id,
       deployer: context.principal,
       run: deps.ids.uuid(),
@@ -148,6 +150,7 @@ async function insideOf(
       isAccepted: true,
       isNested: true,
     })
+    return withSecrets(expanded, secrets)
   })
   if (made.kind === 'ok') return { kind: 'expanded', id, expanded: made.value }
   const isLate = isTentative || node.dependsOn.length > 0

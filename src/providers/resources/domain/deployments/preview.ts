@@ -89,7 +89,12 @@ const certain = new Set([
 export async function previewPlan(
   deps: PreviewDependencies,
   { plan, secrets: given }: Expanded,
-): Promise<{ readonly previews: readonly Preview[]; readonly redaction: Redaction }> {
+): Promise<{
+  readonly previews: readonly Preview[]
+  readonly redaction: Redaction
+  /** What is masked, of what is nested too. */
+  readonly secrets: readonly string[]
+}> {
   const secrets = new Set(given)
   const prepared = new Map<string, Prepared>()
   const settled = new Map<string, Preview>()
@@ -194,7 +199,7 @@ export async function previewPlan(
     const isSure = shown.kind === 'ok' || shown.kind === 'existing'
     if (!isSure || node.dependsOn.some((key) => open.has(key))) open.add(node.key)
   }
-  return { previews, redaction }
+  return { previews, redaction, secrets: [...secrets] }
 }
 
 /** Refusals of addresses, for resources whose bodies are unknown or checked elsewhere. */

@@ -7,7 +7,7 @@ import type { Clock } from '#kernel/ports.ts'
 import type { StepError, StepRecord } from '../../resources/deployments/model.ts'
 import type { PlannedNode } from '../evaluation/remote-plan.ts'
 import type { Expanded } from './expand.ts'
-import { Redaction, secretsAt } from './redact.ts'
+import { Redaction, secretsAt, secretsMax } from './redact.ts'
 
 /** The characters of all recorded requests and answers of one deployment. */
 const contentLengthMax = 256 * 1024
@@ -18,6 +18,7 @@ export class RunSteps {
   readonly #clock: Clock
   readonly #steps: Map<string, StepRecord>
   readonly #secrets: Set<string>
+  readonly #given: readonly string[]
   /** For the secrets at the time it was made. */
   #redaction: Redaction | undefined
   readonly #contents = new Map<string, Pick<StepRecord, 'request' | 'response'>>()
@@ -31,6 +32,7 @@ export class RunSteps {
     this.#clock = clock
     this.#steps = new Map(recorded.map((step) => [step.key, step]))
     this.#secrets = new Set(secrets)
+    this.#given = secrets
     this.#contentLeft -= recorded.reduce((sum, one) => sum + contentLength(one), 0)
   }
 
@@ -80,6 +82,10 @@ export class RunSteps {
     this.#steps.set(step.key, { ...step, ...this.#contents.get(step.key), ...outcome, ...shown })
   }
 
+  stepOf(key: string): StepRecord | undefined {
+    return this.#steps.get(key)
+  }
+
   /** Undefined for what is deleted. */
   nodeOf({ key }: Pick<StepRecord, 'key'>): PlannedNode | undefined {
     return this.#nodeByKey.get(key)
@@ -122,6 +128,11 @@ export class RunSteps {
     const before = this.#secrets.size
     for (const secret of secretsAt(body, paths)) this.#secrets.add(secret)
     if (this.#secrets.size > before) this.#redaction = undefined
+  }
+
+  /** What a nested deployment with this body masks: what is at these paths, and what this one was given. */
+  secretsBelow(body: unknown, paths: readonly string[]): readonly string[] {
+    return [...new Set([...secretsAt(body, paths), ...this.#given])].slice(0, secretsMax + 1)
   }
 
   redact<T>(value: T): T {

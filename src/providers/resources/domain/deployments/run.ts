@@ -12,6 +12,7 @@ import type { Caller } from '#plane/caller.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
 import type { Reader } from '#plane/declare/resource.ts'
 import type { Outcome } from '#plane/plane.ts'
+import type { Json, JsonObject, Need, Tainted } from '#template/plan.ts'
 import { refuseDeployment } from '../../errors.ts'
 import type {
   Deployment,
@@ -19,9 +20,9 @@ import type {
   StepError,
   StepRecord,
 } from '../../resources/deployments/model.ts'
-import type { Planned, PlannedNode } from '../evaluation/remote-plan.ts'
+import type { Late, Planned, PlannedNode } from '../evaluation/remote-plan.ts'
 import { uuidOf } from '../evaluation/uuid-of.ts'
-import { type Asking, evaluateLate, isLeftAlone, jsonOf } from './answers.ts'
+import { type Asking, evaluateLate, fetchNeed, isLeftAlone, jsonOf } from './answers.ts'
 import { attempt, errorOf } from './attempt.ts'
 import type { Awaiting } from './awaited.ts'
 import type { Expanded } from './expand.ts'
@@ -54,6 +55,7 @@ export interface RunDependencies {
   readonly reader: Reader
   readonly clock: Clock
   sealOutputs(text: string, idKey: string, run: string): string
+  openOutputs(sealed: string, idKey: string, run: string): string | undefined
   readonly awaiting: Awaiting
 }
 
@@ -245,6 +247,25 @@ class DeploymentRun implements Run {
     })
   }
 
+  #evaluate<T>(late: Late<T>): Promise<T> {
+    return evaluateLate(this.#asking, late, (need) => this.#nestedAnswer(need))
+  }
+
+  /** Of a nested deployment that masks some of its outputs: as it is shown, with these as they are. */
+  async #nestedAnswer(need: Need): Promise<Tainted | undefined> {
+    const step = need.node === undefined ? undefined : this.#steps.stepOf(need.node)
+    if (need.kind !== 'reference' || step === undefined || !this.#nested.has(step.key)) return
+    const run = this.#nestedRunOf(step)
+    const { sealedOutputs } = (await this.#recordOf(step))?.progress ?? {}
+    if (run === undefined || sealedOutputs === undefined) return undefined
+    const opened = this.#deps.openOutputs(sealedOutputs, step.id.toLowerCase(), run)
+    if (opened === undefined) throw new Error(`the outputs of ${step.id} cannot be opened`)
+    const answer = await fetchNeed(this.#asking, need)
+    // Sealed by `#evaluateOutputs` alone.
+    const value = withMaskedOutputs(answer.value, JSON.parse(opened) as JsonObject)
+    return value === undefined ? answer : { ...answer, value }
+  }
+
   async #answered(step: StepRecord, { status, operation }: Outcome): Promise<void> {
     if (operation === undefined) await this.#succeed(step, { status })
     else this.#steps.settle(step, { status, operation: operation.statusPath })
@@ -298,14 +319,15 @@ class DeploymentRun implements Run {
       step,
       async () => {
         if (await isLeftAlone(this.#asking, node)) return { status: 200 }
-        const made = await evaluateLate(this.#asking, node)
+        const made = await this.#evaluate(node)
         const body = jsonOf(made.body)
         this.#steps.hide(body, made.securePaths)
         const { debugLevel = '' } = this.#model
         const run = this.#nestedRunOf(step)
         if (run !== undefined && isJsonObject(body)) {
           requireIncremental(body)
-          assignNestedRun(body, { run, nesting: this.#nestingBelow() })
+          const secrets = this.#steps.secretsBelow(body, made.securePaths)
+          assignNestedRun(body, { run, nesting: this.#nestingBelow(), secrets })
         }
         const preconditions = node.onlyNew ? { ifNoneMatch: '*' } : {}
         const request = { method: 'PUT', path: id, version, body, preconditions } as const
@@ -382,12 +404,15 @@ class DeploymentRun implements Run {
     const hidden: [string, unknown][] = []
     let length = 0
     for (const output of this.#plan.outputs) {
-      const value = await evaluateLate(this.#asking, output)
+      const value = await this.#evaluate(output)
       if (value === undefined) continue
       const { name, type } = output
       const isHidden = output.secure || value.secure
-      const shown = isHidden ? {} : { value: this.#steps.redact(value.value) }
-      if (isHidden) hidden.push([name, value.value])
+      const redacted = this.#steps.redact(value.value)
+      const shown = isHidden ? {} : { value: redacted }
+      // What is masked is kept as it is, too: the outer template goes on with it.
+      const isMasked = JSON.stringify(redacted) !== JSON.stringify(value.value)
+      if (isHidden || isMasked) hidden.push([name, value.value])
       length += name.length + JSON.stringify(value.value).length
       if (length > outputsLengthMax) {
         throw refuseDeployment.DeploymentOutputsTooLarge({ name, limit: outputsLengthMax })
@@ -447,6 +472,21 @@ function withCause(error: StepError, fallback: StepError | undefined): StepError
   const { code, message } = fallback
   const detail = { code, message, target: 'onErrorDeployment' }
   return { ...error, details: [...(error.details ?? []), detail] }
+}
+
+/** The answer with these outputs where they are shown. Undefined where none of them is. */
+function withMaskedOutputs(shown: Json, hidden: JsonObject): Json | undefined {
+  const properties = isJsonObject(shown) ? shown['properties'] : undefined
+  const outputs = isJsonObject(properties) ? properties['outputs'] : undefined
+  if (!isJsonObject(shown) || !isJsonObject(properties) || !isJsonObject(outputs)) return undefined
+  const masked = Object.entries(outputs).flatMap(([name, output]) =>
+    isJsonObject(output) && Object.hasOwn(output, 'value') && Object.hasOwn(hidden, name)
+      ? [[name, { ...output, value: hidden[name] }] as const]
+      : [],
+  )
+  if (masked.length === 0) return undefined
+  const whole = { ...outputs, ...Object.fromEntries(masked) }
+  return { ...shown, properties: { ...properties, outputs: whole } } as Json
 }
 
 function failedError(failed: readonly StepRecord[]): StepError {

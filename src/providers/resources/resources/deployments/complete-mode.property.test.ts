@@ -327,6 +327,7 @@ test('a nested deployment that was sent before a restart is awaited, and what it
     assignNestedRun(body, {
       run: nestedRunOf(root.run, { key: at.toLowerCase() }),
       nesting: { root: root.run, depth: 1, parent: { id: path, run: root.run } },
+      secrets: [],
     })
     await asleep.call('PUT', at, body)
   }

@@ -44,6 +44,8 @@ export interface Deployment {
   readonly template: JsonObject
   readonly templateLink?: ShownLink
   readonly templateHash: string
+  /** Texts that an outer template gave and calls secure, sealed as a whole. */
+  readonly sealedSecrets?: string
   /** The arguments, sealed as a whole. */
   readonly sealedParameters: string
   /** Ids of resources that wait for others, and of those they wait for; at most `dependenciesMax` edges. */
@@ -118,6 +120,11 @@ export interface Progress {
 /** What the seal of a run's outputs is bound to. */
 export function outputsSealContext(idKey: string, run: string): string {
   return `deployment outputs ${idKey} ${run}`
+}
+
+/** What the seal of the secrets that an outer template gave is bound to. */
+export function secretsSealContext(idKey: string, run: string): string {
+  return `deployment secrets ${idKey} ${run}`
 }
 
 /** What the seal of a run's arguments is bound to. */

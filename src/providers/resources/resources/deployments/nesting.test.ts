@@ -50,6 +50,7 @@ test('one request begins a bounded number of deployments, and the same one again
   const nested = (run: number, tree: string) => ({
     run: `run ${run}`,
     nesting: { root: tree, depth: 1, parent: { id: root, run: tree } },
+    secrets: [],
   })
   for (let run = 0; run < nestingLimits.deployments; run += 1) trees.admit(nested(run, 'one'))
   trees.admit(nested(0, 'one'))

@@ -39,6 +39,7 @@ export function carryOut(deps: ReconcileDependencies): Reconciler<Deployment> {
     reader: deps.reader,
     clock: deps.clock,
     sealOutputs: (text, idKey, run) => deps.sealOutputs(text, idKey, run),
+    openOutputs: (sealed, idKey, run) => deps.openOutputs(sealed, idKey, run),
     awaiting: awaited.awaiting,
   }
 

@@ -12,6 +12,7 @@ import {
   requestAt,
   requireLocation,
   storedRequest,
+  withSecrets,
 } from '../../domain/deployments/engine.ts'
 import { deploysTo, type Expanded } from '../../domain/deployments/expand.ts'
 import { nestResourcesMax } from '../../domain/deployments/nested-share.ts'
@@ -70,7 +71,8 @@ export function deployments(deps: DeploymentDependencies): readonly ResourceType
         const run = nested?.run ?? again?.run ?? runIn(body) ?? deps.ids.uuid()
         const at = { run, startedAt: now }
         const occasion = { id, deployer: principal, ...at, isAccepted, isNested: isAccepted }
-        const expanded = await expandAt(deps, request, occasion)
+        const given = nested?.secrets ?? []
+        const expanded = withSecrets(await expandAt(deps, request, occasion), given)
         const share = nested?.nesting.share ?? nestResourcesMax
         // The whole tree was looked at when its root was sent; here only this level may have become known.
         const depth = nested === undefined ? 0 : nestingLimits.depth
@@ -87,6 +89,7 @@ export function deployments(deps: DeploymentDependencies): readonly ResourceType
           onError,
           request,
           expanded,
+          given,
           ...by,
           ...at,
         })
@@ -117,6 +120,7 @@ export function deployments(deps: DeploymentDependencies): readonly ResourceType
         onSettled: (callback, signal) => services.onSettled(callback, signal),
         clock,
         sealOutputs: (text, idKey, run) => deps.seal.seal(text, outputsSealContext(idKey, run)),
+        openOutputs: (sealed, idKey, run) => deps.seal.open(sealed, outputsSealContext(idKey, run)),
         expand: async (id, model) => fresh.take(model.run) ?? expandStored(deps, id, model),
       }),
       actions: deploymentActions(deps),

@@ -453,6 +453,62 @@ test('outputs that are not shown are listed for who may, and read by the outer t
   assert.deepEqual(json(ofInner), { plain: 'open', secret: 'hush' })
 })
 
+test('what an outer template calls secure is masked in what is nested, and the outer one goes on with it', async () => {
+  await using started = await startDeployments()
+  const hush = 'correct-horse-battery'
+  const q = { q: { type: 'string' } }
+  const nested = (name: string, template: object, value: string, more: object = {}): object => ({
+    type: 'Vendor.Resources/deployments',
+    apiVersion: '2025-04-01',
+    name,
+    properties: {
+      mode: 'Incremental',
+      expressionEvaluationOptions: { scope: 'inner' },
+      parameters: { q: { value } },
+      template,
+    },
+    ...more,
+  })
+  const echo = (value: string): object => ({ outputs: { o: { type: 'string', value } } })
+  const deeper = templateFor([], { parameters: q, ...echo("[concat('deep-', parameters('q'))]") })
+  const inner = templateFor([nested('deeper', deeper, "[parameters('q')]")], {
+    parameters: q,
+    ...echo("[reference('deeper').outputs.o.value]"),
+  })
+  // More at once than plans are kept for: the others are made again of what is stored.
+  const many = nested("[concat('many-', copyIndex())]", deeper, "[parameters('p')]", {
+    copy: { name: 'many', count: 12 },
+  })
+  const tags = { of: "[reference('inner').outputs.o.value]" }
+  const resources = [
+    nested('inner', inner, "[parameters('p')]"),
+    many,
+    { ...vault, name: 'v', tags },
+  ]
+  const parameters = { p: { type: 'securestring' } }
+  const template = templateFor(resources, { parameters, ...echo("[parameters('p')]") })
+  const given = { mode: 'Incremental', template, parameters: { p: { value: hush } } }
+  const foreseen = await started.call('POST', `${at('d')}/whatIf`, { properties: given })
+  assert.ok(!JSON.stringify(foreseen).includes(hush))
+  await started.call('PUT', at('d'), { properties: given })
+  await started.settle()
+  for (const name of ['d', 'inner', 'deeper', 'many-0', 'many-11']) {
+    const read = json(await started.call('GET', at(name)))
+    assert.equal(read.properties.provisioningState, 'Succeeded', JSON.stringify(read))
+    assert.ok(!JSON.stringify(read).includes(hush), JSON.stringify(read))
+    const row = await started.plane.reader.get(at(name))
+    assert.ok(!JSON.stringify(row?.observed).includes(hush), name)
+  }
+  const made = json(
+    await started.call('GET', `${group}/providers/Vendor.Secrets/vaults/v`, undefined, {
+      version: '2026-01-01',
+    }),
+  )
+  assert.equal(made.tags.of, `deep-${hush}`)
+  const listed = await started.call('POST', `${at('inner')}/listOutputsWithSecureValues`)
+  assert.deepEqual(json(listed), { o: `deep-${hush}` })
+})
+
 test('providers() knows any type where any is taken; deployers, tenants and roles have names', async () => {
   await using started = await startDeployments({ generic: true })
   const output = (value: string): object => ({ type: 'string', value })
