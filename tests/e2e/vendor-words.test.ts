@@ -56,6 +56,28 @@ test('words of its own: types, actions and headers change, and nothing else answ
     `/providers/Contoso.Authorization/roleDefinitions/${roles.userAccessAdministrator}?${assignments}`,
   )
   assert.match(role.text, /"Contoso\.Authorization\/\*"/)
+  // One property of events follows the words, in bodies, answers and filters.
+  const events = '/providers/Contoso.ResourceHealth/events'
+  const event = {
+    eventType: 'ServiceIssue',
+    title: 'Late',
+    impactStartTime: '2026-01-01T00:00:00Z',
+    impact: [{ impactedService: 'Storage', impactedRegions: [{ impactedRegion: 'here' }] }],
+  }
+  const publish = (properties: object) =>
+    branded.request('POST', `${events}/W-1/publish?api-version=2025-05-01`, {
+      body: { properties: { ...event, ...properties } },
+    })
+  assert.equal((await publish({ enableVendorSupport: true })).status, 400)
+  const published = await publish({ enableContosoSupport: true })
+  assert.equal(published.status, 201, published.text)
+  assert.equal(published.at('properties.enableContosoSupport'), true)
+  const supported = `$filter=${encodeURIComponent('enableContosoSupport eq true')}`
+  const found = await branded.request('GET', `${events}?api-version=2025-05-01&${supported}`)
+  assert.deepEqual(
+    found.items().map(({ name }) => name),
+    ['W-1'],
+  )
   // Published clients send versions of their own.
   const nearest = await branded.request('GET', `${group}?api-version=2099-01-01-preview`)
   assert.equal(nearest.status, 200, nearest.text)

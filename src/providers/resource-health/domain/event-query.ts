@@ -6,6 +6,7 @@
 
 import { type FieldMap, fieldsOfRows } from '#kernel/filter/field-map.ts'
 import { parseAnyMoment } from '#kernel/filter/moments.ts'
+import type { VendorWords } from '#kernel/vendor.ts'
 import { type ConditionWriter, type FilterColumns, parsePredicate } from '#query/predicate.ts'
 import { refuseHealth } from '../errors.ts'
 import {
@@ -17,6 +18,7 @@ import {
   eventTypes,
   type Impact,
   insightLevels,
+  supportName,
 } from './event.ts'
 import { plain } from './event-transitions.ts'
 
@@ -125,6 +127,11 @@ const fields: FieldMap<Asked> = {
   },
 }
 
+function fieldsBy(words: VendorWords): FieldMap<Asked> {
+  const support = flag('enableVendorSupport')
+  return { ...fields, fields: { ...fields.fields, [supportName(words)]: support } }
+}
+
 function textsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? value : []
 }
@@ -148,11 +155,11 @@ const columns: FilterColumns = {
 }
 
 /** Throws `InvalidFilter` with the position. */
-export function parseEventQuery(filter: string | null): EventQuery {
+export function parseEventQuery(filter: string | null, words: VendorWords): EventQuery {
   if (filter === null || filter.trim() === '') {
     return { matches: () => true, condition: () => undefined }
   }
-  const predicate = parsePredicate(filter, fields, columns)
+  const predicate = parsePredicate(filter, fieldsBy(words), columns)
   if (!predicate.ok) throw refuseHealth.InvalidFilter({ reason: predicate.message })
   return predicate
 }

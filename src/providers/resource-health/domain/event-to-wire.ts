@@ -4,7 +4,7 @@
  */
 
 import type { VendorWords } from '#kernel/vendor.ts'
-import type { EventProperties, HealthEvent, Impact } from './event.ts'
+import { type EventProperties, type HealthEvent, type Impact, supportAsShown } from './event.ts'
 import type { Asked } from './event-query.ts'
 
 export interface Sight {
@@ -72,7 +72,10 @@ export function eventToWire(event: HealthEvent, asked: Asked, sight: Sight): obj
     },
     ...(sight.location === undefined ? {} : { location: sight.location }),
     // Properties without a value are left out, as in the contract.
-    properties: asked.properties satisfies Readonly<Record<string, unknown>> &
-      Pick<EventProperties, 'impact'>,
+    properties: supportAsShown(
+      asked.properties satisfies Readonly<Record<string, unknown>> &
+        Pick<EventProperties, 'impact'>,
+      sight.words,
+    ),
   }
 }

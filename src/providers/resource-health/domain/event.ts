@@ -1,6 +1,7 @@
 /** The stored form of a service health event, and the schemas of what operators write (contract, health event). */
 
-import Type from 'typebox'
+import Type, { type TSchema } from 'typebox'
+import type { VendorWords } from '#kernel/vendor.ts'
 import { added } from '#plane/declare/added.ts'
 
 export const eventTypes = [
@@ -207,6 +208,35 @@ export const eventBody = Type.Object(
   },
   { additionalProperties: false },
 )
+
+/** The one property whose name follows the vendor words. Stored under the contract's name. */
+const storedSupport = 'enableVendorSupport'
+export function supportName({ namespace }: VendorWords): string {
+  return `enable${namespace}Support`
+}
+
+export function eventBodyOf(words: VendorWords): TSchema {
+  const properties = Object.fromEntries(
+    Object.entries(written).map(([name, schema]): [string, TSchema] => [
+      name === storedSupport ? supportName(words) : name,
+      schema,
+    ]),
+  )
+  return Type.Object(
+    { properties: Type.Object(properties, { additionalProperties: false }), impactedResources },
+    { additionalProperties: false },
+  )
+}
+
+function renameSupport(properties: object, from: string, to: string): object {
+  const { [from]: support, ...others } = properties as Readonly<Record<string, unknown>>
+  return support === undefined || from === to ? properties : { ...others, [to]: support }
+}
+
+export const supportAsStored = (properties: object, words: VendorWords): object =>
+  renameSupport(properties, supportName(words), storedSupport)
+export const supportAsShown = (properties: object, words: VendorWords): object =>
+  renameSupport(properties, storedSupport, supportName(words))
 
 /** The answer of steps and reads: written and computed properties. */
 export const answeredProperties = Type.Object(

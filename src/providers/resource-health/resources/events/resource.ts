@@ -18,10 +18,11 @@ import { allOf } from '#query/predicate.ts'
 import type { Sql } from '#stores/store.ts'
 import {
   answeredProperties,
-  eventBody,
+  eventBodyOf,
   type HealthEvent,
   type StepName,
   stepBody,
+  supportAsStored,
 } from '../../domain/event.ts'
 import { readPage } from '../../domain/event-pages.ts'
 import { parseEventQuery, startOf } from '../../domain/event-query.ts'
@@ -120,8 +121,12 @@ export function events(deps: EventDependencies): ResourceType {
           }
         },
       },
-      publish: step('publish', 'Publish an event under this tracking id', eventBody),
-      update: step('update', 'Replace parts of an event; what is left out stays', eventBody),
+      publish: step('publish', 'Publish an event under this tracking id', eventBodyOf(deps.words)),
+      update: step(
+        'update',
+        'Replace parts of an event; what is left out stays',
+        eventBodyOf(deps.words),
+      ),
       mitigate: step('mitigate', 'The impact has ended, in some regions or all', stepBody),
       resolve: step('resolve', 'The event is over', stepBody),
       annotate: step('annotate', 'Tell those who follow the event something', stepBody),
@@ -163,7 +168,10 @@ export function events(deps: EventDependencies): ResourceType {
         const owner = ownerAt(scopeOf(context.id))
         const trackingId = requireName(context.id)
         const asking = { trackingId, owner, now: context.now, by: context.principal.id }
-        const event = await takeStep(deps.eventStore, asking, { name, body: given })
+        const event = await takeStep(deps.eventStore, asking, {
+          name,
+          body: asStored(given, deps.words),
+        })
         const asked = await askedAt(scopeOf(context.id), context.reader)
         const sight: Sight = { ...sightOf(deps, asked), whole: true }
         return {
@@ -173,6 +181,14 @@ export function events(deps: EventDependencies): ResourceType {
       },
     }
   }
+}
+
+/** Of the steps only those that write an event have properties. */
+function asStored(given: Step['body'], words: VendorWords): Step['body'] {
+  if (!('properties' in given)) return given
+  // The body was checked against the schema of the same members.
+  const properties = supportAsStored(given.properties, words) as typeof given.properties
+  return { ...given, properties }
 }
 
 const trackingIdPattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
@@ -194,7 +210,7 @@ async function listEvents(
   { parent, query, now, limit, cursor, reader }: ListContext,
 ): Promise<ListPage<object>> {
   const asked = await askedAt(parent, reader)
-  const question = parseEventQuery(query.get('$filter'))
+  const question = parseEventQuery(query.get('$filter'), deps.words)
   const sight = sightOf(deps, asked)
   // A single resource has no window: what affects it now may have begun long ago.
   const since =
