@@ -119,7 +119,7 @@ export async function start(config: Config, given: Partial<Given> = {}): Promise
 
   const unhandled = { rejections: 0, exceptions: 0 }
   const { containers } = engines
-  const outbox = opened.use(openInstallationOutbox(serving, (id) => directory.groupsOf(id)))
+  const outbox = opened.use(openInstallationOutbox(serving, directory))
   const edge = {
     ...served,
     ...accounts,

@@ -16,7 +16,7 @@ import type { FaultRule, Faults } from '../control/faults.ts'
 import { type MovedClock, rateMax } from '../control/moved-clock.ts'
 import type { SavedState } from '../control/snapshots.ts'
 import { initialState } from '../control/snapshots.ts'
-import { openStateUpload } from '../control/state-upload.ts'
+import { openStateChunks } from '../control/state-chunks.ts'
 import type { States } from '../control/states.ts'
 
 /** Actions that only the owner has and no role gives. */
@@ -153,7 +153,7 @@ function clockRoutes(clock: MovedClock | undefined): readonly ControlRoute[] {
 const StateContent = Type.Object(
   {
     content: Type.String({ minLength: 1 }),
-    /** Of a part of a state: where it begins, and the length of the whole. */
+    /** Of a chunk of a state: where it begins, and the length of the whole. */
     at: Type.Optional(Type.Integer({ minimum: 0 })),
     total: Type.Optional(Type.Integer({ minimum: 1 })),
   },
@@ -170,7 +170,7 @@ function stateRoutes(states: States): readonly ControlRoute[] {
     const { savedAt, rows } = await states.restore(name)
     return { name, savedAt: new Date(savedAt).toISOString(), rows }
   }
-  const upload = openStateUpload()
+  const chunks = openStateChunks()
   const one = '/_armature/snapshots/{name}'
   return [
     {
@@ -217,7 +217,7 @@ function stateRoutes(states: States): readonly ControlRoute[] {
       run(body, { name = '' }) {
         const content = Buffer.from(body.content, 'base64')
         const { at = 0, total = content.length } = body
-        const whole = upload.take(name, { content, at, total })
+        const whole = chunks.take(name, { content, at, total })
         return whole === undefined
           ? { name, bytes: at + content.length }
           : shown(states.write(name, whole))

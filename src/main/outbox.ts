@@ -5,6 +5,7 @@ import { type CallOut, webhookChannel } from '#business/notifications/webhook-ch
 import { type Channel, NotDelivered, type Outbox, openOutbox } from '#business/outbox/deliver.ts'
 import { type Mailer, mailChannel } from '#business/outbox/mail-channel.ts'
 import { type MailEngine, MailNotSent } from '#engines/mail/engine.ts'
+import type { DirectoryCache } from '#identity/directory-cache.ts'
 import type { Timers } from '#kernel/ports.ts'
 import { isLoopback } from '#outbound/address.ts'
 import { destinationOf, type Outbound } from '#outbound/outbound.ts'
@@ -24,7 +25,7 @@ export interface InstallationOutbox extends Outbox {
 
 export function openInstallationOutbox(
   base: Base,
-  groupsOf: (principalId: string) => Promise<readonly string[]>,
+  directory: Pick<DirectoryCache, 'groupsOf' | 'record'>,
 ): InstallationOutbox {
   const { config, store, clock, timers, log, ids } = base
   const { sql } = store
@@ -32,7 +33,14 @@ export function openInstallationOutbox(
   const newId = (): string => ids.uuid()
   const channels: Record<string, Channel> = {
     Mail: mailChannel(openMailer(base)),
-    Notification: webhookChannel({ sql, clock, groupsOf, newId, callOut }),
+    Notification: webhookChannel({
+      sql,
+      clock,
+      newId,
+      callOut,
+      groupsOf: (id) => directory.groupsOf(id),
+      isDisabled: async (id) => (await directory.record(id))?.enabled === false,
+    }),
   }
   const { server, from } = config.mail
   return {

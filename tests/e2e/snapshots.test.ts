@@ -326,7 +326,7 @@ test('what is no state, another’s, or not there is refused, and nothing change
   }
   const own = await server.cli(['snapshot', 'export', 'initial', join(server.home, 'x.state')])
   assert.equal(own.code, 0, own.error)
-  // Larger than a body: it comes in parts.
+  // Larger than a body: it comes in chunks.
   const large = join(server.home, 'large.state')
   const bytes = randomBytes(5 * 1024 * 1024)
   writeFileSync(large, bytes)

@@ -60,6 +60,7 @@ async function openOffice(company: BusinessFixture) {
   const callOut = openCallOut(openWay, realTimers)
   const ids = { uuid: () => randomUUID(), secret: () => randomUUID() }
   const groupsOf = async () => []
+  const disabled = new Set<string>()
   let looks = 0
   const outbox = openOutbox({
     sql,
@@ -73,7 +74,14 @@ async function openOffice(company: BusinessFixture) {
     },
     log: silentLog,
     channels: {
-      Notification: webhookChannel({ sql, clock: { now }, groupsOf, newId: randomUUID, callOut }),
+      Notification: webhookChannel({
+        sql,
+        clock: { now },
+        groupsOf,
+        newId: randomUUID,
+        callOut,
+        isDisabled: async (id) => disabled.has(id),
+      }),
     },
   })
   const business = createBusiness({
@@ -112,6 +120,7 @@ async function openOffice(company: BusinessFixture) {
   while (looks === 0) await setTimeout(5)
   return {
     ask,
+    disabled,
     /** Time passes, and the outbox looks twice: it sees what changed, and sends it. */
     async pass(milliseconds: number) {
       for (const part of [0, milliseconds]) {
@@ -140,7 +149,7 @@ for (const dialect of dialects) {
     if (company === undefined) return
     await using receiver = await openReceiver()
     await using office = await openOffice(company)
-    const { ask, pass } = office
+    const { ask, disabled, pass } = office
     const below = `companies(${company.companyId})`
     const wanted = {
       notificationUrl: receiver.url,
@@ -276,20 +285,35 @@ for (const dialect of dialects) {
       },
     )
 
-    await t.test('it ends after three days, and with the right to read', async () => {
-      assert.equal((await ask('POST', 'subscriptions', wanted)).status, 201)
-      await pass(3 * 86_400_000)
-      assert.deepEqual((await ask('GET', 'subscriptions')).at.value, [])
-      assert.equal((await ask('POST', 'subscriptions', wanted)).status, 201)
-      await company.create('salesInvoices', { customerId: company.customerId })
-      await company.sql.transact((tx) => tx.run('delete from business_access_rights'))
-      receiver.received.length = 0
-      await pass(30_000)
-      assert.deepEqual(receiver.received, [])
-      assert.deepEqual((await ask('GET', 'subscriptions')).at.value, [])
-      const noted = await company.sql.all('select number from business_changes')
-      await company.create('salesInvoices', { customerId: company.customerId })
-      assert.deepEqual(await company.sql.all('select number from business_changes'), noted)
-    })
+    await t.test(
+      'it ends after three days, with who has it, and with the right to read',
+      async () => {
+        assert.equal((await ask('POST', 'subscriptions', wanted)).status, 201)
+        await pass(3 * 86_400_000)
+        assert.deepEqual((await ask('GET', 'subscriptions')).at.value, [])
+        for (const who of [owner, 'admin']) {
+          const by = { principal: who }
+          const mine = await ask('POST', 'subscriptions', wanted, by)
+          assert.equal(mine.status, 201, mine.text)
+          disabled.add(who)
+          await company.create('salesInvoices', { customerId: company.customerId })
+          receiver.received.length = 0
+          await pass(30_000)
+          assert.deepEqual(receiver.received, [], `${who} was disabled`)
+          disabled.delete(who)
+          assert.deepEqual((await ask('GET', 'subscriptions', undefined, by)).at.value, [])
+        }
+        assert.equal((await ask('POST', 'subscriptions', wanted)).status, 201)
+        await company.create('salesInvoices', { customerId: company.customerId })
+        await company.sql.transact((tx) => tx.run('delete from business_access_rights'))
+        receiver.received.length = 0
+        await pass(30_000)
+        assert.deepEqual(receiver.received, [])
+        assert.deepEqual((await ask('GET', 'subscriptions')).at.value, [])
+        const noted = await company.sql.all('select number from business_changes')
+        await company.create('salesInvoices', { customerId: company.customerId })
+        assert.deepEqual(await company.sql.all('select number from business_changes'), noted)
+      },
+    )
   })
 }

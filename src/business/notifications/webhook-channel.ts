@@ -22,6 +22,8 @@ interface WebhookDependencies extends Pick<AccessDependencies, 'groupsOf'> {
   readonly clock: { now(): number }
   readonly newId: () => string
   readonly callOut: CallOut
+  /** Whether somebody of the directory was disabled. */
+  isDisabled(userId: string): Promise<boolean>
 }
 
 /** A row that changes several times meanwhile is told once. */
@@ -86,9 +88,10 @@ async function end({ sql }: WebhookDependencies, { sender: id }: OutboxRow): Pro
 }
 
 async function mayRead(
-  { sql, groupsOf }: WebhookDependencies,
+  { sql, groupsOf, isDisabled }: WebhookDependencies,
   { user_id: userId, company_id: companyId, is_administrators: isAdministrators }: SubscriptionRow,
 ): Promise<boolean> {
+  if (await isDisabled(userId)) return false
   // Looked at anew when it is renewed, three days later at the most.
   if (isAdministrators === 1) return true
   const names = [userId, ...(await groupsOf(userId))]

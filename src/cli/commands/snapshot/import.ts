@@ -7,7 +7,7 @@ import { printRecord } from '../../output/print.ts'
 import { snapshotPath } from '../../snapshots.ts'
 
 /** A body has 4 MB at most, and base64 takes a third more. */
-const partBytes = 2 * 1024 * 1024
+const chunkBytes = 2 * 1024 * 1024
 
 export const command: Command = defineCommand({
   name: 'snapshot import',
@@ -23,10 +23,10 @@ export const command: Command = defineCommand({
     const state = readFileSync(values.file)
     const path = `${snapshotPath(values.name)}/content`
     let answered: unknown
-    for (let at = 0; at === 0 || at < state.length; at += partBytes) {
-      const content = state.subarray(at, at + partBytes).toString('base64')
-      const part = { content, at, total: state.length }
-      answered = (await client.request('PUT', path, { body: part })).body
+    for (let at = 0; at === 0 || at < state.length; at += chunkBytes) {
+      const content = state.subarray(at, at + chunkBytes).toString('base64')
+      const chunk = { content, at, total: state.length }
+      answered = (await client.request('PUT', path, { body: chunk })).body
     }
     printRecord(context.terminal, answered)
     return 0
