@@ -169,7 +169,6 @@ const catchers: Readonly<Record<string, string>> = {
   'src/providers/data-share/domain/runs/runner.ts': 'copies fail in the world: a record says so',
   'src/providers/db-for-postgresql/domain/engine-failure.ts':
     'failures of the engine become values',
-  'src/business/outbox/mail-channel.ts': 'a document without a PDF is a mail that is not delivered',
   'src/http/failure.ts': 'the one place that turns errors into answers',
   'src/http/streams.ts': 'what a stream talks with fails in the world; its client is told',
   'src/http/change-stream.ts': 'a store that does not answer now is looked at again',
