@@ -7,7 +7,7 @@ import type { SqlValue } from '#stores/store.ts'
 import type { Expression, OrderExpression, Source } from '../compile/expression.ts'
 import { bare, between, type Fragment, joined } from '../compile/fragment.ts'
 import type { SqlWriter } from '../compile/sql.ts'
-import { fieldNamed } from '../entity.ts'
+import { type FieldType, fieldNamed } from '../entity.ts'
 import { refuse } from '../errors.ts'
 
 /** The order asked for, then the entity's own, then the id. */
@@ -19,10 +19,14 @@ export function totalOrder(
   const own = (entity.defaultOrder ?? []).flatMap((name) => {
     const field = fieldNamed(entity, version, name) ?? fieldNamed(entity, 'v2.0', name)
     if (field === undefined) return []
-    const kind = field.type.kind === 'integer' ? 'integer' : 'text'
-    return [ascending(source, field.column, kind)]
+    return [ascending(source, field.column, isWhole(field.type.kind) ? 'integer' : 'text')]
   })
   return [...asked, ...own, ascending(source, 'id', 'text')]
+}
+
+/** Whether a column of this kind holds a whole number. PostgreSQL refuses to compare one as text. */
+function isWhole(kind: FieldType['kind']): boolean {
+  return kind === 'integer' || kind === 'decimal' || kind === 'moment'
 }
 
 function ascending(source: Source, column: string, kind: 'integer' | 'text'): OrderExpression {

@@ -37,7 +37,7 @@ export const importFormats = ['openapi', 'openapi+json'] as const
 
 const operationsMax = 500
 /** Parsing YAML takes far longer than JSON. */
-const yamlLengthMax = 256 * 1024
+const yamlLengthMax = 64 * 1024
 const nameLengthMax = 80
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const
 
