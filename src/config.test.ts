@@ -227,7 +227,7 @@ test('every setting is described, and every default keeps its own rule', () => {
   }
   assert.deepEqual(
     described.filter((setting) => setting.secret).map((setting) => setting.name),
-    ['store', 'key', 'keyCommand', 'keyNext', 'keyNextCommand'],
+    ['store', 'key', 'keyCommand', 'keyNext', 'keyNextCommand', 'mailServer'],
   )
 })
 
