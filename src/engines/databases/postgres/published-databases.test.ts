@@ -14,6 +14,7 @@ import {
   type MigrationFixture,
   openMigrationFixture,
 } from '../testing/fixture.ts'
+import { generatedSchema } from '../testing/generated.ts'
 import { startLoad } from '../testing/load.ts'
 import { dumpedText, loadPublished, publishedDatabases } from '../testing/published.ts'
 import { findServer, howToGetServers, type Major } from '../testing/servers.ts'
@@ -31,6 +32,8 @@ const pairs: readonly (readonly [Major, Major])[] = isLong
     ]
   : [[13, 18]]
 const modes = ['offline', 'online'] as const
+/** Of a schema of our own, in the long suite. */
+const generatedTables = 400
 
 /** Their servers print these differently. */
 const printedByVersion: ReadonlySet<string> = new Set(['views', 'rules', 'functions'])
@@ -96,6 +99,14 @@ describe('published databases come over whole', () => {
         for (const { name, file } of names) {
           await fixture.make(name, [])
           await loadPublished(fixture.source, name, file)
+        }
+        if (isLong) {
+          const name = `generated ${mode}`
+          await fixture.makeOdd(name)
+          await using inside = await fixture.session('source', name)
+          await inside.run('SET search_path TO public')
+          for (const statement of generatedSchema(generatedTables)) await inside.run(statement)
+          names.push({ name, file: '' })
         }
         const databases = names.map(({ name }) => name)
         const token = `published${mode}`
