@@ -22,6 +22,11 @@ const howToGet = 'the client generator is not installed: run `npm --prefix tests
 const documents = join(import.meta.dirname, '../../openapi')
 const run = promisify(execFile)
 
+/** A version has the types that were released in it. The newest of this namespace has no role assignments. */
+const versionsOfProgram: Readonly<Record<string, string>> = {
+  'Vendor.Authorization': '2022-04-01.json',
+}
+
 /** A user's program: it is checked against the generated types, and run as it stands. */
 const program = `
 import createClient from 'openapi-fetch'
@@ -119,7 +124,7 @@ test('typed clients are generated from the documents, compile and work', async (
   for (const namespace of isLong ? readdirSync(documents) : imported) {
     assert.ok(namespace !== undefined)
     const newest = readdirSync(join(documents, namespace)).sort().at(-1) ?? ''
-    const document = join(documents, namespace, newest)
+    const document = join(documents, namespace, versionsOfProgram[namespace] ?? newest)
     await run(process.execPath, [generator, document, '-o', `client/${namespace}.ts`], options)
   }
   const compilerOptions = {
