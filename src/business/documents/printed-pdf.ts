@@ -1,6 +1,6 @@
 /**
- * A printed document as a PDF on A4, whose font is in it: letters of Latin, Greek and Cyrillic. The same document gives the
- * same bytes. The library is loaded by the first one.
+ * A printed document as a PDF on A4. The font is embedded and has Latin, Greek and Cyrillic letters. The same
+ * document gives the same bytes. The first document loads the library.
  */
 
 import { readFile } from 'node:fs/promises'
@@ -11,13 +11,13 @@ import { type Printed, type PrintedRow, restRow } from './printed.ts'
 
 type Pdf = InstanceType<typeof PdfDocument>
 
-/** Points. */
+/** In points. */
 const margin = 50
 const left = margin
 const right = 595.28 - margin
 const bottom = 841.89 - margin - 20
 const gap = 8
-/** Of the columns behind the description. */
+/** The widths of the columns after the description. */
 const columns = [80, 70, 50, 45, 75] as const
 const descriptionWidth = right - left - columns.reduce((sum, one) => sum + one, 0)
 
@@ -44,7 +44,7 @@ function loadFonts(): Promise<readonly [text: Buffer, bold: Buffer]> {
   return fonts
 }
 
-/** A WOFF as the font that is packed in it: the library would unpack its tables again for each document. */
+/** Unpacks the font of a WOFF file once. The library would unpack its tables again for each document. */
 function unpacked(woff: Buffer): Buffer {
   const count = woff.readUInt16BE(12)
   const head = Buffer.alloc(12 + 16 * count)
@@ -105,7 +105,7 @@ export async function asPdf(printed: Printed): Promise<Uint8Array> {
   return Buffer.concat(chunks)
 }
 
-/** The seller, who it is for, and the facts beside them; where the lines begin. */
+/** Draws the seller, the customer and the facts beside them. Returns where the lines begin. */
 function headOf(doc: Pdf, { seller, billTo, title, facts }: Printed): number {
   const width = 250
   doc.font('text').fontSize(textSize).fillColor(grey)
@@ -126,7 +126,7 @@ function headOf(doc: Pdf, { seller, billTo, title, facts }: Printed): number {
   return Math.max(under, y) + 28
 }
 
-/** The titles of the columns, at the top of each page. */
+/** Draws the titles of the columns, at the top of each page. */
 function titlesOf(doc: Pdf, { head }: Printed, y: number): number {
   const [description = '', ...others] = head
   doc.font('bold').fontSize(small).fillColor(grey)
@@ -166,10 +166,10 @@ function cellsOf(doc: Pdf, { cells }: PrintedRow, y: number): void {
 }
 
 interface Put {
-  /** Where the text ends. */
+  /** The right edge of the text. */
   readonly edge: number
   readonly y: number
-  /** A longer text is written smaller. */
+  /** The maximum width. A longer text is written smaller. */
   readonly most: number
 }
 
@@ -204,7 +204,7 @@ function numberPages(doc: Pdf, { number, company }: Printed): void {
   const { count } = doc.bufferedPageRange()
   for (let page = 0; page < count; page++) {
     doc.switchToPage(page)
-    // What stands in the margin would begin another page.
+    // Text in the margin would begin another page.
     doc.page.margins.bottom = 0
     doc.font('text').fontSize(small).fillColor(grey)
     const y = bottom + 22

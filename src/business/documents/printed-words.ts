@@ -22,7 +22,7 @@ export interface PrintedWords {
   readonly remaining: string
   readonly more: string
   readonly taxNumber: string
-  /** Of a mail that a document is attached to. */
+  /** The words of a mail that a document is attached to. */
   readonly greeting: string
   readonly attached: string
   readonly regards: string
@@ -98,6 +98,6 @@ export function languageOf(accepted: string | undefined, country: string): strin
 }
 
 export function wordsOf(language: string): PrintedWords {
-  // English exists.
+  // The table has English.
   return byLanguage[language] ?? (byLanguage['en'] as PrintedWords)
 }

@@ -1,7 +1,7 @@
 /**
- * What a printed document says, in the order it is read in: a page to look at (`printed-page.ts`) and a PDF
- * (`printed-pdf.ts`) are made of it. Numbers and days are written as in the language of the reader, or else of the customer.
- * It decides nothing about rights.
+ * The content of a printed document in reading order. The web page (`printed-page.ts`) and the PDF
+ * (`printed-pdf.ts`) are made of it. Numbers and dates follow the language of the reader, else that of the
+ * customer. It does not check rights.
  */
 
 import { findRow } from '#query/rows.ts'
@@ -23,7 +23,7 @@ export interface Printing {
   readonly budget: Budget
 }
 
-/** Plain texts, not escaped for any format. */
+/** All texts are plain, not escaped for any format. */
 export interface Printed {
   readonly language: string
   readonly title: string
@@ -35,7 +35,7 @@ export interface Printed {
   readonly facts: readonly (readonly [name: string, value: string])[]
   readonly head: readonly string[]
   readonly rows: readonly PrintedRow[]
-  /** Rows that are too many for an answer, and the words behind their number. */
+  /** The number of rows left out because an answer cannot hold them, and the words after that number. */
   readonly left: number
   readonly more: string
   readonly sums: readonly PrintedSum[]
@@ -45,7 +45,7 @@ export interface Printed {
 
 export interface PrintedRow {
   readonly description: string
-  /** The cells of `head` after the description; none when the row is only a text. */
+  /** The cells of `head` after the description. A row that is only a text has none. */
   readonly cells: readonly string[]
 }
 
@@ -164,12 +164,12 @@ const linesAtOnce = 250
 /** The approximate characters of a row besides its description. */
 const rowCharacters = 120
 
-/** Says how many rows are left out. */
+/** The row that says how many rows are left out. */
 export function restRow(left: number, more: string): readonly PrintedRow[] {
   return left === 0 ? [] : [{ description: `… ${left} ${more}`, cells: [] }]
 }
 
-/** As many as an answer holds. */
+/** At most as many rows as an answer holds. */
 async function rowsOf(
   { reads, id, budget }: Printing,
   writer: Writer,

@@ -1,4 +1,7 @@
-/** What was sent, what waits for it, and what could not be sent. Ours. Shape only; `outbox/` writes it. */
+/**
+ * Messages that were sent, that wait, and that could not be sent. This entity is not in the contract. The file
+ * declares its fields, and `outbox/` writes its rows.
+ */
 
 import {
   defineEntity,

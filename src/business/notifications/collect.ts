@@ -1,22 +1,23 @@
 /**
- * Makes notifications of the changes that were noted: one entry of the outbox for each subscription, with one
- * notification for each row, however often it changed. More rows than a notification is for are one of the collection.
+ * Turns noted changes into notifications. Each subscription gets one outbox entry, with one notification for each
+ * row, however often the row changed. If too many rows changed, the entry has one notification for the whole
+ * collection.
  */
 
 import { allRows, insertRow } from '#query/rows.ts'
 import type { Sql, SqlTx } from '#stores/store.ts'
 import { outboxEntries, type SubscriptionRow, subscriptions } from '../tables.ts'
 
-/** As it stands in a notification, without what the subscription adds when it is sent. */
+/** A change as a notification shows it, without what the subscription adds when it is sent. */
 export interface NotedChange {
   readonly resource: string
   readonly changeType: string
   readonly lastModifiedDateTime: string
 }
 
-/** Changes that are looked at together. What is left comes at the next look. */
+/** The maximum number of changes handled together. The next round handles the rest. */
 const changesMax = 20_000
-/** More rows than this are told as their collection. */
+/** If more rows changed, one notification of the collection replaces theirs. */
 const notificationsMax = 1_000
 const numbersAtOnce = 500
 const keptMilliseconds = 7 * 86_400_000
@@ -75,7 +76,7 @@ function notificationsOf(
 ): readonly NotedChange[] {
   const changes = [...nets].flatMap(([id, { first, last, at }]) => {
     const isNew = first === 'created'
-    // Nobody else has ever seen it.
+    // The row was created and deleted within the same round, so no client ever saw it.
     if (isNew && last === 'deleted') return []
     const changeType = isNew ? 'created' : last === 'deleted' ? 'deleted' : 'updated'
     return [{ resource: `${resource}(${id})`, changeType, at }]
@@ -117,7 +118,7 @@ async function addNotification(
     kind: 'Notification',
     status: 'Waiting',
     sender: subscription,
-    // What stands behind a question mark is often a secret.
+    // The query of an address often holds a secret.
     recipient: url.replace(/[?#].*$/s, '').slice(0, 250),
     subject: resource.slice(0, 250),
     created_at: now,

@@ -1,6 +1,7 @@
 /**
- * Subscriptions of clients to changes: made and renewed after a handshake with who is to be called, for three days each
- * time. They are listed for who made them. Their address is matched before the path is read; they are not in `$metadata`.
+ * Subscriptions of clients to changes. They are created and renewed after a handshake with the receiver, for three
+ * days each time. A list shows the caller's own subscriptions. Their address is matched before the path is parsed,
+ * and `$metadata` does not have them.
  */
 
 import { allRows, deleteRows, findRow, insertRow } from '#query/rows.ts'
@@ -20,7 +21,7 @@ import type { CallOut } from './webhook-channel.ts'
 const addressForm = /^subscriptions(?:\((?:'([^']{0,64})'|([^()']{0,64}))\))?\/?$/
 const resourceForm =
   /^(?:https?:\/\/[^/]+)?\/?(?:v2\.0\/(?:[^/]+\/){1,2})?api\/(v[12]\.0)\/companies\(([0-9a-f-]{36})\)\/([A-Za-z]+)\/?$/i
-/** Of an installation (business facts 10). */
+/** The maximum number per installation (business facts 10). */
 const subscriptionsMax = 200
 const lifeMilliseconds = 3 * 86_400_000
 const clientStateMax = 2048
@@ -30,7 +31,7 @@ const tokenBytes = 24
 export interface SubscriptionRequest {
   readonly request: BusinessRequest
   readonly caller: Caller
-  /** Undefined: the address is the list. */
+  /** Undefined if the address is the list. */
   readonly key: string | undefined
 }
 
@@ -40,13 +41,13 @@ interface SubscriptionDependencies {
   readonly now: number
   readonly ids: { uuid(): string; secret(bytes: number): string }
   readonly conflictStatus: 409 | 412
-  /** The address of the interface. */
+  /** The root address of the API. */
   readonly root: string
   readonly callOut: CallOut | undefined
   record(tx: SqlTx, write: BusinessWrite): Promise<void>
 }
 
-/** `undefined`: the address is none of these. */
+/** Undefined if the address is not one of these. */
 export function subscriptionAddress({
   path,
 }: Pick<BusinessRequest, 'path'>): Pick<SubscriptionRequest, 'key'> | undefined {
@@ -83,7 +84,7 @@ interface Wanted {
   readonly set: string
 }
 
-/** What the body says, over what is there. */
+/** The stored subscription with the changes of the body. */
 function wantedOf(request: BusinessRequest, before: SubscriptionRow | undefined): Wanted {
   const body = request.body === undefined ? {} : parseJson(request.body)
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -135,7 +136,7 @@ async function requireReader(
   if (company === undefined) throw refuse.Internal_CompanyNotFound({ key: `'${companyId}'` })
 }
 
-/** Who is called wants it: it answers 200 with the token. */
+/** Asks the receiver for its consent. It consents by answering 200 with the token. */
 async function shakeHands(
   { callOut, ids }: SubscriptionDependencies,
   { url }: Wanted,
@@ -256,7 +257,7 @@ function notThere({ key = '' }: SubscriptionRequest): Error {
 
 type Rows = Pick<SqlTx, 'all'>
 
-/** Of the caller; administrators see all. */
+/** The subscriptions of the caller. Administrators get all. */
 async function own(reads: Rows, asking: SubscriptionRequest): Promise<SubscriptionRow> {
   const { caller, key = '' } = asking
   const row = await findRow(reads, subscriptions, { id: key.toLowerCase() })
@@ -291,7 +292,7 @@ function shownOf(row: SubscriptionRow, caller: Caller): object {
     timestamp: row.revision,
     userId: row.user_id,
     lastModifiedDateTime: modified,
-    // A secret between who made it and who is called.
+    // A secret between the subscription's maker and its receiver.
     clientState: row.user_id === caller.principal.id ? row.client_state : '',
     expirationDateTime: moment(row.expires_at),
     systemCreatedAt: moment(row.created_at),

@@ -1,7 +1,7 @@
 /**
- * The sets whose changes a client can subscribe to (the published list, as far as they are here), and the triggers that
- * note a change in the transaction that makes it, whoever makes it: a line changes its document, a posting its customer.
- * Nothing is noted of what nobody subscribed to.
+ * The entity sets that clients can subscribe to, and the triggers that note a change in the transaction that makes
+ * it. The sets are those of the published list that exist here. A change of a line is noted for its document, and a
+ * posting for its customer. A change without a subscription is not noted.
  */
 
 import type { Dialect } from '#query/table.ts'
@@ -31,7 +31,7 @@ const operations = [
   ['delete', 'deleted', 'old'],
 ] as const
 
-/** Of a document, by its kind. */
+/** The set of a document depends on its kind. */
 function setOf(row: string): string {
   return `case ${row}.kind when 'invoice' then 'salesInvoices' when 'quote' then 'salesQuotes' else 'salesCreditMemos' end`
 }
@@ -65,7 +65,7 @@ function triggersOf(
   return operations.map(([operation, change, row]) => {
     const head = `create trigger ${table}_${change} after ${operation} on ${table} for each row`
     if (dialect === 'postgres') {
-      // Of documents the function looks at the kind.
+      // For documents, the function looks at the kind of the row.
       const named = set(row).startsWith('case') ? "'documents'" : set(row)
       return `${head} execute function business_note_change(${named})`
     }

@@ -1,7 +1,7 @@
 /**
- * Sends notifications to who subscribed. What a subscription shares with its receiver (`clientState`) is added when it is
- * sent and is not kept. Who answers that there is nobody loses the subscription (the published rule); whoever may no longer
- * read the company does too.
+ * Sends notifications to subscribers. The secret of a subscription (`clientState`) is added when a notification is
+ * sent, and is not stored with it. A subscription ends when its receiver refuses a notification for good (the
+ * published rule), and when its maker may no longer read the company.
  */
 
 import { deleteRows, findRow } from '#query/rows.ts'
@@ -11,7 +11,10 @@ import { type Channel, NotDelivered } from '../outbox/deliver.ts'
 import { type OutboxRow, type SubscriptionRow, subscriptions } from '../tables.ts'
 import { collectChanges, type NotedChange } from './collect.ts'
 
-/** Calls an address that a client named, by POST: what it answers, or why there is no answer, fit for that client. */
+/**
+ * Sends a POST to an address that a client named. Returns the answer, or the reason why there is none, in words
+ * that the client may see.
+ */
 export type CallOut = (
   url: string,
   body: string,
@@ -22,11 +25,11 @@ interface WebhookDependencies extends Pick<AccessDependencies, 'groupsOf'> {
   readonly clock: { now(): number }
   readonly newId: () => string
   readonly callOut: CallOut
-  /** Whether somebody of the directory was disabled. */
+  /** True if the user is disabled in the directory. */
   isDisabled(userId: string): Promise<boolean>
 }
 
-/** A row that changes several times meanwhile is told once. */
+/** A row that changes several times within this delay gives one notification. */
 const delayMilliseconds = 30_000
 
 export function webhookChannel(deps: WebhookDependencies): Channel {
@@ -72,7 +75,7 @@ function notificationsOf(
   { id, client_state: clientState, expires_at: expiresAt }: SubscriptionRow,
   message: string,
 ): readonly object[] {
-  // Written by `collectChanges`.
+  // `collectChanges` wrote this text.
   const changes = JSON.parse(message) as readonly NotedChange[]
   const expirationDateTime = new Date(expiresAt).toISOString()
   return changes.map((change) => ({
@@ -92,7 +95,7 @@ async function mayRead(
   { user_id: userId, company_id: companyId, is_administrators: isAdministrators }: SubscriptionRow,
 ): Promise<boolean> {
   if (await isDisabled(userId)) return false
-  // Looked at anew when it is renewed, three days later at the most.
+  // Checked again when the subscription is renewed, at most three days later.
   if (isAdministrators === 1) return true
   const names = [userId, ...(await groupsOf(userId))]
   const rights = await rightsOf(sql, { isAdministrator: false, names })

@@ -1,7 +1,7 @@
 /**
- * Reads the rows of one level of a request with everything expanded below them, and writes each as JSON at once. Rows
- * are read and written in pieces, between which the server does other work; a page or a list ends where the budget of
- * the answer does, and says where it goes on.
+ * Reads the rows of one level of a request with everything expanded below them, and writes each as JSON. Rows are
+ * read and written in pieces, and the server does other work between them. A page or a list ends when the budget of
+ * the answer is spent, and then has a next link.
  */
 
 import type { SqlRow } from '#stores/store.ts'
@@ -20,21 +20,21 @@ import { searchAfter, searchOf } from './narrowing.ts'
 import type { ExpandOption, QueryOptions } from './options.ts'
 import { looksThrough, scan } from './scan.ts'
 
-/** A row in the answer. */
+/** A row as it is in the answer. */
 export interface WrittenRow {
   readonly id: string
   readonly etag: string
-  /** A JSON object, its tag first. */
+  /** A JSON object that begins with its tag. */
   readonly text: string
 }
 
 export interface Level {
   readonly rows: readonly WrittenRow[]
-  /** The end of the page, when there are more rows. */
+  /** The token of the page's end. Undefined if there are no more rows. */
   readonly token: string | undefined
 }
 
-/** The rows of one set, and what is selected of each. */
+/** The rows of one set, and the fields selected of each. */
 export interface Asked {
   readonly entity: Entity
   readonly version: Version
@@ -42,13 +42,13 @@ export interface Asked {
   readonly companyId: string | undefined
 }
 
-/** Whose reading it is. */
+/** The request that the rows are read for. */
 export interface Reading {
   readonly reads: Reads
   readonly budget: Budget
 }
 
-/** A row below another: its parent value and position; the whole row, or only its id. */
+/** A row below another row: its parent value and position, with the whole row or only its id. */
 interface HangingRow {
   readonly value: string
   readonly place: number
@@ -57,9 +57,9 @@ interface HangingRow {
   readonly raw: SqlRow | undefined
 }
 
-/** A list below a row, as far as it was written. */
+/** A list below a row, as far as it has been written. */
 class WrittenList {
-  /** The number of known rows, at most one more than the page. */
+  /** The number of known rows. It is at most one more than the page. */
   known = 0
   done = 0
   total = 0
@@ -67,7 +67,7 @@ class WrittenList {
   last: SqlRow | undefined
 }
 
-/** A row with its lists after its own fields, and the number of characters of its own fields. */
+/** The row with its lists after its own fields, and the number of characters of its own fields. */
 export function written(
   { id, etag, fields }: ReadRow,
   lists: readonly string[] = [],
@@ -94,7 +94,7 @@ export class LevelReader {
     this.#namespace = namespace
   }
 
-  /** A row in the requested format. */
+  /** The row in the requested format. */
   #written(asked: Asked, row: ReadRow, lists: readonly string[] | undefined) {
     const { version, companyId, options } = asked
     if (isUsual(options.format)) return written(row, lists)
@@ -106,7 +106,7 @@ export class LevelReader {
     return written({ ...row, fields: formatted(options.format, asked, row, place) }, lists)
   }
 
-  /** One page of at most so many rows. */
+  /** One page of at most this many rows. */
   async page(
     asked: Asked,
     conditions: Conditions,
@@ -143,7 +143,7 @@ export class LevelReader {
     return { rows, token }
   }
 
-  /** For each row the text after its own fields: `"name":…`, in the requested order. */
+  /** For each row, the text after its own fields: `"name":…` in the requested order. */
   async #expandAll(
     asked: Asked,
     rows: readonly ReadRow[],
@@ -167,7 +167,7 @@ export class LevelReader {
         const list = lists.get(value) ?? new WrittenList()
         const text = this.#listText(asked, one, row, { statement, list })
         hung[index]?.push(text)
-        // A text below several rows counts several times.
+        // A text that stands below several rows counts once for each.
         if (told.has(value)) reading.budget.spend(0, text.length)
         told.add(value)
       }
@@ -222,7 +222,7 @@ export class LevelReader {
         const raw = raws[index]
         if (list === undefined) continue
         list.done++
-        // Removed since its id was read.
+        // The row was removed after its id was read.
         if (raw === undefined) continue
         const row = texts.next().value
         if (row === undefined) throw new Error('a row was read and not written')
@@ -234,7 +234,7 @@ export class LevelReader {
     return { statement, lists }
   }
 
-  /** How a level's statements run: as a scan when many rows may be read, else normally. */
+  /** Chooses how a level's statements run. A statement that may read many rows runs as a scan. */
   #lookFor({ entity, companyId }: Asked, isScan: boolean, reading: Reading): Look {
     const { reads } = reading
     if (!isScan) return ({ text, values }) => reads.all(text, ...values)
@@ -268,7 +268,7 @@ async function ask({ reads }: Reading, { text, values }: Fragment): Promise<read
 
 type Look = (fragment: Fragment) => Promise<readonly SqlRow[]>
 
-/** The rows of a page in order, and after each piece whether there are more. */
+/** The rows of a page in order. Each piece says whether there are more. */
 async function* pieces(
   statement: LevelStatement,
   { conditions, wanted }: { readonly conditions: Conditions; readonly wanted: number },
@@ -298,7 +298,7 @@ async function* pieces(
   }
 }
 
-/** The related rows in order of position: whole rows when there are few, else only their ids. */
+/** The related rows in order of position. Few rows are read whole, many only as ids. */
 async function hanging(
   statement: LevelStatement,
   {
@@ -322,7 +322,7 @@ async function hanging(
   return ids.map((raw) => toHanging(raw, false))
 }
 
-/** The rows with these ids, in this order; undefined for one that was removed meanwhile. */
+/** The rows with these ids, in this order. A row that was removed meanwhile is undefined. */
 async function rawsOf(
   statement: LevelStatement,
   some: readonly { readonly id: string; readonly raw: SqlRow | undefined }[],

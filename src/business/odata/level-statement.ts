@@ -1,6 +1,6 @@
 /**
- * The SQL statement of one level of a request: its columns, order and page, and how its rows become JSON. It runs
- * nothing itself.
+ * Composes the SQL statement of one level of a request: its columns, order and page, and how its rows become JSON.
+ * It does not run the statement.
  */
 
 import type { SqlRow, SqlValue } from '#stores/store.ts'
@@ -16,7 +16,7 @@ import { RowPlan } from './row-plan.ts'
 
 export type Conditions = (writer: SqlWriter, source: Source) => readonly Fragment[]
 
-/** A read row: its fields, and what adjacent levels need. */
+/** A row from the store: its fields, and the values that adjacent levels need. */
 export interface ReadRow {
   readonly id: string
   readonly etag: string
@@ -24,7 +24,7 @@ export interface ReadRow {
   readonly cells: SqlRow
 }
 
-/** The statement of one level of a request, and how its rows are read. */
+/** The statement of one level of a request, and the reader of its rows. */
 export class LevelStatement {
   readonly #dialect: Dialect
   readonly #writer: SqlWriter
@@ -59,18 +59,21 @@ export class LevelStatement {
     return between(', ', [{ text: this.#plan.columns, values: [] }, ...keys])
   }
 
-  /** One row more than the page, to see whether there are more; after the row of a token, if one is given. */
+  /**
+   * Selects one row more than the page, to see whether there are more. With a token, the page begins after the
+   * token's row.
+   */
   page(conditions: Conditions, page: number, after?: string): Fragment {
     const columns = this.#columns()
     return joined('select ', columns, this.#ordered(conditions, page + 1, after))
   }
 
-  /** Only the ids: cheap for many rows, which `some` then reads in pieces. */
+  /** Selects only the ids, which is cheap for many rows. `some` then reads the rows in pieces. */
   ids(conditions: Conditions, count: number, after: string): Fragment {
     return joined('select t0.id as id', this.#ordered(conditions, count, after))
   }
 
-  /** The rows with these ids, in no order. */
+  /** The rows with these ids, in any order. */
   some(ids: readonly string[]): Fragment {
     const columns = this.#columns()
     const own = among(this.#dialect, this.#writer, 'id', ids)
@@ -78,7 +81,7 @@ export class LevelStatement {
   }
 
   #ordered(conditions: Conditions, limit: number, after: string | undefined): Fragment {
-    // A token contains its position, so skipped rows are before it.
+    // A token holds its position, so it comes after the skipped rows.
     const skip = after === undefined ? this.#options.skip : 0
     const options = after === undefined ? this.#options : { ...this.#options, skipToken: after }
     const where = whereOf(
@@ -94,9 +97,9 @@ export class LevelStatement {
   }
 
   /**
-   * A page for each value of a column, in one statement, with the place of each row in its page; before the page may
-   * stand a row that only tells the count. One row more than `page`, to see whether there is one. `what` is whole rows,
-   * at most so many, or the ids of all of them.
+   * Selects a page for each value of a column in one statement, with the position of each row in its page. A row
+   * that only holds the count may come before a page. Selects one row more than `page`, to see whether there are
+   * more. `what` selects at most so many whole rows, or the ids of all.
    */
   pages(
     conditions: Conditions,
@@ -131,7 +134,7 @@ export class LevelStatement {
     return joined('select * from (', inner, `) as ranked where ${range} order by place${limit}`)
   }
 
-  /** A row of the statement is a row of the table, for the selected columns. */
+  /** True if a row of the statement equals a row of the table for the selected columns. */
   get isPlain(): boolean {
     return this.#plan.isPlain
   }

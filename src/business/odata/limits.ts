@@ -1,4 +1,4 @@
-/** Every bound of the interface's addresses, options and batches in one table (business facts 11). Numbers only. */
+/** The limits of addresses, options and batches of the API (business facts 11). Numbers only. */
 
 export const odataLimits = Object.freeze({
   /** Characters of the path and of the query together. */
@@ -13,37 +13,40 @@ export const odataLimits = Object.freeze({
   expandsMax: 30,
   /** Names in one `$select`. */
   selectMax: 200,
-  /** Rows of one page at the most, whatever `odata.maxpagesize` says; also the page when nothing is said. */
+  /**
+   * The maximum number of rows of one page, whatever `odata.maxpagesize` says. Also the page size without that
+   * preference.
+   */
   pageSizeMax: 20_000,
-  /** The page when nothing is said and the request expands lists. */
+  /** The page size of a request that expands lists and states no preference. */
   expandedPageSize: 200,
-  /** Rows of one answer over all levels of `$expand`, or of one batch over all of its requests. */
+  /** Rows of one answer over all levels of `$expand`, or of all requests of a batch together. */
   answerRowsMax: 20_000,
-  /** Characters of one answer, or of one batch. A page and a list end where they are used up, with a next link. */
+  /** Characters of one answer, or of one batch. A page or a list that reaches the limit ends with a next link. */
   answerCharactersMax: 4 * 1024 * 1024,
-  /** The same two inside one transaction (a change set, `Isolation: snapshot`), which cannot pause. */
+  /** The same two limits inside one transaction (a change set, `Isolation: snapshot`), which cannot pause. */
   transactionRowsMax: 500,
   transactionCharactersMax: 1024 * 1024,
-  /** Lines that come with their documents in one transaction. */
+  /** Lines created together with their documents in one transaction. */
   nestedLinesMax: 1_000,
-  /** Rows that filters and orders of the requests in one transaction look through. */
+  /** Rows that filters and orders of all requests of one transaction may scan. */
   scannedRowsMax: 10_000,
-  /** What every request of a batch has left, however much those before it took: rows and characters. */
+  /** Rows and characters that every request of a batch gets, however many the earlier requests took. */
   partRowsKept: 10,
   partCharactersKept: 16 * 1024,
-  /** Rows read and written between two pauses, in which the server does other work. */
+  /** Rows read and written between two pauses. The server does other work in a pause. */
   rowsAtOnce: 250,
-  /** The same where lists are expanded below each row. */
+  /** The same, where each row has expanded lists. */
   expandingRowsAtOnce: 50,
-  /** Ids read at once, before the rows are read in pieces. */
+  /** Ids read together, before their rows are read in pieces. */
   idsAtOnce: 5_000,
-  /** `$skip` beyond this is refused: next links cost less. */
+  /** A larger `$skip` is refused. Next links cost less. */
   skipMax: 1_000_000_000,
-  /** Operators of arithmetic in one filter. */
+  /** Arithmetic operators in one filter. */
   arithmeticMax: 8,
-  /** Requests of one batch (business facts 10.2). */
+  /** Requests in one batch (business facts 10.2). */
   batchRequestsMax: 100,
-  /** Characters of one line of a part's head in a multipart batch. */
+  /** Characters of one header line of a part in a multipart batch. */
   batchLineLengthMax: 16_384,
   /** Header lines of one part. */
   batchHeadersMax: 64,

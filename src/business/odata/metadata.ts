@@ -18,7 +18,7 @@ import { enumName } from './enum-names.ts'
 
 const vocabularies = ['Core', 'Capabilities'] as const
 
-/** The whole document; the same for the same model, so it may be made once. */
+/** Returns the whole document. It depends only on the arguments, so it can be cached. */
 export function metadataOf(model: Model, namespace: string, version: Version): string {
   const schema = new SchemaWriter(model, `${namespace}.NAV`, version)
   return schema.document()
@@ -30,7 +30,7 @@ export function serviceDocument(model: Model, version: Version, root: string): o
   return { '@odata.context': `${root}/$metadata`, value }
 }
 
-/** What sets, types and properties are called, in the one language there is. */
+/** The captions of sets, types and properties, in English. */
 export function entityDefinitions(model: Model, version: Version, root: string): object {
   const english = 1033
   const called = (name: string): readonly object[] => [
@@ -141,7 +141,7 @@ class SchemaWriter {
 
   #property(field: Field, isKey: boolean): string {
     const attributes = this.#typeOf(field)
-    // Only a key may not be null: what may be left out of a body is what clients know as nullable.
+    // Only a key is not nullable. Clients treat every property that a body may leave out as nullable.
     const start = `<Property Name="${field.name}" ${attributes}${isKey ? ' Nullable="false"' : ''}`
     const term = { never: 'Computed', create: 'Immutable', always: undefined }[field.write]
     const terms = [
@@ -179,7 +179,7 @@ class SchemaWriter {
     }
   }
 
-  /** Writing one may bring up others, which the map then holds too. */
+  /** Writing one type may add other types to the map while the loop runs. */
   #complexTypes(): readonly string[] {
     const written: string[] = []
     for (const [name, fields] of this.#complex) {
@@ -214,11 +214,11 @@ class SchemaWriter {
   }
 }
 
-/** Tells that a property came after its type was released. */
+/** Marks a property that was added after its type was released. */
 const revision =
   '<Annotation Term="Org.OData.Core.V1.Revisions"><Collection><Record><PropertyValue Property="Kind" EnumMember="Org.OData.Core.V1.RevisionKind/Added"/><PropertyValue Property="Description" String="Came later."/></Record></Collection></Annotation>'
 
-/** What a set does not take. Sets are read, filtered and ordered without restriction. */
+/** The operations that a set does not allow. Reading, filtering and ordering are not restricted. */
 function restrictions({ allows }: Entity): readonly string[] {
   const told = [
     ['Insert', 'Insertable', allows.create],

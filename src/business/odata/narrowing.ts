@@ -1,11 +1,11 @@
-/** Lists that would be of a whole company, and the queries that go on where a page ended. Pure. */
+/** Refuses lists that would cover a whole company, and makes the queries of next links. Pure. */
 
 import type { Expression } from '../compile/expression.ts'
 import { refuse } from '../errors.ts'
 import { splitOutside } from './address.ts'
 import type { DataRequest, Segment } from './request.ts'
 
-/** The query with the token in the place of what it already says. */
+/** The query with its token replaced. */
 export function searchAfter(search: string, token: string, left: number | undefined): string {
   const kept = search.split('&').filter((part) => {
     const name = decodeURIComponent((part.split('=')[0] ?? '').replaceAll('+', ' ')).toLowerCase()
@@ -28,7 +28,7 @@ export function searchOf(text: string): string {
     .join('&')
 }
 
-/** Some lists would be of a whole company: they must be narrowed (business facts 1 and 2). */
+/** Some lists would cover a whole company, so a request has to narrow them (business facts 1 and 2). */
 export function requireNarrowing(request: DataRequest): void {
   const { entity, navigation } = lastOf(request)
   const needed = entity.listNeeds

@@ -1,6 +1,6 @@
 /**
- * What the query options of a request say, checked against the entity: which rows, in which order, which fields
- * and which rows beside them. Shapes only; `read-options.ts` makes them.
+ * The query options of a request after they were checked against the entity: which rows, in which order, with which
+ * fields and which expanded rows. Types only. `read-options.ts` makes the values.
  */
 
 import type { Expression, OrderExpression } from '../compile/expression.ts'
@@ -8,19 +8,19 @@ import type { Entity, Field, Navigation, Version } from '../entity.ts'
 import { type AnswerFormat, usualFormat } from './answer-format.ts'
 
 export interface QueryOptions {
-  /** A condition on the rows; `undefined` where nothing was asked. */
+  /** A condition on the rows. Undefined if the request has none. */
   readonly filter: Expression | undefined
-  /** As asked, without what makes it total. */
+  /** The order of the request, without the terms that make it total. */
   readonly orderBy: readonly OrderExpression[]
-  /** The fields to show, in wire order; those of an object that was narrowed hold only what was named. */
+  /** The fields to show, in wire order. A complex field that was narrowed holds only the selected members. */
   readonly fields: readonly Field[]
-  /** The text of `$select` for the context address, or `undefined` where all fields are shown. */
+  /** The text of `$select` for the context address. Undefined if all fields are shown. */
   readonly selected: string | undefined
   readonly expand: readonly ExpandOption[]
   readonly top: number | undefined
   readonly skip: number
   readonly count: boolean
-  /** As sent: where the page before this one ended. */
+  /** The end of the previous page, as sent. */
   readonly skipToken: string | undefined
   readonly format: AnswerFormat
 }
@@ -29,11 +29,11 @@ export interface ExpandOption {
   readonly navigation: Navigation
   readonly entity: Entity
   readonly options: QueryOptions
-  /** The options inside the parentheses as sent, for next links of lists that were cut. */
+  /** The options inside the parentheses as sent. Next links of lists that were cut use them. */
   readonly text: string
 }
 
-/** What a request without options asks for: every field. */
+/** The options of a request that states none: every field. */
 export function plainOptions(entity: Entity, version: Version): QueryOptions {
   const fields: readonly Field[] = entity.fields.filter((one) => one.versions.includes(version))
   const none = { filter: undefined, orderBy: [], selected: undefined, expand: [], top: undefined }

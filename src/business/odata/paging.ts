@@ -1,6 +1,6 @@
 /**
- * Orders that leave no tie, and tokens that say where a page ended: the values the last row was ordered by. A
- * token is opaque to clients; a changed one is refused or merely begins elsewhere in the same list.
+ * Total orders, and tokens for the end of a page. A token holds the values that the last row was ordered by. It is
+ * opaque to clients. A changed token is refused, or only begins elsewhere in the same list.
  */
 
 import type { SqlValue } from '#stores/store.ts'
@@ -10,7 +10,7 @@ import type { SqlWriter } from '../compile/sql.ts'
 import { type FieldType, fieldNamed } from '../entity.ts'
 import { refuse } from '../errors.ts'
 
-/** The order asked for, then the entity's own, then the id. */
+/** The requested order, then the entity's own order, then the id. */
 export function totalOrder(
   asked: readonly OrderExpression[],
   source: Source,
@@ -24,7 +24,7 @@ export function totalOrder(
   return [...asked, ...own, ascending(source, 'id', 'text')]
 }
 
-/** Whether a column of this kind holds a whole number. PostgreSQL refuses to compare one as text. */
+/** True if a column of this kind holds an integer. PostgreSQL refuses to compare one as text. */
 function isWhole(kind: FieldType['kind']): boolean {
   return kind === 'integer' || kind === 'decimal' || kind === 'moment'
 }
@@ -47,7 +47,7 @@ export function formatToken(values: readonly SqlValue[]): string {
   return Buffer.from(JSON.stringify(values)).toString('base64url')
 }
 
-/** The rows behind the one the token names, in that order. */
+/** The rows after the token's row, in that order. */
 export function afterToken(
   token: string,
   order: readonly OrderExpression[],
@@ -68,7 +68,7 @@ function readToken(token: string, order: readonly OrderExpression[]): readonly S
   try {
     parsed = JSON.parse(Buffer.from(token, 'base64url').toString())
   } catch {
-    // The parser has no other way to say that the token is none of ours.
+    // The parser throws where the token did not come from this server.
     throw badToken()
   }
   if (!Array.isArray(parsed) || parsed.length !== order.length) throw badToken()
@@ -108,18 +108,18 @@ function parameter(term: OrderExpression, value: string | number, writer: SqlWri
 function same(term: OrderExpression, value: SqlValue, writer: SqlWriter): Fragment {
   const sortable = writer.sortable(term.expression)
   if (value === null) return joined('((', sortable, ') is null)')
-  // Bytes never come out of a token.
+  // Tokens never hold bytes.
   return joined('((', sortable, ') = ', parameter(term, value as string | number, writer), ')')
 }
 
-/** Null comes before every value, so in falling order it comes last. */
+/** Null sorts before every value, so it comes last in descending order. */
 function beyond(term: OrderExpression, value: SqlValue, writer: SqlWriter): Fragment {
   const sortable = writer.sortable(term.expression)
   if (value === null) {
     return term.descending ? bare('(1 = 0)') : joined('((', sortable, ') is not null)')
   }
   const sign = term.descending ? ' < ' : ' > '
-  // Bytes never come out of a token.
+  // Tokens never hold bytes.
   const far = joined('(', sortable, ')', sign, parameter(term, value as string | number, writer))
   const orNull = term.descending && term.expression.nullable
   return orNull ? joined('(', far, ' or (', sortable, ') is null)') : joined('(', far, ')')

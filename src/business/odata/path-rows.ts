@@ -1,6 +1,6 @@
 /**
- * Finds the rows that the segments of an address name, one after the other. Reads of each what the next step needs,
- * and decides nothing about rights.
+ * Finds the rows that the segments of an address name, one after the other. It reads of each row what the next step
+ * needs. It does not check rights.
  */
 
 import type { SqlRow } from '#stores/store.ts'
@@ -17,17 +17,17 @@ import type { Conditions } from './level-statement.ts'
 import { lastOf } from './narrowing.ts'
 import type { DataRequest, Segment } from './request.ts'
 
-/** Where a request leads, found in the store. */
+/** The rows that the path of a request leads to. */
 export interface ResolvedPath {
-  /** The id of the row of each segment but the last, in order. */
+  /** The id of the row of each segment except the last, in order. */
   readonly parents: readonly string[]
-  /** The row of the last segment, when it names one. */
+  /** The row of the last segment, if that segment names one. */
   readonly id: string | undefined
 }
 
 /**
- * What the address of a line, or of the lines of a document, tells by itself: a line that is found belongs to its
- * document, which is then there. Whoever writes below a document looks at its row anyway.
+ * The rows that the address of a line, or of a document's lines, names without a lookup. A line that exists belongs
+ * to its document, so the document exists. A write below a document reads its row anyway.
  */
 export function toldPath({ path, kind }: DataRequest): ResolvedPath | undefined {
   const [first, second] = path
@@ -47,7 +47,10 @@ function toldId({ key }: Segment): string | undefined {
   return key?.length === 1 && part?.field.column === 'id' ? String(part.value) : undefined
 }
 
-/** What narrows every step: the company's rows, and of companies those the caller may see (undefined: all). */
+/**
+ * The conditions on every step: rows of the company, and only the companies that the caller may see. Undefined
+ * means all companies.
+ */
 export interface Bounds {
   readonly companyId: string | undefined
   readonly visible: readonly string[] | undefined
@@ -62,11 +65,11 @@ export class PathRows {
     this.#model = model
   }
 
-  /** The id of a company by the request's key; 404 `Internal_CompanyNotFound`. */
+  /** The id of a company by the request's key. Answers 404 `Internal_CompanyNotFound` if there is none. */
   async companyId(reads: Reads, request: DataRequest): Promise<string | undefined> {
     const { company, version } = request
     if (company === undefined) return undefined
-    // The usual way, asked at every request: no statement has to be composed for it.
+    // The usual form, which every request uses. It needs no composed statement.
     const [part] = company
     if (company.length === 1 && part?.field.column === 'id') {
       const [known] = await reads.all(
@@ -97,12 +100,12 @@ export class PathRows {
     const rows = await this.#walk(reads, request, bounds, whole ? 'whole' : 'parents')
     const ids = rows.map((row) => (row === undefined ? undefined : String(row['id'])))
     if (whole && ids.at(-1) === undefined) throw absent(lastOf(request))
-    // Parents that are not there were refused on the way.
+    // Missing parents were refused on the way.
     const parents = (whole ? ids.slice(0, -1) : ids) as string[]
     return { parents, id: whole ? ids.at(-1) : undefined }
   }
 
-  /** What the rows of the last segment have to meet. 404 for a row on the way that is not there. */
+  /** The conditions on the rows of the last segment. Answers 404 if a row on the way does not exist. */
   async ofPath(reads: Reads, request: DataRequest, bounds: Bounds): Promise<Conditions> {
     const told = toldPath(request)
     const parents =
@@ -112,7 +115,7 @@ export class PathRows {
     return this.#ofStep(lastOf(request), parents.at(-1), bounds)
   }
 
-  /** The key of a row as addresses of the version have it: a GUID bare, text in quotes. */
+  /** The key of a row as addresses of this version write it: a GUID without quotes, text in quotes. */
   async wireKey(
     reads: Reads,
     {
@@ -129,7 +132,9 @@ export class PathRows {
     return `'${encodeURIComponent(String(row?.[field.column] ?? id))}'`
   }
 
-  /** The rows of the segments. Those on the way must be there; the last may be missing behind a navigation. */
+  /**
+   * The rows of the segments. The rows on the way have to exist. After a navigation the last one may be missing.
+   */
   async #walk(
     reads: Reads,
     { path, version }: DataRequest,
@@ -164,7 +169,7 @@ export class PathRows {
     ]
   }
 
-  /** One row: its id, and the columns asked for. */
+  /** One row: its id and the requested columns. */
   async #one(
     reads: Reads,
     { entity, version }: { readonly entity: Entity; readonly version: Version },

@@ -1,6 +1,6 @@
 /**
- * Reads query options against an entity and its version, those inside `$expand(…)` too. Everything is checked and
- * bounded here, before a store is asked; it knows no rows.
+ * Parses query options for an entity and its version, including those inside `$expand(…)`. All options are checked
+ * and limited here, before a store is asked. It reads no rows.
  */
 
 import { parseFilter, parseOrder } from '#kernel/filter/parse.ts'
@@ -25,14 +25,14 @@ import type { ExpandOption, QueryOptions } from './options.ts'
 
 type Raw = ReadonlyMap<SystemOption, string>
 
-/** What a request says beside the entity it is about. */
+/** The context of the options besides their entity. */
 interface Given {
   readonly system: Raw
   readonly values: BoundValues
   readonly format: AnswerFormat
 }
 
-/** All options of one request; `$expand`s are counted over all levels. */
+/** All options of one request. Expansions are counted over all levels. */
 export function readOptions(
   model: Model,
   entity: Entity,
@@ -200,7 +200,7 @@ function innerOptions(text: string): Raw {
   return raw
 }
 
-/** The grammar has none there. */
+/** The grammar allows no blank there. */
 function refuseBlank(option: string, text: string): void {
   if (/^\s/.test(text)) throw misread(option, 'an expression right behind the equals sign')
 }

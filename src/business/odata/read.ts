@@ -1,6 +1,7 @@
 /**
- * Answers GET: rows, one row, a count, one field, out of either store, as JSON with context, tags and next links.
- * One query per level of `$expand`, however many rows there are. It writes nothing and decides nothing about rights.
+ * Answers GET from either store: rows, one row, a count or one field, as JSON with context, tags and next links.
+ * Each level of `$expand` takes one query, however many rows there are. It writes nothing and does not check
+ * rights.
  */
 
 import type { SqlRow, SqlValue } from '#stores/store.ts'
@@ -31,32 +32,32 @@ import { scan } from './scan.ts'
 
 export interface ReaderOptions {
   readonly model: Model
-  /** The vendor word before `.NAV` in names of types and actions. */
+  /** The vendor word before `.NAV` in the names of types and actions. */
   readonly namespace: string
-  /** Up to and without the version segment, no slash at the end: `https://host/api`. */
+  /** The address up to the version segment, without a slash at the end: `https://host/api`. */
   readonly publicUrl: string
   readonly dialect: 'sqlite' | 'postgres'
-  /** Rows of a page when the client says nothing; at most the limit of `odata/limits.ts`. */
+  /** The page size without a preference of the client. At most the limit in `odata/limits.ts`. */
   readonly pageSize?: number
 }
 
-/** A row that was written, and who wants to see it. */
+/** A row that was written, and the request that shows it. */
 interface RowToShow {
   readonly reads: Reads
   readonly request: DataRequest
   readonly companyId: string | undefined
   readonly entity: Entity
   readonly id: string
-  /** All of its columns, where the write knows them. */
+  /** All of its columns, if the write knows them. */
   readonly row: SqlRow | undefined
   readonly budget?: Budget | undefined
 }
 
 export interface ShownRow {
-  /** As in an answer: a JSON object, context and tag first. */
+  /** The row as in an answer: a JSON object that begins with context and tag. */
   readonly text: string
   readonly etag: string
-  /** The row's own address, absolute: for `Location`. */
+  /** The absolute address of the row, for `Location`. */
   readonly location: string
 }
 
@@ -72,8 +73,9 @@ export interface Reader {
     bounds: Bounds,
   ): Promise<BusinessAnswer>
   /**
-   * For writing: the ids of the rows on the way and of the last one. 404 when one of them is not there. For a set
-   * (POST), `id` is undefined. With `odd` the last key is not looked up: the contract's POST forms with a key.
+   * Resolves the path of a write to the ids of the rows on the way and of the last one. Answers 404 if one of them
+   * does not exist. For a set (POST), `id` is undefined. With `odd` the last key is not looked up, for the
+   * contract's POST forms with a key.
    */
   resolve(
     reads: Reads,
@@ -81,9 +83,9 @@ export interface Reader {
     companyId: string | undefined,
     odd?: 'last-key-ignored',
   ): Promise<ResolvedPath>
-  /** One row as the answer to a write, in the request's version, with its `$select` and `$expand`. */
+  /** One row as the answer to a write, in the version of the request, with its `$select` and `$expand`. */
   show(written: RowToShow): Promise<ShownRow>
-  /** The id of a company by the request's key; 404 `Internal_CompanyNotFound`. */
+  /** The id of a company by the request's key. Answers 404 `Internal_CompanyNotFound` if there is none. */
   companyId(reads: Reads, request: DataRequest): Promise<string | undefined>
 }
 
@@ -94,7 +96,7 @@ export function createReader(options: ReaderOptions): Reader {
 interface WholeRow {
   readonly read: LevelStatement
   readonly text: string
-  /** The values behind the id and the company. */
+  /** The values after the id and the company. */
   readonly values: readonly SqlValue[]
 }
 
@@ -111,7 +113,7 @@ function withId(entity: Entity, id: string, companyId: string | undefined): Cond
   ]
 }
 
-/** As the context tells it: the fields that were named, and what is expanded, each with its own list. */
+/** The list in the context address: the selected fields and the expanded navigations, each with its own list. */
 function selectList({ selected, expand }: QueryOptions): string {
   const expanded = expand.map(({ navigation, options }) => {
     const inner = selectList(options)
@@ -125,13 +127,13 @@ function headersOf({ options: { format } }: DataRequest): Readonly<Record<string
   return isUsual(format) ? jsonHeaders : { ...jsonHeaders, 'Content-Type': contentTypeOf(format) }
 }
 
-/** What an address of one row says of more than one is passed over. */
+/** Options for several rows have no effect on the address of one row. */
 function ofOneRow(options: QueryOptions): QueryOptions {
   const none = { filter: undefined, orderBy: [], top: undefined, skip: 0, skipToken: undefined }
   return { ...options, ...none }
 }
 
-/** A row with the context it is told in, which stands before its tag. */
+/** A row with its context, which comes before its tag. */
 function withContext(context: string, row: string): string {
   return `{"@odata.context":${JSON.stringify(context)},${row.slice(1)}`
 }
@@ -142,7 +144,7 @@ class SqlReader implements Reader {
   readonly #publicUrl: string
   readonly #paths: PathRows
   readonly #levels: LevelReader
-  /** What reads a whole row by its id, by set and version: the answer to nearly every write. */
+  /** Readers of one whole row by its id, per set and version. Almost every write answers with one. */
   readonly #wholeRows = new Map<string, WholeRow>()
 
   constructor({ dialect, pageSize, publicUrl, namespace, model }: ReaderOptions) {
@@ -260,7 +262,10 @@ class SqlReader implements Reader {
     return row === undefined ? undefined : written(read.row(row))
   }
 
-  /** Where a view works columns out, most rows are as they stand: those are looked for first, without it. */
+  /**
+   * A view computes columns of some rows. Most rows need no computation, so the row is first looked for among those,
+   * without the view.
+   */
   async #oneRow(
     asked: Asked,
     conditions: Conditions,
@@ -278,7 +283,9 @@ class SqlReader implements Reader {
     return standing ?? (await look(asked.entity, conditions))
   }
 
-  /** The row an address names. Refused where a key names none; undefined where a navigation leads to none. */
+  /**
+   * The row that an address names. A key that names no row is refused. A navigation without a row gives undefined.
+   */
   async #row(
     reading: Reading,
     request: DataRequest,
@@ -295,7 +302,7 @@ class SqlReader implements Reader {
     return row
   }
 
-  /** Of one row, below the path of the request. */
+  /** The context of one row, below the path of the request. */
   #contextOf(request: DataRequest, companyId: string | undefined): string {
     const select = selectList(request.options)
     const place = this.#contextPath(request, companyId)
@@ -306,7 +313,7 @@ class SqlReader implements Reader {
     return `${this.#publicUrl}/${version}`
   }
 
-  /** `companies(…)/salesInvoices(…)/salesInvoiceLines`, keys as in the address. */
+  /** `companies(…)/salesInvoices(…)/salesInvoiceLines`, with keys as in the address. */
   #contextPath(request: DataRequest, companyId: string | undefined): string {
     const steps = request.path.map(({ entity, key, navigation }, at) => {
       const name = navigation?.name ?? entity.set
@@ -350,7 +357,7 @@ class SqlReader implements Reader {
     const context = `${this.#root(version)}/$metadata#${place}${select}`
     const { metadata, isIeee754 } = options.format
     const head = JSON.stringify({
-      // Left out where they are undefined.
+      // Undefined members are left out of the JSON.
       '@odata.context': metadata === 'none' ? undefined : context,
       '@odata.count': isIeee754 && count !== undefined ? String(count) : count,
     })

@@ -1,6 +1,6 @@
 /**
- * One request, read and checked against the model: what is asked for, by which way, with which options. It knows no
- * rows: whether a key exists is found out by whoever answers.
+ * One request, parsed and checked against the model: the resource, the path to it and the options. It reads no
+ * rows, so it does not know whether a key exists.
  */
 
 import { refuse as commonRefuse } from '#kernel/error.ts'
@@ -35,40 +35,45 @@ import { odataLimits } from './limits.ts'
 import type { QueryOptions } from './options.ts'
 import { readOptions } from './read-options.ts'
 
-/** Values of key fields in the form of their columns. One for a key, several for an alternate key. */
+/** The values of key fields in the form of their columns. A key has one, an alternate key may have several. */
 export type Key = readonly KeyPart[]
 interface KeyPart {
   readonly field: Field
   readonly value: string | number
 }
 
-/** One step of the way to what is asked for. */
+/** One step of the path. */
 export interface Segment {
   readonly entity: Entity
   readonly key?: Key
-  /** How this step is reached from the one before; absent for a set right below the company or the root. */
+  /** The navigation from the previous step. Absent for a set directly below the company or the root. */
   readonly navigation?: Navigation
 }
 
-/** How a company was named: in the path, by `?company=`, or by the header `Company`. By id or by name. */
+/**
+ * How the request names a company: in the path, by `?company=` or by the header `Company`, with an id or a name.
+ */
 type CompanyKey = Key
 
 interface Addressed {
   readonly version: Version
   readonly method: string
   readonly company: CompanyKey | undefined
-  /** At least one; without `companies(key)` where more follows it. The last one's `entity` is what is asked for. */
+  /**
+   * It has at least one segment, and leaves out `companies(key)` where more follows. The `entity` of the last
+   * segment is the requested one.
+   */
   readonly path: readonly Segment[]
   readonly options: QueryOptions
-  /** Of POST, PATCH and PUT with a body: a JSON object, of bounded depth. */
+  /** The body of POST, PATCH or PUT: a JSON object of limited depth. */
   readonly body: Readonly<Record<string, unknown>> | undefined
   readonly ifMatch: string | undefined
   readonly ifNoneMatch: string | undefined
   /** `Prefer: return=minimal` or `return-no-content`. */
   readonly prefersMinimal: boolean
-  /** `Prefer: odata.maxpagesize=n` (also `maxpagesize`), bounded. */
+  /** `Prefer: odata.maxpagesize=n` (also `maxpagesize`), limited. */
   readonly maxPageSize: number | undefined
-  /** The address as sent after the version segment, and its query: what next links are made of. */
+  /** The address after the version segment and its query, as sent. Next links are made of it. */
   readonly address: { readonly path: string; readonly search: string }
 }
 
@@ -89,7 +94,7 @@ interface CountRequest extends Addressed {
 interface PropertyRequest extends Addressed {
   readonly kind: 'property'
   readonly field: Field
-  /** Bare text, as `$value` asks for. */
+  /** Plain text, for `$value`. */
   readonly raw: boolean
 }
 
@@ -110,7 +115,7 @@ export type ParsedRequest =
 /** Levels of nesting in a body. */
 const bodyDepthMax = 16
 
-/** Reads one request. Throws `ApiError`s of `errors.ts`, and nothing else on any input. */
+/** Parses one request. Throws only `ApiError`s of `errors.ts`, on any input. */
 export function parseRequest(
   model: Model,
   namespace: string,
@@ -197,13 +202,13 @@ class Way {
   }
 
   get last(): Segment {
-    // `walk` pushes one before anything else reads this.
+    // `walk` adds a segment before anything reads this.
     return this.path[this.path.length - 1] as Segment
   }
 
   walk(segments: readonly RawSegment[]): End {
     const rest = [...segments]
-    // The root was seen to before.
+    // The root was handled before.
     this.#set(rest.shift() as RawSegment)
     const second = rest[0]
     if (this.last.entity.scope === 'installation' && this.#single && second !== undefined) {
@@ -275,7 +280,7 @@ function notThere(name: string): Error {
   return refuse.BadRequest_NotFound({ name: name.slice(0, 100) })
 }
 
-/** The key in parentheses as values of columns. */
+/** The key in parentheses, as values of columns. */
 function readKey(entity: Entity, version: Version, raw: RawKey): Key {
   if (raw.form === 'empty') {
     throw refuse.BadRequest_InvalidRequestUrl({ reason: `'${entity.set}()' names no key.` })
@@ -303,7 +308,7 @@ function readKey(entity: Entity, version: Version, raw: RawKey): Key {
 
 function idPart(entity: Entity, version: Version, value: Literal): KeyPart {
   const own = fieldNamed(entity, version, entity.key)
-  // A line of v1.0 may be named by its GUID too, which is the id v2.0 shows.
+  // In v1.0 a line may also be named by its GUID, which is the id in v2.0.
   const guid = value.type === 'guid' ? fieldNamed(entity, 'v2.0', entity.key) : undefined
   const field = own?.type.kind === 'string' && guid !== undefined ? guid : own
   if (field === undefined) throw new Error(`The entity ${entity.set} has no field ${entity.key}.`)
@@ -336,7 +341,7 @@ function describeLiteral(literal: Literal): string {
   ).slice(0, 60)
 }
 
-/** `?company=` or the header `Company`, each an id or a name (business facts 2). */
+/** `?company=` or the header `Company`, each with an id or a name (business facts 2). */
 function namedCompany(
   model: Model,
   version: Version,
@@ -354,7 +359,10 @@ function namedCompany(
   return field === undefined ? undefined : [{ field, value: isId ? text.toLowerCase() : text }]
 }
 
-/** Answers are of 4.0: whoever takes only older ones, or writes in a form of its own, is told so. */
+/**
+ * Answers have OData version 4.0. A client that accepts only older versions, or that sends another version, gets an
+ * error.
+ */
 function checkVersion(headers: BusinessRequest['headers']): void {
   const most = headers['odata-maxversion']
   const own = headers['odata-version']
@@ -383,7 +391,7 @@ function checkFormat(format: string | undefined, isMetadata: boolean): void {
 const rowOptions: readonly SystemOption[] = ['$select', '$expand', '$format', '$schemaversion']
 const countOptions: readonly SystemOption[] = ['$filter', '$format', '$schemaversion']
 
-/** Options that mean nothing for what is asked are refused rather than silently dropped. */
+/** Options without a meaning for the request are refused, not ignored. */
 function checkApplicable(kind: DataRequest['kind'], method: string, raw: RawOptions): void {
   if (kind === 'rows' && (method === 'GET' || method === 'HEAD')) return
   const fit = kind === 'count' ? countOptions : rowOptions
@@ -418,7 +426,7 @@ function readBody(request: BusinessRequest): DataRequest['body'] {
   if (!withinDepth(parsed, bodyDepthMax)) {
     throw unreadable(`at most ${bodyDepthMax} levels inside each other`)
   }
-  // An object that is not an array, as JSON gives it.
+  // The parsed JSON is an object and not an array.
   return parsed as Readonly<Record<string, unknown>>
 }
 
@@ -438,7 +446,7 @@ export function parseJson(body: Uint8Array): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // The parser has no other way to say that a text is no JSON.
+    // The parser throws where the text is not JSON.
     throw unreadable('it is not JSON in UTF-8')
   }
 }
@@ -447,7 +455,7 @@ function decodedText(body: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(body)
   } catch {
-    // The decoder has no other way to say that bytes are no text.
+    // The decoder throws where the bytes are not text.
     throw unreadable('it is not JSON in UTF-8')
   }
 }

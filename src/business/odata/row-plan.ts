@@ -1,6 +1,6 @@
 /**
- * How the rows of an entity become JSON: which columns a statement must bring, and what each field writes out of
- * them. Made once per level of a request; it asks no store.
+ * How the rows of an entity become JSON: the columns that a statement selects, and the text that each field writes.
+ * One plan is made per level of a request. It reads no rows.
  */
 
 import type { SqlRow, SqlValue } from '#stores/store.ts'
@@ -12,7 +12,7 @@ import { enumName } from './enum-names.ts'
 
 type Write = (row: SqlRow) => unknown
 
-/** Columns by the name they have in the rows of the statement. */
+/** The columns, by their names in the rows of the statement. */
 export class RowPlan {
   readonly #names = new Map<string, string>()
   readonly #columns: string[] = []
@@ -25,12 +25,12 @@ export class RowPlan {
     this.#source = source
   }
 
-  /** `t0.id as id, …`: everything asked for so far. */
+  /** `t0.id as id, …`: all columns added so far. */
   get columns(): string {
     return this.#columns.join(', ')
   }
 
-  /** The name of the column in the rows. */
+  /** The name of the column in the rows of the statement. */
   column(place: Column): string {
     const text = this.#writer.column(this.#source, place)
     const known = this.#names.get(text)
@@ -43,12 +43,12 @@ export class RowPlan {
     return name
   }
 
-  /** Every column asked for so far is the entity's own, and has its own name in the rows. */
+  /** True if every column added so far belongs to the entity and has its own name in the rows. */
   get isPlain(): boolean {
     return !this.#hasJoins
   }
 
-  /** Reads the fields of a row into an object that may have entries already. */
+  /** Reads the fields of a row into an object, which may have entries already. */
   fields(fields: readonly Field[]): (row: SqlRow, into: Record<string, unknown>) => void {
     const writes = fields.map((field) => [field.name, this.write(field)] as const)
     return (row, into) => {
@@ -84,7 +84,7 @@ export class RowPlan {
   }
 }
 
-/** A cell as JSON; null, the cell of a join without a row, is the empty value of the type. */
+/** A cell as JSON. Null, which a join without a row gives, becomes the empty value of the type. */
 function wireValue(field: Field, version: Version, cell: SqlValue): unknown {
   switch (field.type.kind) {
     case 'guid':

@@ -1,7 +1,7 @@
 /**
- * Statements that may have to look through a table: filters and orders that no index serves, lists below other rows,
- * counts. They go where the store does that without holding up the process. Inside a transaction that writes there is
- * no such place, so the rows they may look through are bounded.
+ * Statements that may scan a table: filters and orders that no index serves, lists below other rows, and counts.
+ * They run where the store does not block the process. A writing transaction has no such place, so the number of
+ * rows that it may scan is limited.
  */
 
 import type { SqlRow } from '#stores/store.ts'
@@ -14,22 +14,22 @@ import type { Reading } from './level-reader.ts'
 import { odataLimits } from './limits.ts'
 import type { QueryOptions } from './options.ts'
 
-/** What is looked through. */
+/** The rows to scan. */
 interface Scanned {
   readonly dialect: Dialect
   readonly entity: Entity
   readonly companyId: string | undefined
 }
 
-/** Rows that are skipped over on an index without more ado. */
+/** The number of rows that an index may skip without a scan. */
 const skippedMax = 1_000
 
-/** May the rows that meet these options have to be looked for among all? */
+/** True if the matching rows may have to be searched among all rows. */
 export function looksThrough({ filter, orderBy, skip }: QueryOptions): boolean {
   return filter !== undefined || orderBy.length > 0 || skip > skippedMax
 }
 
-/** Throws the refusal of a transaction that looks through too much. */
+/** Throws the error of a transaction that would scan too many rows. */
 export async function scan(
   reading: Reading,
   scanned: Scanned,

@@ -1,8 +1,8 @@
 /**
- * Sends what is in the outbox, in the background and at least once: an entry is claimed for a while, composed, kept as
- * composed, handed over, and noted as sent. Who is killed in the middle leaves it to the next one, with the same bytes.
- * What cannot be sent is tried again with growing pauses, and after the last attempt stays as failed. Knows no kind of
- * entry; channels do.
+ * Sends the entries of the outbox in the background, each at least once. An entry is claimed for a limited time,
+ * composed, stored as composed, handed over, and marked as sent. If the process is killed, another process sends
+ * the same bytes. A failed attempt is repeated after growing pauses. After the last attempt the entry stays as
+ * failed. Channels know the kinds of entries, this file does not.
  */
 
 import { ApiError } from '#kernel/error.ts'
@@ -13,15 +13,18 @@ import { type OutboxRow, outboxEntries } from '../tables.ts'
 
 /** How entries of one kind are sent. */
 export interface Channel {
-  /** Before each look at what is due. */
+  /** Called before each search for entries that are due. */
   prepare?(): Promise<void>
-  /** The message of an entry. Entries without one yet are given; the same entry gives the same message. */
+  /**
+   * Makes the message of an entry. It is called for entries without a message, and gives the same message for the
+   * same entry.
+   */
   compose(entry: OutboxRow): Promise<string>
-  /** Resolves when it is handed over, with what is worth knowing of that. Throws `NotDelivered`. */
+  /** Resolves with a note for the entry when the message has been handed over. Throws `NotDelivered`. */
   send(entry: OutboxRow, message: string): Promise<string>
 }
 
-/** `isFinal`: another attempt ends the same. The message is fit for who reads the outbox. */
+/** With `isFinal`, another attempt would fail too. Readers of the outbox see the message. */
 export class NotDelivered extends Error {
   readonly isFinal: boolean
   constructor(reason: string, isFinal: boolean, options?: ErrorOptions) {
@@ -41,24 +44,24 @@ interface OutboxDependencies {
 
 export interface Outbox extends AsyncDisposable {
   start(): void
-  /** Something was added: what is due is sent now. */
+  /** Called when an entry was added, so that it is sent now. */
   wake(): void
 }
 
 const minute = 60_000
 const hour = 60 * minute
-/** After each failed attempt; after the last of them there is one more, and then it has failed. */
+/** The pause after each failed attempt. One more attempt follows the last pause, and then the entry has failed. */
 const pauses = [minute, 5 * minute, 15 * minute, hour, 4 * hour, 12 * hour, 24 * hour] as const
 const attemptsMax = pauses.length + 1
 const lookMilliseconds = 15_000
-/** Others wait so long for an entry of a process that is gone. */
+/** How long other processes wait for an entry whose process is gone. */
 const leaseMilliseconds = 2 * minute
 const renewMilliseconds = 40_000
 const entriesAtOnce = 4
 const reasonMax = 250
 
 const statements = {
-  // Companies take turns: however many entries one has, another's is among the next.
+  // Companies take turns: however many entries one company has, the entries of another are among the next.
   due: `select id from (
       select id, due_at, row_number() over (partition by company_id order by due_at, id) as turn
       from business_outbox_entries
@@ -95,7 +98,7 @@ interface OneKind {
   readonly channel: Channel
 }
 
-/** Each kind has its own, so that none waits for another. */
+/** Each kind has its own loop, so that no kind waits for another. */
 function openLoop(deps: OutboxDependencies, one: OneKind): Outbox {
   const { sql, clock, timers, log } = deps
   const underWay = new Set<string>()
@@ -127,7 +130,7 @@ function openLoop(deps: OutboxDependencies, one: OneKind): Outbox {
     }
   }
 
-  /** Whether there may be more. */
+  /** Resolves with true if there may be more entries. */
   async function oneRound(): Promise<boolean> {
     await one.channel.prepare?.()
     const now = clock.now()
@@ -155,7 +158,7 @@ function openLoop(deps: OutboxDependencies, one: OneKind): Outbox {
   }
 }
 
-/** One attempt at one entry, if nobody else makes it. */
+/** Makes one attempt at one entry, if no other process does. */
 async function attempt(
   deps: OutboxDependencies,
   { channel }: OneKind,
@@ -198,7 +201,7 @@ async function outcomeOf(
   entry: OutboxRow,
 ): Promise<Outcome> {
   const { id, attempts } = entry
-  // Attempts that ended with their process count too, or an entry that ends processes would do so for ever.
+  // An attempt counts if its process ended too. Otherwise an entry that ends processes would be tried for ever.
   if (attempts > attemptsMax) return { isSent: false, isFinal: true, note: entry.last_error }
   try {
     let message = entry.message
@@ -208,7 +211,7 @@ async function outcomeOf(
     }
     return { isSent: true, note: await channel.send(entry, message) }
   } catch (error) {
-    // A document that is too much for a PDF is so the next time, too.
+    // A document that is too large for a PDF will be too large the next time.
     const isRefused = error instanceof ApiError
     const isExpected = isRefused || error instanceof NotDelivered
     const isFinal = isRefused || (error instanceof NotDelivered && error.isFinal)
@@ -220,7 +223,7 @@ async function outcomeOf(
   }
 }
 
-/** Only who still has the entry writes what came of it. */
+/** Only the process that still holds the entry stores the result. */
 async function finish(
   { sql, clock, log }: OutboxDependencies,
   { id, kind, attempts, recipient, company_id, document_number }: OutboxRow,

@@ -1,6 +1,6 @@
 /**
- * Entries of the outbox: what a transaction wants sent. Written in that transaction, so that nothing is sent of what
- * did not happen, and nothing that happened is forgotten. Sending is done by `deliver.ts`.
+ * Entries of the outbox: messages that a transaction wants sent. They are written in that transaction, so a message
+ * is sent if and only if the transaction commits. `deliver.ts` sends them.
  */
 
 import { insertRow } from '#query/rows.ts'
@@ -10,15 +10,15 @@ import { type OutboxRow, outboxEntries } from '../tables.ts'
 import { lockRow, newId, updateRow, type WriteContext } from '../write/rows.ts'
 import { checkTag, type Target } from '../write/tag.ts'
 
-/** What is sent of one kind, before it is composed. */
+/** The content of a mail before it is composed. */
 export interface MailPayload {
   readonly from: MailPerson
-  /** Empty address: answers go to the sender. */
+  /** If the address is empty, answers go to the sender. */
   readonly replyTo: MailPerson
   readonly to: readonly MailPerson[]
   readonly subject: string
   readonly text: string
-  /** What the document said at that moment: it is attached as a PDF. */
+  /** The content of the document at that moment. It is attached as a PDF. */
   readonly printed: Printed
 }
 
@@ -39,7 +39,7 @@ type NewEntry = Pick<
   | 'document_number'
 >
 
-/** What of one company may wait at once. */
+/** The maximum number of entries of one company that may wait. */
 const waitingMax = 1_000
 const waitingBytesMax = 64 * 1024 * 1024
 
@@ -75,7 +75,7 @@ export async function addEntry(
   })
 }
 
-/** What has failed is tried anew, from the first attempt on. */
+/** A failed entry is tried again, from the first attempt on. */
 export async function retryEntry(context: WriteContext, target: Target): Promise<void> {
   const { id } = target
   const row = await lockRow(context, outboxEntries, { id, company_id: context.companyId })

@@ -1,4 +1,7 @@
-/** Mail of documents: the PDF is made of what the document said when it was sent. Composing and handing over are given. */
+/**
+ * Mails of documents. The PDF has the content that the document had when it was sent. The composer and the
+ * transport are parameters.
+ */
 
 import { ApiError } from '#kernel/error.ts'
 import { fileNameOf } from '../documents/pdf-document.ts'
@@ -35,15 +38,15 @@ export interface Mailer {
   ): Promise<{ readonly refused: readonly string[] }>
 }
 
-/** Servers of mail take little more. */
+/** Mail servers accept little more. */
 const fileBytesMax = 10 * 1024 * 1024
 
 export function mailChannel(mailer: Mailer): Channel {
-  // Not that of the requests: nobody waits there for mail.
+  // Requests have another one, so that none waits for a mail.
   const pdfs = createPdfMaker()
   return {
     async compose({ id, created_at: at, language, payload }) {
-      // Written by `addEntry`.
+      // `addEntry` wrote this text.
       const { printed, replyTo, ...mail } = JSON.parse(payload) as MailPayload
       const content = await pdfs.make(printed).catch((error: unknown) => {
         throw error instanceof ApiError ? new NotDelivered(error.message, true) : error

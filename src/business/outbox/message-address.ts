@@ -1,4 +1,4 @@
-/** The message of an entry of the outbox, as it was sent, below its address: `…/outboxEntries({id})/content`. */
+/** The message of an outbox entry as it was sent, at the address `…/outboxEntries({id})/content`. */
 
 import { findRow } from '#query/rows.ts'
 import { refuse } from '../errors.ts'
@@ -7,12 +7,12 @@ import { outboxEntries } from '../tables.ts'
 
 const form = /^(.+?\/outboxEntries\([^()/]*\))\/content(?:\/\$value)?\/?$/
 
-/** The address of the entry; undefined: the address is none of these. */
+/** The address of the entry. Undefined if the address is not one of these. */
 export function messageAddress({ path }: Pick<BusinessRequest, 'path'>): string | undefined {
   return form.exec(path)?.[1]
 }
 
-/** Nothing of it is run or loaded where a browser shows it. */
+/** A browser neither runs nor loads anything of the message. */
 const headers = Object.freeze({
   'Content-Type': 'message/rfc822',
   'Content-Security-Policy': "default-src 'none'; sandbox",

@@ -1,4 +1,4 @@
-/** What the types of this provider are made with, and their names. */
+/** The dependencies of this provider's types, and their names. */
 
 import type { DatabaseEngine, Fence, Verification } from '#engines/databases/engine.ts'
 import type { HealthSignals } from '#kernel/health.ts'
@@ -15,24 +15,30 @@ export const types = {
 
 export const version = '2025-08-01'
 
-/** How migrations are done here: the operator's choice, since the contract has no field for it. */
+/** How migrations are done on this installation. The operator chooses, since the contract has no field for it. */
 export interface MigrationSettings {
   readonly fence: Fence
   readonly verify: Verification
   readonly tablesAtOnce: number
   readonly databasesAtOnce: number
-  /** Where targets reach a source, by the `host:port` at which we reach it; only where the two differ. */
+  /**
+   * How target servers reach a source, keyed by the `host:port` at which this process reaches it. Only sources
+   * where the two differ are listed.
+   */
   readonly sourcesFromTargets?: ReadonlyMap<
     string,
     { readonly host: string; readonly port: number }
   >
-  /** By the names of servers in lower case, and `*`: where those are that are put without an address. */
+  /**
+   * Addresses of servers that are put without one, keyed by server name in lower case. `*` stands for every other
+   * server.
+   */
   readonly serverAddresses?: ReadonlyMap<string, { readonly host: string; readonly port: number }>
-  /** As `MigrationSpec` has it. */
+  /** See `MigrationSpec`. */
   readonly authoritiesAtTarget?: string
 }
 
-/** What the provider is made with. */
+/** The dependencies of the provider. */
 export interface DatabaseDependencies extends ProviderContext {
   readonly engine: DatabaseEngine
   readonly settings: MigrationSettings
@@ -45,7 +51,7 @@ export interface PostgresDependencies
   readonly seal: Seal
   readonly engine: DatabaseEngine
   readonly settings: MigrationSettings
-  /** Told when a server that is being migrated to does not answer. */
+  /** Receives a signal when a server that is the target of a migration does not answer. */
   readonly signals: HealthSignals
 }
 

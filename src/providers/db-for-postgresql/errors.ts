@@ -1,4 +1,4 @@
-/** What this provider refuses. */
+/** The errors of this provider. */
 
 import { type ApiError, defineErrors, type Problem } from '#kernel/error.ts'
 
@@ -52,7 +52,7 @@ export const refusePostgres: typeof postgresErrors.refuse = postgresErrors.refus
 
 const shownMax = 3
 
-/** All problems of a body as this namespace says them (facts 8.1). */
+/** All problems of a body as one error, in the form of this namespace (facts 8.1). */
 export function refuseParameters(problems: readonly Problem[]): ApiError {
   const shown = problems.slice(0, shownMax).map(({ path, message }) => `${path}: ${message}`)
   const [first] = problems

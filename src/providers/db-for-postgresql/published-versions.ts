@@ -1,4 +1,4 @@
-/** What published clients and templates send for types of this namespace besides the versions that have shapes here. */
+/** The api-versions that published clients and templates send for this namespace and that have no schema here. */
 export const publishedVersions: readonly string[] = [
   '2020-02-14-preview',
   '2021-06-01',

@@ -1,6 +1,6 @@
 /**
- * Resources of types that nobody serves, stored as documents. It is one door of the plane (`unserved`); which types
- * there are it does not know before a path names one.
+ * Resources of types that no other provider serves, stored as documents. The plane sends their requests here by
+ * `unserved`. A type is unknown until a path names it.
  */
 
 import type { Directory } from '#kernel/principal.ts'
@@ -16,10 +16,10 @@ const namespaceForm = /^[A-Za-z][A-Za-z0-9]{0,62}(\.[A-Za-z][A-Za-z0-9]{0,62}){1
 const wordForm = /^[A-Za-z][A-Za-z0-9._-]{0,79}$/
 const wordsMax = 10
 
-/** The version shown for listed types that have none of their own. */
+/** The api-version shown for listed types that have none of their own. */
 const listedVersion = '2025-01-01'
 
-/** Types that it knows by name, as provider lists show them; any other is taken as well. */
+/** The types that lists of providers show. Every other type is accepted as well. */
 export function genericRoutes({
   words,
   schemaFiles,
@@ -49,7 +49,7 @@ export function genericRoutes({
   }))
 }
 
-/** The directory, where the principals that documents have are known too: templates assign roles to them. */
+/** A directory that also knows the principals of documents, since templates assign roles to them. */
 export function withDocumentPrincipals<T extends Pick<Directory, 'find'>>(directory: T): T {
   return {
     ...directory,

@@ -1,4 +1,7 @@
-/** How writes of servers and of what belongs to them are answered: with an operation, and its name in place of the resource. */
+/**
+ * Writes of servers and of their child resources answer with an operation that carries the resource's name, not
+ * with the resource.
+ */
 
 import type { WriteAnswers } from '#plane/declare/stored.ts'
 

@@ -1,4 +1,4 @@
-/** The migrations under way to a server, of which one at the most is at work there. */
+/** Finds the active migrations of a target server. At most one of them moves data at a time. */
 
 import type { ResourceId } from '#kernel/resource-id.ts'
 import type { Reader, Resource } from '#plane/declare/resource.ts'
@@ -7,7 +7,7 @@ import { holdsPlace, isActive, migrationOf } from '../resources/migrations/model
 
 export const migrationsMax = 1000
 
-/** One that has not ended. */
+/** A migration of this server that has not ended. */
 export async function findActive(
   reader: Pick<Reader, 'list'>,
   server: ResourceId,
@@ -16,7 +16,7 @@ export async function findActive(
   return all.find((one) => isActive(migrationOf(one).progress))
 }
 
-/** The one at work there, but for the one that asks. */
+/** The migration that moves data into this server now, other than the one that asks. */
 export async function findAtTarget(
   reader: Pick<Reader, 'list'>,
   server: ResourceId,

@@ -1,4 +1,4 @@
-/** The contract's per-database record, out of what the engine tells. Pure. */
+/** Maps what the engine reports of a database to the contract's record of it. Pure. */
 
 import type { DatabasePhase, ObservedDatabase } from '#engines/databases/engine.ts'
 import { isoTime } from '../dependencies.ts'
@@ -7,7 +7,7 @@ import { ordersFor } from './requested-actions.ts'
 
 const int32Max = 2 ** 31 - 1
 
-/** The counters are int32 in the contract: one that grew beyond stays at the end. */
+/** The contract's counters are int32. A larger count is shown as the largest int32. */
 function clamp(count: number): number {
   return Math.max(0, Math.min(int32Max, Math.round(count)))
 }
@@ -28,7 +28,7 @@ const states: Readonly<Record<DatabasePhase, DatabaseState['migrationState']>> =
   canceled: 'Canceled',
 }
 
-/** Free text in the contract; here the phase of the engine in words. */
+/** The contract has free text here. This text is the engine's phase in words. */
 const operations: Readonly<Record<DatabasePhase, string>> = {
   queued: 'Queued',
   preparing: 'Preparing',
@@ -48,7 +48,7 @@ const operations: Readonly<Record<DatabasePhase, string>> = {
 export function showDatabase(
   one: ObservedDatabase,
   orders: { readonly cutover: readonly string[]; readonly cancel: readonly string[] },
-  /** The worker cannot go on now: how far behind a database is, it does not know. */
+  /** The worker cannot go on now, so it does not know how far behind a database is. */
   isStalled: boolean,
 ): DatabaseState {
   const { name, phase, counters, startedAt, endedAt, number } = one
@@ -80,7 +80,7 @@ export function showDatabase(
   }
 }
 
-/** Databases that nothing has been done for. */
+/** The records of databases whose migration has not started. */
 export function unstarted(names: readonly string[], asked: Asked): readonly DatabaseState[] {
   const { cancel } = ordersFor(asked, names)
   return names.map((databaseName) => ({
@@ -100,7 +100,7 @@ export function unstarted(names: readonly string[], asked: Asked): readonly Data
   }))
 }
 
-/** Those that nothing has been done for, when the whole ends without beginning with them. */
+/** The records of databases that had not started when the migration ended. */
 export function concluded(
   databases: readonly DatabaseState[],
   of: (name: string) => 'Succeeded' | 'Failed',
@@ -113,7 +113,10 @@ export function concluded(
   )
 }
 
-/** The whole at its end: failed if one failed; called off if all were, or it was called off as a whole. */
+/**
+ * The state of the whole migration at its end. It is failed if one database failed, and canceled if all were
+ * canceled or the migration was canceled as a whole.
+ */
 export function endedState(
   databases: readonly DatabaseState[],
   calledOff: boolean,
@@ -125,7 +128,7 @@ export function endedState(
   return calledOff || !isAny('Succeeded') ? 'Canceled' : 'Succeeded'
 }
 
-/** Why those failed that did; undefined where none did. */
+/** The reasons of all databases that failed. Undefined where none failed. */
 export function endsInErrors(databases: readonly ObservedDatabase[]): string | undefined {
   const failed = databases.filter(({ phase }) => phase === 'failed')
   if (failed.length === 0) return undefined

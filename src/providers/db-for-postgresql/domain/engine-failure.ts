@@ -1,19 +1,19 @@
-/** What the engine could not do, as a value. The one place here that translates its errors. */
+/** A failure of the engine as a value. Only this file translates the engine's errors. */
 
 import { DatabaseEngineError } from '#engines/databases/engine.ts'
 
 export interface Failure {
   readonly kind: 'failure'
   readonly message: string
-  /** The error number of facts 8.5, where there is one. */
+  /** The error number of facts 8.5, if it has one. */
   readonly number: number | undefined
-  /** The same may work later. */
+  /** True if the same call may succeed later. */
   readonly passes: boolean
-  /** It lasts until the user says more, however long that takes: nothing ends for it. */
+  /** True if only the user can end the failure. The migration then waits without a time limit. */
   readonly waitsForUser?: true
 }
 
-/** Answers what `work` does, or why the engine said no; a fault of ours goes on its way. */
+/** Returns the result of `work`, or the engine's failure. Errors of our own are thrown on. */
 export async function attempt<T>(work: () => Promise<T>): Promise<T | Failure> {
   try {
     return await work()

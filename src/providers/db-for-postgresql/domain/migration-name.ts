@@ -1,7 +1,7 @@
 /**
- * Names of migrations. The contract's pattern is `^[a-z][a-z0-9]*$`, yet the published service makes migrations with a
- * GUID for a name, and the published command line names all of its own so. PUT takes both; calls on a migration that
- * does not exist keep to the contract's pattern. The length is ours.
+ * Names of migrations. The contract's pattern is `^[a-z][a-z0-9]*$`. The published service and the published
+ * command line also create migrations with a GUID as the name. PUT accepts both. Calls on a migration that does not
+ * exist keep to the contract's pattern. The maximum length is our choice.
  */
 
 import { type ApiError, refuse } from '#kernel/error.ts'
@@ -19,7 +19,7 @@ export const migrationName: NameRule = {
   refuse: (name) => refusePostgres.InvalidInput({ name, rule }),
 }
 
-/** What is said of a name that no migration has. */
+/** The error for a name that no migration has. */
 export function noSuchMigration(id: ResourceId): ApiError {
   const name = nameOf(id)
   return ofContract.test(name)

@@ -1,4 +1,7 @@
-/** What a worker would be given for a migration as it stands: the servers' addresses, sign-ins and all choices. */
+/**
+ * Builds the specification that a worker gets for a migration: the addresses of both servers, their credentials and
+ * all options.
+ */
 
 import type { Credentials, MigrationSpec, ServerAddress } from '#engines/databases/engine.ts'
 import { parentOf, type ResourceId } from '#kernel/resource-id.ts'
@@ -13,7 +16,7 @@ import { parseSource } from './source.ts'
 export interface Ends {
   readonly source: ServerAddress
   readonly target: ServerAddress
-  /** The registered servers, where they are. */
+  /** The registered servers, as they are stored now. */
   readonly sourceServer: FoundServer | undefined
   readonly targetServer: FoundServer
   readonly credentials: Credentials
@@ -21,7 +24,7 @@ export interface Ends {
 
 const defaultPort = 5432
 
-/** The reason in words where the ends cannot be told. */
+/** Returns a reason in words where an address or a credential cannot be determined. */
 export async function endsOf(
   { seal, words }: Pick<PostgresDependencies, 'seal' | 'words'>,
   reader: Pick<Reader, 'get'>,
@@ -92,8 +95,9 @@ async function sourceOf(
 }
 
 /**
- * A password that was given before the registered server became what it is: whoever may write the server would get
- * it. In words; undefined where there is none. At an online migration the target is told the source's password.
+ * Returns a reason in words if a password was given before the registered server became the receiver that it is
+ * now, else undefined. Without this check, whoever may write the server would receive the password. An online
+ * migration sends the source's password to the target.
  */
 export function misdirected(
   { mode, passwordsGiven }: Pick<Migration, 'mode' | 'passwordsGiven'>,
@@ -113,7 +117,7 @@ export function misdirected(
     : `a server was registered, or is reached otherwise, since ${names.join(' and ')} was given: give it again`
 }
 
-/** Without the databases that were cancelled before anything was done for them. */
+/** Leaves out the databases that were canceled before their migration started. */
 export function specOf(
   model: Migration,
   ends: Ends,

@@ -1,6 +1,6 @@
 /**
- * What flags and lists of one body ask for (facts 8.4): a flag with a list is about those databases, a flag alone
- * about all, a list alone about nothing. Cancel wins over cutover. Pure.
+ * Reads what the flags and lists of one body ask for (facts 8.4). A flag with a list applies to those databases. A
+ * flag alone applies to all. A list alone has no effect. Cancel wins over cutover. Pure.
  */
 
 import type { Asked, Flag } from '../resources/migrations/model.ts'
@@ -15,9 +15,9 @@ export interface Orders {
 export const nothingAsked: Asked = { cutover: [], cancel: [] }
 
 /**
- * What has been asked for once `given`, the orders of one body, has been taken. Nothing else of the resource counts:
- * names that an earlier body gave are not acted on again, and names without a flag do nothing. The list of databases
- * to cancel works with either flag: the contract pairs it with `triggerCutover`, older texts with `cancel`.
+ * Adds the orders of one body to what was asked before. Nothing else of the resource counts: names of an earlier
+ * body have no effect again, and names without a flag have none. The list of databases to cancel works with either
+ * flag, because the contract pairs it with `triggerCutover` and older texts pair it with `cancel`.
  */
 export function askedAfter(asked: Asked, given: Orders): Asked {
   const { cutoverOn = [], cancelOn = [] } = effectiveOrders(given)
@@ -27,7 +27,7 @@ export function askedAfter(asked: Asked, given: Orders): Asked {
   }
 }
 
-/** Is the flag set, and about every database? An empty list names nobody, and counts as none. */
+/** True if the flag is set and applies to every database. An empty list counts as no list. */
 export function isOfAll(given: Orders, flag: 'triggerCutover' | 'cancel'): boolean {
   const { triggerCutover, cancel, cutoverOn = [], cancelOn = [] } = given
   if (flag === 'cancel') return cancel === 'True' && cancelOn.length === 0
@@ -36,7 +36,8 @@ export function isOfAll(given: Orders, flag: 'triggerCutover' | 'cancel'): boole
 }
 
 /**
- * The part of `given` that has an effect and is kept to be shown: a list counts only with its flag in the same body.
+ * The part of `given` that has an effect and is kept to be shown. A list counts only together with its flag in the
+ * same body.
  */
 export function effectiveOrders(given: Orders): Orders {
   const { cutoverOn, cancelOn, ...flags } = given
@@ -57,7 +58,7 @@ function join(
   return [...known, ...more.filter((name) => !known.includes(name))]
 }
 
-/** The databases that a list is about; one that is cancelled is not cut over. */
+/** The databases that a list names. A canceled database is never cut over. */
 export function ordersFor(
   asked: Asked,
   databases: readonly string[],

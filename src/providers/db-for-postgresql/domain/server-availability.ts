@@ -1,15 +1,15 @@
-/** What the last look at a registered server means for its availability. */
+/** Maps the last look at a registered server to its availability. */
 
 import type { Resource } from '#plane/declare/resource.ts'
 import type { ServerSeen } from '../resources/flexible-servers/model.ts'
 
-/** `Sighting` of resource health, which this does not import: providers do not know one another. */
+/** Has the shape of `Sighting` in resource health. Providers do not import each other. */
 export function serverSighting({ observed }: Pick<Resource, 'observed'>): {
   readonly state: 'Available' | 'Unavailable' | 'Unknown'
   readonly summary: string
   readonly reasonType?: 'Unplanned'
 } {
-  // Written by the reconciler of this type alone.
+  // Only the reconciler of this type writes this value.
   const seen = observed as ServerSeen | undefined
   if (seen?.kind === 'ready') return { state: 'Available', summary: 'The server answers.' }
   if (seen?.kind === 'away') {

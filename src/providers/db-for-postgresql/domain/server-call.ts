@@ -1,4 +1,4 @@
-/** What is asked of a registered server itself while a request waits for it. */
+/** Calls to a registered server that a request waits for. */
 
 import { nameOf } from '#kernel/resource-id.ts'
 import type { ListContext, ListPage } from '#plane/declare/wire.ts'
@@ -6,7 +6,7 @@ import { refusePostgres } from '../errors.ts'
 import { type FoundServer, isNowhere, noAddress } from '../resources/flexible-servers/model.ts'
 import { attempt, type Failure, failed, failureText } from './engine-failure.ts'
 
-/** What the server says no to is the caller's; one that does not answer is refused here. */
+/** A refusal by the server goes to the caller. A server that does not answer becomes an error here. */
 export async function ask<T>(
   { id, model }: FoundServer,
   work: () => Promise<T>,
@@ -20,7 +20,7 @@ export async function ask<T>(
   return outcome
 }
 
-/** Where it can only be the server's sign-in that is wrong. */
+/** For calls where only the server's credentials can be wrong. */
 export async function look<T>(server: FoundServer, work: () => Promise<T>): Promise<T> {
   const outcome = await ask(server, work)
   if (!failed(outcome)) return outcome
@@ -28,12 +28,15 @@ export async function look<T>(server: FoundServer, work: () => Promise<T>): Prom
   throw refusePostgres.ServerNotReachable({ name: nameOf(server.id), reason })
 }
 
-/** Can a name that a server gives stand in an id? What cannot is not shown: a server may say anything. */
+/**
+ * True if a name from the server can be a segment of a resource id. Other names are not shown, since a server may
+ * return anything.
+ */
 export function isPathName(name: unknown): name is string {
   return typeof name === 'string' && /^(?!\.{1,2}$)[^/\p{Cc}\ufffd]{1,63}$/u.test(name)
 }
 
-/** The cursor is where the next page begins. */
+/** The cursor is the position of the next page. */
 export function pageOf<T>({ cursor, limit }: ListContext, all: readonly T[]): ListPage<T> {
   const from = cursor === undefined ? 0 : Number(cursor)
   const items = all.slice(from, from + limit)

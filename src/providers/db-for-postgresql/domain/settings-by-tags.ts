@@ -1,6 +1,6 @@
 /**
- * How one migration is done, where its tags say it otherwise than the settings of the installation: the contract has no
- * property for it, and tags are what every client can send.
+ * Options of one migration that its tags set instead of the installation's settings. The contract has no property
+ * for them, and every client can send tags.
  */
 
 import type { Problem } from '#kernel/error.ts'
@@ -20,12 +20,12 @@ const words = {
 
 type Name = keyof typeof words
 
-/** Names of tags are the same in any case. */
+/** Tag names ignore case. */
 function find(tags: Tags, name: Name): string | undefined {
   return Object.entries(tags ?? {}).find(([tag]) => tag.toLowerCase() === name)?.[1]
 }
 
-// The list is written out above.
+// The keys are the names declared above.
 const names = Object.keys(words) as Name[]
 export const settingTags: readonly string[] = names
 
@@ -39,12 +39,12 @@ export function tagProblems(tags: Tags): readonly Problem[] {
   })
 }
 
-/** Those that are different in both; they count when the worker begins. */
+/** The options that differ between both sets of tags. They take effect when the worker starts. */
 export function changedSettings(before: Tags, after: Tags): readonly Name[] {
   return names.filter((name) => find(before, name) !== find(after, name))
 }
 
-/** What is out of bounds, which the rules refuse, counts as not said. */
+/** A value out of bounds counts as absent. The rules refuse it. */
 export function settingsBy(tags: Tags, settings: MigrationSettings): MigrationSettings {
   const said = (name: Name): string | undefined => {
     const value = find(tags, name)
@@ -53,7 +53,7 @@ export function settingsBy(tags: Tags, settings: MigrationSettings): MigrationSe
   }
   return {
     ...settings,
-    // One of the words above.
+    // The rules accept only the words declared above.
     fence: (said('migration-fence') ?? settings.fence) as MigrationSettings['fence'],
     verify: (said('migration-verify') ?? settings.verify) as MigrationSettings['verify'],
     tablesAtOnce: Number(said('migration-tables-at-once') ?? settings.tablesAtOnce),

@@ -1,4 +1,4 @@
-/** Where a source is: the three forms of `sourceDbServerResourceId` (contract, Database migration). */
+/** The address of a source, in the three forms of `sourceDbServerResourceId` (contract, Database migration). */
 
 import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
@@ -9,11 +9,11 @@ type SourceId =
   | { readonly kind: 'resource'; readonly id: ResourceId; readonly isFlexible: boolean }
   | { readonly kind: 'host'; readonly host: string; readonly port: number; readonly user: string }
 
-// An IPv6 address stands in brackets; a user may hold an `@` itself.
+// An IPv6 address stands in brackets. A user name may contain an `@`.
 const hostForm = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]{1,255}):([0-9]{1,5})@(.{1,128})$/s
 const singleServers = 'DBforPostgreSQL/servers'
 
-/** The reason in words where it is no id of a source of that type. */
+/** Returns the reason in words if the text is not the id of a source of that type. */
 export function parseSource(
   text: string,
   sourceType: string,

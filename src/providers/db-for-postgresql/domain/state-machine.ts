@@ -1,6 +1,6 @@
 /**
- * The state machine of facts 8.4: from what is asked, what came of it so far and what was just seen, to what has come
- * of it now. Pure: it asks nobody, and looks at no clock but the one it is given.
+ * The state machine of facts 8.4. It maps what was asked for, the progress so far and what was just seen to the
+ * next progress. Pure: it calls nobody, and its only clock is a parameter.
  */
 
 import {
@@ -22,10 +22,10 @@ import { concluded, endedState, endsInErrors, showDatabase, unstarted } from './
 import { type Failure, failureText } from './engine-failure.ts'
 import { ordersFor } from './requested-actions.ts'
 
-/** What there is to look at before anything can be said. */
+/** What has to be looked at before the next step can be decided. */
 type Look = 'nothing' | 'validation' | 'survey' | 'worker'
 
-/** What was seen. `spec` is what a worker would be given now. */
+/** What was seen. `spec` is the specification that a worker would get now. */
 export type Seen =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'validation'; readonly report: ValidationReport }
@@ -44,15 +44,15 @@ export type Seen =
     }
   | Failure
 
-/** Together with the time the worker needs to look and to record, counters are at most two seconds old. */
+/** With the time that the worker needs to look and to record, counters are at most two seconds old. */
 const workerLookSeconds = 0.5
 const surveyLookSeconds = 5
 const troubleLookSeconds = 2
-/** A server that does not answer before anything was begun may be starting. */
+/** A server that does not answer before the migration has started may be starting itself. */
 const troubleSecondsMax = 60
 const windowLookSecondsMax = 60
 
-/** What the answers to its waits were: a wait that has been answered since is over, though nobody has looked. */
+/** The answers that a wait depends on. When they change, the wait is over even if nobody has looked since. */
 export function answersOf(model: Migration): string {
   const { databases, setUpReplication, overwrite, startDataMigration, windowStart } = model
   return JSON.stringify([databases, setUpReplication, overwrite, startDataMigration, windowStart])
@@ -71,12 +71,16 @@ export function lookFor(model: Migration, last: Progress | undefined): Look {
   if (last?.isSettled === true || last?.plan !== undefined) return 'worker'
   if (remaining(model).length === 0) return 'nothing'
   if (!needsValidation(model, last)) return 'survey'
-  // Shown before it begins, since it may take a while; one that is tried again goes on as it is shown.
+  // A validation is shown before it starts, since it may take a while. A migration that tries again keeps the state
+  // it shows.
   const isTriedAgain = last?.waitedIn !== undefined && last.error !== undefined
   return last?.subState === 'ValidationInProgress' || isTriedAgain ? 'validation' : 'nothing'
 }
 
-/** What has come of a migration at its end of which databases are begun anew, before anybody has looked; else undefined. */
+/**
+ * The progress of an ended migration whose databases are started again, before the first look. Undefined where none
+ * are started again.
+ */
 export function begunAnew(
   { round, databases = [] }: Migration,
   last: Progress,
@@ -99,7 +103,7 @@ export function advance(
   now: number,
 ): Progress {
   if (before?.round === undefined || before.isSettled) return advanceRound(model, before, seen, now)
-  // What was done before stays as it was.
+  // Earlier results stay as they are.
   const round = model.round?.databases ?? []
   const isOld = (name: string): boolean => !round.includes(name)
   const old = before.databases.filter(({ databaseName }) => isOld(databaseName))
@@ -121,7 +125,7 @@ export function advance(
   }
 }
 
-/** In place of what would go on while another migration is at the target. */
+/** Progress of a migration that waits because another migration is at work on the target. */
 export function inTurn(next: Progress, other: string): Progress {
   const { plan: _not, todo: _yet, ...rest } = next
   const waits = `It goes on when the migration '${other}' is at its end: one at a time is at work at a target.`
@@ -158,20 +162,20 @@ function advanceRound(
   return beforeWorker(model, last, seen, now)
 }
 
-/** The record of the worker goes when all it told is written down. */
+/** The worker's record is removed once everything in it is stored here. */
 function afterEnd(last: Progress, observed: ObservedMigration): Progress {
   if (observed.worker === 'none') return { ...last, isForgotten: true }
   return { ...last, todo: { kind: 'forget' }, lookInSeconds: workerLookSeconds }
 }
 
-/** The named databases that are not cancelled. */
+/** The named databases that are not canceled. */
 function remaining(model: Migration): readonly string[] {
   const databases = model.databases ?? []
   const { cancel } = ordersFor(model.asked, databases)
   return databases.filter((name) => !cancel.includes(name))
 }
 
-/** What a validation is about: when it changes, its findings are not these any more. */
+/** The inputs of a validation. When they change, its findings no longer hold. */
 function judged(model: Migration): string {
   const { mode, sourceId, sourceHost, targetHost, sourceUser, targetUser, migrateRoles } = model
   const ends = [sourceId, sourceHost, targetHost, sourceUser, targetUser]
@@ -207,7 +211,7 @@ function beforeWorker(model: Migration, last: Progress, seen: Seen, now: number)
   return prepare(model, { ...well, databases: shown, source, target }, seen, now)
 }
 
-/** A validation that did not get in at a server has judged nothing. */
+/** A validation that could not connect to a server has no findings. */
 function unreached(seen: Seen): Failure | undefined {
   if (seen.kind !== 'validation') return undefined
   const messages = seen.report.server
@@ -219,7 +223,7 @@ function unreached(seen: Seen): Failure | undefined {
   return { kind: 'failure', message: messages.join(' '), number: undefined, passes: true }
 }
 
-/** The user has been asked for more before, and may answer otherwise: it stands where it waited. */
+/** The user was asked for more before and may still answer, so the migration stays in its wait. */
 function heldInWait(model: Migration, last: Progress): Progress {
   if (last.waitedIn === undefined) return last
   const state = 'WaitingForUserAction'
@@ -253,7 +257,7 @@ function judge(model: Migration, last: Progress, report: ValidationReport): Prog
   return goOn(next, 'PerformingPreRequisiteSteps', 0)
 }
 
-/** Consents and times, in the order of facts 8.4; then the worker's specification is settled for good. */
+/** Handles consents and times in the order of facts 8.4. The worker's specification is fixed after that. */
 function prepare(
   model: Migration,
   last: Progress,
@@ -329,7 +333,7 @@ function withWorker(
   const { plan } = last
   const orders = ordersFor(model.asked, plan.databases)
   if (seen.kind === 'failure') {
-    // Nothing has been done for it yet, and it is not to be done: it ends here.
+    // The migration ends here: it has not started, and is not to start.
     if (last.databases.every(({ startedOn }) => startedOn === undefined)) {
       if (orders.cancel.length === plan.databases.length) {
         return settled(last, 'Canceled', canceled(model.databases ?? []))
@@ -349,7 +353,7 @@ function withWorker(
   }
   const { error: _old, troubleSince: _over, ...well } = last
   const databases = [
-    // A worker that has just begun has told nothing yet.
+    // A worker that has just started has no report yet.
     ...(observed.databases.length === 0
       ? unstarted(plan.databases, model.asked)
       : observed.databases.map((one) => showDatabase(one, orders, observed.message !== ''))),
@@ -379,7 +383,10 @@ function withWorker(
   return hasOrders ? { ...next, todo: { kind: 'order', cutover, cancel } } : next
 }
 
-/** What fails or is tried again while it completes has copied before: nobody is shown that data begins to move anew. */
+/**
+ * A database that fails or is tried again while it completes has copied its data before. It must not show that its
+ * data starts to move again.
+ */
 function neverBack(
   last: Progress,
   now: Pick<Progress, 'state' | 'subState' | 'error'>,
@@ -388,7 +395,7 @@ function neverBack(
   return isBack ? { ...now, subState: 'CompletingMigration' } : now
 }
 
-/** State and substate while a worker is at it. */
+/** The state and the substate while a worker runs. */
 function whole(
   model: Migration,
   observed: ObservedMigration,
@@ -398,7 +405,7 @@ function whole(
   if (observed.databases.length === 0) return { state: 'InProgress', subState: 'MigratingData' }
   const isLeaving = ({ phase }: ObservedDatabase): boolean =>
     phase === 'canceling' || phase === 'cleaning-up'
-  // What could not be removed is tried again, and is in sight until it is.
+  // A clean-up that failed is tried again, and stays visible until it succeeds.
   if (open.length === 0 || (observed.pendingCleanUps.length > 0 && open.every(isLeaving))) {
     const reasons = observed.pendingCleanUps.map(
       ({ side, kind, name, reason }) => `${kind} '${name}' at the ${side}: ${reason}`,
@@ -426,7 +433,7 @@ function goOn(last: Progress, subState: SubState, lookInSeconds: number): Progre
   return { ...last, state: 'InProgress', subState, lookInSeconds }
 }
 
-/** What it waits for stands with the databases it is about. */
+/** The wait is shown at the databases that it concerns. */
 function waiting(
   model: Migration,
   last: Progress,

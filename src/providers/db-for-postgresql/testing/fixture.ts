@@ -48,20 +48,23 @@ export interface MigrationFixture extends AsyncDisposable {
   readonly source: TestServer
   readonly target: TestServer
   call(method: Method, path: string, body?: unknown, options?: CallOptions): Promise<Wire>
-  /** `target` is registered and ready. */
+  /** The server `target` is registered and ready. */
   register(path?: string, server?: TestServer, more?: object): Promise<Wire>
-  /** The body of a migration of these databases from the source, offline, without validation. */
+  /** The body of an offline migration of these databases, without validation. */
   body(databases: readonly string[], more?: object): object
   put(name: string, databases: readonly string[], more?: object): Promise<Wire>
   patch(name: string, properties: object): Promise<Wire>
-  /** Looks until the migration is as wanted, and fails with what was seen last. */
+  /** Looks until the migration is as wanted. It fails with the last status seen. */
   until(name: string, wanted: (status: Status) => boolean): Promise<Status>
   session(side: 'source' | 'target', database: string): Promise<Session>
-  /** A database of two tables at that side, with rows. */
+  /** Makes a database of two tables with rows at that side. */
   make(database: string, side?: 'source' | 'target'): Promise<void>
-  /** Something equal for equal content; undefined without such a database. */
+  /** A value that is equal for equal content. Undefined if there is no such database. */
   contentOf(side: 'source' | 'target', database: string): Promise<string | undefined>
-  /** Slots, publications of every database, and read-only settings: what a migration may leave at a source. */
+  /**
+   * Slots, publications of every database, and read-only settings: everything that a migration may leave at a
+   * source.
+   */
   tracesAtSource(): Promise<readonly string[]>
 }
 
@@ -70,7 +73,7 @@ export interface CallOptions {
   readonly ifMatch?: string
 }
 
-/** `currentStatus` as it is shown, taken apart. */
+/** The parts of `currentStatus` as it is shown. */
 export interface Status {
   readonly state: string
   readonly error: string | undefined
@@ -84,12 +87,12 @@ export interface Status {
 interface FixtureOptions {
   readonly source?: Major
   readonly target?: Major
-  /** Of the source server. */
+  /** The settings of the source server. */
   readonly settings?: Readonly<Record<string, string>>
   readonly store?: Store
   readonly fence?: Fence
   readonly allows?: (question: AccessRequest) => boolean
-  /** The boundary at which workers kill themselves, asked at each start of one. */
+  /** A boundary at which workers kill themselves. It is asked at each start of a worker. */
   readonly engine?: (folder: string) => DatabaseEngine
 }
 
@@ -157,7 +160,7 @@ export async function openMigrationFixture(
         tablesAtOnce: 2,
         databasesAtOnce: 2,
         serverAddresses: new Map([['mapped', targetServer.address]]),
-        // As if they were in containers: targets know the source by another name.
+        // Simulates containers: targets reach the source by another name.
         sourcesFromTargets: new Map([
           [`127.0.0.1:${source.address.port}`, { host: 'localhost', port: source.address.port }],
         ]),
@@ -311,7 +314,7 @@ export const waitsFor =
   (status: Status): boolean =>
     status.state === 'WaitingForUserAction' && status.subState === subState
 
-/** That the plane refuses it so. */
+/** Expects that the plane refuses the work with this code. */
 export async function refused(work: Promise<unknown>, code: string, status: number, text = /./) {
   await assert.rejects(work, (error) => {
     assert.ok(error instanceof ApiError, String(error))

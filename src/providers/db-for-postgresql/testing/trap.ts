@@ -1,8 +1,8 @@
-/** A server that somebody else leads a registered server to. */
+/** A server that an attacker points a registered server to. */
 
 import { createServer } from 'node:net'
 
-/** Takes connections as a server of PostgreSQL without TLS, asks for the password in clear text, and keeps it. */
+/** Accepts connections as a PostgreSQL server without TLS, asks for the password in clear text, and keeps it. */
 export async function openTrap(): Promise<
   AsyncDisposable & { readonly port: number; told(): string }
 > {

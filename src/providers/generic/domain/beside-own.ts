@@ -1,6 +1,7 @@
 /**
- * Types that another provider serves by a shape of its own, where bodies of the family say more: such a body is kept as a
- * document too, within the own model, and shown with it. What the own shape knows, and its rules, stay its own.
+ * Types that another provider serves with its own schema, while published bodies have more properties. Such a body
+ * is also stored as a document inside the own model, and is shown with it. The own schema and its rules keep their
+ * part.
  */
 
 import type { TSchema } from 'typebox'
@@ -26,7 +27,7 @@ import {
   withoutPaths,
 } from './document.ts'
 
-/** With the actions that answer invented values. */
+/** Including the actions that answer invented values. */
 const documentedTypes: Readonly<Record<string, readonly string[]>> = {
   'ApiManagement/service': [],
   'Sql/servers': [],
@@ -36,7 +37,9 @@ const documentedTypes: Readonly<Record<string, readonly string[]>> = {
 /** A model that was stored without generic resources has no document. */
 type Beside = Readonly<Partial<GenericDocument>>
 
-/** In front of nothing that a body could be called: what is kept of a prepared body. */
+/**
+ * The name of the member that keeps the document in a prepared body. No published property can have this prefix.
+ */
 const documentMember = '\u0000document'
 
 export function withDocuments(deps: GenericDependencies, provider: Provider): Provider {
@@ -60,7 +63,7 @@ function withDocument(
     isOpen: true,
     preparesUndeclared: true,
     async prepare(context, body: JsonObject) {
-      // What only an answer computes says nothing to the own shape either.
+      // Properties that only an answer computes mean nothing to the own schema either.
       const document = preparedBody(deps, type, context.id, body)
       const prepared = await own.prepare?.(context, document as never)
       return { ...(isJsonObject(prepared) ? prepared : document), [documentMember]: document }
@@ -84,7 +87,8 @@ function versionWith(
   own: Version<unknown>,
 ): Version<unknown> {
   const shown = shownNames(own.answer)
-  // What the own shape takes and never shows: no list of names has to know it.
+  // The properties that the own schema accepts and never shows. They are derived, so no list of names has to be
+  // kept.
   const taken = writeOnlyProperties(own.body)
   return {
     ...own,
@@ -118,7 +122,7 @@ function versionWith(
   }
 }
 
-/** Of the properties of an answer: what the own model shows is not kept twice. */
+/** The properties of an answer. Those that the own model shows are not stored twice. */
 function shownNames({ properties }: TSchema & { readonly properties?: object }): readonly string[] {
   const inner = objectOf(objectOf(properties)['properties'])
   return Object.keys(objectOf(inner['properties']))
@@ -131,7 +135,7 @@ function withoutNames(body: JsonObject, names: readonly string[]): JsonObject {
   return { ...body, properties: Object.fromEntries(kept) }
 }
 
-/** What a merge patch made of an answer; it was not prepared. */
+/** A body that a merge patch made from an answer. It was not prepared. */
 function patchedBody(
   deps: GenericDependencies,
   type: string,

@@ -1,21 +1,21 @@
 /**
- * Properties that templates read of resources and that no body gives: what the real ones would compute. Data, one line
- * each; `fill.ts` says what the words in braces mean. A value that the body gives stays.
+ * Properties that templates read and that no body gives, because the real resource computes them. This file is
+ * data, one line each. `fill.ts` defines the words in braces. A value from the body is kept.
  */
 
 import { scriptOutputs } from './fill.ts'
 
 export interface ComputedProperty {
-  /** Without the first word of the namespace; `*` is every type. */
+  /** Without the first word of the namespace. `*` is every type. */
   readonly type: string
   /** `[*]` is every element of a list. */
   readonly path: string
   readonly value: unknown
-  /** Only where the text at this path holds that word. */
+  /** Applies only if the text at this path contains that word. */
   readonly when?: { readonly path: string; readonly has: string }
 }
 
-/** What a script could have printed: templates take it apart into lines and words. */
+/** Output that a script could have printed. Templates split it into lines and words. */
 const printed = 'Enable succeeded:\n[stdout]\n0 0 0 0 0\n\n[stderr]\n'
 const systemAssigned = { path: 'identity.type', has: 'SystemAssigned' }
 
@@ -202,7 +202,7 @@ export const computedProperties: readonly ComputedProperty[] = [
   { type: 'Web/certificates', path: 'properties.thumbprint', value: '{hex:40}' },
 ]
 
-/** Parents that are there with their own parent, though nobody makes them: by type, with the names they have. */
+/** Parents that exist together with their own parent, though nobody creates them: their names, by type. */
 export const impliedChildren: Readonly<Record<string, RegExp>> = {
   'storage/storageaccounts/blobservices': /^default$/i,
   'storage/storageaccounts/fileservices': /^default$/i,
@@ -327,7 +327,9 @@ export const impliedChildren: Readonly<Record<string, RegExp>> = {
   'signalrservice/signalr/hubs': /./,
 }
 
-/** Values that real ones take and never show. Those that are called secret by their names need no line. */
+/**
+ * Properties that the real resource accepts and never shows. A property that `secretName` matches needs no line.
+ */
 export const hiddenProperties: Readonly<Record<string, readonly string[]>> = {
   'keyvault/vaults/secrets': ['properties.value'],
   'compute/virtualmachines/extensions': ['properties.protectedSettings'],
@@ -340,6 +342,6 @@ export const hiddenProperties: Readonly<Record<string, readonly string[]>> = {
   ],
 }
 
-/** A text under such a name is a secret. */
+/** A string property with such a name is a secret. */
 export const secretName: RegExp =
   /(pass_?word|passphrase|secret|private_?key|shared_?key|access_?key|account_?key|api_?key|connection_?string|sas_?(token|url)|access_?token|bearer_?token)$/i

@@ -1,6 +1,6 @@
 /**
- * The stored shape of a generic resource: its body without the envelope and without what it only reads. What a reader
- * sees is made of it here. Nothing that a body calls a secret is kept.
+ * The stored model of a generic resource: its body without the envelope and without read-only properties. This file
+ * also makes the body that a reader sees. Secrets of a body are never stored.
  */
 
 import { isJsonObject, type JsonObject, sameJson } from '#kernel/patch.ts'
@@ -11,13 +11,13 @@ import { type Filling, fill, memberAt } from './fill.ts'
 
 export interface GenericDocument {
   readonly body: JsonObject
-  /** Sealed: what keys are made of that the resource's `list…` actions answer. */
+  /** Sealed. The keys that the resource's `list…` actions answer are derived from it. */
   readonly seed: string
-  /** What the seal is bound to. */
+  /** The seal is bound to this value. */
   readonly place: string
 }
 
-/** Members of a body that are the envelope's, or say how a template makes it. */
+/** Members of a body that belong to the envelope, or that say how a template deploys the resource. */
 const notKept = new Set([
   'id',
   'name',
@@ -28,17 +28,17 @@ const notKept = new Set([
   'etag',
   'apiversion',
   'dependson',
-  // Of the resource's own state, which answers tell in `properties`.
+  // The state of the resource itself, which answers show in `properties`.
   'provisioningstate',
   'state',
 ])
 
-/** Without the first word of the namespace. */
+/** The type without the first word of the namespace. */
 export function shortType(fullType: string): string {
   return fullType.slice(fullType.indexOf('.') + 1)
 }
 
-/** What is kept of a body: no envelope, no secret, nothing that the plane says itself. */
+/** The part of a body that is stored: no envelope, no secret, no property that the plane sets. */
 export function keptBody(body: JsonObject, type: string): JsonObject {
   const hidden = hiddenPaths(shortType(type).toLowerCase())
   const kept = Object.entries(body).filter(
@@ -47,7 +47,7 @@ export function keptBody(body: JsonObject, type: string): JsonObject {
   return withoutOwn(withoutSecrets(Object.fromEntries(kept), hidden) as JsonObject)
 }
 
-/** What a type hides, and what its child types hide of children that come in the lists of its body. */
+/** The hidden properties of a type, and those of its child types in the lists of its body. */
 function hiddenPaths(type: string): readonly (readonly string[])[] {
   return Object.entries(hiddenProperties).flatMap(([one, paths]) => {
     if (one !== type && !one.startsWith(`${type}/`)) return []
@@ -60,10 +60,10 @@ function hiddenPaths(type: string): readonly (readonly string[])[] {
   })
 }
 
-/** In front of the names of what `prepare` puts into a body. No template gives such a name a meaning. */
+/** The prefix of the members that `prepare` adds to a body. Templates give no meaning to such a name. */
 export const ownMark = '\u0000'
 
-/** An id that leads to what holds the secret is none itself, nor are truth values and what is left out. */
+/** The id of a secret's holder is not a secret, and neither are booleans and absent values. */
 function mayBeSecret(value: unknown): boolean {
   if (typeof value === 'boolean' || value === null) return false
   return (
@@ -71,7 +71,7 @@ function mayBeSecret(value: unknown): boolean {
   )
 }
 
-/** Without what stands at these paths, in any case of their names; `*` is every element of a list. */
+/** The body without the values at these paths. Names ignore case, and `*` is every element of a list. */
 export function withoutPaths(body: JsonObject, paths: readonly string[]): JsonObject {
   const hidden = paths.map((path) =>
     path
@@ -82,7 +82,7 @@ export function withoutPaths(body: JsonObject, paths: readonly string[]): JsonOb
   return withoutSecrets(body, hidden) as JsonObject
 }
 
-/** Names are told apart without case; lists are looked through. */
+/** Names ignore case. Lists are searched too. */
 function withoutSecrets(value: unknown, hidden: readonly (readonly string[])[]): unknown {
   if (Array.isArray(value)) return value.map((one) => withoutSecrets(one, hidden))
   if (!isJsonObject(value)) return value
@@ -93,11 +93,11 @@ function withoutSecrets(value: unknown, hidden: readonly (readonly string[])[]):
     if (secretName.test(name) && mayBeSecret(one)) return []
     return [[name, withoutSecrets(one, below)]]
   })
-  // fromEntries defines properties, so a key named `__proto__` stays data.
+  // `fromEntries` defines properties, so a key named `__proto__` stays data.
   return Object.fromEntries(members)
 }
 
-/** Without the state, and the principals that identities have here. */
+/** The body without the state, and without the principals that this installation gave to identities. */
 function withoutOwn(body: JsonObject): JsonObject {
   const { properties, identity } = body
   return {
@@ -128,7 +128,7 @@ function plainIdentity(identity: JsonObject): JsonObject {
   }
 }
 
-/** The body as a reader sees it, with what the real resource would have computed. */
+/** The body that a reader sees, with the properties that the real resource would compute. */
 export function shownBody(
   filling: Filling & { readonly body: JsonObject },
   type: string,
@@ -158,7 +158,7 @@ function withComputed(
     }
   }
   const steps = path.replaceAll('[*]', '.[*]').split('.')
-  // A value at a fixed path makes the objects on its way, unless the body would say whether they are there.
+  // A value at a fixed path creates the objects on its way, unless the body decides whether they exist.
   return withValue(made, steps, { value, filling, place: '' }) as JsonObject
 }
 
@@ -168,10 +168,10 @@ interface ComputedValue {
   readonly place: string
 }
 
-/** So many items of one list or object get computed values. */
+/** The maximum number of items of one list or object that get computed values. */
 const itemsMax = 1000
 
-/** The document with the value at the path, unless something is there already. */
+/** The document with the value at the path, unless a value is there already. */
 function withValue(
   target: unknown,
   [first, ...rest]: readonly string[],
@@ -206,7 +206,7 @@ function withValue(
   return inner === undefined ? target : { ...own, [name]: inner }
 }
 
-/** Without what a reader sees computed: whoever sends back what was read changes nothing. */
+/** The body without computed values. A client that sends back what it read changes nothing. */
 export function withoutComputed(
   filling: Filling & { readonly body: JsonObject },
   type: string,
@@ -229,7 +229,7 @@ function withoutValue(
   { value, filling, place }: ComputedValue,
 ): unknown {
   if (first === undefined) {
-    // Any value is accepted for what only the plane computes.
+    // Any value is accepted for a property that only the plane computes.
     const isComputed = value === undefined || sameJson(target, fill(value, filling, place))
     return isComputed ? undefined : target
   }
@@ -248,12 +248,15 @@ function withoutValue(
   return Object.fromEntries(members)
 }
 
-/** Characters of ids that an answer adds. Long ids of many items would make it fifty times what is stored. */
+/**
+ * The maximum number of characters of ids that an answer adds. Long ids of many items would make an answer fifty
+ * times the stored size.
+ */
 const idCharactersMax = 16_384
 
 /**
- * Elements of lists that are resources of their own by their shape (`name` and `properties`) have ids below this one: the
- * first of them, as far as there is room.
+ * Elements of lists that have the shape of a resource (`name` and `properties`) get ids below this one. The first
+ * elements get them, up to the bound.
  */
 function withItemIds(properties: JsonObject, id: string): JsonObject {
   let left = idCharactersMax
@@ -281,7 +284,7 @@ function withItemId(item: JsonObject, id: string | undefined): JsonObject {
   return { ...(id === undefined ? {} : { id }), ...item, properties: provisioned }
 }
 
-/** The element of its parent's list that a child is, where the parent was given its children in its body. */
+/** The child's element in its parent's list, where the parent's body contained its children. */
 export function itemOf(parent: JsonObject, filling: Pick<Filling, 'id'>): JsonObject | undefined {
   const list = filling.id.segments.at(-1)?.types.at(-1) ?? ''
   const items = memberAt(parent['properties'], [list])

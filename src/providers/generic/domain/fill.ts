@@ -1,4 +1,6 @@
-/** Fills the words in braces of the tables: what of a resource stands there, or an invented value that stays the same. */
+/**
+ * Fills the words in braces of the tables with values of the resource, or with invented values that stay the same.
+ */
 
 import { createHash, createHmac } from 'node:crypto'
 import { isJsonObject } from '#kernel/patch.ts'
@@ -16,17 +18,17 @@ export interface Filling {
   readonly id: ResourceId
   readonly location: string | undefined
   readonly tenantId: string
-  /** The installation's address, without scheme and port. */
+  /** The host name of the installation, without scheme and port. */
   readonly host: string
-  /** The body, for paths in it. */
+  /** The body that paths refer to. */
   readonly body: unknown
-  /** What keys are made of. Where it is left out, `{key:…}` stays empty. */
+  /** Keys are derived from it. If it is left out, `{key:…}` stays empty. */
   readonly keySeed?: string | undefined
 }
 
 const word = /\{([a-zA-Z0-9.]+)(?::([^{}]*))?\}/g
 
-/** What a script says that it puts out: an invented text for each name. Nothing runs it. */
+/** The outputs that a script declares, with an invented text for each name. The script does not run. */
 export const scriptOutputs = '{scriptOutputs}'
 const scriptOutput =
   /DeploymentScriptOutputs\s*(?:\[\s*['"]([^'"\]]{1,100})['"]\s*\]|\.(\w{1,100}))\s*=/gi
@@ -44,7 +46,10 @@ function outputsOfScript(filling: Filling, place: string): Readonly<Record<strin
   )
 }
 
-/** The value with its words filled in; undefined where one of them stands for nothing. `place` tells its places apart. */
+/**
+ * Returns the value with its words filled in, or undefined if one of them has no value. `place` gives different
+ * places different invented values.
+ */
 export function fill(value: unknown, filling: Filling, place: string): unknown {
   if (value === scriptOutputs) return outputsOfScript(filling, place)
   if (typeof value === 'string') return fillText(value, filling, place)
@@ -69,7 +74,7 @@ function fillText(text: string, filling: Filling, place: string): string | undef
   return whole ? filled : undefined
 }
 
-/** What stands at a path; names are found in any case. */
+/** Returns the value at a path. Names ignore case. */
 export function memberAt(value: unknown, [first, ...rest]: readonly string[]): unknown {
   if (first === undefined) return value
   if (Array.isArray(value)) return memberAt(value[Number(first)], rest)
@@ -89,7 +94,7 @@ function wordValue(
     createHash('sha256').update(`${id.key}\n${place.toLowerCase()}`).digest('hex')
   switch (name) {
     case 'uuid':
-      // `item` is the same for the same item, whatever resource names it.
+      // `item` gives the same value for the same item, whichever resource names it.
       if (argument === 'item') return inventedUuid(place.toLowerCase())
       return inventedUuid(`${id.key}\n${argument === '' ? place : argument}`)
     case 'hex':

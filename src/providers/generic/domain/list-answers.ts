@@ -1,9 +1,12 @@
-/** What `list…` actions answer: data, one line each. `{key:name}` is an invented key, the same for the resource's life. */
+/**
+ * The answers of `list…` actions. This file is data, one line each. `{key:name}` is an invented key that stays the
+ * same for the life of the resource.
+ */
 
 interface ListAnswer {
-  /** Without the first word of the namespace; `*` is every type. */
+  /** Without the first word of the namespace. `*` is every type. */
   readonly type: string
-  /** In lower case; `*` is every one. */
+  /** In lower case. `*` is every action. */
   readonly action: string
   readonly body: object
 }
@@ -20,7 +23,7 @@ const busKeys = {
 }
 const kubeconfig = { kubeconfigs: [{ name: 'generic', value: '{base64:apiVersion: v1}' }] }
 
-/** The first that fits counts. */
+/** The first entry that fits applies. */
 // biome-ignore format: a table is read as a table.
 export const listAnswers: readonly ListAnswer[] = [
   { type: 'Storage/storageAccounts', action: 'listkeys', body: { keys: [{ keyName: 'key1', value: '{key:1}', permissions: 'FULL' }, { keyName: 'key2', value: '{key:2}', permissions: 'FULL' }], key1: '{key:1}', key2: '{key:2}', primaryKey: '{key:1}', secondaryKey: '{key:2}' } },

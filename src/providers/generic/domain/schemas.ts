@@ -1,6 +1,7 @@
 /**
- * Schemas that the operator gives for types that nobody serves: OpenAPI documents and JSON Schemas, as they are
- * published. Made into one schema for each type and version; what they refer to has to be in the same files.
+ * Schemas that the operator gives for types that no provider serves. The files are OpenAPI documents and JSON
+ * Schemas as they are published. They become one schema for each type and api-version. Every reference has to lead
+ * into one of these files.
  */
 
 import type { TSchema } from 'typebox'
@@ -13,7 +14,7 @@ export interface SchemaFile {
   readonly content: unknown
 }
 
-/** A file that cannot be used; the message is for the operator. */
+/** The error for a file that cannot be used. The operator reads its message. */
 export class SchemaFileError extends Error {
   constructor(file: string, reason: string) {
     super(`the schema file ${file} cannot be used: ${reason}`)
@@ -22,12 +23,12 @@ export class SchemaFileError extends Error {
 }
 
 export interface GivenSchemas {
-  /** Types with a schema, as their files write them, with their versions. */
+  /** The types with a schema, spelled as in their files, with their api-versions. */
   readonly types: ReadonlyMap<
     string,
     { readonly type: string; readonly versions: readonly string[] }
   >
-  /** The schema of the version, or of the one that was in force on its day. */
+  /** The schema of this api-version, or of the latest one before it. */
   bodyOf(type: string, version: string): TSchema | undefined
 }
 
@@ -52,7 +53,7 @@ export function readSchemas(files: readonly SchemaFile[]): GivenSchemas {
     const versions = byType.get(one.type.toLowerCase()) ?? new Map<string, TSchema>()
     const at = files.findIndex(({ name }) => name === one.file)
     const own = rebased({ name: one.file, content: one.schema }, at, files)
-    // A schema is an object; `files` is where its references lead.
+    // A schema is an object. Its references lead into `files`.
     versions.set(one.version, {
       ...(own as object),
       files: reachedFrom(own, whole),
@@ -77,7 +78,7 @@ export function readSchemas(files: readonly SchemaFile[]): GivenSchemas {
   }
 }
 
-/** The files that references lead to, from one to the next. */
+/** The files that references lead to, directly or through other files. */
 function reachedFrom(
   schema: unknown,
   whole: readonly unknown[],
@@ -100,7 +101,7 @@ function isReferred(name: string, files: readonly SchemaFile[]): boolean {
   )
 }
 
-/** `…/providers/{namespace}/{type}/{name}…` with the body of its PUT. */
+/** Paths `…/providers/{namespace}/{type}/{name}…` with the body of their PUT. */
 function openApiBodies({ name, content }: SchemaFile): readonly Found[] {
   const document = isJsonObject(content) ? content : {}
   const { paths, info } = document
@@ -125,7 +126,7 @@ function bodyOfPut({ parameters, requestBody }: JsonObject): unknown {
   return listed.find((one) => one['in'] === 'body')?.['schema']
 }
 
-/** Undefined for a path with a variable where a type stands. */
+/** Undefined for a path that has a variable in place of a type. */
 function typeOfPath(path: string): string | undefined {
   const [namespace, ...rest] = path.split('/providers/').at(-1)?.split('/') ?? []
   const words = rest.filter((_, at) => at % 2 === 0)
@@ -136,7 +137,7 @@ function typeOfPath(path: string): string | undefined {
   return [namespace, ...words].join('/')
 }
 
-/** Schemas of templates: `resourceDefinitions`, each with its type and its versions as the only values. */
+/** Template schemas: each entry of `resourceDefinitions` has a type and its api-versions as the only values. */
 function definedResources({ name, content }: SchemaFile): readonly Found[] {
   const document = isJsonObject(content) ? content : {}
   const all = ['resourceDefinitions', 'extension_resourceDefinitions'].flatMap((section) => {
@@ -147,7 +148,7 @@ function definedResources({ name, content }: SchemaFile): readonly Found[] {
     if (!isJsonObject(schema) || !isJsonObject(schema['properties'])) return []
     const { type, apiVersion, ...properties } = schema['properties']
     const required = Array.isArray(schema['required']) ? schema['required'] : []
-    // A body of a request has none of these.
+    // The body of a request has none of these members.
     const kept = required.filter((one) => !['type', 'apiVersion', 'name'].includes(String(one)))
     return onlyTexts(type).flatMap((one) =>
       onlyTexts(apiVersion).map((version) => ({
@@ -166,16 +167,16 @@ function onlyTexts(schema: unknown): readonly string[] {
   return (Array.isArray(listed) ? listed : [only]).filter((one) => typeof one === 'string')
 }
 
-/** The content with its references rewritten to lead into `files` of the schema. */
+/** The content with its references rewritten to lead into the `files` of the schema. */
 function rebased({ name, content }: SchemaFile, at: number, files: readonly SchemaFile[]): unknown {
   const walk = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(walk)
     if (!isJsonObject(value)) return value
     const members = Object.entries(value).flatMap(([key, one]): readonly [string, unknown][] => {
-      // Ids of published files would change what references are relative to; the flags are of an older draft.
+      // The ids of published files would change the base of references. The flags belong to an older draft.
       if ((key === 'id' || key === '$id' || key === '$schema') && typeof one === 'string') return []
       if (key.startsWith('exclusive') && typeof one === 'boolean') return []
-      // An answer's rule: a body need not say what is only read.
+      // A required read-only property is a rule for answers. A request need not contain it.
       if (key === 'required' && Array.isArray(one)) return [[key, one.filter(isWritten(value))]]
       if (key !== '$ref' || typeof one !== 'string') return [[key, walk(one)]]
       return [[key, reference(one)]]

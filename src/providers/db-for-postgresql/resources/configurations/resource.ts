@@ -1,4 +1,7 @@
-/** The settings of a registered server, asked of the server itself at each request. Its operator changes them, not we. */
+/**
+ * The settings of a registered server. Each request asks the server itself. Only the server's operator changes
+ * them.
+ */
 
 import Type from 'typebox'
 import type { ServerSetting } from '#engines/databases/engine.ts'
@@ -76,7 +79,7 @@ function show(setting: ServerSetting) {
     allowedValues: type === 'bool' ? 'on,off' : type === 'enum' ? words.join(',') : range,
     source: source === 'default' ? 'system-default' : 'user-override',
     isDynamicConfig: !setting.needsRestart && !setting.isFixed,
-    // Of a server that somebody else runs.
+    // The server belongs to somebody else.
     isReadOnly: true,
     isConfigPendingRestart: setting.awaitsRestart,
     ...(unit === '' ? {} : { unit }),

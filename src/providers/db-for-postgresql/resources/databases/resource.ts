@@ -1,4 +1,4 @@
-/** The databases of a registered server, asked of the server itself at each request, and made and dropped there. */
+/** The databases of a registered server. Each request asks the server itself, and creates or drops them there. */
 
 import Type, { type Static } from 'typebox'
 import { refuse } from '#kernel/error.ts'
@@ -30,9 +30,14 @@ interface Database {
   readonly properties: Required<Wanted>
 }
 
-/** What published clients send without being asked: a server whose system lacks it takes its own (see `README.md`). */
+/**
+ * The collation that published clients send by default. A server whose system lacks it uses its own default (see
+ * `README.md`).
+ */
 const usualCollation = /^en_us\.utf-?8$/i
-/** What clients and we ourselves connect to before they know another; and what new ones are made from. */
+/**
+ * Clients and this process connect to these databases before they know another. New databases are made from them.
+ */
 const systemDatabases = ['postgres', 'template0', 'template1', 'azure_maintenance', 'azure_sys']
 const nameMax = 63
 
@@ -53,7 +58,7 @@ export function serverDatabases({ engine, seal, words }: PostgresDependencies): 
     const found = await all(context, parentOf(context.id))
     return found.find((one) => one.name === nameOf(context.id))
   }
-  /** The server, where the database may be changed now. */
+  /** Returns the server if the database may be changed now. */
   const open = async ({ id, reader }: GetContext): Promise<FoundServer> => {
     const server = parentOf(id)
     const found = await findServer(reader, server)
@@ -78,7 +83,7 @@ export function serverDatabases({ engine, seal, words }: PostgresDependencies): 
       requireSame(there, wanted)
       return there
     }
-    // For rights and locks they would be one.
+    // Rights and locks treat both names as one.
     const alike = known.find((one) => one.name.toLowerCase() === name.toLowerCase())
     if (alike !== undefined) {
       const message = `'${alike.name}' is there, and differs in case alone`
@@ -143,7 +148,7 @@ export function serverDatabases({ engine, seal, words }: PostgresDependencies): 
   })
 }
 
-/** A database keeps the encoding and the collation that it was made with. */
+/** The encoding and the collation of a database cannot change. */
 function requireSame({ properties: there }: Database, wanted: Wanted): void {
   const problems = (['charset', 'collation'] as const).flatMap((name) => {
     const given = wanted[name]
@@ -156,7 +161,7 @@ function requireSame({ properties: there }: Database, wanted: Wanted): void {
   if (problems.length > 0) throw refuseParameters(problems)
 }
 
-/** `utf8` and `UTF-8` are one. */
+/** `utf8` and `UTF-8` are the same encoding. */
 function plain(text: string): string {
   return text.toLowerCase().replaceAll('-', '')
 }

@@ -1,4 +1,4 @@
-/** A firewall rule as it is stored. */
+/** The stored model of a firewall rule. */
 
 export interface FirewallRule {
   readonly startIpAddress: string

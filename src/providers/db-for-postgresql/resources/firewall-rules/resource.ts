@@ -1,4 +1,7 @@
-/** Firewall rules: kept as written. A registered server is reached by its operator's rules, which nobody here knows. */
+/**
+ * Firewall rules are stored as written and have no effect. The operator of a registered server controls access to
+ * it, and this process does not know those rules.
+ */
 
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { defineStored } from '#plane/declare/stored.ts'

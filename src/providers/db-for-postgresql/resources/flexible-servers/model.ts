@@ -1,11 +1,11 @@
-/** A registered server as it is stored, and what was last seen of it. */
+/** The stored model of a registered server, and the result of the last look at it. */
 
 import type { ServerAccess, SslMode } from '#engines/databases/engine.ts'
 import type { Seal } from '#kernel/ports.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 import type { Reader } from '#plane/declare/resource.ts'
 
-/** The contract's words for `SslMode`. */
+/** The contract's values for `SslMode`. */
 export const sslModes = ['Prefer', 'Require', 'VerifyCA', 'VerifyFull'] as const
 export type SslModeWord = (typeof sslModes)[number]
 
@@ -15,7 +15,7 @@ export interface Sku {
 }
 
 export interface FlexibleServer {
-  /** The id at the first PUT, as a key: what the seal is bound to. */
+  /** The id at the first PUT, as a key. The seal is bound to it. */
   readonly place: string
   readonly sku: Sku
   readonly host: string
@@ -26,27 +26,30 @@ export interface FlexibleServer {
   readonly storageSizeGB?: number
   /** The other members of `storage`, as written. */
   readonly storage?: Readonly<Record<string, unknown>>
-  /** What is written of a server that is not for this installation to do, as written. */
+  /** The properties that this installation has no use for, as written. */
   readonly declared?: Readonly<Record<string, unknown>>
-  /** The major version as written: shown until the server itself has said. */
+  /** The major version as written. It is shown until the server has reported its own. */
   readonly version?: string
   readonly sealedPassword: string
-  /** When it became the receiver of passwords that it is, in milliseconds. Absent in those made before it was kept. */
+  /**
+   * Since when the server receives passwords at this address, in milliseconds. Absent in servers stored before this
+   * was recorded.
+   */
   readonly receiverSince?: number
 }
 
-/** What stands for the address of a server that nobody gave one: names that end so never resolve (RFC 2606). */
+/** The address of a server that nobody gave an address. Names with this ending never resolve (RFC 2606). */
 export const nowhere = '.no-address.invalid'
 
 export function isNowhere(host: string): boolean {
   return host.toLowerCase().endsWith(nowhere)
 }
 
-/** Why such a server cannot be asked. */
+/** Why a server without an address cannot be called. */
 export const noAddress =
   'The server has no address: give `fullyQualifiedDomainName`, or map its name in the setting `postgresServers` and put it again.'
 
-/** All that decides who receives a password for this server, and how. */
+/** Everything that decides who receives a password for this server, and how. */
 export function receiverOf({
   host,
   port,
@@ -63,24 +66,24 @@ export function receiverOf({
   }
 }
 
-/** What the last look found. */
+/** The result of the last look. */
 export type ServerSeen =
   | {
       readonly kind: 'ready'
-      /** Whoever tells of trouble has not been told of this yet. */
+      /** True while the trouble has not been signaled. */
       readonly isNews: boolean
       readonly version: string
       readonly major: number
-      /** The size of all its databases, rounded up. */
+      /** The size of all databases of the server, rounded up. */
       readonly dataMegabytes: number
     }
   | {
       readonly kind: 'away'
       readonly isNews: boolean
-      /** The migration to it that is under way. */
+      /** The active migration to this server. */
       readonly migration: string | undefined
       readonly reason: string
-      /** The server answered, and said no. */
+      /** True if the server answered with a refusal. */
       readonly refused: boolean
     }
   | { readonly kind: 'gone' }
@@ -126,7 +129,7 @@ export interface FoundServer {
   readonly seen: ServerSeen | undefined
 }
 
-/** Undefined when no such server is registered. */
+/** Returns undefined if no such server is registered. */
 export async function findServer(
   reader: Pick<Reader, 'get'>,
   id: ResourceId | string,
@@ -136,7 +139,7 @@ export async function findServer(
   return {
     id: found.id,
     location: found.location ?? '',
-    // The id is of that type, so is its model, and its reconciler writes what was seen.
+    // The id has that type, so the model does too, and only its reconciler writes what was seen.
     model: found.model as FlexibleServer,
     seen: found.observed as ServerSeen | undefined,
   }

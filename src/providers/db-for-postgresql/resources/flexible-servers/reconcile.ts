@@ -1,6 +1,6 @@
 /**
- * Looks at registered servers: at once when they are registered, and again now and then. It changes nothing there, and
- * tells service health while a server that is being migrated to does not answer.
+ * Looks at registered servers when they are registered, and at intervals after that. It changes nothing on a
+ * server. It signals service health while the target of a migration does not answer.
  */
 
 import { isTerminalState } from '#kernel/operation.ts'
@@ -19,7 +19,7 @@ type Tell = { readonly kind: 'raise'; readonly seen: Away } | { readonly kind: '
 
 export function serverReconciler(deps: Dependencies): Reconciler<FlexibleServer> {
   const { engine, seal, signals, reader } = deps
-  /** What this process has told of each server. A fresh one tells again, which changes nothing. */
+  /** The last signal of this process for each server. A new process sends it again, which changes nothing. */
   const told = new Map<string, Tell['kind']>()
   const signalOf = (key: string): string => `postgres${key}`
   return defineReconciler<FlexibleServer, ServerSeen, Tell>({
@@ -51,7 +51,8 @@ export function serverReconciler(deps: Dependencies): Reconciler<FlexibleServer>
         }
       }
       if (seen.kind === 'ready') return { kind: 'done' }
-      // One that is away stays registered, and is looked at again; one that says no is registered wrongly.
+      // A server that does not answer stays registered and is looked at again. A server that refuses was registered
+      // wrongly.
       if (!seen.refused || state === 'Succeeded') return { kind: 'done' }
       if (isTerminalState(state)) return { kind: 'wait', seconds: resyncSeconds }
       return { kind: 'fail', code: 'ServerRefused', message: seen.reason }

@@ -1,4 +1,4 @@
-/** Servers: what migrations move databases to, registered with where they are and how to sign in. */
+/** Registered servers are the targets of migrations. A registration holds the address and the credentials. */
 
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { defineReconciled } from '#plane/declare/reconciled.ts'
@@ -11,7 +11,7 @@ import { type FlexibleServer, receiverOf } from './model.ts'
 import { serverReconciler } from './reconcile.ts'
 import { serverVersion } from './versions/2025-08-01.ts'
 
-/** 3 to 63 characters by the contract's limits. */
+/** The contract's limits are 3 to 63 characters. */
 export const serverName = {
   pattern: /^[a-z0-9](?:[a-z0-9-]{1,61}[a-z0-9])$/,
   rule: '3 to 63 lower-case letters, digits and hyphens, no hyphen first or last',

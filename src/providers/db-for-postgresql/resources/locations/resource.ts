@@ -1,6 +1,6 @@
 /**
- * What a location offers to servers: what command lines check the size, the version and the storage of a server against before
- * they put it. Servers are registered and not made here, so it is what a registration may say of itself. Computed.
+ * The capabilities of a location. Command lines check a server's size, version and storage against them before the
+ * PUT. Servers are registered here, not created, so the capabilities are what a registration may contain. Computed.
  */
 
 import Type from 'typebox'
@@ -8,9 +8,9 @@ import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { version } from '../../dependencies.ts'
 
-/** The majors that migrations are tested between, and those in the middle. */
+/** The major versions that migrations are tested between, and the versions between those. */
 const majors = ['13', '14', '15', '16', '17', '18']
-/** Command lines print nothing for a location that has only one. */
+/** Command lines print nothing for a location with a single zone. */
 const zones = ['none', '1']
 const iopsPerCore = 1600
 const storageGb = [32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16_384]
@@ -51,7 +51,7 @@ const editions = tiers.map(({ tier, memoryMb, sizes }) => {
     vCores,
     supportedIops: vCores * iopsPerCore,
     supportedMemoryPerVcoreMb: memoryMb,
-    // The name of versions before 2023-06.
+    // The name in api-versions before 2023-06.
     supportedMemoryPerVcoreMB: memoryMb,
   }))
   const sizesOfStorage = storageGb.map((size) => ({
@@ -71,7 +71,7 @@ const editions = tiers.map(({ tier, memoryMb, sizes }) => {
         supportedStorageMB: sizesOfStorage,
       },
     ],
-    // Versions before 2023-06 have sizes below versions.
+    // Before 2023-06, sizes were listed below versions.
     supportedServerVersions: supportedServerVersions.map((one) => ({
       ...one,
       supportedVcores: skus,
@@ -80,8 +80,9 @@ const editions = tiers.map(({ tier, memoryMb, sizes }) => {
 })
 
 /**
- * Both families of names at once: clients take theirs and pass over the other. What is a boolean in one family and a word in
- * the other is left out; standbys and copies elsewhere there are none.
+ * The answer has both families of property names, since clients read theirs and ignore the other. It leaves out a
+ * property that is a boolean in one family and a string in the other. There are no standbys and no replicas in
+ * other regions.
  */
 const offered = {
   name: 'FlexibleServerCapabilities',

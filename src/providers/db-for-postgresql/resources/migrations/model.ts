@@ -1,4 +1,4 @@
-/** A migration as it is stored: what its user asked for, and what has come of it. */
+/** The stored model of a migration: what its user asked for, and its progress. */
 
 import type { DatabaseReport, MigrationSpec, ValidationReport } from '#engines/databases/engine.ts'
 import type { Seal } from '#kernel/ports.ts'
@@ -10,7 +10,7 @@ export type Flag = 'True' | 'False'
 export const modes = ['Offline', 'Online'] as const
 export const options = ['Validate', 'Migrate', 'ValidateAndMigrate'] as const
 
-/** The contract's three and those of facts 8.2. */
+/** The contract's three source types and those of facts 8.2. */
 export const sourceTypes = [
   'OnPremises',
   'PostgreSQLFlexibleServer',
@@ -38,17 +38,17 @@ export const sourceTypes = [
   'Supabase_PostgreSQL',
 ] as const
 
-/** The contract: "resource id when sourceType is PostgreSQLSingleServer", host, port and user for the others. */
+/** Contract: "resource id when sourceType is PostgreSQLSingleServer". Other types have host, port and user. */
 export const registeredSourceType = 'PostgreSQLSingleServer'
 
-/** What is wanted of single databases; `all` of every one. Only grows. */
+/** The actions that were asked for, per database. `all` stands for every database. Requests only add to it. */
 export interface Asked {
   readonly cutover: readonly string[] | 'all'
   readonly cancel: readonly string[] | 'all'
 }
 
 export interface Migration {
-  /** The id at the first PUT, as a key: what the seal is bound to. */
+  /** The id at the first PUT, as a key. The seal is bound to it. */
   readonly place: string
   readonly migrationId: string
   readonly mode: (typeof modes)[number]
@@ -56,7 +56,10 @@ export interface Migration {
   readonly sourceType: (typeof sourceTypes)[number]
   readonly sslMode: SslModeWord
   readonly instanceResourceId?: string
-  /** When it was made, as it is shown where no window was given. Absent in those made before it was kept. */
+  /**
+   * When the migration was created. It is shown as the start of the window where none was given. Absent in
+   * migrations stored before this was recorded.
+   */
   readonly acceptedAt?: string
   readonly windowStart?: string
   readonly windowEnd?: string
@@ -74,12 +77,12 @@ export interface Migration {
   readonly overwrite?: Flag
   readonly sourceUser?: string
   readonly targetUser?: string
-  /** Both passwords, sealed; undefined where a PUT left one out, which the rules refuse. */
+  /** Both passwords, sealed. Undefined if a PUT left one out, which the rules refuse. */
   readonly sealedPasswords?: string
-  /** When each was given last, in milliseconds. Absent in those made before it was kept. */
+  /** When each password was last given, in milliseconds. Absent in migrations stored before this was recorded. */
   readonly passwordsGiven?: Readonly<Record<'source' | 'target', number>>
   readonly asked: Asked
-  /** Databases that are begun anew after the end, and for which time of it. */
+  /** The databases that are started again after the end, and the number of the round. */
   readonly round?: Round
 }
 
@@ -99,14 +102,14 @@ export function sealPasswords(seal: Seal, place: string, passwords: Passwords): 
   return seal.seal(JSON.stringify(passwords), context(place))
 }
 
-/** Undefined where there are none, or they were sealed by another key. */
+/** Undefined if there are none, or if another key sealed them. */
 export function openPasswords(
   seal: Seal,
   { place, sealedPasswords }: Pick<Migration, 'place' | 'sealedPasswords'>,
 ): Passwords | undefined {
   if (sealedPasswords === undefined) return undefined
   const text = seal.open(sealedPasswords, context(place))
-  // Sealed by `sealPasswords` alone.
+  // Only `sealPasswords` seals this text.
   return text === undefined ? undefined : (JSON.parse(text) as Passwords)
 }
 
@@ -167,7 +170,7 @@ export interface DatabaseState {
   readonly fullLoadQueuedTables: number
 }
 
-/** What the reconciler is about to do; written down before it is done. */
+/** The step that the reconciler is about to take. It is stored before it is taken. */
 export type Todo =
   | { readonly kind: 'set-up-replication' }
   | { readonly kind: 'run' }
@@ -178,41 +181,44 @@ export type Todo =
     }
   | { readonly kind: 'forget' }
 
-/** What has come of a migration so far: all that is known between two looks. */
+/** The progress of a migration: everything that is kept between two looks. */
 export interface Progress {
   readonly state: MigrationState
   readonly subState: SubState
-  /** Why it failed, or what it has trouble with now. */
+  /** Why the migration failed, or the trouble it has now. */
   readonly error?: string
   readonly databases: readonly DatabaseState[]
-  /** The last validation, and what it validated: when that changes, it is validated again. */
+  /** The last validation and its inputs. When the inputs change, the migration is validated again. */
   readonly validation?: { readonly of: string; readonly report: ValidationReport }
   readonly source?: ServerMetadata
   readonly target?: ServerMetadata
-  /** What the worker is given. From here on nothing of it can be changed. */
+  /** The worker's specification. Once it is set, it cannot change. */
   readonly plan?: MigrationSpec
-  /** The answers that were given when a wait before the worker's start began. */
+  /** The answers that had been given when a wait before the worker's start began. */
   readonly answers?: string
-  /** Where it waited for its user last, before the worker: another answer may mend what fails since. */
+  /**
+   * Where the migration last waited for its user before the worker started. Another answer may mend a failure since
+   * then.
+   */
   readonly waitedIn?: SubState
-  /** Since when looks fail, before the worker has begun. */
+  /** Since when looks have failed, before the worker has started. */
   readonly troubleSince?: number
   readonly todo?: Todo
-  /** At its end, and nothing will change any more. */
+  /** True if the migration has ended and nothing of it will change. */
   readonly isSettled: boolean
-  /** Once it is at its end, if a worker was at it. */
+  /** Set at the end, if a worker ran. */
   readonly report?: readonly DatabaseReport[]
-  /** The worker's record has been removed. */
+  /** True if the worker's record has been removed. */
   readonly isForgotten: boolean
-  /** Of `Migration.round`, the number of what this is about; 0 when left out. */
+  /** The number of the round of `Migration.round` that this progress belongs to. 0 when left out. */
   readonly round?: number
-  /** The migration that is at the target, while this one would go on and cannot. */
+  /** The migration that is at work on the target while this one waits for its turn. */
   readonly turn?: string
-  /** When to look again; never when left out. */
+  /** When to look again. Never, when left out. */
   readonly lookInSeconds?: number
 }
 
-/** Rows of this type hold these. */
+/** Rows of this type have this model. */
 export function migrationOf(resource: Resource): {
   readonly model: Migration
   readonly progress: Progress | undefined
@@ -224,8 +230,8 @@ export function migrationOf(resource: Resource): {
 }
 
 /**
- * The name under which its engine knows a migration: another one for each round, since an engine never takes up again what
- * has ended.
+ * The engine's token of a migration. Each round has its own, since an engine never resumes a migration that has
+ * ended.
  */
 export function tokenOfRound(token: string, progress: Progress | undefined): string {
   const round = progress?.round ?? 0
@@ -237,7 +243,9 @@ export function tokenOfMigration(resource: Resource): string {
   return tokenOfRound(token, migrationOf(resource).progress)
 }
 
-/** Does it keep others from its target? Not while it waits before anything of its data has moved. */
+/**
+ * True if the migration keeps others from its target. It does not while it waits before any of its data has moved.
+ */
 export function holdsPlace(progress: Progress | undefined): boolean {
   if (!isActive(progress)) return false
   if (progress?.turn !== undefined) return false

@@ -1,4 +1,7 @@
-/** Works on migrations in the background: looks at servers or the worker, and does what the state machine says. */
+/**
+ * Runs migrations in the background. It looks at the servers or at the worker, and takes the steps that the state
+ * machine returns.
+ */
 
 import type { DatabaseEngine } from '#engines/databases/engine.ts'
 import { parentOf } from '#kernel/resource-id.ts'
@@ -29,7 +32,7 @@ type Dependencies = Pick<PostgresDependencies, 'engine' | 'seal' | 'settings' | 
 type Asking = Subject<Migration, Progress>
 
 export function migrationReconciler(deps: Dependencies): Reconciler<Migration> {
-  /** Failures of steps that were just tried, until the next look takes them up. */
+  /** Failures of steps that were just tried. The next look reads them. */
   const failures = new Map<string, Failure>()
   return defineReconciler<Migration, Progress, Todo>({
     deadlineSeconds: 3600,
@@ -38,7 +41,7 @@ export function migrationReconciler(deps: Dependencies): Reconciler<Migration> {
     background: {
       endInstead(resource) {
         const { model, progress } = migrationOf(resource)
-        // At its end, but with its record still to be removed: it is not gone yet.
+        // The migration has ended, but it is not gone while its record has to be removed.
         if (!isActive(progress)) return progress?.isForgotten === true ? undefined : model
         return { ...model, cancel: 'True', asked: { ...model.asked, cancel: 'all' } }
       },
@@ -47,11 +50,11 @@ export function migrationReconciler(deps: Dependencies): Reconciler<Migration> {
       const { token, last, model, desired, now } = subject
       const failure = failures.get(token)
       failures.delete(token)
-      // On its way out it is called off, whatever was asked before.
+      // A migration that is being deleted is canceled, whatever was asked before.
       const asked: Migration = desired ?? { ...model, asked: { ...model.asked, cancel: 'all' } }
       const seen: Seen = failure ?? (await look(deps, subject, asked))
       const next = advance(asked, last, seen, now)
-      // The store's unique key has the last word where two go on at once.
+      // The unique key of the store decides when two migrations go on at once.
       if (!holdsPlace(next) || (last !== undefined && holdsPlace(last))) return next
       const other = await findAtTarget(deps.reader, parentOf(subject.id), subject.id)
       return other === undefined ? next : inTurn(next, other.id.text)
@@ -69,7 +72,7 @@ export function migrationReconciler(deps: Dependencies): Reconciler<Migration> {
   })
 }
 
-/** What is wanted of it in this round. */
+/** The migration as it is wanted in this round. */
 function inRound(model: Migration, last: Progress | undefined): Migration {
   const { round } = model
   return last?.round === undefined || round === undefined
@@ -101,7 +104,7 @@ async function look(deps: Dependencies, subject: Asking, whole: Migration): Prom
   })
 }
 
-/** Where both servers are, with the passwords that may be sent there. */
+/** The addresses of both servers, with the passwords that may be sent to them. */
 async function endsToAsk(
   deps: Dependencies,
   { id }: Pick<Asking, 'id'>,
@@ -110,7 +113,7 @@ async function endsToAsk(
   const ends = await endsOf(deps, deps.reader, id, model)
   if (typeof ends === 'string') return refusal(ends)
   const wrong = misdirected(model, ends)
-  // It passes when the passwords are given again.
+  // The failure passes when the passwords are given again.
   return wrong === undefined ? ends : { ...refusal(wrong), passes: true, waitsForUser: true }
 }
 
@@ -138,7 +141,7 @@ async function metadataOf(
   return { source: show(source, sourceServer), target: show(target, targetServer) }
 }
 
-/** One idempotent step: all of it may come again, from another process. */
+/** Takes one step. Each step is idempotent, because another process may take it again. */
 async function act(deps: Dependencies, subject: Asking, todo: Todo): Promise<Failure | undefined> {
   const { engine } = deps
   const { last } = subject
@@ -149,7 +152,7 @@ async function act(deps: Dependencies, subject: Asking, todo: Todo): Promise<Fai
       await engine.forget(token)
       return undefined
     case 'order':
-      // Cancel first: what is called off is not cut over.
+      // Cancel runs first, so a canceled database is not cut over.
       if (todo.cancel.length > 0) await engine.cancel(token, todo.cancel)
       if (todo.cutover.length > 0) await engine.cutover(token, todo.cutover)
       return undefined
@@ -163,7 +166,8 @@ async function act(deps: Dependencies, subject: Asking, todo: Todo): Promise<Fai
       }
       const plan = last?.plan
       if (plan === undefined) throw new Error('a worker is begun with a plan')
-      // The servers' addresses may have changed since the worker started; the rest of its specification may not.
+      // The addresses of the servers may have changed since the worker started. The rest of its specification may
+      // not.
       const { sourceFromTarget: _before, authoritiesAtTarget: _then, ...lasting } = plan
       const { sourceFromTarget, authoritiesAtTarget } = specOf(
         model,

@@ -1,4 +1,4 @@
-/** Migrations: databases of a source, moved into a registered server (contract, operation 8). */
+/** Migrations move the databases of a source into a registered server (contract, operation 8). */
 
 import { refuse } from '#kernel/error.ts'
 import { parentOf } from '#kernel/resource-id.ts'
@@ -27,7 +27,7 @@ export function migrations(deps: PostgresDependencies): ResourceType {
       sourceDbServerResourceId: 'db.example:5432@sample',
       migrationMode: mode,
       migrationOption: 'Migrate',
-      // Without databases it waits for them, and asks no server.
+      // A migration without databases waits for their names and calls no server.
       secretParameters: {
         adminCredentials: {
           sourceServerPassword: 'hush-source',
@@ -49,7 +49,7 @@ export function migrations(deps: PostgresDependencies): ResourceType {
     secrets: [
       {
         property: 'properties.secretParameters.adminCredentials.sourceServerPassword',
-        // At an online migration the target gets it too, to follow the source.
+        // In an online migration the target gets this password too, to follow the source.
         receiver: ({ sealedPasswords, sourceId, sourceHost, sourceUser, sslMode, targetHost }) =>
           sealedPasswords && { sourceId, sourceHost, sourceUser, sslMode, targetHost },
       },
@@ -69,7 +69,7 @@ export function migrations(deps: PostgresDependencies): ResourceType {
     },
     unique: {
       key: (id, _model, observed) =>
-        // Written by the reconciler of this type alone.
+        // Only the reconciler of this type writes this value.
         holdsPlace((observed ?? undefined) as Progress | undefined)
           ? `migration-target|${parentOf(id).key}`
           : undefined,
@@ -102,7 +102,7 @@ export function migrations(deps: PostgresDependencies): ResourceType {
 
 const scanRows = 200
 
-/** `migrationListFilter`: `Active` (default) or `All`. */
+/** `migrationListFilter` is `Active` (default) or `All`. */
 async function listMigrations({ reader, parent, query, cursor, limit }: ListContext): Promise<{
   readonly items: readonly Resource<Migration>[]
   readonly next?: string
@@ -126,7 +126,7 @@ async function listMigrations({ reader, parent, query, cursor, limit }: ListCont
     for (const row of page.items) {
       if (filter === 'Active' && !isActive(migrationOf(row).progress)) continue
       if (items.length === limit) return { items, ...(after === undefined ? {} : { next: after }) }
-      // Rows of this type hold this model.
+      // Rows of this type have this model.
       items.push(row as Resource<Migration>)
       after = row.id.key
     }

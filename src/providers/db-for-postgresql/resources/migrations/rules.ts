@@ -1,4 +1,4 @@
-/** What a migration may be, and which changes it takes in which state (facts 8.4). */
+/** The rules of a migration, and the changes it accepts in each state (facts 8.4). */
 
 import type { Problem } from '#kernel/error.ts'
 import { sameJson } from '#kernel/patch.ts'
@@ -122,7 +122,7 @@ async function sourceProblem(
   if (typeof parsed === 'string') return { path, message: parsed }
   const isNamed = previous?.sourceId === desired.sourceId
   if (parsed.kind === 'resource' && parsed.isFlexible && !isNamed) {
-    // Ahead of whether it exists, so that nobody learns of what he may not see.
+    // The right is checked before the existence, so that nobody learns of a server they may not read.
     const action = readServer
     if (!context.may(action, parsed.id)) {
       throw refusePostgres.LinkedAuthorizationFailed({
@@ -138,7 +138,7 @@ async function sourceProblem(
   return typeof ends === 'string' ? { path, message: ends } : undefined
 }
 
-/** That there is none under way is the unique key's to say. */
+/** The unique key of the store refuses a second active migration. */
 async function requireRoom({ id, reader }: RuleContext<Migration>): Promise<void> {
   const under = parentOf(id)
   const count = await reader.count({ type: types.migrations, under, limit: migrationsMax })
@@ -147,7 +147,7 @@ async function requireRoom({ id, reader }: RuleContext<Migration>): Promise<void
   }
 }
 
-/** What the worker has been given cannot be changed under it. */
+/** The worker's specification cannot change while it runs. */
 const fixed = [
   ['databases', 'dbsToMigrate'],
   ['mode', 'migrationMode'],
@@ -161,7 +161,7 @@ const fixed = [
   ['sslMode', 'sslMode'],
 ] as const
 
-/** What stands for a member that a stored migration lacks. */
+/** The values of members that a stored migration may lack. */
 const unsaid: Partial<Migration> = { migrateRoles: 'False', setUpReplication: 'False' }
 
 function requireState(
@@ -170,7 +170,7 @@ function requireState(
   desired: Migration,
   progress: Progress | undefined,
 ): void {
-  // Whether a password is the one that is kept makes no difference that could be told.
+  // A body whose passwords equal the stored ones must not be told from one whose passwords differ.
   if (sameJson(withoutPasswords(previous), withoutPasswords(desired))) return
   const state = progress?.state ?? 'InProgress'
   const substate = progress?.subState ?? 'PerformingPreRequisiteSteps'
@@ -195,7 +195,7 @@ function requireState(
   if (asksCancel && progress?.state === 'CleaningUp') {
     refuse('its databases have ended, and cancel is not possible any more')
   }
-  // Whoever calls it off may say other things besides: cancel wins.
+  // A body that cancels may set other properties too. Cancel wins.
   if (cancel.length > before.cancel.length || desired.asked.cancel === 'all') return
   if ((asksCutover || newCutover.length > 0) && desired.mode === 'Offline') {
     refuse('an offline migration has no cutover', '603114')
@@ -206,7 +206,7 @@ function requireState(
   if (canceled !== undefined) {
     refuse(`cutover of '${canceled}' is not possible, it was canceled`, '603113')
   }
-  // Without names it is about all databases that have not ended; with names, about those alone.
+  // Without names, the flag applies to all databases that have not ended. With names, it applies to those alone.
   const isOfAll = desired.asked.cutover === 'all'
   const meant = isOfAll ? newCutover.filter((one) => !hasEnded(one, progress)) : newCutover
   if (isOfAll && asksCutover && meant.length === 0) {
@@ -229,7 +229,7 @@ function requireState(
   }
 }
 
-/** Those named for cutover so far. */
+/** The databases that were named for cutover so far. */
 function cutoverNames({ asked }: Migration): readonly string[] {
   return asked.cutover === 'all' ? [] : asked.cutover
 }

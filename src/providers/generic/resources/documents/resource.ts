@@ -1,4 +1,4 @@
-/** A type that nobody serves: its resources are documents in any api-version, and nothing stands behind them. */
+/** A type that no provider serves. Its resources are documents in any api-version, and no engine acts on them. */
 
 import Type, { type TSchema } from 'typebox'
 import { refuse } from '#kernel/error.ts'
@@ -40,7 +40,7 @@ export function genericType(deps: GenericTypeDependencies, type: string): Unserv
   return {
     declaration: declarationOf(deps, type),
     action: (name) => (/^list/i.test(name) ? listAction(deps, type, name) : undefined),
-    // The model is this provider's own, erased as in `defineStored`.
+    // The model belongs to this provider. Its type is erased as in `defineStored`.
     versionOf: (date) => versionOf(deps, type, date) as unknown as Version<unknown>,
   }
 }
@@ -68,7 +68,7 @@ function declarationOf(deps: GenericTypeDependencies, type: string): StoredType 
   })
 }
 
-/** Without what is computed, and with what a document is made of besides. */
+/** The body without computed properties, and with the members that `prepare` adds. */
 export function preparedBody(
   deps: GenericDependencies,
   type: string,
@@ -149,7 +149,7 @@ function wireOf(
   }
 }
 
-/** The type as the path wrote it. */
+/** The type as the path spelled it. */
 function headOf(id: ResourceId): {
   readonly id: string
   readonly name: string
@@ -168,7 +168,7 @@ export function fillingOf(
   return { id, location, tenantId, host, body: {} }
 }
 
-/** A child that was given in its parent's body, or that is there with its parent. */
+/** A child that its parent's body contained, or that exists together with its parent. */
 async function childInParent(
   deps: GenericTypeDependencies,
   type: string,
@@ -184,12 +184,15 @@ async function childInParent(
 }
 
 interface Inside {
-  /** The stored resource that it is in. */
+  /** The stored resource that contains it. */
   readonly parent: Resource
   readonly item: JsonObject
 }
 
-/** The parent that has a child of this id in its body, or always. That may be in its own parent's body. */
+/**
+ * The parent that has a child of this id, in its body or always. That parent may itself be in its own parent's
+ * body.
+ */
 async function parentWith(
   type: string,
   id: ResourceId,
@@ -205,7 +208,7 @@ async function parentWith(
   return item && { ...above, item }
 }
 
-/** Only documents of this provider have a body; another parent's model is its own. */
+/** Only documents of this provider have a body. The model of another provider's parent belongs to that provider. */
 function bodyOf(resource: Resource | undefined): JsonObject {
   const { body } = (resource?.model ?? {}) as Partial<GenericDocument>
   return isJsonObject(body) ? body : {}
@@ -230,14 +233,14 @@ export function listAction(deps: GenericDependencies, type: string, name: string
     body: openBody,
     bodyOptional: true,
     async run({ id, resource, reader }) {
-      // What hangs below a parent in its body has no row, and takes the parent's seed.
+      // A child in its parent's body has no row and uses the parent's seed.
       const owner = resource ?? (await parentWith(type, id, reader))?.parent
       if (owner === undefined) throw refuse.ResourceNotFound({ id: id.text })
       const model = owner.model as Partial<GenericDocument> | undefined
       const { seed, place } = model ?? {}
       const opened =
         seed === undefined || place === undefined ? undefined : deps.seal.open(seed, place)
-      // A child's keys are its own: whoever may list them is not told those of its parent.
+      // The keys of a child are its own. Whoever may list them does not learn those of its parent.
       const isOwn = owner.id.key === id.key
       const keySeed = opened === undefined || isOwn ? opened : `${opened} ${id.key}`
       const filling = { ...fillingOf(deps, id, owner.location), keySeed }

@@ -1,4 +1,4 @@
-/** Firewall rules on the wire. */
+/** The wire format of firewall rules. */
 
 import Type, { type Static } from 'typebox'
 import type { Version } from '#plane/declare/wire.ts'

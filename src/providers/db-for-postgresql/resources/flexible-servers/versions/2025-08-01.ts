@@ -1,4 +1,7 @@
-/** Servers on the wire. What the contract's service would make is registered here: where it is, and the sign-in. */
+/**
+ * The wire format of servers. The contract's service creates a server. This one registers an existing server by its
+ * address and credentials.
+ */
 
 import Type from 'typebox'
 import type { Problem } from '#kernel/error.ts'
@@ -28,7 +31,7 @@ import {
 } from './declared.ts'
 
 interface Body {
-  /** Put in by `prepare`. */
+  /** Added by `prepare`. */
   readonly place?: string
   readonly sku?: Sku
   readonly properties: {
@@ -87,7 +90,9 @@ const storage = Type.Optional(
   }),
 )
 
-/** One colon is no address of version 6: what stands behind it would be taken for a part of the name. */
+/**
+ * An address with one colon is not an IPv6 address. The text after the colon would be taken for a part of the name.
+ */
 function addressProblems(host: string | undefined): readonly Problem[] {
   if (host === undefined || !/^[^:]+:\d+$/.test(host)) return []
   const path = 'properties.fullyQualifiedDomainName'
@@ -138,7 +143,7 @@ export function serverVersion({ seal, settings }: ServerDependencies): Version<F
       const { properties: given } = body
       const { storageSizeGB, ...otherStorage } = given.storage ?? {}
       const declared = declaredOf(given)
-      // A PATCH is not prepared, and is of something that is there.
+      // A PATCH is not prepared, but its resource exists.
       const place = previous?.place ?? body.place ?? ''
       const password = given.administratorLoginPassword
       const same =
@@ -167,7 +172,7 @@ export function serverVersion({ seal, settings }: ServerDependencies): Version<F
       return receiverSince === undefined ? server : { ...server, receiverSince }
     },
     fromModel(model, { state, observed }) {
-      // Written by the reconciler of this type alone.
+      // Only the reconciler of this type writes this value.
       const seen = observed as ServerSeen | undefined
       const { host, port, login, sslMode, rootCertificates, storageSizeGB, sku } = model
       return {
@@ -181,7 +186,8 @@ export function serverVersion({ seal, settings }: ServerDependencies): Version<F
           ...(rootCertificates === undefined ? {} : { rootCertificates }),
           ...showDeclared(model.declared ?? {}),
           storage: showStorage(storageSizeGB, model.storage ?? {}),
-          // Until the server has said itself: as written, or not known. Clients expect a text.
+          // Before the server has reported its version, this is the version as written, or empty. Clients expect a
+          // string.
           version: model.version ?? '',
           minorVersion: '',
           ...showSeen(seen),
@@ -204,7 +210,7 @@ function showSeen(seen: ServerSeen | undefined): object {
   }
 }
 
-/** Where the body says that the server is; else where the operator says so by its name; else nowhere. */
+/** The address from the body, else the operator's setting for this name, else none. */
 function placeOf(
   addresses: PostgresDependencies['settings']['serverAddresses'],
   place: string,

@@ -1,8 +1,9 @@
 /**
- * What published clients write of a server besides its address and sign-in. A registered server is run by somebody else,
- * so nothing is done to it: what is written is kept and answered as written, and what is left out is answered as this
- * installation has it: no backups, no standby, no window, sign-in by password. Clients compute with the size of the storage
- * and what goes with it, so these are answered as the smallest that can be asked for (decision 0070).
+ * The properties of a server that published clients write besides its address and credentials. Somebody else runs a
+ * registered server, so these properties have no effect on it. They are stored and returned as written. Properties
+ * that were left out get this installation's values: no backups, no standby, no maintenance window, password
+ * authentication. Clients compute with the storage size and the properties that depend on it, so these get the
+ * smallest values that a client can ask for (decision 0070).
  */
 
 import Type from 'typebox'
@@ -12,7 +13,7 @@ const text = Type.String({ maxLength: 500 })
 const switched = Type.Enum(['Enabled', 'Disabled'])
 const whole = Type.Integer({ minimum: 0, maximum: 1_000_000_000 })
 
-/** Properties of `storage` besides its size. */
+/** The properties of `storage` other than its size. */
 export const storageProperties = {
   type: added(text),
   iops: added(whole),
@@ -21,7 +22,7 @@ export const storageProperties = {
   autoGrow: added(switched),
 }
 
-/** In bodies and answers alike. */
+/** In requests and in answers. */
 export const declaredProperties = {
   availabilityZone: added(text),
   authConfig: added(
@@ -63,7 +64,7 @@ export const declaredProperties = {
   replicationRole: added(text),
 }
 
-/** Answered only. */
+/** In answers only. */
 export const declaredAnswers = {
   replica: added(Type.Object({ role: Type.String(), capacity: Type.Integer() })),
   replicaCapacity: added(Type.Integer({ readOnly: true })),
@@ -71,7 +72,7 @@ export const declaredAnswers = {
 
 type Declared = Readonly<Record<string, unknown>>
 
-/** The members of a body that are kept as they are written. */
+/** The properties of a body that are stored as written. */
 export function declaredOf(properties: object): Declared {
   return Object.fromEntries(
     Object.entries(properties).filter(([name]) => Object.hasOwn(declaredProperties, name)),
@@ -89,7 +90,7 @@ const defaults = {
   replicationRole: 'Primary',
 } as const
 
-/** All of it, each object completed. */
+/** All declared properties, with every object completed. */
 export function showDeclared(declared: Declared): Declared {
   const whole = Object.entries(defaults).map(([name, usual]): [string, unknown] => {
     const given = declared[name]
@@ -99,7 +100,7 @@ export function showDeclared(declared: Declared): Declared {
   return { ...shown, replica: { role: shown['replicationRole'], capacity: 0 }, replicaCapacity: 0 }
 }
 
-/** The published class of a size: from so many GB, its name and what it is rated at. */
+/** The published storage tiers: the smallest size in GB, the name and the rated values. */
 const storageTiers = [
   [1, 'P4', 120],
   [33, 'P6', 240],

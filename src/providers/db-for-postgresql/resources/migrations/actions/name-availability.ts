@@ -1,4 +1,4 @@
-/** `checkMigrationNameAvailability` (facts 8.1): may a migration of this server have that name? */
+/** `checkMigrationNameAvailability` tells whether a migration of this server can have the name (facts 8.1). */
 
 import Type from 'typebox'
 import { childOf } from '#kernel/resource-id.ts'
@@ -47,6 +47,6 @@ export function nameAvailability({ words }: Pick<PostgresDependencies, 'words'>)
       return { status: 200, body: { ...asked, nameAvailable: true } }
     },
   }
-  // Its body is checked against the schema above.
+  // The schema above has checked its body.
   return action as Action<never>
 }

@@ -1,4 +1,4 @@
-/** What the worker tells beyond the contract: bytes and single tables, for those who watch. */
+/** The worker's progress in bytes and per table. The contract does not have this action. */
 
 import Type from 'typebox'
 import type { DatabaseEngine } from '#engines/databases/engine.ts'

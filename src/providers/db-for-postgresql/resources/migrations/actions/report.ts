@@ -1,4 +1,4 @@
-/** What has come of a migration, also when its worker's record is gone; no part of the contract. */
+/** The result of a migration, also after its worker's record is removed. The contract does not have this action. */
 
 import Type from 'typebox'
 import type { DatabaseEngine, DatabaseReport } from '#engines/databases/engine.ts'

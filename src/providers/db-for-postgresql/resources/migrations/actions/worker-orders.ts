@@ -1,4 +1,6 @@
-/** What the worker of a migration is asked for beyond the contract: to catch up with the source, to begin failed databases anew. */
+/**
+ * Orders to the worker that the contract does not have: catch up with the source, and start failed databases again.
+ */
 
 import Type from 'typebox'
 import type { DatabaseEngine } from '#engines/databases/engine.ts'
@@ -20,12 +22,12 @@ interface Body {
 
 interface WorkerOrder {
   readonly description: string
-  /** Those it can be asked for. */
+  /** True for databases that the order can name. */
   isMeant(database: DatabaseState): boolean
-  /** In words, after "a database". */
+  /** The condition in words, after "a database". */
   readonly which: string
   order(migration: string, databases: readonly string[]): Promise<void>
-  /** What is stored in its place where the migration is at its end; left out where nothing can be done then. */
+  /** The model that is stored instead if the migration has ended. Left out if nothing can be done then. */
   readonly afterEnd?: (
     model: Migration,
     progress: Progress,
@@ -55,7 +57,7 @@ export function migrationRetry(engine: DatabaseEngine): Action<Migration> {
   })
 }
 
-/** What was asked for them before is over: a cutover is to be asked for again. */
+/** Earlier orders for these databases are over. A cutover has to be asked for again. */
 function inAnotherRound(
   model: Migration,
   progress: Progress,

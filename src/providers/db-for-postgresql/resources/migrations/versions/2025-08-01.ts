@@ -1,4 +1,6 @@
-/** Migrations on the wire: every field of the contract's table, and PATCH with exactly the contract's list. */
+/**
+ * The wire format of migrations: every field of the contract's table, and PATCH with exactly the contract's list.
+ */
 
 import Type from 'typebox'
 import type { Problem } from '#kernel/error.ts'
@@ -40,14 +42,14 @@ const names = Type.Optional(
     uniqueItems: true,
   }),
 )
-// Its form is the schema's; that such a day exists is `problemsOf`'s to say.
+// The schema checks the form. `problemsOf` checks that such a day exists.
 const moment = Type.Optional(
   Type.String({
     maxLength: 40,
     pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}(:\\d{2}(\\.\\d{1,9})?)?(Z|[+-]\\d{2}:\\d{2})$',
   }),
 )
-/** The published service takes these words in any case, and answers as they stand here. */
+/** The published service accepts these values in any case and answers with the case used here. */
 const anyCase = (words: readonly string[]) =>
   Type.Optional(
     Type.String({
@@ -72,7 +74,7 @@ const secretParameters = Type.Object({
   targetServerUsername: text(128),
 })
 
-/** What PATCH takes, and PUT as well. */
+/** The properties that PATCH accepts. PUT accepts them too. */
 const changeable = {
   cancel: flag,
   dbsToCancelMigrationOn: names,
@@ -137,12 +139,12 @@ interface Creation extends Changes {
 }
 
 interface Body {
-  /** Put in by `prepare`. */
+  /** Added by `prepare`. */
   readonly place?: string
   readonly properties: Creation
 }
 
-/** The body of a merge patch: null removes a property. */
+/** The body of a merge patch. Null removes a property. */
 interface PatchBody {
   readonly properties?: PatchedChanges | null
 }
@@ -157,7 +159,7 @@ type PatchedChanges = {
   } | null
 }
 
-/** What null takes away of the stored migration, by the name on the wire. Others become what they are by default. */
+/** The stored members that null removes, by their wire name. Other members return to their default. */
 const removable: readonly (readonly [keyof Changes, ...(keyof Migration)[]])[] = [
   ['cancel', 'cancel'],
   ['dbsToCancelMigrationOn', 'cancelOn'],
@@ -165,7 +167,7 @@ const removable: readonly (readonly [keyof Changes, ...(keyof Migration)[]])[] =
   ['dbsToTriggerCutoverOn', 'cutoverOn'],
   ['migrationWindowStartTimeInUtc', 'windowStart'],
   ['overwriteDbsInTarget', 'overwrite'],
-  // The rules ask for passwords again.
+  // The rules then ask for the passwords again.
   ['secretParameters', 'sealedPasswords', 'sourceUser', 'targetUser'],
   ['sourceDbServerFullyQualifiedDomainName', 'sourceHost'],
   ['startDataMigration', 'startDataMigration'],
@@ -214,7 +216,7 @@ export function migrationVersion(seal: Seal, newId: () => string): Version<Migra
       return { ...changed(seal, base, given, previous), ...passwordsGiven(previous, given, now) }
     },
     fromModel: (model, view) => ({
-      // Written by the reconciler of this type alone.
+      // Only the reconciler of this type writes this value.
       properties: show(model, view.observed as Progress | undefined, view.id.text),
     }),
     patch: {
@@ -230,8 +232,9 @@ export function migrationVersion(seal: Seal, newId: () => string): Version<Migra
 }
 
 /**
- * What a PUT asks for. A body may be what GET showed, with values that nobody has asked for: an offline migration shows
- * that it cuts over by itself, one without a window when it was accepted, and each whether it overwrites.
+ * What a PUT asks for. A body may be the answer of a GET, with values that nobody asked for: an offline migration
+ * shows that it cuts over by itself, a migration without a window shows when it was accepted, and each shows
+ * whether it overwrites.
  */
 function asGiven(properties: Creation, acceptedAt: string | undefined): Creation {
   const { triggerCutover, overwriteDbsInTarget: overwrite, ...others } = properties
@@ -246,7 +249,7 @@ function asGiven(properties: Creation, acceptedAt: string | undefined): Creation
   }
 }
 
-/** What is stored without what null takes away. */
+/** The stored migration without what null removes. */
 function withoutRemoved(previous: Migration, given: PatchedChanges): Migration {
   const secrets = given.secretParameters
   const credentials = secrets?.adminCredentials
@@ -260,14 +263,14 @@ function withoutRemoved(previous: Migration, given: PatchedChanges): Migration {
   ])
   const rest = Object.entries(previous).filter(([name]) => !removed.has(name as keyof Migration))
   return {
-    // What a migration must have is not among the removable members.
+    // Members that a migration must have cannot be removed.
     ...(Object.fromEntries(rest) as unknown as Migration),
     ...(given.migrationMode === null ? { mode: 'Offline' } : {}),
     ...(given.migrateRoles === null ? { migrateRoles: 'False' } : {}),
     ...(given.setupLogicalReplicationOnSourceDbIfNeeded === null
       ? { setUpReplication: 'False' }
       : {}),
-    // No source is none that the rules take.
+    // The rules refuse an empty source.
     ...(given.sourceDbServerResourceId === null ? { sourceId: '' } : {}),
   }
 }
@@ -284,7 +287,7 @@ function modeOf(given: string | undefined): Migration['mode'] | undefined {
   return modes.find((mode) => mode.toLowerCase() === given?.toLowerCase())
 }
 
-/** `base` with what the body says; `previous` is whose passwords and orders it takes up. */
+/** `base` with the changes of the body. Passwords and orders that the body leaves out come from `previous`. */
 function changed(
   seal: Seal,
   base: Migration,
@@ -321,8 +324,8 @@ function changed(
 }
 
 /**
- * The migration with the orders of this body, as they are shown. The flag alone is about all databases: names of an
- * earlier body go.
+ * The migration with the orders of this body, as they are shown. A flag without names applies to all databases, so
+ * the names of an earlier body are dropped.
  */
 function shownOrders(base: Migration, orders: Orders): Migration {
   const { cutoverOn, cancelOn, ...rest } = base
@@ -334,7 +337,7 @@ function shownOrders(base: Migration, orders: Orders): Migration {
   }
 }
 
-/** Sealed anew only where a password is another: a body that changes nothing must change nothing. */
+/** Passwords are sealed anew only if one differs. A body that changes nothing must leave the model equal. */
 function passwordsAfter(
   seal: Seal,
   place: string,
@@ -349,7 +352,10 @@ function passwordsAfter(
   return sealPasswords(seal, place, { source, target })
 }
 
-/** When each password was given last. A server that became another receiver since is not sent it (`plan.ts`). */
+/**
+ * When each password was last given. A server that has become another receiver since then does not get it
+ * (`plan.ts`).
+ */
 function passwordsGiven(
   previous: Migration | undefined,
   { secretParameters }: Changes,
@@ -380,7 +386,7 @@ function problemsOf(given: Creation): readonly Problem[] {
     problems.push({ path: `properties.${name}`, message: 'expected a moment that exists' })
   }
   const credentials = given.secretParameters?.adminCredentials
-  // The rules ask for those that a PUT of one that is there may leave out.
+  // The rules ask for the passwords that a PUT of an existing migration may leave out.
   if (credentials !== undefined && Object.values(credentials).includes('')) {
     const path = 'properties.secretParameters.adminCredentials'
     problems.push({ path, message: 'a password may not be empty' })
@@ -418,7 +424,7 @@ function show(model: Migration, progress: Progress | undefined, id: string): obj
 }
 
 function optional<K extends string, V>(name: K, value: V | undefined): { readonly [P in K]?: V } {
-  // One member, or none: the type says no more.
+  // It has one member or none. The type cannot say that.
   return (value === undefined ? {} : { [name]: value }) as { readonly [P in K]?: V }
 }
 

@@ -1,4 +1,4 @@
-/** `currentStatus` on the wire: MigrationStatus, its database records and ValidationDetails (facts 8.3). */
+/** The wire format of `currentStatus`: MigrationStatus, its database records and ValidationDetails (facts 8.3). */
 
 import type { Finding, ValidationReport } from '#engines/databases/engine.ts'
 import { isoTime } from '../../../dependencies.ts'
@@ -42,8 +42,8 @@ function showFinding({ type, state, messages }: Finding): object {
 }
 
 /**
- * What stands for what was seen last, now that the user has said more: a wait that is answered is over, and what was
- * called off is on its way out. Nobody may have looked since.
+ * The status after the user's last answers, where nobody has looked since: a wait that was answered is over, and a
+ * canceled migration is ending.
  */
 export function afterAnswers(
   model: Migration,
