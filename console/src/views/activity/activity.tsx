@@ -2,6 +2,7 @@
 
 import { Field, Input, makeStyles, Select, Switch, tokens } from '@fluentui/react-components'
 import { useState } from 'react'
+import { quoted } from '../../api/filter.ts'
 import { useSearch, useSetSearch } from '../../app/address.ts'
 import { useSubscriptions } from '../../app/subscription.ts'
 import { useRecentActivity } from '../../components/activity.ts'
@@ -33,8 +34,8 @@ export function Activity() {
   const scope = where === 'all' ? '/' : `/subscriptions/${subscription?.subscriptionId ?? ''}`
   const conditions = [
     ...(status === '' ? [] : [`status eq '${status}'`]),
-    ...(caller === '' ? [] : [`caller eq '${caller.replaceAll("'", "''")}'`]),
-    ...(group === '' ? [] : [`resourceGroupName eq '${group.replaceAll("'", "''")}'`]),
+    ...(caller === '' ? [] : [`caller eq ${quoted(caller)}`]),
+    ...(group === '' ? [] : [`resourceGroupName eq ${quoted(group)}`]),
   ]
   const found = useRecentActivity({
     scope,

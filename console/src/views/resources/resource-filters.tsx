@@ -2,6 +2,7 @@
 
 import { Input, makeStyles, Select, tokens } from '@fluentui/react-components'
 import { useEffect, useState } from 'react'
+import { quoted } from '../../api/filter.ts'
 import { useCall } from '../../api/queries.ts'
 import { resourcesTexts } from '../../texts/resources.ts'
 
@@ -33,10 +34,6 @@ export function filterOf({ q, type, tag }: Filters): string | undefined {
     ...(name === '' || value.length === 0 ? [] : [`tagValue eq ${quoted(value.join('='))}`]),
   ]
   return terms.length === 0 ? undefined : terms.join(' and ')
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`
 }
 
 /** What is typed goes to the address when nothing more was typed for a moment. */
@@ -92,7 +89,6 @@ export function TypeFilter({
   readonly value: string
   readonly onChange: (type: string) => void
 }) {
-  const styles = useStyles()
   const found = useCall('listProviders', { path: { subscriptionId } })
   const providers = (found.data as { readonly value: readonly Provider[] } | undefined)?.value ?? []
   const types = providers.flatMap(({ namespace, resourceTypes }) =>
@@ -100,41 +96,35 @@ export function TypeFilter({
       .filter(({ resourceType }) => !resourceType.includes('/') && /^[a-z]/.test(resourceType))
       .map(({ resourceType }) => `${namespace}/${resourceType}`),
   )
-  return (
-    <Select
-      className={styles.filter}
-      aria-label={resourcesTexts.type}
-      value={value}
-      onChange={(_, { value: next }) => onChange(next)}
-    >
-      <option value="">{resourcesTexts.anyType}</option>
-      {types.map((type) => (
-        <option key={type}>{type}</option>
-      ))}
-    </Select>
-  )
+  const { type, anyType } = resourcesTexts
+  return <ChoiceFilter label={type} any={anyType} {...{ choices: types, value, onChange }} />
 }
 
-export function GroupFilter({
-  names,
+/** One of the choices, or any of them: the empty value. */
+export function ChoiceFilter({
+  label,
+  any,
+  choices,
   value,
   onChange,
 }: {
-  readonly names: readonly string[]
+  readonly label: string
+  readonly any: string
+  readonly choices: readonly string[]
   readonly value: string
-  readonly onChange: (group: string) => void
+  readonly onChange: (choice: string) => void
 }) {
   const styles = useStyles()
   return (
     <Select
       className={styles.filter}
-      aria-label={resourcesTexts.group}
+      aria-label={label}
       value={value}
       onChange={(_, { value: next }) => onChange(next)}
     >
-      <option value="">{resourcesTexts.anyGroup}</option>
-      {names.map((name) => (
-        <option key={name}>{name}</option>
+      <option value="">{any}</option>
+      {choices.map((choice) => (
+        <option key={choice}>{choice}</option>
       ))}
     </Select>
   )

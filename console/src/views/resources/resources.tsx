@@ -15,7 +15,7 @@ import { momentText, State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { createGroupTexts, resourcesTexts } from '../../texts/resources.ts'
 import type { ListedResource } from '../home/home.tsx'
-import { filterOf, GroupFilter, TextFilter, TypeFilter } from './resource-filters.tsx'
+import { ChoiceFilter, filterOf, TextFilter, TypeFilter } from './resource-filters.tsx'
 import { SavedViews } from './saved-views.tsx'
 
 const CreateGroup = lazy(async () => ({
@@ -196,8 +196,10 @@ function AllResources({ subscriptionId }: { readonly subscriptionId: string }) {
           value={q}
           onChange={(text) => setSearch({ q: text }, { replace: true })}
         />
-        <GroupFilter
-          names={groups.rows.map(({ name }) => name)}
+        <ChoiceFilter
+          label={resourcesTexts.group}
+          any={resourcesTexts.anyGroup}
+          choices={groups.rows.map(({ name }) => name)}
           value={group}
           onChange={(value) => setSearch({ group: value })}
         />
