@@ -1,4 +1,7 @@
-/** Files below rows: the PDF of a document, the message of an entry of the outbox; each for who may read the row. */
+/**
+ * Files below rows: the PDF of a document and the message of an outbox entry. Whoever may read the row may read its
+ * file.
+ */
 
 import type { Sql } from '#stores/store.ts'
 import { authorize, type Caller, rightsOf } from './access.ts'
@@ -29,7 +32,7 @@ interface FileDependencies {
   readonly reader: Reader
   readonly namespace: string
   readonly now: number
-  /** The address of the interface. */
+  /** The root address of the API. */
   readonly root: string
   readonly pdfs: PdfMaker
 }
@@ -39,7 +42,7 @@ interface FileRequest {
   readonly caller: Caller
 }
 
-/** The document at a PDF's address, as a file or as its description. */
+/** The PDF of a document, as a file or as its description. */
 export async function pdfOf(
   deps: FileDependencies,
   { request, caller }: FileRequest,
@@ -65,7 +68,7 @@ export async function pdfOf(
   return { status: 200, headers: jsonHeaders, body }
 }
 
-/** The message of an entry of the outbox, for who may read the entry. */
+/** The message of an outbox entry, for a caller who may read the entry. */
 export async function messageOf(
   deps: FileDependencies,
   { request, caller }: FileRequest,

@@ -1,4 +1,7 @@
-/** The ends of texts, without an expression: `/\/+$/` looks from each slash to the end, which is quadratic in their number. */
+/**
+ * Removes characters from the end of texts without an expression. `/\/+$/` takes quadratic time in the number of
+ * slashes.
+ */
 
 /** The text without any of these characters at its end. */
 export function withoutTrailing(text: string, characters: string): string {

@@ -1,6 +1,7 @@
 /**
- * Has PDFs laid out in a thread of its own, so that no document holds up the server: one at a time, each with a time, and
- * the thread with a memory. The first document starts the thread, and it ends when it had nothing to do for a while.
+ * Makes PDFs in a worker thread, so that no document blocks the server. The thread makes one document at a time,
+ * with a limit of time for each and of memory for the thread. The first document starts the thread. The thread ends
+ * after a while without work.
  */
 
 import { Worker } from 'node:worker_threads'
@@ -10,11 +11,11 @@ import type { PdfAnswer } from './pdf-thread.ts'
 import type { Printed } from './printed.ts'
 
 interface PdfLimits {
-  /** Seconds for one document. */
+  /** The time limit of one document, in seconds. */
   readonly seconds: number
-  /** Of what the thread keeps and makes. */
+  /** The limit of the thread's heap, in megabytes. */
   readonly heapMegabytes: number
-  /** After so long without a document the thread ends. */
+  /** The thread ends after this many seconds without a document. */
   readonly idleSeconds: number
 }
 
@@ -38,7 +39,7 @@ export function createPdfMaker(limits: PdfLimits = defaultLimits): PdfMaker {
         maxYoungGenerationSizeMb: 24,
       },
     })
-    // A thread that is lost between two documents is replaced by the next one.
+    // The next document starts a new thread if this one ends.
     made.on('error', () => end(made))
     return made
   }

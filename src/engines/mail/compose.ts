@@ -1,21 +1,21 @@
 /**
- * A mail as the message that is sent: headers, a text, and files. The same mail gives the same characters, all of them
- * ASCII. Texts of callers cannot add a header. The library is loaded by the first mail.
+ * Composes a mail as the message to send: headers, a text and files. The same mail gives the same message, in
+ * ASCII. Texts of callers cannot add a header. The first mail loads the library.
  */
 
 interface MailAddress {
-  /** Empty: none. */
+  /** Empty if there is none. */
   readonly name: string
   readonly address: string
 }
 
 export interface Mail {
-  /** The part of its `Message-ID` before the domain, which is the sender's. */
+  /** The part of `Message-ID` before the domain. The domain is the sender's. */
   readonly id: string
   readonly at: number
   readonly from: MailAddress
   readonly to: readonly MailAddress[]
-  /** Where answers go, if not to the sender. */
+  /** The address for answers, if it is not the sender's. */
   readonly replyTo: MailAddress | undefined
   readonly language: string
   readonly subject: string
@@ -48,7 +48,7 @@ export async function composeMail(mail: Mail): Promise<string> {
       contentType: type,
       content: Buffer.from(content),
     })),
-    // What a name or a text says is never fetched.
+    // Addresses and paths in names and texts are never fetched.
     disableFileAccess: true,
     disableUrlAccess: true,
   })

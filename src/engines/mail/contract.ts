@@ -1,4 +1,4 @@
-/** The promises of `engine.ts` as tests, for every engine alike. */
+/** The contract of `engine.ts` as tests for every engine. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -7,7 +7,7 @@ import type { Envelope, MailEngine } from './engine.ts'
 
 interface Backend extends AsyncDisposable {
   readonly engine: MailEngine
-  /** The messages that were handed over, the oldest first. */
+  /** The received messages, the oldest first. */
   received(): Promise<readonly string[]>
 }
 
@@ -60,13 +60,13 @@ export function mailEngineContract(name: string, open: () => Promise<Backend>): 
       const message = await composeMail(large)
       await backend.engine.send(envelopeOf(large), message)
       const [received = ''] = await backend.received()
-      // A difference of megabytes is no message of a test.
+      // A failed test must not print megabytes.
       assert.ok(withoutTrace(received) === message, `${received.length} characters arrived`)
     })
   })
 }
 
-/** Without what a server writes above it on its way, and with the ends of lines of the original. */
+/** The message without the headers that a server adds, and with its original line ends. */
 function withoutTrace(message: string): string {
   return message.replace(/^(?:Received|Return-Path|X-Envelope-\w+):.*\r?\n(?:[ \t].*\r?\n)*/gm, '')
 }

@@ -1,25 +1,25 @@
 /**
- * The mail port. An engine hands a finished message to whoever delivers it; it composes nothing, tries nothing twice
- * and keeps nothing. Whoever calls it keeps the message until the engine says that it is handed over.
+ * The mail port. An engine hands a finished message over for delivery. It does not compose, repeat or store
+ * messages. The caller keeps the message until the engine reports that it is handed over.
  */
 
 export interface Envelope {
-  /** Unique to the message. One that is handed over again has the same. */
+  /** Unique to the message. A message that is handed over again has the same id. */
   readonly id: string
   /** Addresses without names. */
   readonly from: string
   readonly to: readonly string[]
-  /** When it was written, in milliseconds. */
+  /** When the message was written, in milliseconds. */
   readonly at: number
 }
 
 export interface HandedOver {
-  /** Addresses that were refused while others were taken. */
+  /** Addresses that were refused while others were accepted. */
   readonly refused: readonly string[]
 }
 
 export interface MailEngine {
-  /** For the log: where mail goes, without a password. */
+  /** For the log: the destination of mails, without a password. */
   readonly title: string
   /**
    * Hands a message over, headers and body, as it is. Resolves when it is somebody else's to deliver. Throws
@@ -28,7 +28,9 @@ export interface MailEngine {
   send(envelope: Envelope, message: string): Promise<HandedOver>
 }
 
-/** The message is still the caller's. `isFinal`: another attempt ends the same. The message is fit for who sent it. */
+/**
+ * The message was not handed over. With `isFinal`, another attempt would fail too. The sender may see the message.
+ */
 export class MailNotSent extends Error {
   readonly isFinal: boolean
   constructor(reason: string, isFinal: boolean, options?: ErrorOptions) {

@@ -1,7 +1,8 @@
 /**
- * Indexes of large tables, built several at once and as soon as the rows of their table are there, while other tables are
- * copied still. `pg_restore` begins with them when all rows are there, and builds those of one table one after the other
- * where one of them belongs to a key. Takes on plain indexes alone; all else of a table is left to `pg_restore`.
+ * Builds the indexes of large tables, several at once and as soon as the rows of their table are copied, while
+ * other tables are still being copied. `pg_restore` would start after all rows, and would build the indexes of one
+ * table one after the other if one belongs to a key. Only plain indexes are built here. `pg_restore` restores the
+ * rest of a table.
  */
 
 import { DatabaseEngineError } from '../engine.ts'
@@ -9,18 +10,18 @@ import type { SourceTable } from './catalog.ts'
 import { codeOf, isTransient, quoteName, type Session } from './connect.ts'
 import { type DatabaseTask, openTarget } from './database-task.ts'
 
-/** Of smaller tables they are built as fast by `pg_restore`, which asks for each in fewer words. */
+/** `pg_restore` builds the indexes of smaller tables as fast, with fewer statements. */
 const tableBytesMin = 16 * 1024 * 1024
 
 interface LargeIndex {
-  /** The numbers of the table, and of the index or of the constraint that it belongs to. */
+  /** The oids of the table, and of the index or the constraint that it belongs to. */
   readonly table: string
   readonly entry: string
   readonly schema: string
   readonly table_name: string
   readonly name: string
   readonly definition: string | null
-  /** What makes it a key, after its table's name. */
+  /** The clause that makes the index a key, after the table's name. */
   readonly key: string | null
 }
 
@@ -59,7 +60,7 @@ JOIN pg_catalog.pg_class t ON t.oid = i.indrelid AND t.relkind = 'r'
 LEFT JOIN pg_catalog.pg_constraint k ON k.conindid = i.indexrelid AND k.conrelid = i.indrelid AND k.contype IN ('p', 'u', 'x')
 WHERE (i.indisclustered OR i.indisreplident) AND c.oid >= 16384`
 
-/** Builds what is planned; what it has built is no longer `pg_restore`'s. */
+/** Builds the planned indexes. `pg_restore` leaves out those that it has built. */
 export class LargeIndexes implements AsyncDisposable {
   readonly #task: DatabaseTask
   readonly #byTable = new Map<number, readonly LargeIndex[]>()
@@ -70,7 +71,7 @@ export class LargeIndexes implements AsyncDisposable {
   #failure: unknown
   #ended: Promise<void> | undefined
 
-  /** Read as the rows are: in their snapshot. */
+  /** Reads the indexes in the snapshot of the rows. */
   static async plan(
     task: DatabaseTask,
     reader: Session,
@@ -95,7 +96,7 @@ export class LargeIndexes implements AsyncDisposable {
     this.#lone = lone
   }
 
-  /** Its rows are there for good. */
+  /** The rows of the table are committed. */
   begin({ oid }: SourceTable): void {
     const own = this.#byTable.get(oid)
     if (own === undefined || this.#failure !== undefined) return
@@ -125,7 +126,7 @@ export class LargeIndexes implements AsyncDisposable {
     }
   }
 
-  /** Returns when all that was begun is built, and what belongs to a key is one. May be called again. */
+  /** Resolves when all started indexes are built and those of keys are attached. It may be called again. */
   end(): Promise<void> {
     this.#ended ??= this.#finish()
     return this.#ended
@@ -148,7 +149,7 @@ export class LargeIndexes implements AsyncDisposable {
     }
   }
 
-  /** Of a dump's list, what is still to be restored: first one by one, then together. */
+  /** The rest of a dump's list, first the entries to restore one by one, then those to restore together. */
   leftOf(lines: readonly string[]): {
     readonly lone: readonly string[]
     readonly others: readonly string[]
@@ -159,7 +160,9 @@ export class LargeIndexes implements AsyncDisposable {
     return { lone: left.filter(isLone), others: left.filter((line) => !isLone(line)) }
   }
 
-  /** Only what a dump has too: it may have been made while an index was made or dropped. */
+  /**
+   * Keeps only indexes that the dump has too. The dump may have been made while an index was created or dropped.
+   */
   restrictTo(lines: readonly string[]): void {
     const dumped = new Set(lines.map(entryNumbers))
     for (const [table, own] of this.#byTable) {
@@ -176,7 +179,7 @@ export class LargeIndexes implements AsyncDisposable {
   }
 }
 
-/** Of a line of a dump's list, the numbers that the source knows its object by: `3379; 2606 16391 CONSTRAINT …`. */
+/** The object's numbers at the source, from a line of a dump's list: `3379; 2606 16391 CONSTRAINT …`. */
 function entryNumbers(line: string): string {
   return /^\d+; (\d+ \d+) /.exec(line)?.[1] ?? ''
 }

@@ -1,6 +1,6 @@
 /**
- * Is there room for a copy at the target? SQL does not tell how large a server's disk is; who registers the server may say
- * it, and what its databases and its log take up is asked of the server.
+ * Checks whether the target has room for a copy. SQL does not report the size of a server's disk, so the
+ * registration may state it. The server reports the size of its databases and of its log.
  */
 
 import { DatabaseEngineError } from '../engine.ts'
@@ -11,7 +11,7 @@ export function mebibytes(bytes: number): number {
   return Math.ceil(bytes / 2 ** 20)
 }
 
-/** On the disk, with indexes, of those databases that the user may ask about. */
+/** The size on disk, with indexes, of those databases that the user may ask about. */
 export async function sizeOfDatabases(
   session: Session,
   names: readonly string[] | 'all',
@@ -24,7 +24,7 @@ export async function sizeOfDatabases(
   return Number(size)
 }
 
-/** What the server takes up, its log where the user may see that. */
+/** The bytes that the server uses, with its log where the user may see it. */
 export async function spaceTaken(server: Session): Promise<number> {
   const databases = await sizeOfDatabases(server, 'all')
   const may = await server.value(
@@ -35,7 +35,7 @@ export async function spaceTaken(server: Session): Promise<number> {
   return databases + Number(log)
 }
 
-/** In words, where `bytes` more do not go into the storage that the target is registered with. */
+/** The reason in words if `bytes` more do not fit into the registered storage of the target. */
 export async function lackOfRoom(
   server: Session,
   storageBytes: number,
@@ -48,7 +48,7 @@ export async function lackOfRoom(
     : `The target is registered with ${mebibytes(storageBytes)} MiB of storage, of which ${mebibytes(taken)} are taken; ${mebibytes(bytes)} more are needed.`
 }
 
-/** Before anything is made for the copy. */
+/** Called before anything is created for the copy. */
 export async function requireRoom(
   task: DatabaseTask,
   source: Session,
@@ -62,7 +62,7 @@ export async function requireRoom(
   throw new DatabaseEngineError('refused', `${lacks} Give it more, and register it so.`)
 }
 
-/** While it is copied: with what is still to come, will it go in? */
+/** Called during the copy. Checks whether the rest will fit. */
 export async function roomWarning(
   task: DatabaseTask,
   server: Session,

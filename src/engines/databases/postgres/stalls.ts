@@ -1,7 +1,7 @@
 /**
- * Says why nothing moves, long before a time-out does: a server that does not answer, a session that waits for
- * another's lock, a slot that nobody reads, transactions that the source keeps its log for, a target that runs out of
- * room. Looks only, and ends nothing.
+ * Finds the reason why a copy makes no progress, long before a time-out. The reasons are a server that does not
+ * answer, a session that waits for a lock, a slot that nobody reads, transactions that make the source keep its
+ * log, and a full target. It only reads, and ends nothing.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,9 +19,9 @@ import { openTransactions } from './replication.ts'
 import { roomWarning } from './room.ts'
 
 const tickMilliseconds = 500
-/** Without a sign of life for so long, the servers are asked what is the matter. */
+/** The servers are asked for a reason after this time without progress. */
 const quietMilliseconds = 3_000
-/** A server that takes longer to answer that is said not to answer. */
+/** A server that takes longer to answer is reported as not answering. */
 const answerMilliseconds = 2_500
 const roomMilliseconds = 5_000
 
@@ -32,9 +32,9 @@ export function watchForStalls(task: DatabaseTask): Disposable {
   const clear = (): void => {
     for (const what of ['silence', 'slot', 'room'] as const) warn(task, what, undefined)
   }
-  // Of a worker before this one.
+  // Clears the words of an earlier worker.
   clear()
-  // Neither fails, and a look that is under way at the end is not waited for.
+  // Neither of them fails. A look that is under way at the end is not awaited.
   void watchSilence(task, isOver)
   void watchRoom(task, isOver)
   return {
@@ -63,7 +63,7 @@ async function watchSilence(task: DatabaseTask, isOver: () => boolean): Promise<
   }
 }
 
-/** It is another one at each look, as long as somebody gets an answer or rows come. */
+/** Changes at each look while answers or rows arrive. */
 function signOfLife({ record }: DatabaseTask): string {
   const { phase, bytesCopied, message } = record.observed
   return [phase, bytesCopied, message, record.lookedAt].join(' ')
@@ -80,14 +80,14 @@ async function reasonOfSilence(task: DatabaseTask, since: number): Promise<strin
   return `No rows have come since ${timeOf(since)}, though both servers answer (the source waits for ${source.waits}, the target for ${target.waits}).`
 }
 
-/** No time that grows: what watches would show the words anew each second. */
+/** An elapsed time is not shown. It would change the words at every look. */
 function timeOf(moment: number): string {
   return new Date(moment).toISOString().replace(/\.\d+/, '')
 }
 
 interface Judgement {
   readonly words: string | undefined
-  /** What the sessions of the migration there wait for, as the server names it. */
+  /** What the migration's sessions on this server wait for, in the server's terms. */
   readonly waits: string
 }
 
@@ -113,12 +113,12 @@ async function judge(
     const words = `The ${side} has not answered since ${timeOf(since)}: it, or the network on the way, stands still.`
     return { words, waits: '' }
   } catch {
-    // The step under way says what is wrong with a server that refuses.
+    // The current step reports why a server refuses.
     return { words: undefined, waits: '' }
   }
 }
 
-/** Who holds the lock that a session of the migration waits for there. */
+/** Finds who holds the lock that a session of the migration waits for. */
 async function lockInTheWay(
   side: 'source' | 'target',
   session: Session,
@@ -140,13 +140,13 @@ async function lockInTheWay(
   return held === undefined ? undefined : `The migration waits at the ${side}: ${held}.`
 }
 
-/** Of a slot that is behind, so long since it moved last. */
+/** A slot that is behind counts as stuck after this time without progress. */
 const slotMilliseconds = 4_000
-/** So much of the log, a segment of the usual size, is kept in any case. */
+/** The log of this size, one segment of the usual size, is always kept. */
 const heldBytesUsual = 16 * 1024 * 1024
 const openTransactionSeconds = 5
 
-/** Knows since when a slot has not moved; asked at each look at it. */
+/** Records since when a slot has not moved. It is called at each look at the slot. */
 export class SlotWatch {
   readonly #task: DatabaseTask
   #confirmed = ''
@@ -198,7 +198,7 @@ export class SlotWatch {
   }
 }
 
-/** A power of two, for the same reason. */
+/** A power of two, so that the words do not change at every look. */
 function amount(bytes: number): string {
   return bytes < 2 ** 20
     ? 'less than 1 MiB'
@@ -216,7 +216,7 @@ async function watchRoom(task: DatabaseTask, isOver: () => boolean): Promise<voi
       const words = await roomWarning(task, server)
       if (!isOver()) warn(task, 'room', words)
     } catch {
-      // The step under way says what is wrong with the server.
+      // The current step reports what is wrong with the server.
     }
     next = task.clock.now() + roomMilliseconds
   }

@@ -1,11 +1,15 @@
-/** Mail into a folder, a file for each: for an installation without a mail server, and for whoever wants to look first. */
+/**
+ * Writes mails into a folder, one file each, for an installation without a mail server and for looking at mails.
+ */
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { replaceFile } from '#files/replace-file.ts'
 import { type MailEngine, MailNotSent } from '../engine.ts'
 
-/** The folder is made by the first mail. Files are named by time, are readable by their owner alone, and stay. */
+/**
+ * The first mail creates the folder. Files are named by time, only their owner can read them, and they are kept.
+ */
 export function folderEngine(folder: string): MailEngine {
   return {
     title: `files in ${folder}`,

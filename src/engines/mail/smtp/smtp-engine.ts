@@ -1,6 +1,6 @@
 /**
- * Mail by an SMTP server, which the operator names: one connection for each message. To a server elsewhere a password
- * goes over TLS only; TLS is taken wherever it is offered, and the certificate must be the server's.
+ * Sends mails through the operator's SMTP server, with one connection per message. A password goes to another
+ * machine over TLS only. TLS is used wherever it is offered, and the certificate is verified.
  */
 
 import type { Socket } from 'node:net'
@@ -13,7 +13,7 @@ import { type Envelope, type HandedOver, type MailEngine, MailNotSent } from '..
 interface SmtpServer {
   readonly host: string
   readonly port: number
-  /** TLS from the first byte; otherwise by STARTTLS. */
+  /** TLS from the first byte, otherwise STARTTLS. */
   readonly isSecure: boolean
   readonly user: string | undefined
   readonly password: string | undefined
@@ -21,7 +21,7 @@ interface SmtpServer {
 
 interface SmtpDependencies {
   readonly outbound: Outbound
-  /** The machine's: the other side lives by them. */
+  /** The real clock, since the other side uses it. */
   readonly timers: Timers
   /** The name this server greets with. */
   readonly name: string
@@ -29,7 +29,7 @@ interface SmtpDependencies {
 
 const connectMilliseconds = 20_000
 const silentMilliseconds = 60_000
-/** For the whole of one message, however busy the other side seems. */
+/** The time limit of one message. */
 const sendMilliseconds = 10 * 60_000
 const answerBytesMax = 64 * 1024
 const reasonMax = 200
@@ -57,7 +57,7 @@ export function smtpEngine(
   }
 }
 
-/** Ends the connection when the time is over, and in any case afterwards. */
+/** Closes the connection when the time is over, and in any case at the end. */
 async function inTime(
   timers: Timers,
   work: (started: (socket: Socket) => Socket) => Promise<HandedOver>,
@@ -117,7 +117,7 @@ async function handOver(
     name,
     connection: socket,
     secure: isSecure,
-    // On this machine nobody listens in, and certificates are rarely those of `localhost`.
+    // Traffic stays on this machine, and certificates rarely have the name `localhost`.
     ignoreTLS: isLoopback(host),
     requireTLS: password !== undefined && !isLoopback(host),
     greetingTimeout: silentMilliseconds,
@@ -145,7 +145,7 @@ async function handOver(
   }
 }
 
-/** What breaks the connection breaks the talk, whoever waits for what. */
+/** An error of the connection rejects every call that waits. */
 async function talk<T>(connection: SMTPConnection, work: () => Promise<T>): Promise<T> {
   const broken = new Promise<never>((_, reject) => {
     connection.on('error', reject)
@@ -164,8 +164,8 @@ function called<T>(call: (done: (error?: Error | null, value?: T) => void) => vo
 }
 
 /**
- * The server's own refusal of this message or its addresses is final (RFC 5321: 5xx). A password that is refused is the
- * operator's to mend, so that the message waits.
+ * A refusal of the message or its addresses is final (RFC 5321: 5xx). The operator can correct a refused password,
+ * so the message waits.
  */
 function notSent(error: unknown, failed: (cause: unknown) => NotReached): MailNotSent {
   if (error instanceof NotReached) return new MailNotSent(error.message, false, { cause: error })
