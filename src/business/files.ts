@@ -55,7 +55,7 @@ export async function pdfOf(
     throw refuse.BadRequest_NotFound({ name: 'pdfDocument' })
   }
   const reads = untilDeadline(deps.sql, request.signal)
-  const reading = { reader: deps.reader, parsed, caller, reads, budget: undefined }
+  const reading = { reader: deps.reader, parsed, caller, reads }
   const printing = await printingOf(reading, request.headers['accept-language'])
   const printed = await readPrinted(printing)
   if (isContent) {
@@ -80,14 +80,14 @@ export async function messageOf(
     throw refuse.BadRequest_NotFound({ name: 'content' })
   }
   const reads = untilDeadline(deps.sql, request.signal)
-  const reading = { reader: deps.reader, parsed, caller, reads, budget: undefined }
+  const reading = { reader: deps.reader, parsed, caller, reads }
   const { companyId, id } = await printingOf(reading, undefined)
   return await messageAnswer(reads, companyId, id)
 }
 
 /** The document at an address, for a caller who may read it. */
 export async function printingOf(
-  { reader, parsed, caller, reads }: RowsRead,
+  { reader, parsed, caller, reads }: Omit<RowsRead, 'budget'>,
   acceptLanguage: string | undefined,
 ): Promise<Printing> {
   const companyId = await reader.companyId(reads, parsed)
