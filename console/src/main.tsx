@@ -25,7 +25,7 @@ async function start(): Promise<void> {
   const back = new URLSearchParams(location.search)
   if (isBack && back.has('error')) return show(<SignedOut code={back.get('error')} />)
   if ((await accessToken()) === undefined) {
-    // Back from the sign-in without a session: going there again would not end.
+    // The sign-in came back without a session. Going there again would loop.
     if (isBack) return show(<SignedOut code={null} />)
     return goToSignIn(here)
   }
@@ -36,7 +36,7 @@ async function start(): Promise<void> {
   show(<RouterProvider router={router} />)
 }
 
-/** What was asked for before the sign-in: an address of this console and nothing else. */
+/** The address that was asked for before the sign-in. Only addresses of this console are taken. */
 function returnPath(state: string | null): string {
   const target = URL.parse(`.${state ?? '/'}`, consoleBase)
   if (target?.origin !== consoleBase.origin) return ''
@@ -48,7 +48,7 @@ const cache = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      // What the server refused it would refuse again; where it does not answer, it may soon.
+      // A refusal would be repeated, so it is not retried. A server that did not answer may answer soon.
       retry: (count, error) => error instanceof ApiFailure && error.status === 0 && count < 2,
     },
   },

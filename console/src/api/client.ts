@@ -1,6 +1,7 @@
 /**
- * The one way to the API. `call` knows the operations of the OpenAPI documents by name; `send` takes a path, for what is
- * addressed by its id alone. Every call is kept for the request drawer, and a refusal is thrown as `ApiFailure`.
+ * All calls of the API go through here. `call` knows the operations of the OpenAPI documents by name. `send` takes
+ * a path, for resources that are addressed by their id alone. Every call is kept for the request drawer, and a
+ * refusal is thrown as `ApiFailure`.
  */
 
 import { type Operations, operations } from './generated.ts'
@@ -17,7 +18,7 @@ export interface Problem {
 
 const noAnswer: Problem = { code: 'NoAnswer', message: 'The server does not answer.' }
 
-/** A refusal, or status 0: no answer came. */
+/** A refusal. Status 0 means that no answer came. */
 export class ApiFailure extends Error {
   readonly status: number
   readonly problem: Problem
@@ -40,7 +41,7 @@ export interface Answer<T = unknown> {
   readonly status: number
   readonly body: T
   readonly etag: string | undefined
-  /** Where the state of work that goes on can be asked for. */
+  /** The path that tells the state of an operation that is still running. */
   readonly operationPath: string | undefined
 }
 
@@ -76,7 +77,7 @@ export function call<K extends OperationName>(
   })
 }
 
-/** A scope is written into the path as it is; names are encoded. */
+/** A scope goes into the path unchanged; names are encoded. */
 export function pathOf<K extends OperationName>(name: K, values: Operations[K]['path']): string {
   const given = values as Readonly<Record<string, string>>
   const path = ownWords(operations[name].path).replaceAll(/\{(\w+)\}/g, (_, word: string) => {
@@ -96,13 +97,13 @@ export async function send<T = unknown>(
   if (token === undefined) throw signedOut(whole)
   const first = await exchange(method, whole, options, token)
   if (first.status !== 401) return resultOf(first, whole)
-  // The session may have ended elsewhere, or the token was taken back: one more try.
+  // The session may have ended elsewhere, or the token may have been revoked: try once more with a new token.
   const fresh = (await renew()) ? await accessToken() : undefined
   if (fresh === undefined) throw signedOut(whole)
   return resultOf(await exchange(method, whole, options, fresh), whole)
 }
 
-/** A file, for the person to keep. It is asked for with their token, which an address of its own could not carry. */
+/** A file for the person to keep. It is fetched with their token, which a plain link could not carry. */
 export async function download(path: string): Promise<Blob> {
   const token = await accessToken()
   if (token === undefined) throw signedOut(path)
@@ -127,7 +128,7 @@ async function problemOf(response: Response | undefined): Promise<Problem> {
   return problemIn(isJson ? JSON.parse(text) : text)
 }
 
-/** An answer that goes on; undefined where there is none now. */
+/** An answer that is streamed; undefined if there is none now. */
 export async function openStream(
   path: string,
   signal: AbortSignal,
@@ -140,7 +141,7 @@ export async function openStream(
   return response?.ok === true ? (response.body ?? undefined) : undefined
 }
 
-/** The next page of a list, by the link of the one before. */
+/** The next page of a list, by the link of the previous page. */
 export function sendNext<T>(link: string, signal?: AbortSignal): Promise<Answer<T>> {
   return send<T>('GET', pathOfLink(link), signal === undefined ? {} : { signal })
 }
@@ -192,7 +193,7 @@ function resultOf<T>({ status, body, headers }: Exchanged, path: string): Answer
   const link = headers.get(asyncHeader)
   return {
     status,
-    // Its shape is what the OpenAPI document of the operation says.
+    // The OpenAPI document of the operation gives its shape.
     body: body as T,
     etag: headers.get('etag') ?? undefined,
     operationPath: link === null ? undefined : pathOfLink(link),

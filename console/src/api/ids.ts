@@ -1,9 +1,9 @@
-/** Resource ids, taken apart for showing. What an id means is the server's to say. */
+/** Resource ids, taken apart to be shown. Only the server decides what an id means. */
 
 interface ResourceName {
   readonly subscriptionId: string | undefined
   readonly group: string | undefined
-  /** `Vendor.Sql/servers`; of a group or subscription what the API calls them. */
+  /** `Vendor.Sql/servers`; for a group or subscription the name that the API uses. */
   readonly type: string | undefined
   readonly name: string
 }
@@ -28,7 +28,7 @@ export function groupId(subscriptionId: string, group: string): string {
   return `/subscriptions/${subscriptionId}/resourceGroups/${group}`
 }
 
-/** The scopes above an id, the widest first, without itself. */
+/** The scopes above an id, the widest first, without the id itself. */
 export function scopesAbove(id: string): readonly string[] {
   const { subscriptionId, group } = readId(id)
   const scopes = ['/']

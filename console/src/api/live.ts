@@ -1,6 +1,6 @@
 /**
- * What changed, as the server tells it: one stream while the page is looked at. What is shown of it is asked for again, and
- * nothing else is. A tab in the background lets go of the stream, since a browser has few connections to a host.
+ * The server tells what changed, over one stream while the page is visible. Only the affected queries are fetched
+ * again. A tab in the background closes the stream, since a browser allows few connections to a host.
  */
 
 import type { Query, QueryClient } from '@tanstack/react-query'
@@ -8,24 +8,24 @@ import { useSyncExternalStore } from 'react'
 import { openStream } from './client.ts'
 
 interface LiveState {
-  /** The stream is open: what changes is told. */
+  /** The stream is open. */
   readonly live: boolean
-  /** Since when it is as it is; undefined until it is known. */
+  /** When `live` changed last; undefined at the beginning. */
   readonly since: Date | undefined
 }
 
 interface Changed {
   /** In lower case. */
   readonly ids: readonly string[]
-  /** Something may be missing: everything shown is asked for again. */
+  /** Changes may have been missed: every query that is shown is fetched again. */
   readonly all: boolean
 }
 
 const firstDelay = 1_000
 const longestDelay = 30_000
-/** Milliseconds for which a row that changed can be told from the others. */
+/** How long a changed row is highlighted, in milliseconds. */
 const glowFor = 3_000
-/** Pages above which a list is not read again by itself. */
+/** A list with more pages than this is not fetched again automatically. */
 const pagesMax = 5
 
 let state: LiveState = { live: false, since: undefined }
@@ -84,11 +84,11 @@ export function followChanges(cache: QueryClient): void {
     const name = /^event: (\w+)$/m.exec(event)?.[1]
     if (name === 'ready') {
       setLive(true)
-      // What was told while nobody listened is not known.
+      // Changes that were sent while the stream was closed are unknown.
       void cache.invalidateQueries({ predicate: isLive })
     }
     if (name !== 'changed') return
-    // Written by our own server.
+    // Our own server wrote this JSON.
     const changed = JSON.parse(/^data: (.*)$/m.exec(event)?.[1] ?? '{}') as Changed
     const now = performance.now()
     for (const [id, at] of changedAt) if (now - at > glowFor) changedAt.delete(id)
@@ -109,13 +109,16 @@ export function followChanges(cache: QueryClient): void {
   look()
 }
 
-/** A long list that somebody has scrolled through stays as it is: reading it again is for them to say. */
+/** A long list that somebody has scrolled through is not fetched again automatically: they can ask for it. */
 function isLive({ meta, state: { data } }: Query): boolean {
   const { pages } = Object(data) as { readonly pages?: readonly unknown[] }
   return meta?.['live'] !== false && (pages?.length ?? 0) <= pagesMax
 }
 
-/** Does a change of this id concern what the query asked? Not if both name a subscription or a group, and not the same. */
+/**
+ * Whether a change of this id concerns the query. It does not if both name a subscription or a group, and the names
+ * differ.
+ */
 function concerns({ queryKey }: Pick<Query, 'queryKey'>, id: string): boolean {
   const text = JSON.stringify(queryKey).toLowerCase()
   const named = (pattern: RegExp): string | undefined => pattern.exec(text)?.[1]

@@ -1,10 +1,13 @@
-/** Where the console and its API are, and the installation's own words, as the page it came in says. */
+/**
+ * The addresses of the console and its API, and the vendor words of the installation. The page that the server sent
+ * tells them.
+ */
 
 import { urlBelow } from './url-below.ts'
 
 /** Ends with a slash: `https://host/prefix/console/`. */
 export const consoleBase = new URL(document.baseURI)
-/** Of the API: one step above. */
+/** The base address of the API: one level above the console. */
 const apiBase = new URL('../', consoleBase)
 
 const { namespace = 'Vendor', brand = 'Vendor' } = document.documentElement.dataset
@@ -14,25 +17,25 @@ export function qualified(name: string): string {
   return `${namespace}.${name}`
 }
 
-/** Without the installation's word: for comparisons with types that are known here. */
+/** The type without the vendor word of the installation, to compare it with types that are known here. */
 export function plainType(type: string): string {
   const start = `${namespace}.`.toLowerCase()
   return type.toLowerCase().startsWith(start) ? type.slice(start.length) : type
 }
 
-/** Paths of the OpenAPI documents carry the contract's word. */
+/** Paths of the OpenAPI documents use the contract's vendor word. */
 export function ownWords(path: string): string {
   return path.replaceAll('Vendor.', `${namespace}.`)
 }
 
 export const asyncHeader = `${brand}-AsyncOperation`
 
-/** The whole address of a path of the API, with the prefix under which this page came. */
+/** The full address of an API path, with the prefix under which this page was loaded. */
 export function apiUrl(path: string): URL {
   return urlBelow(apiBase, path)
 }
 
-/** The path of a link that the API gave, which may carry another prefix or host than ours. */
+/** The path of a link that the API gave. The link may have another prefix or host than this page. */
 export function pathOfLink(link: string): string {
   const { pathname, search } = new URL(link, apiBase)
   const path = pathname.startsWith(apiBase.pathname)

@@ -1,4 +1,4 @@
-/** The API as views use it: answers kept by question, lists page by page, writes that make what is shown be asked again. */
+/** Hooks for views: cached answers, lists page by page, and writes that make the shown queries fetch again. */
 
 import {
   type QueryKey,
@@ -20,7 +20,7 @@ import {
 } from './client.ts'
 import { useLive } from './live.ts'
 
-/** What every resource of a list has beside what its document says. */
+/** The properties that every resource of a list has besides those of its document. */
 export interface Envelope {
   readonly id: string
   readonly name: string
@@ -30,7 +30,7 @@ export interface Envelope {
 interface Page {
   readonly value: readonly unknown[]
   readonly nextLink?: string
-  /** The directory names no link. */
+  /** The directory answers a token instead of a link. */
   readonly nextSkipToken?: string
 }
 
@@ -39,11 +39,11 @@ export type ItemOf<K extends OperationName> =
 
 interface Ask {
   readonly enabled?: boolean
-  /** Milliseconds after which it is asked again: for what changes without a record. */
+  /** Milliseconds between two fetches, for values that change without a record. */
   readonly every?: number | false
-  /** `false`: a change that the server tells of is no reason to ask again. */
+  /** `false`: a change that the server reports does not fetch it again. */
   readonly live?: boolean
-  /** Asked again as long as the resource says that work on it goes on. */
+  /** Fetched again while the resource says that an operation on it is running. */
   readonly untilEnded?: boolean
 }
 
@@ -58,7 +58,7 @@ export function useCall<K extends OperationName>(name: K, input: CallInput<K>, a
   })
 }
 
-/** Without the stream of changes everything is asked for again now and then. */
+/** How often everything is fetched again while the stream of changes is closed, in milliseconds. */
 const staleEvery = 20_000
 
 function useEvery({ every = false, live = true }: Ask): number | false {
@@ -66,7 +66,7 @@ function useEvery({ every = false, live = true }: Ask): number | false {
   return every === false && live && !stream.live ? staleEvery : every
 }
 
-/** Milliseconds between two looks at work that goes on. */
+/** Milliseconds between two fetches while an operation is running. */
 const lookEvery = 2_000
 const ended = ['Succeeded', 'Failed', 'Canceled']
 
@@ -82,7 +82,7 @@ function everyOf(ask: Ask, every: number | false, data: unknown): number | false
   return ask.untilEnded === true && isRunning(data) ? lookEvery : every
 }
 
-/** What stands at a path, for what no document names. */
+/** A GET of a path that no document describes. */
 export function useGet<T>(path: string, query: SendOptions['query'] = {}, ask: Ask = {}) {
   const every = useEvery(ask)
   return useQuery<T, ApiFailure>({
@@ -103,7 +103,7 @@ export interface Rows<T> {
   readonly reload: () => void
 }
 
-/** A list, page by page. `T` says what the document leaves open. */
+/** A list, page by page. `T` adds what the document leaves open. */
 export function useList<K extends OperationName, T = ItemOf<K>>(
   name: K,
   input: CallInput<K>,
@@ -116,7 +116,7 @@ export function useList<K extends OperationName, T = ItemOf<K>>(
   )
 }
 
-/** The same at a path. */
+/** The same for a path. */
 export function useListAt<T>(
   path: string,
   query: SendOptions['query'] = {},
@@ -162,7 +162,7 @@ function useRows<T>(
   }
 }
 
-/** A write. What is shown is asked for again after it, whatever it changed. */
+/** A write. After it, the queries that are shown are fetched again. */
 export function useWrite<Input, Result>(run: (input: Input) => Promise<Result>) {
   const cache = useQueryClient()
   return useMutation<Result, ApiFailure, Input>({

@@ -1,4 +1,4 @@
-/** What this console has asked, the newest first, for the drawer that shows it. Tokens are never kept in it. */
+/** The requests of this console, the newest first, for the drawer that shows them. Tokens are never kept here. */
 
 import { useSyncExternalStore } from 'react'
 

@@ -1,6 +1,6 @@
 /**
- * Who is signed in. Tokens are kept in this module's memory and nowhere else: a reload gets new ones by the session's
- * cookie, which no script can read. See decision 85.
+ * Who is signed in. Tokens are kept in the memory of this module and nowhere else. After a reload the session's
+ * cookie, which no script can read, gets new ones. See decision 85.
  */
 
 import { apiUrl, consoleBase } from './place.ts'
@@ -21,19 +21,19 @@ interface Tokens {
 const clientId = 'armature-console'
 const redirect = new URL('signed-in', consoleBase).href
 const scope = 'openid profile user_impersonation'
-/** Milliseconds before its end at which a token is renewed. */
+/** A token is renewed this many milliseconds before it expires. */
 const early = 120_000
 
 let tokens: Tokens | undefined
 let renewing: Promise<boolean> | undefined
 
-/** A token that is good now; `undefined` when nobody is signed in any more. */
+/** A valid token; `undefined` when nobody is signed in any more. */
 export async function accessToken(): Promise<string | undefined> {
   if (tokens !== undefined && Date.now() < tokens.renewAt) return tokens.access
   return (await renew()) ? tokens?.access : undefined
 }
 
-/** Gets new tokens, by the refresh token or by the session of the browser. Callers at one moment share one try. */
+/** Gets new tokens by the refresh token or by the session of the browser. Concurrent callers share one attempt. */
 export function renew(): Promise<boolean> {
   renewing ??= renewOnce().finally(() => {
     renewing = undefined
@@ -78,8 +78,8 @@ async function signInSilently(): Promise<boolean> {
 }
 
 /**
- * Leads to the sign-in page. The code that it comes back with is not used: by then the browser has a session, and the
- * silent way gives a code whose verifier never left memory.
+ * Goes to the sign-in page. The code that it returns is not used: by then the browser has a session, and the silent
+ * way gets a code whose verifier never left memory.
  */
 export function goToSignIn(returnTo: string): void {
   location.assign(authorizeUrl({ state: returnTo, code_challenge: base64url(randomBytes()) }))

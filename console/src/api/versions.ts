@@ -1,4 +1,4 @@
-/** Which API versions a resource's type has: as its provider tells, or as the documents that anybody may read say. */
+/** The API versions of a resource's type: from its provider, or from the documents that anybody may read. */
 
 import { useQuery } from '@tanstack/react-query'
 import { ApiFailure, call, send } from './client.ts'
@@ -15,7 +15,7 @@ interface Provider {
 const groupVersions = ['2021-04-01']
 const subscriptionVersions = ['2022-12-01']
 
-/** The newest first; empty until they are known. */
+/** The newest first; empty until they are loaded. */
 export function useVersions(id: string): readonly string[] {
   const { type, subscriptionId } = readId(id)
   const found = useQuery<readonly string[], ApiFailure>({
@@ -26,7 +26,7 @@ export function useVersions(id: string): readonly string[] {
   return found.data ?? []
 }
 
-/** A preview is not what one is shown first. */
+/** A preview version is not shown first. */
 export async function versionsOf(id: string): Promise<readonly string[]> {
   const { subscriptionId = '', type, group } = readId(id)
   if (type === undefined) return group === undefined ? subscriptionVersions : groupVersions
@@ -53,7 +53,7 @@ function providerVersions(providers: unknown, type: string): readonly string[] {
   return found?.apiVersions ?? []
 }
 
-/** Who may read one resource only may not ask for its provider. */
+/** Whoever may read only one resource may not read its provider. */
 async function documentVersions(type: string): Promise<readonly string[]> {
   const [namespace = ''] = type.toLowerCase().split('/')
   const { body } = await send<{ readonly value: readonly string[] }>('GET', '/openapi')

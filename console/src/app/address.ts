@@ -1,4 +1,4 @@
-/** What the address says beside its path. Every state of a view that one may want to send to somebody stands there. */
+/** The query of the address. Every state of a view that somebody may want to share is kept there. */
 
 import { useLocation, useRouter } from '@tanstack/react-router'
 import { useGo } from '../components/app-link.tsx'
@@ -8,8 +8,8 @@ export function useSearch(): Readonly<Record<string, string | undefined>> {
 }
 
 /**
- * Changes parts of the query; `undefined` takes one away. A change is a step that `back` takes back, unless `replace`. Changes are
- * to the address as it is then: two at one moment both count.
+ * Changes parameters of the query; `undefined` removes one. Each change adds an entry to the history unless
+ * `replace` is given. Changes are applied to the current address, so two at the same moment both count.
  */
 export function useSetSearch() {
   const go = useGo()
@@ -27,7 +27,7 @@ export function useSetSearch() {
   }
 }
 
-/** Below `/console`. */
+/** The current address below `/console`. */
 export function useHere() {
   const { pathname, search } = useLocation()
   return { path: pathname, search: search as Readonly<Record<string, string | undefined>> }

@@ -1,4 +1,6 @@
-/** The areas of the console, in the order of the menu. A view joins by a line here and a route in `routes.tsx`. */
+/**
+ * The areas of the console, in the order of the menu. To add a view, add a line here and a route in `routes.tsx`.
+ */
 
 import type { FluentIcon } from '@fluentui/react-icons'
 import { BoxMultipleRegular } from '@fluentui/react-icons/svg/box-multiple'

@@ -1,4 +1,4 @@
-/** What stands around every view: the areas at the left, search and person at the top, the drawer of requests. */
+/** The frame around every view: the areas at the left, search and person at the top, the drawer of requests. */
 
 import {
   Button,
@@ -176,7 +176,7 @@ export function Frame() {
   )
 }
 
-/** A button, since the page has a base of its own: a link to a fragment would lead away. */
+/** A button, because the page has a base address: a link to a fragment would leave the page. */
 function focusContent(): void {
   document.getElementById('content')?.focus()
 }
@@ -282,7 +282,7 @@ function Top({ menu, onMenu, onDrawer, onSearch }: TopProps) {
   )
 }
 
-/** Says when the server is away, and when the session has ended: from the answers of the last calls. */
+/** Tells that the server is away or that the session has ended, judged by the last calls. */
 function ServerState() {
   const records = useRequests()
   const { live, since } = useLive()

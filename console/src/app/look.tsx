@@ -1,4 +1,4 @@
-/** The design system around everything, light or dark, as the person or their system wants it. */
+/** The design system around everything, light or dark, as the person or their system prefers. */
 
 import { FluentProvider, makeStyles, tokens } from '@fluentui/react-components'
 import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react'
@@ -19,7 +19,7 @@ export function useLook(): LookContext {
 }
 
 const useStyles = makeStyles({
-  // Not on the provider: its class goes to what dialogs are put into as well, and would cover the page.
+  // Not on the provider: its class is also given to the containers of dialogs, and would cover the page.
   all: { minHeight: '100dvh', backgroundColor: tokens.colorNeutralBackground1 },
 })
 

@@ -1,6 +1,5 @@
 /**
- * What this browser keeps of how somebody likes to look at things (decision 191). Nothing secret, and nothing of the data but
- * the names in a filter.
+ * The preferences that this browser keeps (decision 191). Nothing secret, and no data except the names in a filter.
  */
 
 import { useSyncExternalStore } from 'react'
@@ -8,7 +7,7 @@ import { person } from '../api/session.ts'
 
 const prefix = 'armature.'
 
-/** Of a browser that forbids storage: they last as long as the page. */
+/** For a browser that forbids storage: preferences last as long as the page. */
 const unkept = new Map<string, string>()
 const listeners = new Set<() => void>()
 
@@ -17,14 +16,14 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-/** Of this browser, whoever is signed in. */
+/** A preference of this browser, whoever is signed in. */
 export function usePreference<T extends string = string>(name: string, otherwise: T) {
-  // What was kept by an earlier release is taken as it is.
+  // A value that an earlier release kept is used as it is.
   const value = useSyncExternalStore(subscribe, () => readPreference(name)) as T | null
   return [value ?? otherwise, (next: T) => writePreference(name, next)] as const
 }
 
-/** Of the person who is signed in. */
+/** A preference of the person who is signed in. */
 export function useOwnPreference(name: string, otherwise: string) {
   return usePreference(ownName(name), otherwise)
 }

@@ -1,4 +1,4 @@
-/** The drawer with the calls behind a page: as HTTP, as curl, as command, as part of a template. */
+/** The drawer with the calls behind a page: as HTTP, as curl, as a command, as part of a template. */
 
 import {
   Badge,
@@ -159,7 +159,7 @@ function RequestDetail({ record }: { readonly record: RequestRecord }) {
   )
 }
 
-/** As a person would type it. The token is never in it. */
+/** As a person would type it. It never contains the token. */
 export function written(
   { method, path, body }: RequestRecord,
   form: 'http' | 'curl' | 'command',
@@ -187,7 +187,7 @@ export function written(
   return `armature rest ${method} ${quoted(path)}${json === undefined ? '' : ` \\\n  --body ${quoted(json)}`}`
 }
 
-/** A PUT of a resource as the part of a template that would make it. */
+/** A PUT of a resource as the part of a template that would create it. */
 function templateOf({ method, path, body }: RequestRecord): string | undefined {
   const [id = '', query = ''] = path.split('?')
   const { type, name } = readId(id)

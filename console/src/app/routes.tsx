@@ -1,4 +1,4 @@
-/** Which address shows which view. Each view is loaded when it is opened first. */
+/** Maps addresses to views. A view is loaded when it is first opened. */
 
 import {
   createRootRoute,
@@ -12,7 +12,7 @@ import { Crashed, Frame, NotFound } from './frame.tsx'
 
 const rootRoute = createRootRoute({ component: Frame, notFoundComponent: NotFound })
 
-/** Queries of addresses are texts: views read what they know of them. */
+/** Query parameters are texts. Each view reads those that it knows. */
 type Search = Readonly<Record<string, string | undefined>>
 
 function view<Name extends string>(
@@ -59,9 +59,9 @@ export function createAppRouter() {
     basepath: consoleBase.pathname,
     defaultPendingComponent: Loading,
     defaultErrorComponent: Crashed,
-    // Ids hold signs that would be encoded otherwise, and an address should be the API's.
+    // Ids contain characters that would be encoded otherwise. The address should look like the id in the API.
     pathParamsAllowedCharacters: ['@', ':', '$', ',', ';', '+', '='],
-    // Texts as they are, not as JSON.
+    // Texts are kept as they are, not as JSON.
     parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
     stringifySearch: (search) => {
       const given = Object.entries(search).filter(

@@ -15,7 +15,7 @@ const useStyles = makeStyles({
   },
 })
 
-/** `code`: what the address says, which anybody may have written. Its own description is not shown. */
+/** `code` comes from the address, which anybody may have written. The description in the address is not shown. */
 export function SignedOut({ code }: { readonly code: string | null }) {
   const styles = useStyles()
   return (

@@ -1,4 +1,4 @@
-/** The subscription that is looked at: named by the address (`?subscription=`), else the one used last, else the first. */
+/** The current subscription: named by the address (`?subscription=`), else the one used last, else the first. */
 
 import { useCall, useList } from '../api/queries.ts'
 import { useOwnPreference } from './preferences.ts'
@@ -11,7 +11,7 @@ export function useSubscriptions() {
   return { all, current, error: found.error, loading: found.isLoading, choose: setUsed }
 }
 
-/** The groups of the subscription that is looked at. */
+/** The groups of the current subscription. */
 export function useGroups() {
   const { current } = useSubscriptions()
   const subscriptionId = current?.subscriptionId ?? ''

@@ -1,4 +1,4 @@
-/** Light and dark by the design system's tokens, with one ramp of our own; and the few preferences that are kept. */
+/** Light and dark themes of the design system with a brand ramp of our own, and the preferences that are kept. */
 
 import {
   type BrandVariants,
@@ -32,7 +32,7 @@ const themes: Readonly<Record<'light' | 'dark', Theme>> = {
   light: createLightTheme(brand),
   dark: {
     ...dark,
-    // The ramp's middle is too dark for text on a dark ground.
+    // The middle of the ramp is too dark for text on a dark background.
     colorBrandForeground1: brand[130],
     colorBrandForeground2: brand[140],
     colorBrandForegroundLink: brand[130],

@@ -1,4 +1,7 @@
-/** One assignment as a path: who has it, by which group, which role, where it was given, what it reaches, and where it ends. */
+/**
+ * One assignment as a path: the principal, the group, the role, where it was assigned, what it reaches, and where
+ * it ends.
+ */
 
 import { makeStyles, mergeClasses, tokens } from '@fluentui/react-components'
 import { scopesAbove, shortId } from '../api/ids.ts'
@@ -6,16 +9,16 @@ import { pathTexts } from '../texts/access.ts'
 
 export interface AccessPathProps {
   readonly who: string
-  /** The group that has the assignment; undefined where it is their own. */
+  /** The group that has the assignment; undefined if the principal has it directly. */
   readonly group?: string | undefined
   readonly role: string
-  /** Where it was given. */
+  /** The scope of the assignment. */
   readonly given: string
-  /** Where the action is wanted. */
+  /** The scope of the wanted action. */
   readonly wanted: string
   readonly action: string
   readonly outcome: 'Allowed' | 'NotAllowed' | 'Conditional'
-  /** Why it ends so; said where it is not allowed. */
+  /** Why the path ends there, if the action is not allowed. */
   readonly reason?: string | undefined
 }
 
@@ -92,7 +95,7 @@ export function AccessPath(props: AccessPathProps) {
   )
 }
 
-/** It goes down from where it was given as far as it is the same way. */
+/** Goes down from the scope of the assignment as long as both scopes agree. */
 function stopsOf({ who, group, role, given, wanted, action }: AccessPathProps): readonly Stop[] {
   const below = [...scopesAbove(wanted), wanted].filter(
     (scope) => isAbove(given, scope) && scope.length > given.length,

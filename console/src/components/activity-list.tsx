@@ -1,4 +1,4 @@
-/** Records of the audit trail as a timeline; a record opens to what changed. */
+/** Records of the audit trail as a timeline. A record opens to show what changed. */
 
 import { Button, makeStyles, Text, tokens } from '@fluentui/react-components'
 import { ChevronDownRegular } from '@fluentui/react-icons/svg/chevron-down'
@@ -13,7 +13,7 @@ import { type Change, Changes } from './changes.tsx'
 import { Refusal } from './refusal.tsx'
 import { momentText, State } from './state.tsx'
 
-/** What the documents leave open of a record. */
+/** The properties of a record that the documents leave open. */
 export interface ActivityRecord {
   readonly eventDataId: string
   readonly eventTimestamp: string
@@ -68,7 +68,7 @@ export function ActivityList({
 }: {
   readonly found: Rows<ActivityRecord>
   readonly empty: string
-  /** Records younger than this glow once. */
+  /** Records younger than this are highlighted once. */
   readonly newSince?: number
 }) {
   const styles = useStyles()
@@ -154,7 +154,7 @@ function Details({ record }: { readonly record: ActivityRecord }) {
 }
 
 function changesOf(text: string | undefined): readonly Change[] {
-  // Written by the server as JSON in a text.
+  // The server writes it as JSON in a text.
   return text === undefined ? [] : (JSON.parse(text) as readonly Change[])
 }
 

@@ -1,4 +1,4 @@
-/** The audit trail as lists ask for it. */
+/** Queries of the audit trail. */
 
 import { useState } from 'react'
 import { type Rows, useList } from '../api/queries.ts'
@@ -8,9 +8,9 @@ interface ActivityAsk {
   readonly scope: string
   readonly hours: number
   readonly top?: number
-  /** Further conditions of the filter. */
+  /** More conditions for the filter. */
   readonly filter?: string
-  /** `false`: what is recorded meanwhile does not come. */
+  /** `false`: new records are not added. */
   readonly live?: boolean
 }
 

@@ -1,4 +1,4 @@
-/** A link inside the console, as the design system draws links. */
+/** A link inside the console in the style of the design system. */
 
 import { Link as FluentLink } from '@fluentui/react-components'
 import { useRouter } from '@tanstack/react-router'
@@ -24,7 +24,7 @@ export function AppLink({
   )
 }
 
-/** For anything that may be an anchor: a real address, and a click that stays inside the page. */
+/** For anything that can be an anchor: a real address, and a click that stays inside the page. */
 export function useAppHref(to: string) {
   const router = useRouter()
   return {

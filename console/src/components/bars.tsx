@@ -1,4 +1,4 @@
-/** Amounts as bars, each with its name and number beside it: a chart that can be read as a table. */
+/** Amounts as bars, each with its name and number beside it, so that the chart can be read as a table. */
 
 import { makeStyles, mergeClasses, tokens } from '@fluentui/react-components'
 

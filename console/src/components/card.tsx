@@ -54,7 +54,7 @@ export function CardGrid({ children }: { readonly children: ReactNode }) {
   return <div className={useStyles().grid}>{children}</div>
 }
 
-/** Names and values; what is undefined is left out. */
+/** Names and values. An undefined value is left out. */
 export function Pairs({
   pairs,
 }: {

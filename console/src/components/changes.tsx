@@ -1,4 +1,7 @@
-/** What is different, property by property: of the audit trail, of a what-if. The sign says it as well as the colour. */
+/**
+ * The differences, property by property, of a record of the audit trail or of a what-if. A sign says the same as
+ * the colour.
+ */
 
 import { makeStyles, mergeClasses, Text, tokens } from '@fluentui/react-components'
 import { activityTexts } from '../texts/activity.ts'
@@ -39,7 +42,7 @@ export function Changes({
   quiet = false,
 }: {
   readonly changes: readonly Change[]
-  /** Says nothing where there is nothing. */
+  /** Shows nothing when there is no difference. */
   readonly quiet?: boolean
 }) {
   const styles = useStyles()

@@ -1,4 +1,4 @@
-/** Text to be read and copied as it is: requests, JSON, conditions. */
+/** Text to read and copy: requests, JSON, conditions. */
 
 import { Button, makeStyles, mergeClasses, tokens } from '@fluentui/react-components'
 import { CopyRegular } from '@fluentui/react-icons/svg/copy'

@@ -1,4 +1,4 @@
-/** Why a request was refused: what the server kept of it, what access says now, and who could give it. */
+/** Why a request was refused: what the server recorded, what access says now, and who could grant the right. */
 
 import { useQuery } from '@tanstack/react-query'
 import { type ApiFailure, call } from '../api/client.ts'
@@ -16,14 +16,14 @@ interface Explanation {
     readonly role: string
     readonly scope: string
     readonly reason: string
-    /** The group that has it; undefined where it is their own. */
+    /** The group that has it; undefined if the principal has it directly. */
     readonly group: string | undefined
   }[]
   /** Names of those who may assign roles there. */
   readonly askable: readonly string[]
 }
 
-/** What the documents leave open of a kept refusal. */
+/** The properties of a recorded refusal that the documents leave open. */
 interface Denied {
   readonly properties: {
     readonly action: string
@@ -40,7 +40,7 @@ export function useExplanation(failure: ApiFailure) {
   })
 }
 
-/** What was refused: as the server kept it, which not everybody may read, else as the refusal itself says. */
+/** What was refused: from the server's record, which not everybody may read, else from the refusal itself. */
 async function refusedBy(failure: ApiFailure): Promise<Denied['properties']> {
   const kept = await call('getDeniedRequest', {
     path: { deniedRequestName: failure.correlationId ?? '' },
@@ -58,7 +58,7 @@ async function explain(failure: ApiFailure): Promise<Explanation> {
     body: { actions: [action], ...(request === undefined ? {} : { request }) },
   })
   const [found] = checked.body.value
-  // Who may not read roles here may where their own was given.
+  // Whoever may not read roles here may read them where their own role was assigned.
   const places = [...new Set([scope, ...(found?.nearest ?? []).map((one) => one.scope)])]
   const roles = new Map(
     (await Promise.all(places.slice(0, 5).map(roleNames))).flatMap((one) => [...one]),

@@ -1,4 +1,7 @@
-/** A dialog with a form: the fields, what was refused (at its field where the refusal names one), send and cancel. */
+/**
+ * A dialog with a form: fields, the refusal (at its field if the refusal names one), and buttons to send and
+ * cancel.
+ */
 
 import {
   Button,
@@ -17,7 +20,7 @@ import { appTexts } from '../texts/app.ts'
 import { Refusal } from './refusal.tsx'
 
 const useStyles = makeStyles({
-  // A long word in a list of choices makes no field wider than the dialog.
+  // A long word in a list of choices must not make a field wider than the dialog.
   fields: {
     display: 'grid',
     gap: tokens.spacingVerticalM,
@@ -37,7 +40,7 @@ export function FormDialog({
   children,
 }: {
   readonly title: string
-  /** The word on the button that sends it. */
+  /** The word on the button that sends the form. */
   readonly submit: string
   readonly busy: boolean
   readonly ready?: boolean
@@ -77,7 +80,7 @@ export function FormDialog({
   )
 }
 
-/** The problem that a refusal has with a property, by its `target`. */
+/** The problem of a refusal with a property, found by its `target`. */
 export function problemAt(failure: ApiFailure | null, property: string): string | undefined {
   if (failure === null) return undefined
   const all = [failure.problem, ...(failure.problem.details ?? [])]

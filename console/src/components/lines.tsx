@@ -1,4 +1,4 @@
-/** Values over time as lines, with the newest of each beside its name; the numbers behind them as a table for who wants them. */
+/** Values over time as lines, with the newest value of each beside its name, and the numbers as a table. */
 
 import { makeStyles, Text, tokens } from '@fluentui/react-components'
 
@@ -30,12 +30,12 @@ const colors = [
   tokens.colorPaletteBerryBorderActive,
   tokens.colorPaletteLightGreenBorderActive,
 ]
-/** More lines than these cannot be told apart. */
+/** More lines than this cannot be told apart. */
 const linesMax = colors.length
 
 export interface Line {
   readonly name: string
-  /** With the time of each in milliseconds, the oldest first. */
+  /** Points with their time in milliseconds, the oldest first. */
   readonly points: readonly (readonly [at: number, value: number])[]
 }
 

@@ -1,4 +1,4 @@
-/** Amounts as billing tells them, and what was spent this month. */
+/** Amounts as billing answers them, and the spending of the current month. */
 
 import { type Envelope, useList } from '../api/queries.ts'
 
@@ -11,7 +11,7 @@ export function moneyText({ currency, value }: Amount): string {
   return new Intl.NumberFormat(undefined, { style: 'currency', currency }).format(value)
 }
 
-/** What the documents leave open of a transaction. */
+/** The properties of a transaction that the documents leave open. */
 export interface Transaction extends Envelope {
   readonly properties: {
     readonly date: string
@@ -31,7 +31,7 @@ export interface Transaction extends Envelope {
   }
 }
 
-/** The first account and its first profile: those of the installation. */
+/** The first account and its first profile, which belong to the installation. */
 export function useBillingProfile() {
   const accounts = useList('listBillingAccounts', { path: {} })
   const account = accounts.rows[0]?.name

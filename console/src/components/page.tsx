@@ -1,4 +1,4 @@
-/** The frame of a view: where one is, what it is called, what can be done with it. Sets the title of the window. */
+/** The frame of a view: its path, its title, its actions. Sets the title of the window. */
 
 import {
   Breadcrumb,
@@ -27,7 +27,7 @@ const useStyles = makeStyles({
     minHeight: 0,
     flexGrow: 1,
     boxSizing: 'border-box',
-    // Fields are as wide as their column, however long what they offer is.
+    // Fields are as wide as their column, however long their choices are.
     '& .fui-Field': { gridTemplateColumns: 'minmax(0, 1fr)' },
     '& .fui-Input, & .fui-Select, & .fui-Select__select, & .fui-Input__input': { minWidth: 0 },
   },

@@ -1,4 +1,4 @@
-/** Names of people, groups and applications by their ids, asked for many at once. */
+/** Names of users, groups and applications by their ids, fetched for many at once. */
 
 import { useQuery } from '@tanstack/react-query'
 import { send } from '../api/client.ts'
@@ -9,7 +9,7 @@ export interface Principal {
   readonly kind: string
 }
 
-/** Those that cannot be read are left out. */
+/** Principals that cannot be read are left out. */
 export async function principalNames(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, Principal>> {

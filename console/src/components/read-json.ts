@@ -1,8 +1,8 @@
-/** JSON that somebody is typing. */
+/** JSON while somebody types it. */
 
 export interface ReadJson {
   readonly value: unknown
-  /** Why it cannot be read. */
+  /** Why it cannot be parsed. */
   readonly problem: string | undefined
 }
 

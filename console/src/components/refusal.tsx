@@ -1,4 +1,6 @@
-/** A refusal with its code, its correlation id, and for a 403 why: which assignment came nearest, and whom to ask. */
+/**
+ * A refusal with its code and correlation id, and for a 403 the reason: the nearest assignment, and whom to ask.
+ */
 
 import {
   Button,

@@ -1,4 +1,4 @@
-/** Gives a person a file to keep, as a link to it would. */
+/** Saves a file, as a download link would. */
 export function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content)
   const link = document.createElement('a')

@@ -1,4 +1,4 @@
-/** Fields from a JSON schema: those that must be written and those that are, the others to be added by name. */
+/** Fields from a JSON schema: the required ones and those that have a value. The others can be added by name. */
 
 import {
   Button,
@@ -46,9 +46,9 @@ const useStyles = makeStyles({
 })
 
 export interface FormState {
-  /** Messages by paths in lower case. */
+  /** Messages by path, in lower case. */
   readonly problems: ReadonlyMap<string, string>
-  /** `undefined` takes away what is at the path. */
+  /** `undefined` removes the value at the path. */
   readonly onChange: (path: Path, value: unknown) => void
 }
 
@@ -98,7 +98,7 @@ export function SchemaFields({ schema, value, path, form }: Place) {
   )
 }
 
-/** What is added begins with something, so that its field is there. */
+/** An added property gets an empty value, so that its field appears. */
 function emptyOf(schema: Schema): unknown {
   const kind = kindOf(schema)
   if (kind === 'text') return ''
@@ -216,7 +216,7 @@ function Value({ schema, value, path, form, required }: PropertyProps) {
       <Input
         inputMode="decimal"
         value={value === undefined ? '' : String(value)}
-        // What is no number goes as it is, for the server to say so.
+        // Text that is no number is sent as it is, so that the server can refuse it.
         onChange={(_, { value: next }) => set(next === '' ? undefined : numberOr(next))}
       />
     )
@@ -239,7 +239,10 @@ function numberOr(text: string): unknown {
   return text.trim() === '' || Number.isNaN(number) || text.endsWith('.') ? text : number
 }
 
-/** Several lines: texts, `name=value`, or JSON where a schema says no more. What is typed stays until it can be read. */
+/**
+ * Several lines: texts, `name=value`, or JSON if the schema says no more. The typed text stays until it can be
+ * parsed.
+ */
 function Written({
   kind,
   value,
@@ -266,7 +269,7 @@ function Written({
   )
 }
 
-/** Half-typed JSON is nobody's value yet. */
+/** Incomplete JSON has no value yet. */
 function sameAs(kind: 'texts' | 'map' | 'json', typed: string, value: unknown): boolean {
   const read = readWritten(kind, typed)
   return read === undefined || JSON.stringify(read.value) === JSON.stringify(value)

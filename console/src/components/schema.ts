@@ -1,4 +1,6 @@
-/** What a form needs of the JSON schema of a body: which fields there are, how a value is changed at a path, what a refusal says of it. */
+/**
+ * What a form needs of the JSON schema of a body: its fields, a change at a path, and the problems of a refusal.
+ */
 
 export interface Schema {
   readonly type?: string | readonly string[]
@@ -29,7 +31,7 @@ export function typeOf(schema: Schema): string | undefined {
   return typeof schema.type === 'string' ? schema.type : schema.type?.find((one) => one !== 'null')
 }
 
-/** How a value of the schema is written by a person. */
+/** Which kind of input a value of the schema needs. */
 export function kindOf(schema: Schema): Kind {
   if (choicesOf(schema).length > 0) return 'choice'
   const type = typeOf(schema)
@@ -54,7 +56,7 @@ function isMapOfTexts({ patternProperties, additionalProperties }: Schema): bool
   return typeof one === 'object' && typeOf(one) === 'string'
 }
 
-/** Those that must be written come first. */
+/** Required properties come first. */
 export function fieldsOf({ properties = {}, required = [] }: Schema) {
   const all = Object.entries(properties)
     .filter(([, { readOnly }]) => readOnly !== true)
@@ -62,7 +64,7 @@ export function fieldsOf({ properties = {}, required = [] }: Schema) {
   return [...all.filter((one) => one.required), ...all.filter((one) => !one.required)]
 }
 
-/** `undefined` takes the value away. */
+/** `undefined` removes the value. */
 export function changedAt(whole: unknown, [first, ...rest]: Path, value: unknown): unknown {
   if (first === undefined) return value
   if (typeof first === 'number') {
@@ -75,11 +77,11 @@ export function changedAt(whole: unknown, [first, ...rest]: Path, value: unknown
   const { [first]: before, ...others } = Object(whole) as Readonly<Record<string, unknown>>
   const changed = changedAt(before, rest, value)
   if (changed === undefined) return others
-  // A property stays where it was.
+  // A changed property keeps its position.
   return { ...(Object(whole) as object), [first]: changed }
 }
 
-/** What must be written, empty, so that the form begins with its fields. */
+/** Required properties with empty values, so that the form begins with their fields. */
 export function beginOf(schema: Schema): unknown {
   if (schema.default !== undefined) return schema.default
   if (schema.const !== undefined) return schema.const
@@ -93,7 +95,7 @@ export function beginOf(schema: Schema): unknown {
   return Object.fromEntries(begun.filter(([, value]) => value !== undefined))
 }
 
-/** What a resource as it was read has that a write takes: the rest is the server's own. */
+/** The properties of a resource that a write accepts. The server sets the others. */
 export function writable(schema: Schema, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((one) => writable(schema.items ?? {}, one))
   const { properties } = schema
@@ -106,7 +108,7 @@ export function writable(schema: Schema, value: unknown): unknown {
   )
 }
 
-/** `properties.containers[0].name`, as refusals name it. */
+/** `properties.containers[0].name`, the form that refusals use. */
 export function pathText(path: Path): string {
   return path.reduce<string>(
     (text, one) =>
@@ -115,7 +117,7 @@ export function pathText(path: Path): string {
   )
 }
 
-/** Each problem by the property it speaks of, in lower case. */
+/** Each problem by the property that it names, in lower case. */
 export function problemsByPath(problem: Problem | undefined): ReadonlyMap<string, string> {
   const all = problem === undefined ? [] : [problem, ...(problem.details ?? [])]
   return new Map(

@@ -1,4 +1,4 @@
-/** One word of a shell's command, whatever is in it. */
+/** One word of a shell command, quoted, whatever it contains. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -1,4 +1,4 @@
-/** Sizes and spans of time as a person reads them. */
+/** Sizes and durations in a form that a person reads. */
 
 const units = ['B', 'KB', 'MB', 'GB', 'TB'] as const
 

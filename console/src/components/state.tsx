@@ -1,4 +1,4 @@
-/** The state of a thing as a word with a colour; moments as a person reads them. */
+/** The state of a resource as a coloured word, and moments in a form that a person reads. */
 
 import { Badge } from '@fluentui/react-components'
 
@@ -40,7 +40,7 @@ const quiet = [
   'not begun',
 ]
 
-/** A word of each meaning. */
+/** One word for each meaning. */
 const words = { good: 'succeeded', bad: 'failed' } as const
 
 export function State({
@@ -48,7 +48,7 @@ export function State({
   meaning,
 }: {
   readonly value: string | undefined
-  /** Where the word alone does not tell whether it is good. */
+  /** Given where the word alone does not tell whether the state is good. */
   readonly meaning?: 'good' | 'bad'
 }) {
   if (value === undefined || value === '') return null

@@ -1,6 +1,6 @@
 /**
- * Rows of anything: virtual, so that a list of any length scrolls; the next page is read when the end comes near. Cells hold
- * links for what can be opened, so a keyboard gets everywhere. Columns can be hidden, and rows saved as CSV.
+ * A table of rows. Only visible rows are drawn, so a list of any length scrolls. The next page is read near the
+ * end. Cells hold links, so everything can be reached by keyboard. Columns can be hidden, and rows saved as CSV.
  */
 
 import {
@@ -33,21 +33,21 @@ import { saveFile } from './save-file.ts'
 export interface Column<T> {
   readonly id: string
   readonly title: string
-  /** What is sorted by, and what stands in the CSV. */
+  /** The text that is sorted by and written to the CSV. */
   readonly text: (row: T) => string
-  /** What is shown; the text when left out. */
+  /** What is shown; the text if left out. */
   readonly show?: (row: T) => ReactNode
-  /** Of the width that is there. */
+  /** The share of the available width. */
   readonly grow?: number
-  /** Not shown where there is little room. */
+  /** Hidden in a narrow window. */
   readonly wideOnly?: boolean
   readonly numeric?: boolean
 }
 
 const rowHeight = 44
-/** Rows before the end at which the next page is read. */
+/** The next page is read this many rows before the end. */
 const readAhead = 60
-/** Below this width of the window only the main columns are shown. */
+/** Below this window width only the main columns are shown. */
 const narrow = '@media (max-width: 700px)'
 
 const useStyles = makeStyles({
@@ -126,7 +126,7 @@ interface Selection<T> {
 
 interface TableProps<T> extends Pick<Rows<T>, 'rows' | 'loading' | 'error' | 'more' | 'loadMore'> {
   readonly label: string
-  /** Under which the chosen columns are kept. */
+  /** The name under which the chosen columns are kept. */
   readonly name: string
   readonly columns: readonly Column<T>[]
   readonly empty: { readonly title: string; readonly text?: string; readonly action?: ReactNode }
@@ -366,7 +366,7 @@ function saveCsv<T>(name: string, columns: readonly Column<T>[], rows: readonly 
   saveFile(`${name}.csv`, new Blob([text], { type: 'text/csv' }))
 }
 
-/** A spreadsheet takes what begins with these signs for a formula. */
+/** A spreadsheet would take text that begins with these characters for a formula. */
 export function csvCell(text: string): string {
   const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe

@@ -1,4 +1,7 @@
-/** An operation to be tried: its parameters as fields, its body as JSON, and what the server answered, with the person's rights. */
+/**
+ * A form to try an operation: its parameters as fields, its body as JSON, and the server's answer. It uses the
+ * person's own rights.
+ */
 
 import {
   Button,
@@ -43,9 +46,12 @@ export function TryIt({
   /** With its parameters in braces. */
   readonly template: string
   readonly parameters: readonly Parameter[]
-  /** Of the body; undefined where it takes none. */
+  /** A sample body; undefined if the operation takes none. */
   readonly sample?: unknown
-  /** Somebody else chose method and path, under a name of their own: what changes something is confirmed first. */
+  /**
+   * Somebody else chose the method and path and gave them a name. An operation that changes something is confirmed
+   * first.
+   */
   readonly isWrittenByOthers?: boolean
 }) {
   const styles = useStyles()
@@ -63,7 +69,7 @@ export function TryIt({
   const path = template.replaceAll(/\{([^}]+)\}/g, (_, name: string) => {
     const parameter = parameters.find((one) => one.name === name)
     const value = parameter === undefined ? '' : textOf(parameter)
-    // A scope is written into the path as it is.
+    // A scope goes into the path unchanged.
     return name === 'scope' ? value.replace(/^\//, '') : encodeURIComponent(value)
   })
   const run = useWrite(async (): Promise<Answer & { readonly milliseconds: number }> => {

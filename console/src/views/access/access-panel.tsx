@@ -1,4 +1,4 @@
-/** Who has which role at a scope and why: what was given here, and what comes from above. Adds, removes, checks. */
+/** Who has which role at a scope, and why: assignments of this scope and inherited ones. Adds, removes, checks. */
 
 import {
   Button,

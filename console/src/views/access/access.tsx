@@ -1,4 +1,4 @@
-/** Access at any scope: chosen here, or by the address. And who there is to have it. */
+/** Access at any scope, which is chosen here or by the address, and the principals of the directory. */
 
 import { Field, makeStyles, Select, Tab, TabList } from '@fluentui/react-components'
 import { groupId, shortId } from '../../api/ids.ts'

@@ -1,4 +1,4 @@
-/** A condition by clicks: what somebody who assigns roles may give, and to whom. */
+/** Builds a condition by clicks: which roles somebody may assign, and to whom. */
 
 import { Checkbox, makeStyles, Text, tokens } from '@fluentui/react-components'
 import { conditionTexts } from '../../texts/access.ts'

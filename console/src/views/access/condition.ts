@@ -1,6 +1,7 @@
 /**
- * The condition of somebody who may assign roles, from what was clicked: which roles, to what kinds of principals, to whom. Each
- * part stands twice: for what is asked for (write) and for what is taken away (delete), else the second would be free.
+ * The condition of somebody who may assign roles, from what was clicked: which roles, to which kinds of principals,
+ * to whom. Each part stands twice, for new assignments (write) and for existing ones (delete): without the second
+ * part deleting would be free.
  */
 
 import { qualified } from '../../api/place.ts'
@@ -15,7 +16,7 @@ export interface Clicked {
 
 export const nothingClicked: Clicked = { roles: [], kinds: [], people: [] }
 
-/** Empty where nothing was clicked. */
+/** Empty if nothing was clicked. */
 export function conditionOf(clicked: Clicked): string {
   const parts = [
     partOf('write', 'Request', clicked),

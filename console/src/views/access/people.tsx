@@ -1,4 +1,7 @@
-/** The directory: people, groups and applications. Makes and deletes them, keeps the members of groups, takes tokens back. */
+/**
+ * The directory: users, groups and applications. Creates and deletes them, edits the members of groups, revokes
+ * tokens.
+ */
 
 import { Button, Field, Input, makeStyles, Select, Text, tokens } from '@fluentui/react-components'
 import { AddRegular } from '@fluentui/react-icons/svg/add'
@@ -17,7 +20,7 @@ import { accessTexts, peopleTexts } from '../../texts/access.ts'
 
 type Kind = keyof typeof peopleTexts.kinds
 
-/** As the directory tells it; no document describes the directory. */
+/** As the directory answers it. No document describes the directory. */
 export interface Member {
   readonly id: string
   readonly displayName: string
@@ -25,7 +28,7 @@ export interface Member {
   readonly signInName?: string
 }
 
-/** What is shown once, when it is made. */
+/** A new member with the secret that is shown once. */
 interface Made extends Member {
   readonly password?: string
   readonly clientSecret?: string
@@ -159,7 +162,7 @@ export function People() {
   )
 }
 
-/** A password or a secret that was made up: nobody can read it later. */
+/** A generated password or secret. Nobody can read it later. */
 function Credentials({ made }: { readonly made: Made }) {
   const secret = made.password ?? made.clientSecret
   if (secret === undefined) return null

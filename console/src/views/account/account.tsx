@@ -1,4 +1,4 @@
-/** Where one is signed in, and an end to it: one session, or all of them with every token. */
+/** The sessions of the person, and buttons that end one of them or all of them with every token. */
 
 import { Button, makeStyles, Text, tokens } from '@fluentui/react-components'
 import { send } from '../../api/client.ts'
@@ -10,10 +10,10 @@ import { momentText } from '../../components/state.tsx'
 import { Table } from '../../components/table.tsx'
 import { accountTexts } from '../../texts/app.ts'
 
-/** As the directory tells it; no document describes the directory. */
+/** As the directory answers it. No document describes the directory. */
 interface Session {
   readonly id: string
-  /** Which application got its tokens; a browser has none. */
+  /** The application that got tokens in this session; a browser session has none. */
   readonly clientId?: string
   readonly address?: string
   readonly userAgent?: string

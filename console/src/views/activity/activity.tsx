@@ -1,4 +1,4 @@
-/** The audit trail of a subscription or of everything, filtered, and followed as it grows. */
+/** The audit trail of one subscription or of all, filtered, and followed live. */
 
 import { Field, Input, makeStyles, Select, Switch, tokens } from '@fluentui/react-components'
 import { useState } from 'react'
@@ -18,7 +18,7 @@ const useStyles = makeStyles({
     gridTemplateColumns: 'repeat(auto-fit, minmax(150px, 1fr))',
     alignItems: 'end',
     maxWidth: '1000px',
-    // Fields are as wide as their column, however narrow that is.
+    // Fields are as wide as their column, even in a narrow one.
     '& > *': { minWidth: 0 },
     '& .fui-Input, & .fui-Input__input, & .fui-Select__select': { minWidth: 0, width: '100%' },
   },

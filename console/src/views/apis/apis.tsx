@@ -38,7 +38,7 @@ export function Apis() {
   )
 }
 
-/** What this list reads of an API: its document says of these that they may be null. */
+/** The properties of an API that this list reads. Its document says that they may be null. */
 interface Api extends Envelope {
   readonly properties: {
     readonly displayName?: string | null

@@ -31,7 +31,7 @@ export function ConnectionTab({ id, resource, version }: TabProps) {
   const used = useRef<string>(undefined)
   useEffect(() => {
     if (consentCode === undefined || used.current === consentCode) return
-    // It is good once, and stands in the address no longer than it must.
+    // The code is good once. It is removed from the address at once.
     used.current = consentCode
     confirm.mutate(consentCode)
     setSearch({ consentCode: undefined }, { replace: true })

@@ -1,4 +1,4 @@
-/** The operations of an API as its documentation, each to be tried where this installation itself answers them. */
+/** The operations of an API as documentation. An operation can be tried if this installation serves it. */
 
 import { Badge, Button, makeStyles, Text, tokens } from '@fluentui/react-components'
 import { ChevronDownRegular } from '@fluentui/react-icons/svg/chevron-down'
@@ -107,7 +107,7 @@ function Detail({
   const base = URL.parse(serviceUrl)
   const isOurs = base?.href.startsWith(root.href) === true
   const takesBody = (request?.representations ?? []).length > 0
-  // A template may name its query, too.
+  // A template may contain a query.
   const [template = ''] = urlTemplate.split('?')
   return (
     <div className={styles.detail}>

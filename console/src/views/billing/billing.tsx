@@ -1,4 +1,4 @@
-/** What was spent in a month, by day or by what it was spent on; the transactions, and the invoices. */
+/** The spending of a month by day or by any property, the transactions, and the invoices. */
 
 import {
   Button,
@@ -150,12 +150,12 @@ export function Billing() {
   )
 }
 
-/** Nobody has to wait for the end of the day. */
+/** Charges usage now, so that nobody has to wait for the end of the day. */
 function Charge() {
   const { account, profile } = useBillingProfile()
   const path = { billingAccountName: account ?? '', billingProfileName: profile ?? '' }
   const charge = useWrite(
-    // The document leaves the answer open.
+    // The document does not describe the answer.
     async () =>
       ((await call('chargeUsage', { path })).body as { readonly charges: number }).charges,
   )

@@ -1,4 +1,4 @@
-/** The business application: customers and documents of a company, and one document opened for writing. */
+/** The business application: customers and documents of a company, and one document open for editing. */
 
 import {
   Button,

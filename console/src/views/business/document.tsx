@@ -1,6 +1,6 @@
 /**
- * One document with its lines as a sheet: a cell is saved when it is left or Enter is pressed, the total of what is typed is
- * there at once, and what the server makes of it a moment later.
+ * One document with its lines as a sheet. A cell is saved when it loses focus or Enter is pressed. The typed total
+ * appears at once, and the server's total after the save.
  */
 
 import { Button, Input, makeStyles, Select, Text, tokens } from '@fluentui/react-components'
@@ -51,7 +51,7 @@ const titles: Readonly<Record<Cell, string>> = {
   unitPrice: businessTexts.price,
   discountPercent: businessTexts.discount,
 }
-/** What is typed and not saved yet, by line and cell. */
+/** Typed text that is not saved yet, by line and cell. */
 type Typed = Readonly<Record<string, string>>
 
 export function DocumentView({
@@ -276,7 +276,7 @@ function firstLine(items: readonly Named[] | undefined): object {
     : { itemId: item.id, quantity: 1 }
 }
 
-/** Enter leads to the same cell of the next line, as in a sheet; behind the last it makes one. */
+/** Enter goes to the same cell of the next line, as in a sheet. After the last line it adds one. */
 function moveDown(event: KeyboardEvent<HTMLInputElement>, behindLast: () => void): void {
   if (event.key !== 'Enter') return
   event.preventDefault()

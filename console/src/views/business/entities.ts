@@ -1,4 +1,4 @@
-/** What the views read of the entities of the business application, which is no part of the OpenAPI documents. */
+/** What the views read of the entities of the business application, which the OpenAPI documents do not describe. */
 
 import { type SendOptions, send } from '../../api/client.ts'
 import { useGet } from '../../api/queries.ts'
@@ -63,7 +63,7 @@ export function useEntities<T>(path: string, query: SendOptions['query'] = {}, e
   return useGet<{ readonly value: readonly T[] }>(path, query, { enabled })
 }
 
-/** A change of what was read: another's change meanwhile is refused. */
+/** Changes what was read. The server refuses it if somebody else has changed it meanwhile. */
 export function change(path: string, entity: Entity, body: object) {
   return send('PATCH', path, { body, headers: { 'If-Match': entity['@odata.etag'] ?? '*' } })
 }
@@ -76,7 +76,7 @@ export function amountText(value: number): string {
   return value.toLocaleString(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 2 })
 }
 
-/** What is typed comes to this before tax, rounded as the server rounds. */
+/** The amount before tax of the typed values, rounded as the server rounds. */
 export function lineAmount(quantity: number, price: number, discountPercent: number): number {
   const gross = Math.round(quantity * price * 100) / 100
   return Math.round((gross - (gross * discountPercent) / 100) * 100) / 100

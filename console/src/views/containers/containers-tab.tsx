@@ -1,4 +1,4 @@
-/** The containers of a group: their states, what happened to them, what they wrote, and a shell in them. */
+/** The containers of a group: states, events, logs, and a shell. */
 
 import {
   Button,
@@ -21,7 +21,7 @@ import { containerTexts } from '../../texts/work.ts'
 import type { TabProps } from '../resource/resource.tsx'
 import { ShellCard } from './shell-card.tsx'
 
-/** Milliseconds between two looks at what may change by itself. */
+/** Milliseconds between two fetches of what changes without a record. */
 const lookEvery = 3_000
 
 const useStyles = makeStyles({

@@ -1,6 +1,6 @@
 /**
- * Stands for a style element of the terminal (`vite.config.ts` puts it there). The page's policy forbids text in a style
- * element; rules of a sheet that a script makes are allowed.
+ * Replaces a style element of the terminal (see `vite.config.ts`). The page's policy forbids text in a style
+ * element, but allows rules that a script adds to a sheet.
  */
 export function ruleElement(owner: Document): HTMLElement {
   const sheet = new CSSStyleSheet()

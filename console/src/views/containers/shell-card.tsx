@@ -1,4 +1,4 @@
-/** A shell in a container: which command in which container, and the terminal when it is opened. */
+/** A shell in a container: choose container and command, then open the terminal. */
 
 import { Button, Field, Input, makeStyles, Select, Text, tokens } from '@fluentui/react-components'
 import { lazy, Suspense, useState } from 'react'

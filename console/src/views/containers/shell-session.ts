@@ -1,15 +1,15 @@
-/** A conversation with a container over a web socket: the password first, then bytes in both directions. */
+/** The connection to a shell over a web socket: the password first, then bytes in both directions. */
 
 import { apiUrl } from '../../api/place.ts'
 import { shellTexts } from '../../texts/work.ts'
 
 const prefix = '/streams/'
-/** Of one message; the server takes at most 64 KiB. */
+/** The largest message. The server takes at most 64 KiB. */
 const pieceBytes = 32 * 1024
-/** With replicas the conversation waits at one of them, and the next connection may reach it. */
+/** With replicas, the shell waits at one of them, and the next connection may reach another one. */
 const triesMax = 10
 const tryAgainAfter = 100
-/** Bytes that came and are not yet drawn: a browser cannot ask a socket to wait. */
+/** Bytes that were received and not yet drawn. A browser cannot make a socket wait. */
 const waitingBytesMax = 16 * 1024 * 1024
 
 export interface ShellSession {
@@ -19,7 +19,7 @@ export interface ShellSession {
 
 interface Listener {
   readonly onOpen: () => void
-  /** Calls `drawn` when the bytes are on the screen. */
+  /** `onBytes` calls `drawn` when the bytes are on the screen. */
   readonly onBytes: (bytes: Uint8Array, drawn: () => void) => void
   readonly onEnd: (reason: string) => void
 }
@@ -28,7 +28,7 @@ export function openShellSession(
   offer: { readonly webSocketUri: string; readonly password: string },
   { onOpen, onBytes, onEnd }: Listener,
 ): ShellSession {
-  // At this installation, whatever address it calls its own: the password goes nowhere else.
+  // Always at this installation, whatever address the answer names: the password is sent to no other host.
   const address = apiUrl(offer.webSocketUri.slice(offer.webSocketUri.lastIndexOf(prefix)))
   address.protocol = address.protocol.replace('http', 'ws')
   let socket: WebSocket

@@ -1,4 +1,4 @@
-/** A terminal, and the command in a container that it belongs to. Loaded when a shell is opened. */
+/** A terminal with a command in a container. It is loaded when a shell is opened. */
 
 import { makeStyles, tokens } from '@fluentui/react-components'
 import { FitAddon } from '@xterm/addon-fit'
@@ -24,7 +24,7 @@ const useStyles = makeStyles({
 })
 
 const fontSize = 13
-/** WCAG AA, whatever colours a program chooses. */
+/** The contrast of WCAG AA, whatever colours a program chooses. */
 const contrast = 4.5
 
 interface ShellProps {
@@ -56,7 +56,7 @@ export function ShellTerminal({ path, container, command, isEnded, onEnd }: Shel
     terminal.loadAddon(fit)
     terminal.open(host)
     terminal.textarea?.setAttribute('aria-label', shellTexts.shellOf(container))
-    // Else the keyboard could not leave it: Tab alone belongs to the shell.
+    // Otherwise the keyboard could not leave the terminal: the shell takes Tab.
     terminal.attachCustomKeyEventHandler(({ key, shiftKey }) => !(key === 'Tab' && shiftKey))
     fit.fit()
     terminal.focus()
@@ -64,7 +64,7 @@ export function ShellTerminal({ path, container, command, isEnded, onEnd }: Shel
     let session: ShellSession | undefined
     let isOpen = false
     let left = false
-    /** What is typed before the shell is there. */
+    /** Input that is typed before the shell is ready. */
     const early: Uint8Array<ArrayBuffer>[] = []
     const type = (bytes: Uint8Array<ArrayBuffer>): void => {
       if (isOpen) session?.write(bytes)

@@ -1,4 +1,6 @@
-/** The steps of a deployment with what each waits for, drawn from left to right; its numbers are in the table below it. */
+/**
+ * The steps of a deployment and their dependencies, drawn from left to right. The table below has their numbers.
+ */
 
 import { makeStyles, mergeClasses, Text, tokens } from '@fluentui/react-components'
 import { shortId } from '../../api/ids.ts'
@@ -12,11 +14,11 @@ export interface GraphStep {
   readonly id: string
   readonly type: string
   readonly dependsOn: readonly string[]
-  /** Undefined: it has not begun. */
+  /** Undefined if the step has not begun. */
   readonly state: string | undefined
 }
 
-/** More cannot be looked at; the table has them all. */
+/** A graph of more steps cannot be read; the table has all of them. */
 const stepsMax = 300
 const width = 204
 const height = 84

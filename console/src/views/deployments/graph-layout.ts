@@ -1,4 +1,4 @@
-/** Where each step of a deployment is drawn: in columns, each step after the last of those it waits for. Pure. */
+/** Places each step of a deployment in a column right of all its dependencies. Pure. */
 
 export interface GraphNode {
   readonly id: string
@@ -12,14 +12,14 @@ export interface Placed {
   readonly row: number
 }
 
-/** Ids are compared as they are; those of `dependsOn` that are no node are left out. In the order of columns and rows. */
+/** Compares ids as they are. Dependencies that are no node are ignored. Sorted by column and row. */
 export function placeNodes(nodes: readonly GraphNode[]): readonly Placed[] {
   const byId = new Map(nodes.map((node) => [node.id, node]))
   const columns = new Map<string, number>()
   function columnOf(node: GraphNode): number {
     const known = columns.get(node.id)
     if (known !== undefined) return known
-    // A circle, which no deployment has, ends here.
+    // A cycle, which no deployment has, ends here.
     columns.set(node.id, 0)
     const before = node.dependsOn.flatMap((id) => byId.get(id) ?? [])
     const column = before.reduce((most, one) => Math.max(most, columnOf(one) + 1), 0)
@@ -33,7 +33,7 @@ export function placeNodes(nodes: readonly GraphNode[]): readonly Placed[] {
   }
   const rows = new Map<string, number>()
   return drawn.flatMap((column, at) => {
-    // Beside those it waits for, so that few lines cross.
+    // Near its dependencies, so that few lines cross.
     const height = ({ dependsOn }: GraphNode): number => {
       const known = dependsOn.flatMap((id) => rows.get(id) ?? [])
       return known.reduce((sum, row) => sum + row, 0) / Math.max(known.length, 1)

@@ -1,4 +1,4 @@
-/** Deploys a template into a group, after a look at what it would change. */
+/** Deploys a template to a group, after a preview of its changes. */
 
 import {
   Badge,
@@ -49,7 +49,7 @@ const useStyles = makeStyles({
   line: { display: 'flex', flexWrap: 'wrap', gap: tokens.spacingHorizontalS, alignItems: 'center' },
 })
 
-/** What the documents leave open of a what-if. */
+/** The properties of a what-if that the documents leave open. */
 interface ResourceChange {
   readonly resourceId: string
   readonly changeType: string
@@ -64,7 +64,7 @@ interface Delta extends Change {
 
 type Mode = keyof typeof deploymentTexts.modes
 
-/** With `from` in the address it begins with what a deployment of the group had. */
+/** With `from` in the address, the form begins with the template of an earlier deployment. */
 export function NewDeployment() {
   const { group = '', from } = useSearch()
   const { subscriptionId } = useGroups()
@@ -87,13 +87,13 @@ export function NewDeployment() {
   return <DeploymentForm begin={begin} />
 }
 
-/** What the documents leave open of a deployment that was. */
+/** The properties of an earlier deployment that the documents leave open. */
 interface Earlier {
   readonly mode?: Mode
   readonly parameters?: Readonly<Record<string, { readonly value?: unknown }>>
 }
 
-/** Secure ones have no value to be read: they are typed again. */
+/** Secure parameters have no value that can be read: they are typed again. */
 function valuesOf(parameters: Earlier['parameters'] = {}): object {
   const given = Object.entries(parameters).filter(([, { value }]) => value !== undefined)
   return Object.fromEntries(given.map(([name, { value }]) => [name, { value }]))

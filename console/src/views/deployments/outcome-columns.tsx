@@ -1,4 +1,4 @@
-/** What deployments and their steps show alike: how it went, when, and for how long. */
+/** Columns that deployments and their steps share: state, time, duration. */
 
 import { momentText, State } from '../../components/state.tsx'
 import type { Column } from '../../components/table.tsx'

@@ -1,4 +1,6 @@
-/** What became of each resource of a deployment, as a graph and as a table, with the reason where one failed. Asked again while it goes on. */
+/**
+ * The steps of a deployment as a graph and as a table, with the reason of a failure. Fetched again while it runs.
+ */
 
 import { Button, makeStyles, Text, tokens } from '@fluentui/react-components'
 import { call, type Problem } from '../../api/client.ts'
@@ -15,7 +17,7 @@ import type { TabProps } from '../resource/resource.tsx'
 import { DeploymentGraph, type GraphStep } from './deployment-graph.tsx'
 import { outcomeColumns } from './outcome-columns.tsx'
 
-/** What the documents leave open of a step. */
+/** The properties of a step that the documents leave open. */
 interface Step extends Envelope {
   readonly operationId: string
   readonly properties: {
@@ -28,7 +30,7 @@ interface Step extends Envelope {
   }
 }
 
-/** What the documents leave open of a deployment's `dependencies`. */
+/** The properties of a deployment's `dependencies` that the documents leave open. */
 interface Target {
   readonly id: string
   readonly resourceType: string
@@ -142,7 +144,7 @@ export function Steps({ id }: TabProps) {
   )
 }
 
-/** The code and the message, and below them what lies behind. */
+/** The code and message, and the details below them. */
 function Reason({ problem }: { readonly problem: Problem | undefined }) {
   const styles = useStyles()
   if (problem === undefined) return null
@@ -162,7 +164,7 @@ function Reason({ problem }: { readonly problem: Problem | undefined }) {
   )
 }
 
-/** Those that have begun, and those that others wait for or that wait. Ids are compared in lower case. */
+/** Steps that have begun, and those that appear in dependencies. Ids are compared in lower case. */
 function stepsOf(dependencies: readonly Dependency[], begun: readonly Step[]): GraphStep[] {
   const targets = new Map<string, Target>()
   const after = new Map<string, readonly string[]>()

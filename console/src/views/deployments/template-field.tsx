@@ -1,4 +1,6 @@
-/** The text of a template, and what the template language finds in it as one types. The language comes when it is needed. */
+/**
+ * The text of a template with its problems while somebody types. The template language is loaded when it is needed.
+ */
 
 import { Button, Field, makeStyles, Text, Textarea, tokens } from '@fluentui/react-components'
 import { type RefObject, useDeferredValue, useEffect, useMemo, useState } from 'react'
@@ -7,7 +9,7 @@ import { deploymentTexts } from '../../texts/work.ts'
 
 type Language = typeof import('./template-language.ts')
 
-/** Of one list: the first mend often ends the rest. */
+/** Problems shown of one list: the first correction often ends the rest. */
 const mostShown = 20
 
 const useStyles = makeStyles({
@@ -22,7 +24,7 @@ const useStyles = makeStyles({
 
 interface Given {
   readonly value: string
-  /** Why it is no JSON; then the language is not asked. */
+  /** Why the text is no JSON. The template language is not asked then. */
   readonly problem: string | undefined
   readonly box: RefObject<HTMLTextAreaElement | null>
 }
@@ -48,7 +50,7 @@ export function TemplateField({
   )
 }
 
-/** Beside the text, so that nothing moves under the hands. */
+/** Beside the text, so that the text does not move while somebody types. */
 export function TemplateProblems({ value, problem, box }: Given) {
   const styles = useStyles()
   const { problems, hints } = useFindings(value, problem !== undefined)
@@ -94,7 +96,7 @@ export function TemplateProblems({ value, problem, box }: Given) {
 
 const nothing = { problems: [], hints: [] }
 
-/** Behind the typing where a template is long. */
+/** Lags behind the typing if the template is long. */
 function useFindings(text: string, isBroken: boolean): ReturnType<Language['findingsOf']> {
   const [language, setLanguage] = useState<Language>()
   useEffect(() => {

@@ -1,10 +1,10 @@
-/** The template language of the server, in the browser: a module of its own, so that it is loaded with the editor. */
+/** The server's template language in the browser: a module of its own, so that it is loaded with the editor. */
 
 import { lintTemplate } from '../../../../src/template/lint.ts'
 import type { TemplateProblem } from '../../../../src/template/plan.ts'
 import { parseTemplate } from '../../../../src/template/read-template.ts'
 
-/** What keeps a template from being deployed, and what is worth a look. */
+/** Errors that prevent a deployment, and warnings. */
 export function findingsOf(text: string): {
   readonly problems: readonly TemplateProblem[]
   readonly hints: readonly TemplateProblem[]

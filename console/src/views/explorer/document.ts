@@ -1,4 +1,4 @@
-/** An OpenAPI document of this installation as the explorer shows it. */
+/** An OpenAPI document of this installation, prepared for the explorer. */
 
 import type { Parameter } from '../../components/try-it.tsx'
 
@@ -110,7 +110,7 @@ function textOf(value: unknown): string | undefined {
 
 const depthMax = 6
 
-/** What must be written, and the properties that are its point; what is optional deeper down is left out. */
+/** Required properties, and the properties at the top level. Optional ones below are left out. */
 export function sampleOf(schema: Schema, depth: number): unknown {
   if (schema.const !== undefined) return schema.const
   if (schema.default !== undefined) return schema.default

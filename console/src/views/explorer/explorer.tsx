@@ -1,4 +1,4 @@
-/** The documents of the API to be read and tried, with the person's own token. */
+/** The API documents, to read and to try with the person's own token. */
 
 import {
   Badge,

@@ -1,4 +1,4 @@
-/** What the documents leave open of a service health event, and what is read from it. */
+/** The properties of a service health event that the documents leave open, and what is derived from them. */
 
 import type { Envelope } from '../../api/queries.ts'
 
@@ -38,11 +38,11 @@ const levels = ['Informational', 'Warning', 'Error', 'Critical']
 
 export interface BoardRow {
   readonly service: string
-  /** The worst level of an active event by region; undefined where it works. */
+  /** The worst level of an active event by region; undefined if the service works there. */
   readonly byRegion: ReadonlyMap<string, { readonly level: string; readonly event: string }>
 }
 
-/** Services that events of the time speak of, with the worst that is active now. */
+/** The services named by events of the time range, with the worst active level. */
 export function boardOf(events: readonly HealthEvent[]): {
   readonly regions: readonly string[]
   readonly rows: readonly BoardRow[]
@@ -79,7 +79,7 @@ export interface TimelineEntry {
   readonly tags: readonly string[]
 }
 
-/** All updates, the newest first; one that was told of several regions stands once. */
+/** All updates, the newest first. An update for several regions appears once. */
 export function timelineOf({ properties }: HealthEvent): readonly TimelineEntry[] {
   const found = new Map<
     string,

@@ -1,4 +1,4 @@
-/** Service health: a board of services and regions, the events behind it, and one of them with its course. */
+/** Service health: a board of services and regions, its events, and one event with its timeline. */
 
 import { Field, makeStyles, Select, Text, tokens } from '@fluentui/react-components'
 import { useState } from 'react'
@@ -180,7 +180,7 @@ function Board({ path, where }: { readonly path: string; readonly where: string 
   )
 }
 
-/** What is active is nothing good here. */
+/** An active event is shown as bad. */
 function EventStatus({ status }: { readonly status: string | undefined }) {
   return <State value={status} meaning={status === 'Active' ? 'bad' : 'good'} />
 }
@@ -271,7 +271,7 @@ function OneEvent({ path, where }: { readonly path: string; readonly where: stri
   )
 }
 
-/** Texts of events may hold HTML, which is shown as text without its marks. */
+/** Event texts may contain HTML. It is shown as plain text. */
 function plain(text: string | undefined): string {
   return text === undefined
     ? ''

@@ -1,4 +1,4 @@
-/** Home: what there is, what is out of order, what is under way, what it costs, what changed. */
+/** Home: subscriptions, problems, running operations, costs, and recent changes. */
 
 import { makeStyles, Text, Title3, tokens } from '@fluentui/react-components'
 import { readId } from '../../api/ids.ts'

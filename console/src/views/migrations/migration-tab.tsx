@@ -1,4 +1,7 @@
-/** One migration: what it waits for as buttons, each database with its tables and rates, what holds the cutover, the report. */
+/**
+ * One migration: buttons for the actions that it waits for, databases with tables and rates, what holds the
+ * cutover, the report.
+ */
 
 import {
   Button,
@@ -23,7 +26,7 @@ import type { TabProps } from '../resource/resource.tsx'
 import { type DatabaseState, differencesIn, type Migration, statusOf } from './migration.ts'
 import { ReportCard } from './report-card.tsx'
 
-/** Milliseconds between two looks at work that leaves no record, and how many looks are drawn. */
+/** Milliseconds between two fetches of work that leaves no record, and the number of samples that are drawn. */
 const lookEvery = 2_000
 const samplesMax = 150
 
@@ -128,7 +131,7 @@ export function MigrationTab({ id }: TabProps) {
   )
 }
 
-/** What was counted at each look: this page's memory, since the server keeps none. */
+/** The samples of each fetch. They are kept in this page's memory, because the server keeps none. */
 function useSamples(
   migration: Migration | undefined,
   databases: readonly Progress[],
@@ -334,7 +337,7 @@ function Share({
   const styles = useStyles()
   if (copied === undefined && !done) return null
   const total = copied?.bytesTotal ?? 0
-  // What is on disk and what goes over the wire differ in size: before the end the bar stops short of it.
+  // Sizes on disk and on the wire differ: until the end the bar stays below 100 %.
   const share = total === 0 ? 0 : Math.min(0.99, (copied?.bytesCopied ?? 0) / total)
   return (
     <Field

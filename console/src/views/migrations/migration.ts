@@ -1,4 +1,4 @@
-/** What a migration says of itself, beyond what its document tells; and the answers to what it waits for. */
+/** The properties of a migration that its document leaves open, and the actions that it waits for. */
 
 import type { AnswerOf } from '../../api/client.ts'
 
@@ -45,7 +45,7 @@ interface Status {
   readonly error: string | undefined
   readonly ended: boolean
   readonly databases: readonly DatabaseState[]
-  /** Names of those that can be cut over. */
+  /** Names of databases that can be cut over. */
   readonly ready: readonly string[]
   readonly findings: readonly Finding[]
 }
@@ -81,7 +81,7 @@ function findingsOf(validation: Validation): readonly Finding[] {
   ]
 }
 
-/** Lines of the structure that differ, as the message of the database tells them; the sentences around them left out. */
+/** Lines of the structure that differ, taken from the database's message without the sentences around them. */
 export function differencesIn(message: string | undefined): readonly string[] {
   const found = /source and target differs: ([\s\S]*?)\. (?:Have the target|Catching up)/.exec(
     message ?? '',

@@ -1,4 +1,4 @@
-/** The migrations of a subscription, by the server that databases are brought to. */
+/** The migrations of a subscription, by target server. */
 
 import { Text } from '@fluentui/react-components'
 import { readId } from '../../api/ids.ts'

@@ -1,4 +1,4 @@
-/** What has come of a migration, database by database and table by table; it stays when the migration has ended. */
+/** The result of a migration by database and table. It stays after the migration has ended. */
 
 import { makeStyles, Text, tokens } from '@fluentui/react-components'
 import { useCall } from '../../api/queries.ts'

@@ -1,4 +1,4 @@
-/** Whether a resource can be used: now, and what it was before. */
+/** The availability of a resource, now and before. */
 
 import { Text } from '@fluentui/react-components'
 import { type Envelope, useList } from '../../api/queries.ts'
@@ -10,7 +10,7 @@ import { momentText, State } from '../../components/state.tsx'
 import { resourceHealthTexts, resourceTexts } from '../../texts/resources.ts'
 import type { TabProps } from './resource.tsx'
 
-/** What the documents leave open of an availability status. */
+/** The properties of an availability status that the documents leave open. */
 interface Availability extends Envelope {
   readonly properties: {
     readonly availabilityState: string
@@ -21,7 +21,7 @@ interface Availability extends Envelope {
   }
 }
 
-/** An engine’s states leave no record. */
+/** The states of an engine leave no record. */
 const lookEvery = 10_000
 
 export function HealthTab({ id }: TabProps) {

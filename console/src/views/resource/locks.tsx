@@ -1,4 +1,4 @@
-/** What keeps a resource from being changed or deleted, here and from above. */
+/** The locks of a resource, its own and inherited ones. */
 
 import { Button, Field, Input, makeStyles, Select, Text, tokens } from '@fluentui/react-components'
 import { useState } from 'react'

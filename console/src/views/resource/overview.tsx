@@ -1,4 +1,4 @@
-/** What a resource is at a glance: its place, its tags, and its properties one by one. */
+/** A resource at a glance: its location, tags, and properties one by one. */
 
 import { makeStyles, Tag, TagGroup } from '@fluentui/react-components'
 import { readId } from '../../api/ids.ts'
@@ -78,7 +78,7 @@ function createdText(systemData: Readonly<Record<string, string>> | undefined): 
   return momentText(systemData?.['createdAt'])
 }
 
-/** Nested properties by their path; lists of plain values in one line. */
+/** Nested properties by their path. A list of plain values is one line. */
 function flatten(
   value: unknown,
   path = '',
@@ -102,7 +102,7 @@ function flatten(
   })
 }
 
-/** Ids lead to what they name. */
+/** An id is a link to its resource. */
 function Linked({ text }: { readonly text: string }) {
   if (!/^\/subscriptions\/[^/]+\/resourceGroups\/[^/]+\/providers\//i.test(text))
     return <bdi>{text}</bdi>

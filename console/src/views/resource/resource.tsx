@@ -1,4 +1,4 @@
-/** One resource, group or subscription: what it is at the top, and a tab for each way to look at it. */
+/** One resource, group or subscription: its name and actions at the top, and its tabs. */
 
 import { Button, makeStyles, Select, Tab, TabList, tokens } from '@fluentui/react-components'
 import { DeleteRegular } from '@fluentui/react-icons/svg/delete'
@@ -22,7 +22,7 @@ const DeleteDialog = lazy(async () => ({
   default: (await import('../resources/delete-dialog.tsx')).DeleteDialog,
 }))
 
-/** A resource as it came, in whatever version. */
+/** A resource as it was read, in any API version. */
 export interface AnyResource {
   readonly id: string
   readonly name?: string
@@ -44,9 +44,9 @@ interface TabEntry {
   readonly value: string
   readonly title: string
   readonly view: React.ComponentType<TabProps>
-  /** Of which types, in lower case and without the installation's word; of all when left out. */
+  /** The types that have the tab, in lower case and without the vendor word; all types if left out. */
   readonly types?: readonly string[]
-  /** Of a group, of a subscription, or of what has a type of its own. */
+  /** Limits the tab to groups, to subscriptions, or to other resources. */
   readonly of?: 'group' | 'subscription' | 'resource'
 }
 
@@ -54,7 +54,7 @@ function Json({ resource }: TabProps) {
   return <CodeBlock label={resourceTexts.tabs.json} text={asJson(resource)} wrap={false} />
 }
 
-/** The tabs in their order. A type gets one of its own by a line here. */
+/** The tabs in their order. Add a line here for a tab of one type. */
 const tabs: readonly TabEntry[] = [
   {
     value: 'steps',
@@ -172,7 +172,7 @@ const useStyles = makeStyles({
 export function Resource() {
   const { pathname } = useLocation()
   const id = decodeURI(pathname.slice('/resource'.length)).replace(/\/$/, '')
-  // Another resource is another page: nothing half typed goes along.
+  // Another resource is another page, so that unsaved input is not carried over.
   return <ResourcePage key={id} id={id} />
 }
 

@@ -1,4 +1,4 @@
-/** The tags of a resource, changed all at once. */
+/** The tags of a resource, saved together. */
 
 import { Button, Input, makeStyles, Text, tokens } from '@fluentui/react-components'
 import { DismissRegular } from '@fluentui/react-icons/svg/dismiss'

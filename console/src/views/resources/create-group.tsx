@@ -1,4 +1,4 @@
-/** Creates a resource group, and goes to it. */
+/** Creates a resource group and opens it. */
 
 import { Field, Input, Select, Text, Textarea } from '@fluentui/react-components'
 import { useState } from 'react'

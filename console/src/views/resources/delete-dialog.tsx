@@ -1,4 +1,4 @@
-/** Deletes resources or groups after their name was typed. Stops at the first refusal, and says which one it was. */
+/** Deletes resources or groups after their name was typed. Stops at the first refusal and names the resource. */
 
 import { Field, Input, makeStyles, Text, tokens } from '@fluentui/react-components'
 import { useState } from 'react'
@@ -58,7 +58,7 @@ export function DeleteDialog({
 
 const shownMax = 10
 
-/** What a group takes along. */
+/** The resources that are deleted with a group. */
 function Content({ id }: { readonly id: string }) {
   const styles = useStyles()
   const { subscriptionId = '', group = '' } = readId(id)

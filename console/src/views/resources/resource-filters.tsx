@@ -1,4 +1,4 @@
-/** What a list of resources is filtered by: words of the API's `$filter`, which the server evaluates. */
+/** Filters of a list of resources. They become the API's `$filter`, which the server evaluates. */
 
 import { Input, makeStyles, Select, tokens } from '@fluentui/react-components'
 import { useEffect, useState } from 'react'
@@ -14,7 +14,7 @@ const useStyles = makeStyles({
   },
 })
 
-/** Milliseconds without another letter after which a filter is asked for. */
+/** A filter is applied after this many milliseconds without another key. */
 const settleAfter = 250
 
 interface Filters {
@@ -24,7 +24,7 @@ interface Filters {
   readonly tag: string
 }
 
-/** Undefined where everything passes. */
+/** Undefined if there is no filter. */
 export function filterOf({ q, type, tag }: Filters): string | undefined {
   const [name = '', ...value] = tag.split('=')
   const terms = [
@@ -36,7 +36,7 @@ export function filterOf({ q, type, tag }: Filters): string | undefined {
   return terms.length === 0 ? undefined : terms.join(' and ')
 }
 
-/** What is typed goes to the address when nothing more was typed for a moment. */
+/** The typed text goes to the address after a short pause. */
 export function TextFilter({
   label,
   value,
@@ -100,7 +100,7 @@ export function TypeFilter({
   return <ChoiceFilter label={type} any={anyType} {...{ choices: types, value, onChange }} />
 }
 
-/** One of the choices, or any of them: the empty value. */
+/** One of the choices, or any of them (the empty value). */
 export function ChoiceFilter({
   label,
   any,

@@ -1,4 +1,4 @@
-/** Resources: groups and everything in them, as tables that can be searched, filtered and acted on. */
+/** Resources: groups and their content, as tables that can be searched, filtered and acted on. */
 
 import { Button, makeStyles, Tab, TabList, tokens } from '@fluentui/react-components'
 import { AddRegular } from '@fluentui/react-icons/svg/add'
@@ -164,7 +164,7 @@ function Groups({ subscriptionId }: { readonly subscriptionId: string }) {
   )
 }
 
-/** Resources of one page: long enough that a long list is few requests, short enough to come at once. */
+/** The page size: large enough that a long list needs few requests, small enough to be fast. */
 const pageSize = '500'
 
 function AllResources({ subscriptionId }: { readonly subscriptionId: string }) {

@@ -1,4 +1,7 @@
-/** Views that a person saved under a name: which list, its filters, its columns. Kept in this browser (decision 191). */
+/**
+ * Views that a person saved under a name: the list, its filters, its columns. This browser keeps them (decision
+ * 191).
+ */
 
 import {
   Button,
@@ -19,14 +22,14 @@ import { useSubscriptions } from '../../app/subscription.ts'
 import { FormDialog } from '../../components/form-dialog.tsx'
 import { savedViewsTexts } from '../../texts/resources.ts'
 
-/** What of the address a view is; all of it is text. */
+/** The parameters of the address that make a view; all are texts. */
 const parts = ['view', 'q', 'group', 'type', 'tag'] as const
 
 interface SavedView {
   readonly name: string
   readonly subscriptionId: string
   readonly search: Readonly<Record<string, string>>
-  /** Of its table, those that are hidden. */
+  /** The hidden columns of its table. */
   readonly hidden: string
 }
 
@@ -125,7 +128,7 @@ function SaveDialog({
   )
 }
 
-/** Anything may stand in the storage of a browser: what is no view is left out. */
+/** The storage of a browser may contain anything: what is no view is left out. */
 function readViews(text: string): readonly SavedView[] {
   try {
     const parsed: unknown = JSON.parse(text)

@@ -1,4 +1,4 @@
-/** A share that is given: what is in it, who was invited, who gets it and may be stopped. */
+/** A share that is given: its datasets, its invitations, and its subscribers, who can be stopped. */
 
 import { Button, makeStyles, Text, tokens } from '@fluentui/react-components'
 import { send } from '../../api/client.ts'
@@ -15,7 +15,7 @@ const useStyles = makeStyles({
   name: { flexGrow: 1, overflowWrap: 'anywhere', minWidth: 0 },
 })
 
-/** What these views read of the lists below a share. */
+/** The properties that these views read of the lists below a share. */
 interface Below extends Envelope {
   readonly kind?: string
   readonly properties: {

@@ -1,4 +1,4 @@
-/** Data sharing: invitations to the person, what is given from this subscription and what it gets. */
+/** Data sharing: invitations to the person, shares given from this subscription, and shares received. */
 
 import { Button, Field, Input, makeStyles, Select, Text, tokens } from '@fluentui/react-components'
 import { useState } from 'react'
@@ -24,7 +24,7 @@ const useStyles = makeStyles({
   soft: { color: tokens.colorNeutralForeground2 },
 })
 
-/** What the documents leave open of an invitation to the caller. */
+/** The properties of an invitation that the documents leave open. */
 interface Invitation extends Envelope {
   readonly properties: {
     readonly invitationId: string
@@ -171,11 +171,11 @@ function AcceptDialog({
   )
 }
 
-/** Milliseconds between two looks at an operation, and how many there are. */
+/** Milliseconds between two fetches of an operation, and the number of fetches. */
 const waitFor = 500
 const looksMax = 60
 
-/** Waits for the end of what an answer began. */
+/** Waits until the operation of an answer has ended. */
 async function whole({ operationPath }: Answer): Promise<void> {
   if (operationPath === undefined) return
   for (let looks = 0; looks < looksMax; looks++) {

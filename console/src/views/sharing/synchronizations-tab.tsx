@@ -1,4 +1,4 @@
-/** A share that is got: where its copies go, its synchronizations with their details, begun and cancelled by buttons. */
+/** A share that is received: where its copies go, and its synchronizations, which can be started and cancelled. */
 
 import { Button, makeStyles, Text, tokens } from '@fluentui/react-components'
 import { useEffect, useState } from 'react'

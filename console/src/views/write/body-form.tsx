@@ -1,4 +1,4 @@
-/** Fields and JSON of one body, side by side and in step: either can be changed. */
+/** Fields and JSON of one body, side by side and in step. Both can be edited. */
 
 import { Field, makeStyles, Text, Textarea, tokens } from '@fluentui/react-components'
 import { useState } from 'react'
@@ -25,7 +25,7 @@ const useStyles = makeStyles({
 
 export interface Draft {
   readonly value: unknown
-  /** Of the JSON as it is typed, while it cannot be read. */
+  /** Why the typed JSON cannot be parsed. */
   readonly problem: string | undefined
 }
 

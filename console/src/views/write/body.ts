@@ -1,4 +1,4 @@
-/** What a write of a type takes, as the OpenAPI document of its version says. */
+/** The body that a write of a type takes, from the OpenAPI document of its version. */
 
 import { useQuery } from '@tanstack/react-query'
 import { type ApiFailure, send } from '../../api/client.ts'
@@ -17,7 +17,7 @@ interface Put {
 }
 
 export interface WriteBody {
-  /** Undefined: the type is not written by itself. */
+  /** Undefined if the type cannot be written directly. */
   readonly schema: Schema | undefined
 }
 

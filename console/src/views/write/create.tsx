@@ -1,4 +1,4 @@
-/** Makes a resource of any type in a group, by the fields of its schema. */
+/** Creates a resource of any type in a group, by the fields of its schema. */
 
 import { Button, Field, Input, makeStyles, Select, Text, tokens } from '@fluentui/react-components'
 import { useState } from 'react'
@@ -29,7 +29,7 @@ interface Provider {
   }[]
 }
 
-/** Those that stand in a group, as their provider tells. */
+/** Types that belong in a group, from their providers. */
 function useTypes(subscriptionId: string): readonly string[] {
   const found = useCall(
     'listProviders',
@@ -94,7 +94,7 @@ function OfType({ scope, type }: { readonly scope: string; readonly type: string
   return <Form scope={scope} type={type} version={version} schema={body.data.schema} />
 }
 
-/** An id of the type, of nothing that is. */
+/** An id of the type that belongs to no resource. */
 function placeholder(type: string): string {
   const [namespace, ...words] = type.split('/')
   return [namespace, ...words.flatMap((word) => [word, '-'])].join('/')

@@ -1,4 +1,4 @@
-/** Changes a resource by the fields of its schema, in the version that is shown. What others changed meanwhile is not overwritten. */
+/** Edits a resource by the fields of its schema, in the shown version. Changes of others are not overwritten. */
 
 import { Button, makeStyles, Text, tokens } from '@fluentui/react-components'
 import { useState } from 'react'
@@ -38,7 +38,7 @@ function Form({ id, resource, version, schema }: TabProps & { readonly schema: S
     value: writable(schema, begun),
     problem: undefined,
   }))
-  // What others wrote since it was read, or since it was saved here, is not overwritten.
+  // Changes that others made since the last read or save are not overwritten.
   const [etag, setEtag] = useState((begun as Tagged).etag)
   const write = useWrite(() =>
     send<Tagged>('PUT', id, {
