@@ -1,4 +1,4 @@
-/** The OpenAPI document that the two peers which work from one are given. */
+/** The OpenAPI document for the two peers that work from one. */
 
 import { apiVersion, resourceBody, resourceName, storedGroup } from './payload.ts'
 

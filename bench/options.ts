@@ -3,14 +3,14 @@
 import { parseArgs } from 'node:util'
 
 export interface Options {
-  /** Of measured load, per round, case and server. */
+  /** Seconds of measured load per round, case and server. */
   readonly seconds: number
   readonly rounds: number
-  /** Names of scenarios; empty is all. */
+  /** Names of scenarios. Empty means all. */
   readonly only: readonly string[]
-  /** Part of a contestant's name: the others of a scenario stay out, but for its floor. */
+  /** Part of a contestant's name. Other contestants of a scenario are left out, except its floor. */
   readonly contestants: readonly string[]
-  /** Write no file of results. So it is for a run of a part, which must not stand in the place of a whole. */
+  /** Writes no file of results. Set for a run of a part, which must not replace the results of a whole run. */
   readonly dry: boolean
   readonly help: boolean
 }

@@ -1,6 +1,6 @@
 /**
- * What every server of the comparison stores and answers: a resource group whose tags make it 1.5 KB. Each
- * write carries a fresh stamp, so that no server can answer it by noticing that nothing changed.
+ * What every server of the comparison stores and answers: a resource group whose tags make it 1.5 KB. Each write
+ * carries a new stamp, so that no server can answer it by noticing that nothing changed.
  */
 
 export const apiVersion = '2021-04-01'
@@ -11,7 +11,7 @@ export const stampPlaceholder = '############'
 const noteCount = 6
 const noteLength = 220
 
-/** The members a client sends, as JSON text; about 1.5 KB. */
+/** The body a client sends, as JSON text; about 1.5 KB. */
 export function resourceBody(location: string): string {
   const tags: Record<string, string> = { stamp: stampPlaceholder }
   for (let note = 1; note <= noteCount; note++) {
@@ -29,7 +29,7 @@ export function resourcePath(subscriptionId: string, name: string): string {
   return `/subscriptions/${subscriptionId}/resourceGroups/${name}?api-version=${apiVersion}`
 }
 
-/** The subscription of the servers that have none of their own. */
+/** The subscription id for servers that have none of their own. */
 export const someSubscriptionId = '00000000-0000-4000-8000-000000000001'
 
 interface StoredGroup {
@@ -41,7 +41,7 @@ interface StoredGroup {
   properties: { provisioningState: string }
 }
 
-/** A whole resource as a server keeps it, from what a client sent. */
+/** A whole resource as a server keeps it, made from what a client sent. */
 export function storedGroup(
   name: string,
   sent: { readonly location: string; readonly tags: Record<string, string> },
@@ -56,11 +56,11 @@ export function storedGroup(
   }
 }
 
-/** `count` resources, as every server starts with them. */
+/** The `count` resources that every server starts with. */
 export function storedGroups(count: number): StoredGroup[] {
   const body = resourceBody('local')
   return Array.from({ length: count }, (_, index) => {
-    // The text is our own, made above; each resource gets members of its own.
+    // The text was made above. Each resource gets its own copy.
     const sent = JSON.parse(body) as { location: string; tags: Record<string, string> }
     return storedGroup(resourceName(index), sent)
   })

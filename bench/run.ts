@@ -18,7 +18,7 @@ import { type Options, readOptions, usage } from './options.ts'
 import type { Contestant, Scenario } from './scenario.ts'
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
-/** Inside the tree and not in the system's folder for temporary files, which may be kept in memory. */
+/** Inside the tree: the system's folder for temporary files may be in memory. */
 const dataFolder = here('.data')
 
 async function main(options: Options): Promise<void> {
@@ -64,14 +64,14 @@ function measure(name: string, scenario: Scenario, measuring: Measuring): Promis
   }
 }
 
-/** In the order of their file names. */
+/** Sorted by file name. */
 async function findScenarios(options: Options): Promise<readonly (readonly [string, Scenario])[]> {
   const files = (await readdir(here('scenarios'))).filter((file) => file.endsWith('.ts')).sort()
   const found: (readonly [string, Scenario])[] = []
   for (const file of files) {
     const name = file.slice(0, -'.ts'.length)
     if (options.only.length > 0 && !options.only.includes(name)) continue
-    // A file in that folder exports a scenario under this name; `scenario.ts` says so.
+    // Every file in that folder exports a scenario under this name; see `scenario.ts`.
     const { scenario } = (await import(`./scenarios/${file}`)) as { scenario: Scenario }
     found.push([name, chosen(scenario, options)])
   }

@@ -1,6 +1,6 @@
 /**
- * What a scenario is. Each file of `scenarios/` exports one; `run.ts` finds them there, so that adding a
- * comparison is adding a file.
+ * The types of scenarios. Each file of `scenarios/` exports one, and `run.ts` finds it there. To add a comparison,
+ * add a file.
  */
 
 import type { Decider } from './decisions/fixture.ts'
@@ -9,11 +9,11 @@ import type { Measuring } from './harness/measure-load.ts'
 import type { Figures } from './harness/results.ts'
 import type { Requests } from './load/job.ts'
 
-/** What a contestant is given to start in. */
+/** Where a contestant starts. */
 export interface Place {
-  /** An empty folder on a real disk, its own for the whole scenario. */
+  /** An empty folder on a real disk, for this contestant and scenario alone. */
   readonly folder: string
-  /** Free on 127.0.0.1; the only address it may listen on. */
+  /** A free port on 127.0.0.1, the only address it may listen on. */
   readonly port: number
   readonly origin: string
 }
@@ -21,23 +21,23 @@ export interface Place {
 /** A server in the comparison. */
 export interface Contestant {
   readonly name: string
-  /** What of its conduct bears on the figures: how durable it is, what it checks. Printed below the table. */
+  /** What it does that affects the figures: how durable it is, what it checks. Printed below the table. */
   readonly note: string
-  /** Puts what it needs into its folder, and its data in place. Called once, before the first start. */
+  /** Prepares its folder and data. Called once, before the first start. */
   prepare?(place: Place): Promise<void>
   /** Called before every start of a start-up scenario. */
   reset?(place: Place): Promise<void>
   command(place: Place): Command
   /**
-   * Asks it for something a user would ask for; true when it answered that. Called again and again from the
-   * moment it was spawned, so it throws or returns false while nothing listens yet.
+   * Sends a request that a user would send. True when it was answered as expected. Called again and again from the
+   * moment the process was spawned, so it throws or returns false while nothing listens yet.
    */
   ask(place: Place): Promise<boolean>
-  /** Its requests by the name of the case; called once it answers. A case that it lacks is left out. */
+  /** Its requests by the name of the case, called once it answers. A case that it does not support is left out. */
   requests?(place: Place): Promise<Readonly<Record<string, Requests>>>
 }
 
-/** Servers that run side by side while each in turn is put under load, case by case. */
+/** Servers that run side by side. Each in turn is put under load, case by case. */
 export interface LoadScenario {
   readonly kind: 'load'
   readonly title: string
@@ -49,7 +49,7 @@ export interface LoadScenario {
   readonly floor: string
 }
 
-/** Servers that are started one after the other, to see how long until the first answer and how large. */
+/** Servers that are started one after the other, to measure the time to the first answer and the memory. */
 export interface StartScenario {
   readonly kind: 'start'
   readonly title: string
@@ -64,11 +64,11 @@ export interface DecideScenario {
   readonly about: string
   /** Numbers of assignments. */
   readonly sizes: readonly number[]
-  /** The first one's answers are what the others' are held against. */
+  /** The answers of the others are compared with those of the first. */
   readonly deciders: readonly Decider[]
 }
 
-/** Figures that no common harness takes: the scenario measures by itself, within the run's rounds. */
+/** Figures that need a harness of their own: the scenario measures by itself, within the rounds of the run. */
 export interface FigureScenario {
   readonly kind: 'figures'
   readonly title: string

@@ -1,4 +1,7 @@
-/** How many rows a second a started server takes in as a file: pieces by HTTP, one after the other, each on the disk. */
+/**
+ * How many rows a second a started server imports from a file: parts by HTTP, one after the other, each flushed to
+ * disk.
+ */
 
 import { createHash } from 'node:crypto'
 import { Agent } from 'node:http'
@@ -8,7 +11,7 @@ import { type PlainRow, plainRow } from './seed.ts'
 
 type Format = 'csv' | 'ndjson'
 
-/** As the CLI cuts them: `src/cli/commands/billing/import/pieces.ts`. */
+/** As the CLI cuts them, see `src/cli/commands/billing/import/pieces.ts`. */
 const pieceCharacters: Readonly<Record<Format, number>> = {
   csv: 512 * 1024,
   ndjson: 1024 * 1024,
@@ -36,7 +39,7 @@ function transactionOf(row: PlainRow, invoice: string): Readonly<Record<string, 
   }
 }
 
-/** The bodies of the requests, made beforehand. */
+/** The bodies of the requests, made in advance. */
 function* piecesOf(format: Format, rows: number, invoice: string): Generator<string> {
   const header = Object.keys(transactionOf(plainRow(0), invoice)).join(',')
   const hash = createHash('sha256')

@@ -1,4 +1,4 @@
-/** The same questions put to json-server: one file of the same rows, kept in memory, looked through at every request. */
+/** The same queries for json-server: one file with the same rows, kept in memory and scanned for every request. */
 
 import { createWriteStream } from 'node:fs'
 import { Agent } from 'node:http'
@@ -20,7 +20,7 @@ const patienceMilliseconds = 180_000
 const newest = '_sort=date&_order=desc'
 const text = (value: string): string => encodeURIComponent(value)
 
-/** By the same names as ours. A search is for one text, where ours is for words; every answer has a count. */
+/** By the same names as ours. It searches for one text where ours searches for words. Every answer has a count. */
 export const queries: Readonly<Record<string, string>> = {
   'first page': `${newest}&_limit=50`,
   'first page and count': `${newest}&_page=1&_limit=50`,
@@ -36,7 +36,7 @@ export const queries: Readonly<Record<string, string>> = {
 
 export interface JsonServer extends AsyncDisposable {
   ask(query: string): Promise<void>
-  /** As its links name it: by number. */
+  /** By page number, as its links do. */
   askPage(number: number): Promise<void>
 }
 
@@ -71,7 +71,7 @@ export async function startJsonServer(
       await get('_limit=1')
       break
     } catch (error) {
-      // It is still reading its file, and at the end of patience the reason is worth knowing.
+      // It is still reading its file. When the time is up, the reason is worth knowing.
       if (performance.now() > latest) throw error
       await new Promise((resolve) => setTimeout(resolve, 100))
     }

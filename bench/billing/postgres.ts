@@ -1,4 +1,4 @@
-/** The same questions put to PostgreSQL directly: one flat table of the same rows, an index for each order asked. */
+/** The same queries for PostgreSQL directly: one flat table with the same rows, and an index for each order. */
 
 import pg from 'pg'
 import { findPostgres, startPostgres } from '../../src/stores/testing/postgres-server.ts'
@@ -43,13 +43,13 @@ export const statements: Readonly<Record<string, readonly string[]>> = {
 
 export interface Peer extends AsyncDisposable {
   ask(texts: readonly string[]): Promise<void>
-  /** By offset, as most clients of a database page. */
+  /** By offset, as most clients of a database do. */
   askPage(number: number): Promise<void>
-  /** By the key of the last row, as ours: the milliseconds of each of so many pages, from the first on. */
+  /** By the key of the last row, as ours. Returns the milliseconds of each of the first `count` pages. */
   followPages(count: number): Promise<readonly number[]>
 }
 
-/** Undefined where this machine has no PostgreSQL. */
+/** Undefined if this machine has no PostgreSQL. */
 export async function startPeer(rows: number): Promise<Peer | undefined> {
   if (findPostgres() === undefined) return undefined
   const server = await startPostgres()

@@ -1,4 +1,4 @@
-/** Transactions for the benchmark of billing: recorded through the ledger itself into a stopped installation. */
+/** Transactions for the benchmark of billing, recorded through the ledger itself in a stopped installation. */
 
 import { hash } from 'node:crypto'
 import { defaultLimits } from '../../src/kernel/limits.ts'
@@ -12,13 +12,13 @@ import { openSqlite } from '../../src/stores/sqlite/open.ts'
 export const invoice = 'G123456789'
 const rowsAtOnce = 5000
 
-/** Without order: the dearer kind of name to an index. */
+/** In random order, which is the more expensive case for an index. */
 function nameAt(at: number): string {
   const hex = hash('sha256', `bench ${at}`)
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-/** One row as a database or a file has it; money in major units. */
+/** One row as a database or a file has it, with money in major units. */
 export interface PlainRow {
   readonly id: number
   readonly date: number
@@ -91,7 +91,7 @@ function entryAt(at: number): NewEntry {
   }
 }
 
-/** Answers rows recorded in a second. */
+/** Returns the number of rows recorded per second. */
 export async function seedLedger(
   database: string,
   account: string,

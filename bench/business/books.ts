@@ -1,4 +1,4 @@
-/** The contestants of the business scenario: started, given what a document needs, and asked in their own words. */
+/** The contestants of the business scenario: started, prepared for documents, and called through their own API. */
 
 import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -21,13 +21,13 @@ export type Json = Readonly<Record<string, unknown>>
 export interface Books extends AsyncDisposable {
   readonly name: string
   readonly note: string
-  /** Amounts come of quantity and price; where not, there is nothing to check. */
+  /** Whether it calculates amounts from quantity and price. If not, there is nothing to check. */
   readonly calculates: boolean
-  /** Where documents are made, below the origin. */
+  /** The path under which documents are created. */
   readonly documents: string
-  /** The body of a document with so many lines of 3 pieces at 54.90 and 5 % tax. */
+  /** The body of a document with this many lines of 3 pieces at 54.90 and 5 % tax. */
   document(lines: number): object
-  /** A document with so many lines. */
+  /** Creates a document with this many lines. */
   open(lines: number): Promise<OpenDocument>
   call(method: string, path: string, body: object | undefined, expects: number): Promise<Json>
   cpuMicroseconds(): number
@@ -35,7 +35,7 @@ export interface Books extends AsyncDisposable {
 
 export interface OpenDocument {
   readonly path: string
-  /** Where lines are added, and the body of one. */
+  /** The path under which lines are added. */
   readonly lines: string
   readonly line: object
   /** The address of a line that was added. */
@@ -44,7 +44,7 @@ export interface OpenDocument {
 
 type Call = Books['call']
 
-/** One connection, kept, as any client has it. */
+/** One connection that stays open, as with any client. */
 function caller(origin: string, headers: Readonly<Record<string, string>>): Call {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   return async (method, path, body, expects) => {
@@ -65,14 +65,14 @@ function caller(origin: string, headers: Readonly<Record<string, string>>): Call
 
 const cpuOf = (child: Child) => (): number => child.figures()?.cpuMicroseconds ?? 0
 
-/** Lines that come with their document. */
+/** The most lines that are created together with their document. */
 const nestedMax = 1_000
 
 const manyOf = (count: number, line: object): object[] => Array.from({ length: count }, () => line)
 
 interface OnStore {
   readonly name: string
-  /** A `postgres://` address; undefined is SQLite in the home. */
+  /** A `postgres://` address; undefined for SQLite in the home. */
   readonly store: string | undefined
 }
 
@@ -185,7 +185,7 @@ export async function openCap(place: Place, forServer: ForServer): Promise<Books
   }
 }
 
-/** The Fiori elements mock server: the same entities in memory, documents of these many lines there beforehand. */
+/** The Fiori elements mock server: the same entities in memory, with documents of these sizes from the start. */
 export async function openMockServer(
   place: Place,
   forServer: ForServer,

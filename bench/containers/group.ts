@@ -1,7 +1,7 @@
-/** The group of the comparison: two containers in one network, with limits, that run until they are told to end. */
+/** The group of the comparison: two containers in one network, with limits, that run until they are stopped. */
 
 export const containerNames = ['web', 'sidecar'] as const
-/** Asleep, but quick to leave: the first process of a container gets no signal that it does not ask for. */
+/** Sleeps, but stops at once: the first process of a container gets no signal that it does not handle. */
 export const command = ['sh', '-c', "trap 'exit 0' TERM; sleep 100000 & wait"] as const
 export const cpu = 0.5
 export const memoryMegabytes = 512

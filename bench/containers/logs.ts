@@ -1,4 +1,7 @@
-/** A log near the limit of 4 MB, read again and again: what the server grows by while it passes it on. */
+/**
+ * A log near the limit of 4 MB, read again and again: how much the memory of the server grows while it streams the
+ * log.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { testImage } from '../../src/engines/containers/testing/podman.ts'
@@ -8,7 +11,7 @@ import type { FigureRow } from '../harness/results.ts'
 import { containerNames, groupBody } from './group.ts'
 import type { StartedArmature } from './started-armature.ts'
 
-/** With what the engine adds to each line, just below the size at which it begins anew. */
+/** With what the engine adds to each line, just below the size at which it starts a new file. */
 const lines = 3_600
 const line = `${'measured, not guessed; '.repeat(44)}`.padEnd(1_023, '.')
 const logBytes = lines * (line.length + 1)
@@ -72,7 +75,7 @@ export async function measureLogs(
   ]
 }
 
-/** The most memory that was seen while `work` went on. */
+/** The highest memory that was seen during `work`. */
 async function highest(armature: StartedArmature, work: Promise<void>): Promise<number> {
   let most = 0
   let going = true

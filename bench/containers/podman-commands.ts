@@ -1,13 +1,13 @@
 /**
- * The same group by the `podman` command line, one command after the other: the container that holds the
- * network, then those that join it. Says where the two ways would make different containers.
+ * The same group by the `podman` command line, one command after the other: the container that holds the network,
+ * then those that join it. Checks that both ways make the same containers.
  */
 
 import type { ThrowawayPodman } from '../../src/engines/containers/testing/podman.ts'
 import { command, containerNames, cpu, memoryMegabytes } from './group.ts'
 
 const prefix = 'by-hand-'
-/** What Armature holds a group's network with; it is there once Armature has made a group. */
+/** The image of Armature's sandbox container. It exists once Armature has created a group. */
 const pauseImage = 'localhost/armature/pause:1'
 const compared =
   '{{.HostConfig.NanoCpus}} {{.HostConfig.Memory}} {{.HostConfig.PidsLimit}} ' +
@@ -42,7 +42,7 @@ export class PodmanCommands {
     }
   }
 
-  /** The joiners first: what they joined cannot go before them. */
+  /** Containers that join a network are removed first: the one that holds it cannot be removed before them. */
   async remove(groups: readonly string[]): Promise<void> {
     const joined = groups.flatMap((group) => containerNames.map((name) => `${group}-${name}`))
     for (const names of [joined, groups]) {
@@ -51,7 +51,9 @@ export class PodmanCommands {
     }
   }
 
-  /** Throws unless both ways have made the same: one sandbox and two joiners each, with the same settings. */
+  /**
+   * Throws unless both ways have made the same: one sandbox and two joined containers each, with the same settings.
+   */
   async assertSame(): Promise<void> {
     const names = (await this.#podman.podman('ps', '-a', '--format', '{{.Names}}')).split('\n')
     const sides = [true, false].map((byHand) =>
@@ -62,7 +64,7 @@ export class PodmanCommands {
     throw new Error(`not the same containers.\nBy hand:\n${byHand}\nArmature:\n${byArmature}`)
   }
 
-  /** Throws while a container of either way is left: it would take from the next one's time. */
+  /** Throws while a container of either way is left: it would slow down the next measurement. */
   async assertNothing(): Promise<void> {
     const left = (await this.#podman.podman('ps', '-a', '--format', '{{.Names}}')).trim()
     if (left !== '') throw new Error(`containers are left over: ${left}`)

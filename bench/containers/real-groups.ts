@@ -1,4 +1,6 @@
-/** PUT to Running of one group and of ten, beside the command line; then a long log, read again and again. */
+/**
+ * From PUT to Running for one group and for ten, beside the command line; then a long log, read again and again.
+ */
 
 import { startPodman, testImage } from '../../src/engines/containers/testing/podman.ts'
 import { figureRow } from '../harness/measure-figures.ts'
@@ -11,13 +13,13 @@ import { PodmanCommands } from './podman-commands.ts'
 import { StartedArmature } from './started-armature.ts'
 
 const many = 10
-/** A single group is quick to make, and its time is the one that varies most. */
+/** A single group is created quickly, and its time varies most. */
 const onesPerRound = 3
 const lookMilliseconds = 10
 
 type Way = (groups: readonly string[]) => Promise<void>
 
-/** The reason, as text, where no container can start. */
+/** The reason, as text, if no container can start. */
 export async function measureRealGroups(
   name: string,
   measuring: Measuring,
@@ -29,7 +31,7 @@ export async function measureRealGroups(
   stack.use(podman)
   if (podman.target.kind !== 'socket') throw new Error('the throwaway Podman has a socket')
   const place = await makePlace(measuring.dataFolder, `${name}-podman`)
-  // Both ways may use every processor: Podman does the most of the work, wherever it is asked from.
+  // Both ways may use every processor: Podman does most of the work in both.
   const armature = stack.use(
     await StartedArmature.start(place, (command) => command, {
       ARMATURE_CONTAINERS: 'docker',
@@ -39,7 +41,7 @@ export async function measureRealGroups(
   const commands = new PodmanCommands(podman, testImage)
   const byArmature: Way = async (groups) => {
     await Promise.all(groups.map((group) => armature.put(group, groupBody(testImage))))
-    // One look at a time, so that looking costs ten groups no more than one.
+    // One GET at a time, so that polling costs no more for ten groups than for one.
     for (const group of groups) await armature.running(group, lookMilliseconds)
   }
   const byHand: Way = async (groups) => {
@@ -51,7 +53,7 @@ export async function measureRealGroups(
     return performance.now() - startedAt
   }
 
-  // The first of each is made and not counted; Armature's brings the image of the sandbox.
+  // The first group of each is not counted; Armature's creates the image of the sandbox.
   await byArmature(['first'])
   await byHand(['first'])
   await commands.assertSame()
@@ -75,7 +77,7 @@ export async function measureRealGroups(
         `${name}: round ${round}, ${count}, ${key}: ${Math.round(milliseconds)} ms`,
       )
     }
-    // Whoever comes second finds a machine that has just worked.
+    // Whoever comes second runs on a machine that has just worked, so the order alternates.
     ways.reverse()
   }
   for (let round = 1; round <= measuring.rounds; round++) {

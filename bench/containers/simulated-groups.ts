@@ -1,4 +1,4 @@
-/** A thousand simulated groups: how fast they settle, and what the server does when nothing changes then. */
+/** A thousand simulated groups: how fast they settle, and what the server does afterwards while nothing changes. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { figureRow } from '../harness/measure-figures.ts'
@@ -31,7 +31,7 @@ export async function measureSimulatedGroups(
   await settled(armature)
   const done = performance.now() - startedAt
   const cpuAfter = armature.child.figures()?.cpuMicroseconds
-  // Settled means that they run, and the list does not show it: some of them are asked.
+  // Settled means that they run. The list does not show it, so some of them are read.
   for (let index = 0; index < groups; index += 100) await armature.running(nameOf(index), 50)
   measuring.progress(`${name}: ${groups} groups settled in ${Math.round(done)} ms; idle with them`)
   const idleFull = await idle(armature)
@@ -93,10 +93,10 @@ async function settled(armature: StartedArmature): Promise<void> {
   }
 }
 
-/** Of one core, in percent; empty where processes cannot be looked at. */
+/** Of one core, in percent; empty if processes cannot be observed. */
 async function idle({ child }: StartedArmature): Promise<readonly number[]> {
   await child.settle()
-  // What follows a load late, a collection or a checkpoint, is the load's.
+  // Late effects of the load, such as a garbage collection or a checkpoint, are not idle time.
   await sleep(2_000)
   const before = child.figures()?.cpuMicroseconds
   const startedAt = performance.now()

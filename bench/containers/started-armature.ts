@@ -1,4 +1,4 @@
-/** A started Armature as a client of container groups sees it: PUT, wait, DELETE, and nothing of its insides. */
+/** A started Armature as a client of container groups sees it: PUT, wait, DELETE. Nothing of its internals. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Access, commandOf, waitForAccess } from '../contestants/armature.ts'
@@ -8,7 +8,7 @@ import type { Place } from '../scenario.ts'
 const apiVersion = '2025-09-01'
 const waitSecondsMax = 120
 
-/** As far as it is read here. */
+/** The part of a group that is read here. */
 interface ShownGroup {
   readonly name: string
   readonly properties: {
@@ -28,7 +28,7 @@ export class StartedArmature implements AsyncDisposable {
     this.#access = access
   }
 
-  /** `on` is where it runs; `environment` is what it is told about containers. */
+  /** `on` is where the server runs; `environment` holds its settings for containers. */
   static async start(
     place: Place,
     on: (command: readonly string[]) => readonly string[],
@@ -58,7 +58,7 @@ export class StartedArmature implements AsyncDisposable {
     if (answer.status !== 201) throw new Error(`${name} was not created: ${answer.status} ${text}`)
   }
 
-  /** Looks again and again until the group runs. */
+  /** Polls until the group runs. */
   async running(name: string, lookMilliseconds: number): Promise<void> {
     await this.#look(name, lookMilliseconds, async (answer) => {
       // The server's own answer to a GET of a group.
@@ -72,7 +72,7 @@ export class StartedArmature implements AsyncDisposable {
     })
   }
 
-  /** Asks for it to be deleted, and waits until it is gone. */
+  /** Deletes the groups, and waits until they are gone. */
   async delete(names: readonly string[]): Promise<void> {
     for (const name of names) await (await this.#send('DELETE', this.#path(name))).arrayBuffer()
     for (const name of names) {
@@ -83,7 +83,7 @@ export class StartedArmature implements AsyncDisposable {
     }
   }
 
-  /** How many groups there are, by their state. */
+  /** The number of groups by state. */
   async states(): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>()
     let url: string | undefined = `${this.#origin}${this.#path()}`
@@ -101,7 +101,7 @@ export class StartedArmature implements AsyncDisposable {
     return counts
   }
 
-  /** Reads all of a container's log, keeps none of it, and says how long it was. */
+  /** Reads the whole log of a container, keeps none of it, and returns its length. */
   async readLog(group: string, container: string): Promise<number> {
     const answer = await this.#send('GET', this.#path(group, `/containers/${container}/logs`))
     if (answer.status !== 200) throw new Error(`no log: ${answer.status} ${await answer.text()}`)

@@ -1,6 +1,6 @@
 /**
- * Armature itself, started as a user starts it, on SQLite, with a token and the checks of every request. Its
- * data is put in place through the store's own port, as an installation would have it after as many writes.
+ * Armature itself, started as a user starts it, on SQLite, with a token and the checks of every request. Its data
+ * is written through the store's own port, as if clients had made as many writes.
  */
 
 import { readFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ const durable =
 export const firstPageCase = 'first page of 100'
 export const anyPageCase = 'page of 100 anywhere'
 const pageSize = 100
-/** Pages to begin at somewhere in the list, spread evenly over it. */
+/** Pages to start at, spread evenly over the list. */
 const startsWanted = 1_000
 
 /** What a client of a started home needs. */
@@ -51,7 +51,7 @@ export function homeOf(folder: string): string {
   return join(folder, 'home')
 }
 
-/** Throws while the server has not come so far yet. */
+/** Throws while the server is not ready. */
 async function access({ folder, origin }: Place): Promise<Access> {
   const running = readTexts(join(homeOf(folder), 'running.json'))
   const owner = readTexts(join(homeOf(folder), 'owner.json'))
@@ -79,7 +79,7 @@ function readTexts(path: string): Readonly<Record<string, string>> {
   return JSON.parse(readFileSync(path, 'utf8'))
 }
 
-/** Makes the home by a first start, and one group by a request, then fills it up to `count` groups. */
+/** Creates the home by a first start and one group by a request, then fills it up to `count` groups. */
 export async function makeHome(place: Place, count: number, store?: string): Promise<Access> {
   const command = commandOf(place)
   const environment = { ...command.environment, ...(store && { ARMATURE_STORE: store }) }
@@ -103,7 +103,7 @@ export async function makeHome(place: Place, count: number, store?: string): Pro
   return opened
 }
 
-/** Waits until the server gives out a token; throws when it ends or takes too long. */
+/** Waits until the server issues a token. Throws if it ends or takes too long. */
 export async function waitForAccess(place: Place, child: Child): Promise<Access> {
   const latest = performance.now() + patienceMilliseconds
   for (;;) {
@@ -111,7 +111,7 @@ export async function waitForAccess(place: Place, child: Child): Promise<Access>
     try {
       return await access(place)
     } catch (error) {
-      // It is not there yet, and at the end of patience the reason is worth knowing.
+      // It is not there yet. When the time is up, the reason is worth knowing.
       if (performance.now() > latest) throw error
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
@@ -123,13 +123,13 @@ async function answersGroup(place: Place, { subscriptionId, headers }: Access): 
   return (await ask(`${place.origin}${path}`, { headers })).status === 200
 }
 
-/** The token outlives restarts, as a client's does. */
+/** The token is kept across restarts, as a client's is. */
 function needed(opened: Access | undefined): Access {
   if (opened === undefined) throw new Error('the home was not prepared')
   return opened
 }
 
-/** By id, and the first page, among `count`. */
+/** GET by id and the first page, among `count` resources. */
 export function requestsOf(
   opened: Access | undefined,
   count: number,
@@ -147,7 +147,7 @@ export function requestsOf(
   }
 }
 
-/** What is there already, and answers a client that has its token. */
+/** A server whose home exists, and a client that has its token. */
 export function armatureAt(access: Access): Pick<Contestant, 'name' | 'note' | 'ask'> {
   return { name: 'Armature', note: durable, ask: (place) => answersGroup(place, access) }
 }
@@ -170,7 +170,7 @@ export function armature(count: number): Contestant {
   }
 }
 
-/** A first start: everything is made, then a token is asked for, then something is read with it. */
+/** A first start: the home is created, a token is requested, and a resource is read with it. */
 export function coldArmature(): Contestant {
   return {
     ...installed(),
@@ -185,7 +185,7 @@ export function coldArmature(): Contestant {
   }
 }
 
-/** A later start, asked by a client that still has its token. */
+/** A later start, called by a client that still has its token. */
 export function warmArmature(): Contestant {
   const whole = armature(1)
   const { prepare, command } = installed()
@@ -201,7 +201,7 @@ export function warmArmature(): Contestant {
   }
 }
 
-/** The published package, installed: what a start of a user's reads. */
+/** The published package, installed: what a user's start reads. */
 function installed(): Required<Pick<Contestant, 'prepare' | 'command'>> {
   let program: string | undefined
   return {
@@ -239,7 +239,7 @@ export function armatureList(name: string, count: number): Contestant {
   }
 }
 
-/** The continuation tokens of a walk through the whole list, `size` at a time. */
+/** The continuation tokens of a walk through the whole list, `size` resources at a time. */
 async function walk(
   place: Place,
   headers: Access['headers'],

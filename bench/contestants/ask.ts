@@ -1,4 +1,4 @@
-/** One request, if not told otherwise over a fresh connection, as a first user of a server just started makes it. */
+/** One request, by default over a new connection, as the first user of a started server sends it. */
 
 import { type Agent, request } from 'node:http'
 
@@ -11,7 +11,7 @@ interface Question {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** Keeps connections; without it each request has its own. */
+  /** Keeps connections open. Without it, each request opens its own. */
   readonly agent?: Agent
 }
 

@@ -1,6 +1,6 @@
 /**
- * Copies one resource of a stopped installation until there are enough, through the store's own port. The
- * copies differ in name and tag only, so a server finds them as if clients had written them.
+ * Copies one resource of a stopped installation until there are enough, through the store's own port. The copies
+ * differ only in name and tag, so the server finds them as if clients had written them.
  */
 
 import { defaultLimits } from '../../src/kernel/limits.ts'
@@ -13,14 +13,14 @@ import type { Store } from '../../src/stores/store.ts'
 interface Filling {
   /** A file of SQLite, or the address of a PostgreSQL database. */
   readonly database: string
-  /** Of the resource to copy; its last part is `nameOf(0)`. */
+  /** The key of the resource to copy; its last part is `nameOf(0)`. */
   readonly key: string
   nameOf(index: number): string
-  /** How many there are in the end, the first included. */
+  /** How many resources there are in the end, the first included. */
   readonly count: number
 }
 
-/** In one transaction; more would hold all of it in memory. */
+/** Rows per transaction. More would keep all of them in memory. */
 const rowsAtOnce = 5_000
 
 export async function fillHome({ database, key, nameOf, count }: Filling): Promise<void> {

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Its launcher. */
+/** Returns the path of its launcher. */
 export function installPackage(folder: string): string {
   mkdirSync(folder, { recursive: true })
   const words = ['pack', '--json', '--pack-destination', folder]

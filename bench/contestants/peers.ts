@@ -21,7 +21,7 @@ const node = [process.execPath, '--disable-warning=ExperimentalWarning']
 export const getCase = 'GET by id'
 export const putCase = 'PUT whole'
 
-/** The requests of both cases, to servers that ask for no token. */
+/** The requests of both cases, for servers that need no token. */
 function plainRequests(
   count: number,
   pathOf: (name: string) => string,
@@ -40,7 +40,7 @@ async function answers(url: string): Promise<boolean> {
   return (await ask(url)).status === 200
 }
 
-/** `count` resources stand in the Map from the start; with none, it is asked for nothing it could have. */
+/** `count` resources are in the Map from the start. With none, it gets no request for an existing one. */
 export function floor(count: number): Contestant {
   return {
     name: 'node:http and a Map',

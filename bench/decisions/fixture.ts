@@ -1,11 +1,14 @@
-/** Assignments and questions for the comparison of decisions: made from a number alone, the same for everybody. */
+/**
+ * Assignments and questions for the comparison of decisions. They are made from a number alone, so they are the
+ * same for everybody.
+ */
 
 export interface Assignment {
   readonly id: string
   readonly principalId: string
   readonly role: string
   readonly scope: string
-  /** Counts only where the resource is tagged so. */
+  /** Applies only to resources with this tag. */
   readonly env: string | undefined
 }
 
@@ -18,14 +21,14 @@ export interface Question {
   readonly userId: string
   readonly action: string
   readonly scope: string
-  /** The tag `env` of the resource asked about. */
+  /** The tag `env` of the resource in question. */
   readonly env: string
 }
 
 export interface DecisionFixture {
   readonly assignments: readonly Assignment[]
   readonly roles: Readonly<Record<string, Role>>
-  /** Every group of a user, nested ones included. */
+  /** Every group of a user, including nested ones. */
   readonly groupsOf: (userId: string) => readonly string[]
   readonly users: readonly string[]
   readonly actions: readonly string[]
@@ -36,9 +39,9 @@ export interface DecisionFixture {
 export interface Decider {
   readonly name: string
   readonly note: string
-  /** Of all questions, the first so many: the slow ones would take hours for all. */
+  /** Of all questions only the first ones: slow deciders would take hours for all. */
   readonly asks: (assignments: number) => number
-  /** Takes the assignments in; what comes back answers. */
+  /** Loads the assignments. The returned function answers questions. */
   open(fixture: DecisionFixture): Promise<(question: Question) => boolean | Promise<boolean>>
 }
 
@@ -65,7 +68,7 @@ const roles: Readonly<Record<string, Role>> = Object.fromEntries(
   ].map((role, at) => [guid(0xa00 + at), role]),
 )
 
-/** A linear congruential generator: enough to scatter, and the same everywhere. */
+/** A linear congruential generator: scattered enough, and the same everywhere. */
 function scatter(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -90,7 +93,7 @@ export function makeWorld(size: number, questions: number): DecisionFixture {
   const perSubscription = scopes.length / subscriptions
   const pick = <T>(list: readonly T[]): T => list[random(list.length)] as T
   const homes = new Map(groups.map((group) => [group, random(subscriptions)]))
-  /** Mostly where a group is at home: an installation grows by more teams, not by everybody everywhere. */
+  /** Mostly in the group's own scope: an installation grows by more teams, not by everybody everywhere. */
   const scopeFor = (group: string): string => {
     if (random(10) === 0) return pick(scopes)
     const home = homes.get(group) ?? 0
@@ -126,7 +129,7 @@ export function makeWorld(size: number, questions: number): DecisionFixture {
   }
 }
 
-/** Does a role list an action? For contestants that have no such thing as patterns of their own. */
+/** Whether a role lists an action. For contestants without patterns of their own. */
 export function allows({ actions: yes, notActions: no }: Role, action: string): boolean {
   const matches = (pattern: string): boolean => {
     const source = pattern

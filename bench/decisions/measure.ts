@@ -1,6 +1,6 @@
 /**
- * Runs every decider over every size, one after the other in this process, and holds their answers against
- * each other: a table of figures for different answers would compare nothing.
+ * Runs every decider over every size, one after the other in this process, and compares their answers: figures for
+ * different answers cannot be compared.
  */
 
 import { setFlagsFromString } from 'node:v8'
@@ -85,7 +85,7 @@ async function measureOne(
   }
 }
 
-/** The collector, asked for at run time so that the command needs no flag. */
+/** The garbage collector, requested at run time so that the command needs no flag. */
 const collectGarbage: () => void = (() => {
   setFlagsFromString('--expose-gc')
   // A new context has the function that the flag exposes.

@@ -1,4 +1,4 @@
-/** Ours: the authorizer that the server asks, over rows in memory; each question is a new one to it. */
+/** Ours: the authorizer of the server, over rows in memory. Every question is new to it. */
 
 import { parseResourceId, type ResourceId } from '../../src/kernel/resource-id.ts'
 import { contractWords } from '../../src/kernel/vendor.ts'
@@ -21,11 +21,11 @@ export const ours: Decider = {
       reader: readerOf(fixture),
       rememberedMax: Math.max(20_000, fixture.users.length),
     })
-    // Memberships are known to a server that has been up for a while; decisions are not.
+    // A server that has been running for a while knows memberships, but not decisions.
     for (const id of fixture.users) {
       await authorizer.allows({ principal: principalOf(id), action: 'a/b/read', scope: idOf('/') })
     }
-    // The plane has parsed the path before it asks.
+    // The plane has parsed the path before it authorizes.
     const ids = new Map(fixture.questions.map(({ scope }) => [scope, idOf(scope)]))
     return ({ userId, action, scope, env }) => {
       const verdict = authorizer.allows({
@@ -68,7 +68,7 @@ function rowOf({ id, scope, principalId, role, env }: Assignment): Resource {
   } as unknown as Resource
 }
 
-/** Pages of rows, made as they are asked for, so that only what the authorizer keeps is in memory. */
+/** Pages of rows, made on demand, so that memory holds only what the authorizer keeps. */
 function readerOf(fixture: DecisionFixture): AuthorizerDependencies['reader'] {
   const ids = new Map<string, number>()
   return {

@@ -1,4 +1,4 @@
-/** What decisions are compared to: a loop over all assignments, casbin, and Cedar. */
+/** The peers of decisions: a loop over all assignments, casbin, and Cedar. */
 
 import {
   type EntityJson,
@@ -8,7 +8,7 @@ import {
 import { newEnforcer, newModelFromString } from 'casbin'
 import { allows, type Decider, type Question, within } from './fixture.ts'
 
-/** The slow ones look at every assignment for every question. */
+/** Slow deciders look at every assignment for every question. */
 const fewer = (most: number) => (size: number) => Math.max(10, Math.round((most * 1000) / size))
 
 export const naive: Decider = {

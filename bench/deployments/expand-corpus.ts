@@ -1,6 +1,6 @@
 /**
- * Reads and expands the published templates of a folder, `expand-corpus.ts {folder} {rounds}`, and prints what it took. A
- * process of its own, so that its memory is that of this work alone. The first round warms up and is not counted.
+ * Reads and expands the published templates of a folder, `expand-corpus.ts {folder} {rounds}`, and prints the cost.
+ * A process of its own, so that its memory is that of this work alone. The first round warms up and is not counted.
  */
 
 import { environmentOf } from '../../src/template/environment.ts'

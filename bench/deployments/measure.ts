@@ -1,4 +1,4 @@
-/** Takes the figures of deployments: expansion in this process, and 800 operations on a started server. */
+/** Measures deployments: expansion in this process, and 800 operations on a started server. */
 
 import { execFile } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -97,7 +97,7 @@ interface CorpusFigures {
   readonly memory: number
 }
 
-/** In a process of its own, for its memory. */
+/** In a process of its own, to measure its memory. */
 export async function measureCorpus(
   name: string,
   folder: string,
@@ -136,7 +136,7 @@ export async function measureDeployments(
     'whatIf of new': [],
     'whatIf of the same': [],
   }
-  // The first round warms both ways, and is not counted: a server runs for longer than one deployment.
+  // The first round warms up both ways and is not counted: a server runs for longer than one deployment.
   for (let round = 0; round <= measuring.rounds; round++) {
     measuring.progress(`${name}: ${operationsCount} operations, round ${round}`)
     const alone = `alone-${round}`
@@ -148,7 +148,7 @@ export async function measureDeployments(
       validate: await server.timed('POST', together, '/validate', body),
       'whatIf of new': await server.timed('POST', together, '/whatIf', body),
     }
-    // In turns, so that neither always comes when the other has warmed the server.
+    // In turns, so that neither way always profits from the other's warm-up.
     for (const way of round % 2 === 0 ? ways : [...ways].reverse()) {
       const from = performance.now()
       if (way === 'alone') await server.putOneByOne(alone)
@@ -212,7 +212,7 @@ class Server {
     }
   }
 
-  /** Until it is shown as ended. */
+  /** Waits until it has ended. */
   async deploy(name: string, body: object): Promise<void> {
     await this.#put(this.#deployment(name), '2025-03-01', body)
     const latest = performance.now() + patienceMilliseconds
@@ -226,7 +226,7 @@ class Server {
     }
   }
 
-  /** Seconds of one action of a deployment. */
+  /** The seconds of one action of a deployment. */
   async timed(method: string, name: string, action: string, body: object): Promise<number> {
     const from = performance.now()
     const path = `${this.#deployment(name)}${action}`
@@ -249,7 +249,7 @@ class Server {
       throw new Error(`${path}: ${status} ${text.slice(0, 1000)}`)
   }
 
-  /** Over connections that stay open, as a client has them. */
+  /** Over connections that stay open, as with any client. */
   async #send(
     method: string,
     path: string,

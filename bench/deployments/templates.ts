@@ -17,7 +17,7 @@ export function operationBody(index: number, description: string): object {
   }
 }
 
-/** The same operations as the single requests make, all by one loop. */
+/** The same operations as by single requests, all in one loop. */
 export function operationsTemplate(api: string, description: string): object {
   return {
     $schema: 'https://schema.example/2019-04-01/deploymentTemplate.json#',
@@ -41,7 +41,7 @@ export function operationsTemplate(api: string, description: string): object {
   }
 }
 
-/** As templates mostly are: a parameter, variables, a loop of three, an output. */
+/** A typical template: a parameter, variables, a loop of three, an output. */
 export function smallTemplate(): string {
   const type = 'Vendor.ApiManagement/service/apis'
   return JSON.stringify(
@@ -82,7 +82,7 @@ export function smallTemplate(): string {
 const fillerCharacters = 4_000
 const expressionsEach = 20
 
-/** 800 resources with 20 expressions each, of nearly the size that is allowed. */
+/** 800 resources with 20 expressions each, near the size limit. */
 export function largeTemplate(): { readonly text: string; readonly expressions: number } {
   const resources = Array.from({ length: operationsCount }, (_, index) => ({
     type: 'Vendor.ApiManagement/service/apis/operations',

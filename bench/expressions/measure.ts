@@ -1,4 +1,4 @@
-/** Takes the figures of expressions: typical ones, read and evaluated in this process, each kind by itself. */
+/** Measures expressions: typical ones, parsed and evaluated in this process, each kind by itself. */
 
 import { evaluate } from '../../src/template/evaluate.ts'
 import { type Expression, parseExpression } from '../../src/template/expression.ts'
@@ -47,7 +47,7 @@ export function measureExpressions(name: string, measuring: Measuring): readonly
     measuring.progress(`${name}: ${kind}`)
     const read = texts.map((text) => parseExpression(text))
     const rounds = Array.from({ length: measuring.rounds })
-    // A round that is not counted, until the code is as fast as it gets.
+    // A warm-up round that is not counted.
     perSecond(() => evaluateAll(read, scope), texts.length)
     perSecond(() => texts.forEach(parseExpression), texts.length)
     const evaluated = rounds.map(() => perSecond(() => evaluateAll(read, scope), texts.length))

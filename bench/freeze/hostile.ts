@@ -1,4 +1,4 @@
-/** What a hostile request is, and how those of `requests.ts` are written. */
+/** The type of a hostile request, and helpers for `requests.ts`. */
 
 export interface Hostile {
   readonly name: string
@@ -6,20 +6,23 @@ export interface Hostile {
   /** Below the origin. */
   readonly path: string
   readonly type?: string
-  /** Another one for each time it is sent, where the server remembers. */
+  /** A function gives another body each time, where the server remembers earlier ones. */
   readonly body?: string | ((time: number) => string)
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent so many times at once. */
+  /** How many are sent at once. */
   readonly atOnce?: number
-  /** Sent by clients that read nothing of the answer, each on a connection of its own. */
+  /** Sent by clients that read nothing of the answer, each on its own connection. */
   readonly isUnread?: true
-  /** What it is answered with; anything else fails the run, since the row would measure nothing. Zero: cut off. */
+  /**
+   * The expected status. Another one fails the run, since the row would measure nothing. Zero: the connection is
+   * cut.
+   */
   readonly expects: number | readonly number[]
-  /** Of a batch in JSON: the statuses of its parts, each once. */
+  /** For a JSON batch: the statuses of its parts, each once. */
   readonly expectsAnswers?: readonly number[]
 }
 
-/** What the requests are about. */
+/** What the requests refer to. */
 export interface FreezeFixture {
   readonly subscriptionId: string
   readonly companyId: string
@@ -27,17 +30,17 @@ export interface FreezeFixture {
   readonly itemId: string
   /** An invoice with thousands of lines. */
   readonly invoiceId: string
-  /** One of as many lines, each two pages long. */
+  /** An invoice with as many lines, each two pages tall. */
   readonly tallInvoiceId: string
   /** The path of a billing profile. */
   readonly billingProfile: string
-  /** The path of a list of resources that are as large as may be. */
+  /** The path of a list whose resources are as large as allowed. */
   readonly largeProfiles: string
 }
 
 export const bodyMax = 4 * 1024 * 1024
 
-/** As often as it fits into so many characters. */
+/** Repeats the part as often as it fits into `size` characters. */
 export function filled(size: number, piece: (at: number) => string, between = ','): string {
   const pieces: string[] = []
   for (let at = 0, length = 0; length < size; at++) {
@@ -49,7 +52,7 @@ export function filled(size: number, piece: (at: number) => string, between = ',
   return pieces.join(between)
 }
 
-/** A request that is answered. */
+/** A GET that is answered. */
 export function get(name: string, path: string, expects = 200): Hostile {
   return { name, method: 'GET', path, expects }
 }

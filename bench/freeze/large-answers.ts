@@ -2,7 +2,7 @@
 
 import { type FreezeFixture, get, type Hostile } from './hostile.ts'
 
-/** Answers as large as may be, alone, at once, and to clients that do not read them. */
+/** Answers as large as allowed: alone, concurrently, and to clients that do not read them. */
 export function largeAnswers({
   companyId,
   invoiceId,
@@ -55,7 +55,7 @@ export function largeAnswers({
 
 const unread = { atOnce: 60, isUnread: true } as const
 
-/** The properties of a profile with so many long texts. */
+/** The properties of a profile with this many long texts. */
 export function largeProfile(texts: number): object {
   const command = Array.from({ length: texts }, () => 'x'.repeat(120_000))
   const resources = { requests: { cpu: 1, memoryInGB: 1 } }

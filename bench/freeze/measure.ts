@@ -1,4 +1,7 @@
-/** Sends each hostile request to a started server, and asks the probe inside what it did to the loop and the memory. */
+/**
+ * Sends each hostile request to a started server, and reads from the probe inside it what happened to the loop and
+ * the memory.
+ */
 
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -19,23 +22,23 @@ import type { FreezeFixture, Hostile } from './hostile.ts'
 import { largeProfile } from './large-answers.ts'
 import { hostileRequests } from './requests.ts'
 
-/** What is aimed at, for each request. */
+/** The aims for each request. */
 export const aims = { stopMilliseconds: 50, growthMegabytes: 64 } as const
 
 const customers = 15_000
 const groups = 5_000
 const invoiceLines = 5_700
-/** Until an answer is begun for those that do not read. */
+/** The longest wait for the beginning of an answer that is not read. */
 const unreadSeconds = 10
 const largeProfiles = 60
 const probeFile = new URL('./probe.mjs', import.meta.url).href
 
 interface Seen {
-  /** Milliseconds, the longest the loop did not come round. */
+  /** Milliseconds: the longest stop of the event loop. */
   readonly stop: number
-  /** Milliseconds, the most the main thread worked between two rounds. */
+  /** Milliseconds: the most processor time of the main thread between two turns of the loop. */
   readonly processor: number
-  /** Bytes of resident memory before, and the most of them. */
+  /** Bytes of resident memory before the request, and the highest value. */
   readonly first: number
   readonly most: number
 }
@@ -44,13 +47,13 @@ type Garbage = 'collect' | 'leave'
 
 interface Measured {
   readonly rows: readonly FigureRow[]
-  /** Those that miss an aim. */
+  /** Requests that miss an aim. */
   readonly notes: readonly string[]
-  /** Requests that were not answered as they have to be, so that their figures mean nothing. */
+  /** Requests with an unexpected answer. Their figures mean nothing. */
   readonly unexpected: readonly string[]
 }
 
-/** Requests whose name `only` finds. */
+/** Measures the requests whose name contains `only`. */
 export async function measureFreeze(
   name: string,
   only: RegExp,
@@ -90,12 +93,15 @@ interface Victim {
   readonly place: Place
   readonly access: Access
   readonly child: Child
-  /** Of the probe. */
+  /** The socket of the probe. */
   readonly socket: string
   readonly rounds: number
 }
 
-/** One request: once beforehand, then twice a round, with garbage left to the engine and with garbage collected. */
+/**
+ * Measures one request: once to warm up, then twice a round, with garbage left to the engine and with garbage
+ * collected.
+ */
 async function measureOne(
   hostile: Hostile,
   { place, access, child, socket, rounds }: Victim,
@@ -112,7 +118,7 @@ async function measureOne(
     if (problem !== undefined) unexpected.push(`${hostile.name}: ${problem}`)
     return seen
   }
-  // What is compiled and loaded at first use is no attack.
+  // Compiling and loading at first use is no attack.
   await sendOnce('leave')
   const left: Seen[] = []
   const collected: Seen[] = []
@@ -120,7 +126,7 @@ async function measureOne(
     left.push(await sendOnce('leave'))
     collected.push(await sendOnce('collect'))
   }
-  // Memory that the engine kept of an earlier round counts.
+  // Memory that the engine kept from an earlier round counts, too.
   const first = Math.min(...[...left, ...collected].map((seen) => seen.first))
   const best = (figure: string, values: readonly number[]): FigureRow =>
     figureRow({ figure, contestant: hostile.name, values: [Math.min(...values)] })
@@ -151,7 +157,7 @@ interface Sending {
   readonly child: Child
 }
 
-/** As many as the request says at once. What was not expected of an answer, or nothing. */
+/** Sends as many at once as the request says. Returns what was unexpected in an answer, or nothing. */
 async function sendAll(sending: Sending, time: number): Promise<string | undefined> {
   const { hostile, child } = sending
   const count = hostile.atOnce ?? 1
@@ -168,11 +174,11 @@ async function sendAll(sending: Sending, time: number): Promise<string | undefin
   return (await Promise.all(sent)).find((problem) => problem !== undefined)
 }
 
-/** Reads what its own buffer takes, and no more. */
+/** Reads only what its own buffer takes. */
 function sendUnread({ place, access, hostile }: Sending): Socket {
   const { host, port, hostname } = new URL(place.origin)
   const socket = connect(Number(port), hostname)
-  // Being cut off is what is asked for.
+  // The connection is expected to be cut.
   socket.on('error', () => {})
   const lines = Object.entries({ host, ...access.headers, ...hostile.headers }).map(
     ([name, value]) => `${name}: ${value}`,
@@ -183,7 +189,7 @@ function sendUnread({ place, access, hostile }: Sending): Socket {
   return socket
 }
 
-/** What was not expected of the answer, or nothing. */
+/** Returns what was unexpected in the answer, or nothing. */
 async function send(
   { place: { origin }, access, hostile }: Sending,
   time: number,
@@ -198,7 +204,8 @@ async function send(
     })
     return problemOf(hostile, answer.status, await answer.text())
   } catch {
-    // `fetch` has no other way to tell that the connection has gone; `assertRunning` tells whether the server has.
+    // `fetch` cannot tell otherwise that the connection was closed. `assertRunning` tells whether the server has
+    // ended.
     return problemOf(hostile, 0, '')
   }
 }
@@ -219,7 +226,7 @@ function problemOf(
   return `its requests were answered ${found.join(', ')}, not ${expectsAnswers.join(', ')}`
 }
 
-/** What was seen since it was asked last. From now on garbage is collected soon, or left to the engine. */
+/** Returns what was seen since the last call. From now on garbage is collected soon, or left to the engine. */
 function askProbe(address: string, garbage: Garbage): Promise<Seen> {
   return new Promise((resolve, reject) => {
     let text = ''
@@ -230,7 +237,7 @@ function askProbe(address: string, garbage: Garbage): Promise<Seen> {
       text += piece
     })
     socket.on('error', reject)
-    // The probe's own words.
+    // The probe's own JSON.
     socket.on('end', () => resolve(JSON.parse(text) as Seen))
   })
 }
@@ -275,7 +282,7 @@ async function furnish(place: Place): Promise<FreezeFixture> {
   await post('PUT', `${profiles}/${profileName(0)}?${version}`, largest)
   const accounts = '/providers/Vendor.Billing/billingAccounts'
   const listed = await fetch(`${place.origin}${accounts}?api-version=2024-04-01`, { headers })
-  // The server's own list; an installation has one account from its first start.
+  // The server's own list. An installation has one account from its first start.
   const { value } = (await listed.json()) as { value: readonly { readonly name: string }[] }
   const billingProfile = `${accounts}/${value[0]?.name}/billingProfiles/default`
   await child.stop()
@@ -312,7 +319,7 @@ async function furnish(place: Place): Promise<FreezeFixture> {
   return { subscriptionId, companyId, customerId, itemId, invoiceId, tallInvoiceId, ...lists }
 }
 
-/** Copies of the one there is, each with something of its own. */
+/** Copies of the existing one, each with a value of its own. */
 async function addCopies(
   database: string,
   { table, key, of }: { readonly table: string; readonly key: string; readonly of: string },

@@ -1,6 +1,6 @@
 /**
- * Every request known that could hold up a server or fill its memory: those of the reviews, and generators of the same
- * kind. Each within what the server's own limits let through. A new one is a line here.
+ * Every known request that could block a server or fill its memory: those of the reviews, and generators of the
+ * same kind. All are within the limits of the server. Add a line here for a new one.
  */
 
 import { business } from './business-requests.ts'
@@ -18,7 +18,7 @@ export function hostileRequests(fixture: FreezeFixture): readonly Hostile[] {
     ...imports(fixture),
     ...filters(fixture),
     ...largeAnswers(fixture),
-    // Last: what is begun goes on in the background, and uses up the allowance for templates.
+    // Last, because the deployments go on in the background and use up the allowance for templates.
     ...nestedDeployments(fixture),
   ]
 }
@@ -136,7 +136,7 @@ function templates({ subscriptionId }: FreezeFixture): readonly Hostile[] {
   ]
 }
 
-/** Deployments inside of a deployment: as many as may be, each with as many resources as may be. */
+/** Nested deployments: as many as allowed, each with as many resources as allowed. */
 function nestedDeployments({ subscriptionId }: FreezeFixture): readonly Hostile[] {
   const group = `/subscriptions/${subscriptionId}/resourceGroups/bench`
   const path = `${group}/providers/Vendor.Resources/deployments/nested`
@@ -178,13 +178,13 @@ function nestedDeployments({ subscriptionId }: FreezeFixture): readonly Hostile[
       method: 'PUT',
       path: `${path}?${at}`,
       body,
-      // Made, and refused when the allowance for templates is used up.
+      // Created, or refused when the allowance for templates is used up.
       expects: [200, 201, 400],
     },
   ]
 }
 
-/** What the bodies of deployments may be besides JSON. */
+/** Bodies of deployments in the forms that are allowed besides JSON. */
 function relaxedBodies({ subscriptionId }: FreezeFixture): readonly Hostile[] {
   const group = `/subscriptions/${subscriptionId}/resourceGroups/bench`
   const path = `${group}/providers/Vendor.Resources/deployments/relaxed?api-version=2025-03-01`
@@ -211,7 +211,7 @@ function relaxedBodies({ subscriptionId }: FreezeFixture): readonly Hostile[] {
 
 const documents: readonly Hostile[] = [get('OpenAPI: the list of documents', '/openapi')]
 
-/** Texts that an expression would look through again from each of their characters. */
+/** Texts that a bad regular expression would scan again from each character. */
 function longTexts({ subscriptionId }: FreezeFixture): readonly Hostile[] {
   const path = `/subscriptions/${subscriptionId}/resourceGroups/bench/providers/Vendor.ContainerInstance/containerGroups/g?api-version=2025-09-01`
   const group = (name: string, own: object, volumes: readonly object[] = []): Hostile => {
@@ -330,7 +330,7 @@ function bodies({ subscriptionId }: FreezeFixture): readonly Hostile[] {
     },
     {
       name: 'body of 4 MB: form at the token endpoint',
-      // Cut off, or answered before that.
+      // The connection is cut, or answered before that.
       expects: [0, 413],
       method: 'POST',
       path: '/common/oauth2/token',
@@ -363,7 +363,7 @@ function imports({ billingProfile }: FreezeFixture): readonly Hostile[] {
       }),
   })
   const size = 2_900_000
-  /** Of texts that JSON makes longer. */
+  /** The size of texts that JSON makes longer. */
   const escapedSize = 1_900_000
   const row = (at: number): string => `2026-09-01,G1,USD,Product ${at},1,${at}.5\n`
   return [

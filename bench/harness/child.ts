@@ -1,6 +1,6 @@
 /**
- * A process of the comparison: started, watched, and ended by its id. Ends with the run whatever happens, and
- * keeps the last of its output to explain a failure with.
+ * A process of the comparison: started, watched, and ended by its id. It always ends with the run. The end of its
+ * output is kept to explain a failure.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -45,12 +45,12 @@ export class Child implements AsyncDisposable {
     process.once('exit', this.#kill)
   }
 
-  /** Zero when it could not be started at all. */
+  /** Zero if it could not be started. */
   get pid(): number {
     return this.#process.pid ?? 0
   }
 
-  /** Throws, with its last words, when it has ended. */
+  /** Throws with the end of its output if it has ended. */
   assertRunning(): void {
     if (this.#gone) throw new Error(`A server of the comparison has ended:\n${this.#output}`)
   }
@@ -59,7 +59,7 @@ export class Child implements AsyncDisposable {
     return readFigures(this.pid)
   }
 
-  /** Waits until it has nothing more to do, or patience ends: what a load left over is not the next one's. */
+  /** Waits until it is idle or the time is up, so that work left over from one load does not disturb the next. */
   async settle(): Promise<void> {
     const lookMilliseconds = 200
     const latest = performance.now() + patienceMilliseconds
@@ -72,7 +72,7 @@ export class Child implements AsyncDisposable {
     }
   }
 
-  /** Asks it to end, then makes it. */
+  /** Asks it to end, then kills it. */
   async stop(): Promise<void> {
     const pids = processTree(this.pid)
     if (!this.#gone) this.#process.kill('SIGTERM')
@@ -82,7 +82,7 @@ export class Child implements AsyncDisposable {
     ])
     if (!stopped) this.#kill()
     await this.#ended
-    // What it started itself may have outlived it.
+    // Processes that it started may have outlived it.
     for (const pid of pids) if (pid !== this.pid && readFigures(pid) !== undefined) kill(pid)
     process.off('exit', this.#kill)
   }
@@ -106,6 +106,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It ended between the look and the call, which is what was wanted.
+    // It ended between the check and the call, which is the aim.
   }
 }

@@ -1,4 +1,4 @@
-/** Where the figures come from: the processor, the system, and what a flush to the disk costs here. */
+/** The machine of the figures: the processor, the system, and the cost of a flush to disk. */
 
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { cpus, release, totalmem, type } from 'node:os'

@@ -1,4 +1,4 @@
-/** Lets a scenario take its own figures, and makes rows of what it took. */
+/** Lets a scenario measure its own figures, and makes rows of them. */
 
 import type { FigureScenario } from '../scenario.ts'
 import type { Measuring } from './measure-load.ts'
@@ -19,7 +19,7 @@ interface Taken {
   readonly contestant: string
   readonly values: readonly number[]
   readonly digits?: number
-  /** The values that the ratio is to. */
+  /** The values that the ratio refers to. */
   readonly to?: readonly number[]
 }
 

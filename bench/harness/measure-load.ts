@@ -1,6 +1,6 @@
 /**
- * Puts the servers of a scenario under load in turns: all stand side by side, and every round visits every
- * case and every server once, so that a slow minute of the machine falls on all of them.
+ * Puts the servers of a scenario under load in turns. All run side by side, and every round visits every case and
+ * every server once, so that a slow minute of the machine affects all of them.
  */
 
 import type { LoadResult, Requests } from '../load/job.ts'
@@ -18,7 +18,7 @@ export interface Measuring {
   readonly processors: Processors
   readonly seconds: number
   readonly rounds: number
-  /** Told what is being done, for whoever waits. */
+  /** Called with what is being done, for whoever waits. */
   progress(text: string): void
 }
 

@@ -1,4 +1,4 @@
-/** Starts the servers of a scenario in turns, each alone: how long until the first answer, how large idle. */
+/** Starts the servers of a scenario in turns, each alone: the time to the first answer, and the idle memory. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Place, StartScenario } from '../scenario.ts'
@@ -24,7 +24,7 @@ export async function measureStart(
     const idle: (number | undefined)[] = []
     entries.push({ contestant, place, times, idle })
   }
-  // The first start of each reads its files from the disk; it is made and not counted.
+  // The first start of each reads its files from disk. It is not counted.
   for (let round = 0; round <= measuring.rounds; round++) {
     for (const { contestant, place, times, idle } of entries) {
       await contestant.reset?.(place)

@@ -13,7 +13,7 @@ export async function makePlace(dataFolder: string, name: string): Promise<Place
   return { folder, port, origin: `http://127.0.0.1:${port}` }
 }
 
-/** Somebody else could take it before the server does; then the server says so and the run ends. */
+/** Another process could take the port before the server does. Then the server fails and the run ends. */
 function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer()

@@ -1,6 +1,6 @@
 /**
- * What the operating system tells about a process and its descendants: processor time and resident memory.
- * Linux only; elsewhere the figures are undefined, and the table says so.
+ * Processor time and resident memory of a process and its descendants, as the operating system tells them. Linux
+ * only: elsewhere the figures are undefined, and the table says so.
  */
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -14,7 +14,7 @@ export interface ProcessFigures {
 /** `USER_HZ`, the unit of the times in `/proc/<pid>/stat`; 100 on every Linux that Node runs on. */
 const tickMicroseconds = 10_000
 
-/** The sum over the process and all its descendants; `undefined` where there is no `/proc`. */
+/** The sum over the process and all its descendants; `undefined` without `/proc`. */
 export function readFigures(pid: number): ProcessFigures | undefined {
   let cpuMicroseconds = 0
   let residentBytes = 0
@@ -28,7 +28,7 @@ export function readFigures(pid: number): ProcessFigures | undefined {
   return pids.length === 0 ? undefined : { cpuMicroseconds, residentBytes }
 }
 
-/** The process and its descendants, parents first; empty when it is gone. */
+/** The process and its descendants, parents first; empty if it has ended. */
 export function processTree(pid: number): readonly number[] {
   if (readStat(pid) === undefined) return []
   const children = new Map<number, number[]>()
@@ -48,7 +48,7 @@ export function processTree(pid: number): readonly number[] {
 function readStat(pid: number): { readonly parent: number; readonly ticks: number } | undefined {
   const text = readProc(`/proc/${pid}/stat`)
   if (text === undefined) return undefined
-  // The second field is the name in brackets and may hold spaces; what follows the last bracket is regular.
+  // The second field is the name in brackets and may contain spaces. The fields after the last bracket are regular.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   const [user, system, waitedUser, waitedSystem] = fields.slice(11, 15).map(Number)
   return {
@@ -66,7 +66,7 @@ function readProc(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')
   } catch {
-    // A process may end between two looks, and other systems have no `/proc`: both mean "nothing to tell".
+    // A process may end between two reads, and other systems have no `/proc`. Both mean "unknown".
     return undefined
   }
 }

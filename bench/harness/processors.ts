@@ -1,6 +1,6 @@
 /**
- * Keeps the server and whoever asks it on processors of their own, where the machine has two and `taskset`.
- * Elsewhere commands run as they are, and the results say so.
+ * Runs the server and the load on different processors, if the machine has two and `taskset`. Otherwise commands
+ * run as they are, and the results say so.
  */
 
 import { spawnSync } from 'node:child_process'
@@ -8,11 +8,11 @@ import { availableParallelism } from 'node:os'
 
 export interface Processors {
   readonly pinned: boolean
-  /** The command that runs `command` where servers run. */
+  /** The command that runs `command` on the server's processor. */
   forServer(command: readonly string[]): readonly string[]
-  /** The command that runs `command` where the load comes from. */
+  /** The command that runs `command` on the load's processor. */
   forLoad(command: readonly string[]): readonly string[]
-  /** While `work` runs, what this process starts as it is may run on every processor. */
+  /** During `work`, processes that are started without these commands may use every processor. */
   onAll<T>(work: () => Promise<T>): Promise<T>
 }
 
@@ -27,7 +27,7 @@ export function findProcessors(): Processors {
       onAll: (work) => work(),
     }
   }
-  // This process only starts others and waits; it must not wait where the server works.
+  // This process only starts others and waits. It must not run on the server's processor.
   const pin = (list: string) => spawnSync('taskset', ['-cp', list, String(process.pid)])
   const shown = spawnSync('taskset', ['-cp', String(process.pid)], { encoding: 'utf8' }).stdout
   const all = /([0-9,-]+)\s*$/.exec(shown)?.[1] ?? '0,1'

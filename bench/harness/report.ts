@@ -1,4 +1,4 @@
-/** The results as Markdown, aligned so that a terminal shows them as well as a page does. */
+/** The results as Markdown, aligned so that they read well in a terminal, too. */
 
 import type {
   DecideResults,
@@ -131,7 +131,7 @@ function figureTable({ rows }: FigureResults): string {
   return table(header, cells, 2)
 }
 
-/** Columns from `firstNumber` on stand to the right. */
+/** Columns from `firstNumber` on are aligned to the right. */
 function table(
   header: readonly string[],
   rows: readonly (readonly string[])[],

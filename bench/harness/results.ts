@@ -1,4 +1,4 @@
-/** The results as data: what is written to `results/`, and what the tables are printed from. */
+/** The results as data: written to `results/`, and the source of the tables. */
 
 export interface LoadRound {
   readonly requestsPerSecond: number
@@ -19,9 +19,9 @@ export interface LoadRow {
   readonly p50Microseconds: number | undefined
   readonly p99Microseconds: number | undefined
   readonly generatorCpuShare: number | undefined
-  /** Of requests per second, to the contestant named as the floor, in this run. */
+  /** Requests per second as a ratio to the floor, in this run. */
   readonly ratioToFloor: number | undefined
-  /** The floor's processor time per request over this one's: neighbours on the machine move it less. */
+  /** The floor's processor time per request over this one's. Other processes on the machine affect it less. */
   readonly cpuRatioToFloor: number | undefined
   /** After the last load of this case. */
   readonly residentBytes: number | undefined
@@ -57,15 +57,15 @@ export interface StartResults extends ScenarioFacts {
 export interface DecideRow {
   readonly contestant: string
   readonly assignments: number
-  /** Questions asked; few of those that look at everything. */
+  /** The number of questions; small for deciders that look at everything. */
   readonly asked: number
   readonly allowedShare: number
   readonly decisionsPerSecond: number
   readonly p50Microseconds: number
   readonly p99Microseconds: number
-  /** From the assignments as plain objects to the first question. */
+  /** From the assignments as plain objects to the first answer. */
   readonly readyMilliseconds: number
-  /** Of JavaScript's heap. */
+  /** Bytes of the JavaScript heap. */
   readonly bytesPerAssignment: number
 }
 
@@ -78,21 +78,21 @@ export interface FigureRow {
   /** What was measured, with its unit. */
   readonly figure: string
   readonly contestant: string
-  /** One for each time it was measured. */
+  /** One value for each measurement. */
   readonly values: readonly number[]
   readonly median: number | undefined
-  /** How far the values disagree; `undefined` of a single one. */
+  /** How far the values disagree; `undefined` for a single one. */
   readonly spread: number | undefined
-  /** Of medians, to the contestant that the scenario names. */
+  /** The ratio of medians, to the contestant that the scenario names. */
   readonly ratio: number | undefined
-  /** Behind the point, in the table. */
+  /** Digits after the point, in the table. */
   readonly digits: number
 }
 
 export interface Figures {
   readonly rows: readonly FigureRow[]
   readonly notes: ScenarioFacts['notes']
-  /** What could not be measured on this machine, and why. */
+  /** What could not be measured on this machine, with the reason. */
   readonly skipped: readonly string[]
 }
 
@@ -110,7 +110,10 @@ export interface Machine {
   readonly node: string
   /** Whether server and load had a processor each. */
   readonly pinned: boolean
-  /** One write of 4 KB and its flush, where the data stands; near zero means a disk that promises nothing. */
+  /**
+   * One write of 4 KB with its flush, on the disk of the data. A value near zero means that the disk does not
+   * flush.
+   */
   readonly flushMilliseconds: number
 }
 

@@ -1,4 +1,4 @@
-/** Starts a contestant and waits for its first answer, looking often enough to tell a millisecond. */
+/** Starts a contestant and waits for its first answer, polling often enough for a precision of a millisecond. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Contestant, Place } from '../scenario.ts'
@@ -10,7 +10,7 @@ const patienceMilliseconds = 120_000
 
 interface StartedServer {
   readonly child: Child
-  /** From just before the process was made to just after its first answer was read. */
+  /** From just before the process is spawned to just after its first answer is read. */
   readonly firstAnswerMilliseconds: number
 }
 
@@ -40,7 +40,7 @@ async function answers(contestant: Contestant, place: Place): Promise<boolean> {
   try {
     return await contestant.ask(place)
   } catch {
-    // Nothing listens yet, or not everything is there: that is what is being waited for.
+    // Nothing listens yet, or not everything is ready: that is what it waits for.
     return false
   }
 }

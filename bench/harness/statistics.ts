@@ -1,6 +1,6 @@
-/** The few sums the tables need. */
+/** Statistics for the tables. */
 
-/** The middle one; `undefined` of nothing. Figures that a machine cannot tell are left out. */
+/** The median; `undefined` without values. Figures that the machine cannot tell are left out. */
 export function median(values: readonly (number | undefined)[]): number | undefined {
   const known = values.filter((value) => value !== undefined).sort((a, b) => a - b)
   const middle = Math.floor(known.length / 2)

@@ -1,17 +1,20 @@
-/** How long one question takes, asked again and again by one client: the times, and the rows of a table they make. */
+/** How long one request takes, repeated by one client: the times, and the rows of a table made of them. */
 
 import { figureRow } from './measure-figures.ts'
 import type { FigureRow } from './results.ts'
 
 /**
- * Not counted, for all alike: what is asked for the first time is read from the disk, and compiled. A server that
+ * Requests that are not counted: what is asked for the first time is read from disk, and compiled. A server that
  * shares one processor with its own compiler has half of its longest times in its first few hundred answers.
  */
 const warmAsked = 500
 const asked = 1000
 
 export interface Patience {
-  /** Past this a slow one is asked no more; `warmMilliseconds` is for what is not counted. */
+  /**
+   * A slow contestant gets no more requests after this time. `warmMilliseconds` is the same for those that are not
+   * counted.
+   */
   readonly milliseconds: number
   readonly warmMilliseconds: number
   readonly least: number
@@ -19,7 +22,7 @@ export interface Patience {
 
 const unlimited: Patience = { milliseconds: Infinity, warmMilliseconds: Infinity, least: asked }
 
-/** `work` answers its milliseconds, or is itself what is timed. */
+/** `work` returns its milliseconds, or is itself timed. */
 export async function takeTimes(
   work: () => Promise<number> | Promise<void>,
   { milliseconds, warmMilliseconds, least }: Patience = unlimited,

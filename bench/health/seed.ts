@@ -1,4 +1,4 @@
-/** Events for the benchmark of service health: written through the ledger itself into a stopped installation. */
+/** Events for the benchmark of service health, written through the ledger itself in a stopped installation. */
 
 import { defaultLimits } from '../../src/kernel/limits.ts'
 import { contractWords } from '../../src/kernel/vendor.ts'
@@ -19,12 +19,12 @@ interface Seed {
   readonly database: string
   readonly events: number
   readonly subscriptions: number
-  /** The subscription that is asked about; every fiftieth event names it beside others. */
+  /** The subscription of the queries. Every fiftieth event names it besides others. */
   readonly asked: string
   readonly now: number
 }
 
-/** Of ten events one touches everybody; the others name up to five subscriptions. All are in the window. */
+/** One of ten events concerns everybody, the others up to five subscriptions. All are in the time range. */
 export async function seedEvents(seed: Seed): Promise<void> {
   await using store = await openSqlite({
     path: seed.database,

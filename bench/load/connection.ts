@@ -1,12 +1,12 @@
 /**
- * One keep-alive connection of the load generator: sends a request, waits for the whole answer, sends the
- * next. Reads of an answer only its status and where it ends; it checks no more, so that it costs little.
+ * One keep-alive connection of the load generator: sends a request, waits for the whole answer, sends the next. To
+ * be cheap, it reads of an answer only its status and where it ends.
  */
 
 import { connect, type Socket } from 'node:net'
 
 interface Traffic {
-  /** The bytes of the next request; they may be overwritten once this is called again. */
+  /** The bytes of the next request. They may be overwritten after the next call. */
   next(): Buffer
   /** Called with each answer; false ends the connection. */
   answered(status: number, bytes: number, milliseconds: number): boolean
@@ -22,7 +22,7 @@ export function openConnection(host: string, port: number, traffic: Traffic): So
   let sentAt = 0
   let status = 0
   let bytes = 0
-  /** Bytes of the answer still to come; negative while its head is incomplete; infinite when in chunks. */
+  /** Bytes of the answer still to come; negative while its head is incomplete; infinite for chunked encoding. */
   let missing = -1
   let head: Buffer | undefined
   let tail = ''
@@ -86,7 +86,7 @@ export function openConnection(host: string, port: number, traffic: Traffic): So
     } else missing = 0
   }
 
-  /** With one request at a time, an answer in chunks ends where the bytes end with the last chunk. */
+  /** With one request at a time, a chunked answer ends where the bytes end with the last chunk. */
   function readChunks(part: Buffer): void {
     tail = (tail + part.toString('latin1', Math.max(0, part.length - 7))).slice(-7)
     if (tail === chunksEnd) missing = 0

@@ -1,6 +1,6 @@
 /**
- * The load generator's process: takes a job as JSON from its input, keeps a fixed number of connections busy,
- * and prints what it found as JSON. Prepares every byte it sends beforehand; refuses an unexpected answer.
+ * The process of the load generator: reads a job as JSON from its input, keeps a fixed number of connections busy,
+ * and prints the result as JSON. It prepares every byte in advance, and fails on an unexpected answer.
  */
 
 import { text } from 'node:stream/consumers'
@@ -9,12 +9,12 @@ import { stampPlaceholder } from '../payload.ts'
 import { openConnection } from './connection.ts'
 import type { LoadJob, LoadResult, Requests } from './job.ts'
 
-/** Latencies kept: more than any server here answers in the time a round may last. */
+/** Latencies kept: more than any server here answers in the longest round. */
 const samplesMax = 4_000_000
 
 interface Prepared {
   readonly bytes: Buffer
-  /** Where the stamp stands; negative without one. */
+  /** The position of the stamp; negative if there is none. */
   readonly stampAt: number
 }
 
@@ -124,6 +124,6 @@ function pause(seconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, seconds * 1000))
 }
 
-// The only one who starts this process is `start-load.ts`, which writes a job.
+// Only `start-load.ts` starts this process, and writes a job.
 const job = JSON.parse(await text(process.stdin)) as LoadJob
 process.stdout.write(JSON.stringify(await run(job)))

@@ -1,13 +1,13 @@
-/** What a load is, and what it found: the words between the run and the generator's process. */
+/** The types of a job and its result, shared by the run and the generator's process. */
 
 /** One kind of request, and the paths it is sent to in random order. */
 export interface Requests {
   readonly method: 'GET' | 'PUT'
   readonly paths: readonly string[]
   readonly headers: Readonly<Record<string, string>>
-  /** Sent with every request; may hold `stampPlaceholder`, which is overwritten with a counter. */
+  /** Sent with every request. It may contain `stampPlaceholder`, which is overwritten with a counter. */
   readonly body?: string
-  /** The status of every answer; any other ends the run as a failure. */
+  /** The expected status of every answer. Any other fails the run. */
   readonly expects: number
 }
 
@@ -18,9 +18,9 @@ export interface LoadJob {
   readonly warmUpSeconds: number
   readonly seconds: number
   readonly requests: Requests
-  /** Whose processor time is taken at the two ends of the measured time. */
+  /** The process whose processor time is read at both ends of the measurement. */
   readonly serverPid: number
-  /** Of another server that this one asks, such as its database. */
+  /** Another server that this one calls, such as its database. */
   readonly behindPid?: number
 }
 
@@ -31,9 +31,9 @@ export interface LoadResult {
   readonly p50Microseconds: number
   readonly p99Microseconds: number
   readonly maxMicroseconds: number
-  /** Of the server and its descendants, during the measured time; `undefined` where nothing tells. */
+  /** Of the server and its descendants, during the measurement; `undefined` if unknown. */
   readonly serverCpuMicroseconds: number | undefined
   readonly behindCpuMicroseconds?: number | undefined
-  /** Of the generator itself: near 1 means that it was measured, not the server. */
+  /** Of the generator itself: near 1 means that the generator was measured, not the server. */
   readonly generatorCpuShare: number
 }

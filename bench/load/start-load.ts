@@ -1,4 +1,4 @@
-/** Runs one load in a process of its own and brings back what it found. */
+/** Runs one load in a process of its own and returns its result. */
 
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
@@ -31,6 +31,6 @@ export async function startLoad(processors: Processors, job: LoadJob): Promise<L
   ])
   process.off('exit', kill)
   if (code !== 0) throw new Error(`The load did not run to its end (${code}):\n${complaint}`)
-  // What `generate.ts` prints is this type.
+  // `generate.ts` prints this type.
   return JSON.parse(printed) as LoadResult
 }

@@ -74,7 +74,7 @@ async function shell(script: string, pair: Pair, folder: string): Promise<void> 
   })
 }
 
-/** What of the worker's memory was the most, in bytes; read while it runs. */
+/** The highest memory of the worker, in bytes, read while it runs. */
 let workerPeak = 0
 
 export function peakOfWorkers(): number {
@@ -163,14 +163,14 @@ const tools: readonly Tool[] = [
   },
 ]
 
-/** Of both servers and the tools so far, in seconds; not of this process itself, which only looks. */
+/** Processor seconds of both servers and the tools so far. This process, which only observes, is not included. */
 function processorSeconds(): number {
   const { user, system } = process.cpuUsage()
   const all = readFigures(process.pid)?.cpuMicroseconds ?? Number.NaN
   return (all - user - system) / 1e6
 }
 
-/** Processes that have ended are counted once their parents have taken note of it. */
+/** Processes that have ended are counted once their parents have collected them. */
 const settleMilliseconds = 300
 
 export async function measureOffline(
@@ -193,11 +193,11 @@ export async function measureOffline(
   await run(pair.target, 'postgres', [`DROP DATABASE IF EXISTS ${database} WITH (FORCE)`])
   const seconds = new Map<string, number[]>(tools.map((tool) => [tool.name, []]))
   const processors = new Map<string, number[]>(tools.map((tool) => [tool.name, []]))
-  // Nobody's figure: the first copy into a new server pays for the files of its log.
+  // Not counted: the first copy into a new server pays for creating the files of its log.
   const floorTool = tools.find((tool) => tool.name === floorName)
   await floorTool?.copy(pair, folder)
   for (let round = 0; round < measuring.rounds; round++) {
-    // Each round begins with another one, so that none always follows the same.
+    // Each round begins with another tool, so that none always follows the same one.
     for (let at = 0; at < tools.length; at++) {
       const tool = tools[(at + round) % tools.length]
       if (tool === undefined) continue

@@ -1,4 +1,4 @@
-/** An online migration under steady writing: how far behind the target is, and how long writers are kept out. */
+/** An online migration under steady writes: how far the target lags, and how long writers are blocked. */
 
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, rmSync } from 'node:fs'
@@ -50,7 +50,7 @@ export async function measureOnline(
       const application = pauseOfApplication(pair, succeeded.promise)
       const one = await migrate(pair, join(folder, String(round)), succeeded.resolve)
       seen.push(await application)
-      // The fence has ended the load, so both sides stand still.
+      // The fence has ended the load, so both sides are still.
       await ended
       if ((await contentOf(pair.source, database)) !== (await contentOf(pair.target, database))) {
         throw new Error('the target is not what the source is')
@@ -86,7 +86,10 @@ const stepMilliseconds = 3
 /** Changes no content, but is a write. */
 const write = 'UPDATE public.pgbench_tellers SET filler = filler WHERE tid = 1'
 
-/** An application that writes at the source until it is refused, and at the target from when the migration is told to be done. */
+/**
+ * An application that writes at the source until it is refused, and at the target once the migration is reported as
+ * done.
+ */
 async function pauseOfApplication(pair: Pair, succeeded: Promise<void>): Promise<number> {
   let last = Date.now()
   try {
@@ -97,7 +100,7 @@ async function pauseOfApplication(pair: Pair, succeeded: Promise<void>): Promise
       await new Promise((done) => setTimeout(done, stepMilliseconds))
     }
   } catch {
-    // It is shut out.
+    // The fence refuses it.
   }
   await succeeded
   await using target = await openAsApplication(pair.target, database)
@@ -136,7 +139,7 @@ async function migrate(pair: Pair, folder: string, onSuccess: () => void): Promi
     },
     { sourcePassword: pair.source.password, targetPassword: pair.target.password },
   )
-  // What was applied before the first look made up for the copy: it is no rate.
+  // Changes before the first sample caught up with the copy, so they give no rate.
   let first: { readonly at: number; readonly applied: number } | undefined
   let lagSeconds = 0
   let bytesBehindMax = 0
@@ -152,7 +155,7 @@ async function migrate(pair: Pair, folder: string, onSuccess: () => void): Promi
       const pauseMilliseconds = one.pauseMilliseconds ?? 0
       return { pauseMilliseconds, lagSeconds, bytesBehindMax, changesPerSecond }
     }
-    // Counters come once a second, so the time that counts is theirs.
+    // Counters are updated once a second, so their own time is used.
     const { updatedAt: at } = observed
     if (one?.phase === 'replicating' && !asked && at !== undefined) {
       const { appliedChanges: applied, latencySeconds } = one.counters

@@ -1,4 +1,4 @@
-/** Two real servers of one version on loopback for the comparison, and what is asked of them. */
+/** Two real servers of one version on loopback for the comparison, and the queries for them. */
 
 import { connect, type Session } from '../../src/engines/databases/postgres/connect.ts'
 import { startServer, type TestServer } from '../../src/engines/databases/testing/servers.ts'
@@ -9,7 +9,7 @@ export interface Pair extends AsyncDisposable {
   readonly target: TestServer
 }
 
-/** As a server that is about to be filled would be set: everybody here profits alike. */
+/** Settings of a server that is about to be filled. All tools profit alike. */
 const settings: Readonly<Record<string, string>> = {
   fsync: 'on',
   shared_buffers: '512MB',
@@ -31,7 +31,7 @@ function open(server: TestServer, database: string): Promise<Session> {
   return connect({ address, password, outbound: openWay }, { database, applicationName: 'bench' })
 }
 
-/** As the settings of the database have it, which the engine's own sessions do not heed. */
+/** With the settings of the database, which the engine's own sessions ignore. */
 export async function openAsApplication(server: TestServer, database: string): Promise<Session> {
   const session = await open(server, database)
   await session.run('RESET default_transaction_read_only')
@@ -47,7 +47,7 @@ export async function run(
   for (const statement of statements) await session.run(statement)
 }
 
-/** Rows and checksums of all tables, the number of indexes, and of constraints, as one text. */
+/** Rows and checksums of all tables, and the numbers of indexes and constraints, as one text. */
 export async function contentOf(server: TestServer, database: string): Promise<string> {
   await using session = await open(server, database)
   const tables = await session.rows<{ name: string }>(

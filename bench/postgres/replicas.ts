@@ -1,4 +1,6 @@
-/** Armature on SQLite, on PostgreSQL, and twice on one PostgreSQL, filled alike and started as a user starts them. */
+/**
+ * Armature on SQLite, on PostgreSQL, and twice on one PostgreSQL, filled alike and started as a user starts them.
+ */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,9 +20,9 @@ interface Replica {
 
 export interface Standing extends AsyncDisposable {
   readonly access: Access
-  /** The second one is asked only where both are meant. */
+  /** The second replica is called only in the case of two replicas. */
   readonly replicas: readonly Replica[]
-  /** The process of the database, where it has one of its own. */
+  /** The process of the database, if it has one of its own. */
   readonly databasePid?: number
 }
 
@@ -77,7 +79,7 @@ async function start(
   return (await startServer(contestant, place, processors)).child
 }
 
-/** Statistics as after a night; the process that all others of the server descend from. */
+/** Fresh statistics, and the process that is the parent of all others of the server. */
 async function prepare(url: string): Promise<number> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()

@@ -1,4 +1,4 @@
-/** Decisions: may they? Ours beside a loop, casbin and Cedar, at a thousand to a hundred thousand assignments. */
+/** Access decisions: ours beside a loop, casbin and Cedar, at a thousand to a hundred thousand assignments. */
 
 import { ours } from '../decisions/ours.ts'
 import { casbin, cedar, naive } from '../decisions/peers.ts'

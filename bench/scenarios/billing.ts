@@ -1,6 +1,6 @@
 /**
- * Transactions of one invoice: pages of every kind, by HTTP as a client asks. `ARMATURE_BENCH_ROWS` sets how many
- * there are; the issue's figure is a million.
+ * Transactions of one invoice: pages of every kind, by HTTP. `ARMATURE_BENCH_ROWS` sets how many rows there are;
+ * the issue's figure is a million.
  */
 
 import { readFileSync } from 'node:fs'
@@ -22,11 +22,11 @@ import type { FigureScenario, Place } from '../scenario.ts'
 
 const rows = Number(process.env['ARMATURE_BENCH_ROWS'] ?? 100_000)
 const rowsImported = Math.min(rows, 200_000)
-/** A peer that looks through everything for an answer is asked for so long, and at least so often. */
+/** A peer that scans everything for an answer is measured for this long, and at least this often. */
 const patience: Patience = { milliseconds: 5000, warmMilliseconds: 500, least: 2 }
 const followedAtEnds = 500
 
-/** What is asked, by how the table calls it. */
+/** The queries, by their name in the table. */
 const questions: Readonly<Record<string, string>> = {
   'first page': '',
   'first page and count': '&count=true',
@@ -100,7 +100,7 @@ async function measure(name: string, measuring: Measuring): Promise<Figures> {
   const followed = await follow(pagesMax)
   note(firstPages, followed.slice(0, followedAtEnds))
   note(lastPages, followed.slice(-followedAtEnds))
-  // Beside ours, so that both meet the same neighbours on the machine.
+  // Interleaved with ours, so that both meet the same load of the machine.
   measuring.progress(`${name}: the same, asked of PostgreSQL`)
   const isPeer = await measurePostgres(measuring, note)
   measuring.progress(`${name}: the same, asked of json-server`)
@@ -130,13 +130,13 @@ const lastPages = `by links, the last ${followedAtEnds} up to page ${pagesMax}`
 
 type Note = (figure: string, times: readonly number[], contestant: string) => void
 
-/** Armature on the processor of servers: without that it shares this process's own. */
+/** Armature on the processor of servers. Otherwise it would share this process's processor. */
 function started(place: Place, { processors }: Measuring): Command {
   const given = commandOf(place)
   return { ...given, command: processors.forServer(given.command) }
 }
 
-/** Into an installation of its own, so that the pages meet one invoice alone. */
+/** In an installation of its own, so that the pages read one invoice alone. */
 async function measureImports(name: string, measuring: Measuring): Promise<readonly FigureRow[]> {
   const { dataFolder, progress } = measuring
   const place = await makePlace(dataFolder, `${name}-import`)
@@ -154,9 +154,9 @@ async function measureImports(name: string, measuring: Measuring): Promise<reado
   return figures
 }
 
-/** False where this machine has none. */
+/** False if this machine has none. */
 async function measurePostgres({ processors }: Measuring, note: Note): Promise<boolean> {
-  // Its processes may use every processor, as far as the client leaves it.
+  // Its processes may use every processor that the client leaves free.
   await using peer: Peer | undefined = await processors.onAll(() => startPeer(rows))
   if (peer === undefined) return false
   for (const [figure, texts] of Object.entries(statements)) {

@@ -1,6 +1,6 @@
 /**
- * The business application on PostgreSQL beside SQLite, and beside a peer on its SQLite: lines in a document of 1,000, and
- * posting a document of 10,000 lines with all its entries. The database's own processor time is not counted.
+ * The business application on PostgreSQL beside SQLite, and beside a peer on SQLite: lines in a document of 1,000,
+ * and posting a document of 10,000 lines with all entries. The database's own processor time is not counted.
  */
 
 import {

@@ -1,6 +1,6 @@
 /**
- * Lines of the business application over HTTP: POST, GET and PATCH in documents of 10, 1,000 and 10,000 lines, and a
- * document with 50 lines in one request, ours and two peers' in turns. Every amount that comes back is checked.
+ * Lines of the business application over HTTP: POST, GET and PATCH in documents of 10, 1,000 and 10,000 lines, and
+ * a document with 50 lines in one request, ours and two peers' in turns. Every amount in an answer is checked.
  */
 
 import {
@@ -17,12 +17,12 @@ import { makePlace } from '../harness/place.ts'
 import type { FigureScenario } from '../scenario.ts'
 
 const asked = 800
-/** Before those that count, to each contestant alike: a server that still compiles tells of its compiler. */
+/** Warm-up requests that each contestant gets: otherwise a server that still compiles is measured. */
 const warmAsked = 500
-/** Requests to one contestant before it is another's turn. */
+/** Requests to one contestant before the next one's turn. */
 const turn = 50
 const sizes = [10, 1_000, 10_000]
-/** Lines of the document that is made in one request. */
+/** Lines of the document that is created by one request. */
 const piece = 50
 
 export const scenario: FigureScenario = {
@@ -82,7 +82,7 @@ async function measure(name: string, measuring: Measuring) {
       )
     }
   }
-  // Decimals may come as texts.
+  // Decimals may be written as texts.
   const check = (books: Books, json: Json, field: string, wanted: number): void => {
     if (!books.calculates || Number(json[field]) === wanted) return
     throw new Error(`${books.name}: ${field} is ${json[field]}, not ${wanted}`)

@@ -1,4 +1,6 @@
-/** The console in a real browser: how much it is, how soon it can be used, and how a long list of resources scrolls. */
+/**
+ * The console in a real browser: its size, the time until it can be used, and how a long list of resources scrolls.
+ */
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,10 +15,10 @@ import type { Measuring } from '../harness/measure-load.ts'
 import type { FigureScenario } from '../scenario.ts'
 
 const resources = 10_000
-/** Loads of a page, and steps of scrolling, in each round. */
+/** Loads of a page and steps of scrolling per round. */
 const loads = 5
 const scrolls = 40
-/** Pixels of one step: a turn of the wheel. */
+/** Pixels of one step of the wheel. */
 const step = 600
 const bytesOfKilobyte = 1_000
 
@@ -102,7 +104,7 @@ async function put(installation: Installation, path: string): Promise<void> {
   if (status !== 201) throw new Error(`${path} was not created: ${status} ${text}`)
 }
 
-/** Turns the wheel over the list and tells the longest time between two frames. */
+/** Scrolls the list by the wheel, and returns the longest time between two frames. */
 async function longestFrame(page: Page): Promise<number> {
   await page.evaluate(watchFrames)
   const list = page.getByRole('region', { name: 'Resources' })

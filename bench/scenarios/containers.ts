@@ -1,4 +1,4 @@
-/** Container groups: made on Podman beside its own command line, simulated by the thousand, and their logs. */
+/** Container groups: created on Podman beside its own command line, simulated by the thousand, and their logs. */
 
 import { measureRealGroups } from '../containers/real-groups.ts'
 import { measureSimulatedGroups } from '../containers/simulated-groups.ts'

@@ -1,4 +1,4 @@
-/** Deployments of templates: expansion by itself, and 800 operations of an API beside the same PUTs one by one. */
+/** Deployments of templates: expansion alone, and 800 operations of an API beside the same PUTs one by one. */
 
 import { measureCorpus, measureDeployments, measureExpansion } from '../deployments/measure.ts'
 import type { Scenario } from '../scenario.ts'

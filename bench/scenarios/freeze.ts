@@ -1,4 +1,7 @@
-/** Requests written to do harm: how long each holds up the event loop of a started server, and how much it grows. */
+/**
+ * Requests written to do harm: how long each blocks the event loop of a started server, and how much its memory
+ * grows.
+ */
 
 import { aims, measureFreeze } from '../freeze/measure.ts'
 import type { Scenario } from '../scenario.ts'
@@ -17,7 +20,7 @@ export const scenario: Scenario = {
     const { rows, notes, unexpected } = await measureFreeze(name, only, measuring)
     const notesOf = (contestant: string, all: readonly string[]) =>
       all.map((note) => ({ contestant, note }))
-    // The table is still printed, and the run has failed.
+    // The table is still printed, but the run has failed.
     if (unexpected.length > 0) process.exitCode = 1
     return {
       rows,

@@ -1,4 +1,7 @@
-/** Service health events over many subscriptions: pages of a list, and what publishing costs by whom it touches. */
+/**
+ * Service health events over many subscriptions: pages of a list, and the cost of publishing by the number of
+ * subscriptions concerned.
+ */
 
 import { readFileSync } from 'node:fs'
 import { Agent } from 'node:http'
@@ -24,7 +27,7 @@ export const scenario: FigureScenario = {
   measure,
 }
 
-/** What is asked of a subscription, by how the table calls it. */
+/** The queries for a subscription, by their name in the table. */
 const questions: Readonly<Record<string, string>> = {
   'the first page': '',
   'filter: active incidents': `&$filter=${encodeURIComponent("eventType eq 'ServiceIssue' and status eq 'Active'")}`,

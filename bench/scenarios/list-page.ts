@@ -1,4 +1,4 @@
-/** A page of a list must cost the page, not the list. */
+/** The cost of a page must depend on the page, not on the list. */
 
 import { anyPageCase, armatureList, firstPageCase } from '../contestants/armature.ts'
 import type { Scenario } from '../scenario.ts'

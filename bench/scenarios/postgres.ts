@@ -1,4 +1,7 @@
-/** The store on PostgreSQL, asked through one replica and through two, beside SQLite: what a request costs us, and the database. */
+/**
+ * The store on PostgreSQL, with one replica and with two, beside SQLite: the cost of a request for us, and for the
+ * database.
+ */
 
 import { findPostgres, howToGetPostgres } from '../../src/stores/testing/postgres-server.ts'
 import { firstPageCase, requestsOf } from '../contestants/armature.ts'
@@ -97,7 +100,7 @@ function rowsOf(one: string, turns: ReadonlyMap<Way, readonly Turn[]>): readonly
   })
 }
 
-/** Replicas are asked at the same time. What the database did is told once, for the requests of both. */
+/** Both replicas get requests at the same time. The database's cost is reported once for both. */
 async function measureTurn(
   { standing, replicas }: Way,
   one: Case,

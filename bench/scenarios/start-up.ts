@@ -1,4 +1,4 @@
-/** From making the process to its first answer, and how large it is when nothing happens. */
+/** From spawning the process to its first answer, and its idle memory. */
 
 import { coldArmature, warmArmature } from '../contestants/armature.ts'
 import { floor, jsonServer, openapiBackend, prism } from '../contestants/peers.ts'

@@ -1,4 +1,4 @@
-/** The template language by itself: how many expressions of each kind it evaluates in a second. */
+/** The template language alone: how many expressions of each kind it evaluates per second. */
 
 import { measureExpressions } from '../expressions/measure.ts'
 import type { Scenario } from '../scenario.ts'

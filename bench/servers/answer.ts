@@ -1,8 +1,8 @@
-/** How the plain servers of the comparison read and write JSON: as cheaply as `node:http` lets them. */
+/** How the plain servers of the comparison read and write JSON: as cheaply as `node:http` allows. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** The whole body as text, then `use`. */
+/** Reads the whole body as text, then calls `use`. */
 export function readBody(request: IncomingMessage, use: (text: string) => void): void {
   const chunks: Buffer[] = []
   request.on('data', (chunk: Buffer) => chunks.push(chunk))

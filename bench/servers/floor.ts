@@ -1,6 +1,6 @@
 /**
- * The floor: what `node:http` itself costs. Keeps resources as objects in a Map, parses and stringifies
- * JSON, and does nothing else: no router, no checks, no caller, nothing on disk.
+ * The floor: the cost of `node:http` itself. It keeps resources as objects in a Map, parses and stringifies JSON,
+ * and does nothing else: no router, no checks, no caller, nothing on disk.
  */
 
 import { createServer } from 'node:http'

@@ -1,6 +1,6 @@
 /**
- * The peer `openapi-backend`: routes and validates by an OpenAPI document, in front of the same Map as the
- * floor. Its validation of requests is on, as it is by default.
+ * The peer `openapi-backend`: routes and validates by an OpenAPI document, in front of the same Map as the floor.
+ * It validates requests, as it does by default.
  */
 
 import { readFileSync } from 'node:fs'
@@ -41,7 +41,7 @@ const server = createServer((request, response) => {
   const about = {
     method: request.method ?? 'GET',
     path: request.url ?? '/',
-    // Node's headers have undefined for what was not sent; such members are never there.
+    // The type of Node's headers allows undefined, which never occurs.
     headers: request.headers as Record<string, string | string[]>,
   }
   if (request.method !== 'PUT') {

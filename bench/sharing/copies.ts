@@ -1,4 +1,7 @@
-/** What the copying of data shares is measured on: folders, blobs and a table, each beside the tool people would use. */
+/**
+ * The data of the measurement of data shares: folders, blobs and a table, each beside the tool that people would
+ * use.
+ */
 
 import { execFile } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -14,7 +17,7 @@ import type { PostgresServer } from '../../src/stores/testing/postgres-server.ts
 
 const run = promisify(execFile)
 
-/** `full` is what the aims are about; else it is as much as tells the difference within a minute. */
+/** `full` is the size of the aims. Otherwise the size that shows a difference within a minute. */
 const isFull = process.env['ARMATURE_BENCH_SHARING'] === 'full'
 
 export const smallFiles = 10_000
@@ -25,7 +28,7 @@ export const blobs = isFull ? 10_000 : 1000
 export const unchangedFiles = isFull ? 100_000 : 20_000
 export const listedDetails = isFull ? 100_000 : 20_000
 
-/** What memory is measured at. */
+/** The sizes at which memory is measured. */
 export const memorySizes = {
   files: isFull ? [1000, 10_000, 100_000] : [1000, 10_000],
   megabytes: isFull ? [1024, 4096] : [128, 512],
@@ -34,12 +37,12 @@ export const memorySizes = {
 
 /** One way to copy. */
 export interface Way {
-  /** What is not counted: a place that nothing was ever in, above all. */
+  /** Preparation that is not counted, above all an empty target. */
   readonly ready?: () => Promise<void>
   copy(): Promise<unknown>
 }
 
-/** Megabytes: the most that the process that copied had in memory. */
+/** The highest memory of the process that copied, in megabytes. */
 export async function copy(
   source: CopyLocation,
   target: CopyLocation,
@@ -52,7 +55,7 @@ export async function copy(
   return mostMemoryOfChildren()
 }
 
-/** It is still there, and the only one that talks to this one by messages. */
+/** The process still runs, and is the only child that talks to this one by messages. */
 function mostMemoryOfChildren(): number {
   const ids = readdirSync('/proc/self/task').flatMap((thread) =>
     readFileSync(`/proc/self/task/${thread}/children`, 'utf8').split(' '),
@@ -86,8 +89,8 @@ export function fillLarge(root: string, megabytes: number): void {
 }
 
 /**
- * By contestant: the first copy, and the one after it with nothing changed. Every first copy goes to a folder of its
- * own that stays until the end: a file system that is still at what was removed makes new files many times slower.
+ * By contestant: the first copy, and a second one with nothing changed. Every first copy goes to a folder of its
+ * own that stays until the end: a file system that is still removing files creates new ones many times slower.
  */
 export function folderWays(folder: string): Readonly<Record<string, readonly [Way, Way]>> {
   const from = join(folder, 'from')
@@ -127,12 +130,12 @@ export async function blobWays(
   folder: string,
   server: BlobServer,
 ): Promise<{
-  /** The service copies by itself. */
+  /** Copies inside the service. */
   readonly within: Readonly<Record<string, Way>>
-  /** Every byte comes through our client of HTTP. */
+  /** Every byte goes through our HTTP client. */
   readonly toFolder: Readonly<Record<string, Way>>
 }> {
-  // The emulator's way of signing; the endpoint is ours.
+  // The emulator's signature, and our own endpoint.
   const env = {
     ...process.env,
     RCLONE_CONFIG_B_TYPE: 'azureblob',
@@ -181,7 +184,7 @@ export async function blobWays(
 
 export interface Tables {
   readonly ways: Readonly<Record<string, Way>>
-  /** Makes the source as long as that and copies it once; as `copy`. */
+  /** Makes the source of this length and copies it once. Returns the same as `copy`. */
   copyOf(rows: number): Promise<number>
 }
 

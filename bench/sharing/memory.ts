@@ -1,4 +1,4 @@
-/** The most memory that a copy takes, by how much there is to copy. */
+/** The highest memory of a copy, by the size of the source. */
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,6 @@
-/** Data sharing with its plane and its store, in this process: what a run costs beyond the copying, and what a list does. */
+/**
+ * Data sharing with its plane and its store, in this process: the cost of a run beyond the copying, and of a list.
+ */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +8,7 @@ import { listDetails } from '../../src/providers/data-share/domain/synchronizati
 import { sharingStore, startSharing } from '../../src/providers/data-share/testing/start.ts'
 import type { Sql } from '../../src/stores/store.ts'
 
-/** Seconds of each incremental run over so many files, none of which has changed. */
+/** Seconds of each incremental run over this many unchanged files. */
 export async function unchangedRuns(
   folder: string,
   files: number,
@@ -59,7 +61,7 @@ const pagesWarm = 100
 const pagesCounted = 300
 const atOnce = 500
 
-/** Pages of the details of one run with so many data sets. */
+/** Pages of the details of one run with this many data sets. */
 export async function listedPages(sql: Sql, details: number): Promise<readonly ListedPages[]> {
   for (let from = 0; from < details; from += atOnce) {
     const some = Array.from({ length: Math.min(atOnce, details - from) }, (_, at) => from + at)
@@ -100,7 +102,7 @@ export async function listedPages(sql: Sql, details: number): Promise<readonly L
       const from = performance.now()
       const found = await listDetails(sql, 'run', { query, cursor, pageSize, now: Date.now() })
       if (page >= pagesWarm) pages.push(performance.now() - from)
-      // Behind the last page comes the first.
+      // After the last page comes the first.
       cursor = found.next
     }
     listed.push({ title, pages })

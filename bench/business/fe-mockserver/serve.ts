@@ -1,4 +1,4 @@
-/** The Fiori elements mock server with the same two entities, in memory, beginning with the files of a folder. */
+/** The Fiori elements mock server with the same two entities, in memory, loaded from the files of a folder. */
 
 import { createServer } from 'node:http'
 import { fileURLToPath } from 'node:url'
