@@ -1,7 +1,7 @@
 /**
- * Exchanges against our own OpenAPI documents: a status, a property, a type or a name in the query that the document of an
- * operation does not declare is a fault, so that the documents cannot fall behind. Only the contract's vendor words are
- * looked at, since these documents speak them; errors and bodies that are no JSON are not.
+ * Compares exchanges with our own OpenAPI documents. A status, property, type or query parameter that the document
+ * of an operation does not declare is a fault, so that the documents cannot fall behind. Only exchanges in the
+ * contract's vendor words are compared, since the documents use them. Errors and bodies that are no JSON are not.
  */
 
 import assert from 'node:assert/strict'
@@ -12,11 +12,11 @@ type Schema = Readonly<Record<string, unknown>>
 
 interface Operation {
   readonly pattern: RegExp
-  /** More of them is the better match. */
+  /** The operation with more of them is the better match. */
   readonly literals: number
   readonly name: string
   readonly responses: Readonly<Record<string, unknown>>
-  /** Names in its query, in lower case. */
+  /** The names of its query parameters, in lower case. */
   readonly query: ReadonlySet<string>
   readonly schemas: Readonly<Record<string, Schema>>
 }
@@ -31,19 +31,19 @@ interface Exchange {
 
 const folder = join(import.meta.dirname, '../openapi')
 const namespaces = readdirSync(folder)
-/** By namespace and version, read when first asked for: all of them are some 18 MB. */
+/** By namespace and version, read on first use: all documents together have about 18 MB. */
 const known = new Map<string, ReadonlyMap<string, readonly Operation[]>>()
 
 const exceptions = [
   // Its name follows the brand, which a declaration does not know.
   '.properties.enabledVendorPlans is not declared',
-  // Known in order to say that it is not taken.
+  // The server knows it only to refuse it.
   '?access_token is not declared',
-  // Sent to see that what nobody knows stays in the next link.
+  // Sent to check that an unknown parameter stays in the next link.
   '?x is not declared',
 ]
 
-/** Fails where `undeclared` finds something. */
+/** Fails if `undeclared` finds something. */
 export function requireDeclared(exchange: Exchange): void {
   const faults = undeclared(exchange).filter(
     (fault) => !exceptions.some((one) => fault.endsWith(one)),
@@ -51,7 +51,10 @@ export function requireDeclared(exchange: Exchange): void {
   assert.deepEqual(faults, [], 'an exchange holds what its OpenAPI document does not declare')
 }
 
-/** What of an answer its document does not declare, each with its place; empty for what no document is about. */
+/**
+ * The parts of an answer that its document does not declare, each with its path; empty if no document describes the
+ * exchange.
+ */
 function undeclared({ method, path, status, body }: Exchange): readonly string[] {
   if (status >= 300 || method === 'HEAD') return []
   const url = new URL(path, 'http://any.example')
@@ -74,7 +77,7 @@ function undeclared({ method, path, status, body }: Exchange): readonly string[]
   return faults.map((fault) => `${name} ${version}: ${fault}`)
 }
 
-/** Of the namespaces that a path speaks of, and of what stands around all of them. */
+/** Operations of the namespaces in the path, and of the common documents. */
 function operationsOf(place: string, version: string, method: string): readonly Operation[] {
   const spoken = [...place.matchAll(/\/providers\/([^/]+)/gi)].map(([, name]) =>
     name?.toLowerCase(),
@@ -89,7 +92,7 @@ function operationsOf(place: string, version: string, method: string): readonly 
     })
 }
 
-/** Operations of a version, or of one alike, by method. */
+/** Operations of a version, or of the nearest one, by method. */
 function readDocuments(
   namespace: string,
   version: string,
@@ -210,7 +213,7 @@ function compareObject(to: Comparison, all: readonly Schema[], value: object, at
   }
 }
 
-/** A schema and all that it is made of. */
+/** A schema and the schemas it is composed of. */
 function membersOf(to: Comparison, schema: Schema): readonly Schema[] {
   const { $ref, allOf, ...own } = schema as { readonly $ref?: string; readonly allOf?: Schema[] }
   const named = $ref === undefined ? undefined : to.schemas[$ref.split('/').at(-1) ?? '']

@@ -1,6 +1,6 @@
 /**
- * A reporter beside the usual one: ends the run with the dearest files, by seconds of processors, which a loaded machine
- * changes less than the time that passes, and names those over `cost-budget.json`.
+ * A reporter beside the usual one. At the end of the run it lists the most expensive files by processor seconds,
+ * which depend less on the load of the machine than wall time, and names those over `cost-budget.json`.
  */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import budget from './cost-budget.json' with { type: 'json' }
 const folder = mkdtempSync(join(tmpdir(), 'armature-costs-'))
 const list = join(folder, 'costs')
 writeFileSync(list, '')
-// The runner loads reporters before it starts a file, and files get its environment.
+// The runner loads reporters before it starts a file, and files inherit its environment.
 process.env['ARMATURE_TEST_COSTS'] = list
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
 

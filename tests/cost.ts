@@ -1,15 +1,17 @@
-/** What test files cost, and the report at the end of a run. A file over its budget is named; it fails nothing. */
+/**
+ * The cost of test files, and the report at the end of a run. A file over its budget is named, but fails nothing.
+ */
 
 import { existsSync, readFileSync } from 'node:fs'
 
 interface Cost {
   readonly path: string
-  /** Seconds of processors, with those of the programs that it started and waited for. */
+  /** Processor seconds, including the programs that the file started and waited for. */
   readonly processor: number
   readonly wall: number
 }
 
-/** All in seconds of processors. `files` are those that may cost more than `file`. */
+/** All in processor seconds. `files` are those that may cost more than `file`. */
 interface Budget {
   readonly total: number
   readonly file: number
@@ -19,7 +21,7 @@ interface Budget {
 const shownMax = 12
 const ticksPerSecond = 100
 
-/** Of this process and, where the system tells it, of its children that have ended. */
+/** Of this process and, if the system tells it, of its children that have ended. */
 export function processorSeconds(): number {
   const { user, system } = process.cpuUsage()
   return (user + system) / 1e6 + childrenSeconds()
@@ -29,13 +31,13 @@ function childrenSeconds(): number {
   const file = '/proc/self/stat'
   if (!existsSync(file)) return 0
   const text = readFileSync(file, 'utf8')
-  // The name, which may hold blanks, is the second field and stands in parentheses.
+  // The second field is the name in parentheses, which may contain spaces.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[13]) + Number(fields[14])) / ticksPerSecond
 }
 
 export function readCosts(text: string): readonly Cost[] {
-  // Written by the preload, a line for each file.
+  // Written by the preload, one line per file.
   return text
     .split('\n')
     .filter((line) => line !== '')

@@ -1,6 +1,6 @@
 /**
- * Loaded before each test file. Ends the file's process when it has run for too long: the runner's own time limit ends
- * a test, and leaves the process of one that never gives up.
+ * Loaded before each test file. Ends the file's process after a time limit: the runner's own limit ends a test, but
+ * leaves a process that never ends.
  */
 
 import { writeSync } from 'node:fs'

@@ -1,6 +1,7 @@
 /**
- * A reporter that gives the path of each test file that failed, one on a line. The place of a test that failed is not taken:
- * it may be a file that declares tests for several others. A failure of no file gives the line `unknown`.
+ * A reporter that writes the path of each failed test file, one per line. The place of a failed test is not used:
+ * it may be in a file that declares tests for several others. A failure outside of any file gives the line
+ * `unknown`.
  */
 
 import type { TestEvent } from 'node:test/reporters'
@@ -10,7 +11,7 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
   const failures = new Map<string, number>()
   let all = 0
   for await (const { type, data } of events) {
-    // A file that ends before its time has no summary: its failure has its name.
+    // A file that ends early has no summary. Its failure has the name of the file.
     if (type === 'test:fail' && data.name === data.file) failures.set(data.file, 1)
     if (type !== 'test:summary' || data.success) continue
     // The types of Node leave `failed` out.

@@ -1,6 +1,6 @@
 /**
- * Loaded before each test file. Code is compiled once for all files, a file that hangs is ended, and each tells what it
- * cost to whoever reports (`cost-reporter.ts`).
+ * Loaded before each test file. Shares compiled code among all files, ends a file that hangs, and records the cost
+ * of each file for `cost-reporter.ts`.
  */
 
 import './end-hung-file.ts'
@@ -12,7 +12,7 @@ import { processorSeconds } from './cost.ts'
 
 const root = join(import.meta.dirname, '..')
 
-// The launcher's place, so that the servers under test find it filled.
+// The launcher's cache folder, so that servers under test find it filled.
 enableCompileCache(join(root, 'node_modules/.cache/armature'))
 
 const list = process.env['ARMATURE_TEST_COSTS']

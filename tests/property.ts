@@ -1,7 +1,7 @@
 /**
- * fast-check as every property test takes it. The ordinary suite has one seed, so that it fails only for what changed;
- * the long suite has a new one each time. A failing property stops looking for a smaller example after a while:
- * otherwise a property over large values would try for hours, and its failure would never be told.
+ * The fast-check settings of every property test. The ordinary suite has one seed, so that it fails only because of
+ * a change. The long suite has a new seed each time. Shrinking of a failing example stops after a while: for large
+ * values it could go on for hours, and the failure would never be reported.
  */
 
 import fc from 'fast-check'

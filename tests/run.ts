@@ -8,14 +8,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 
-/** More than these are no accident: they are not run again. */
+/** More failures than this are no accident: the files are not run again. */
 const repeatedMax = 5
 
 const root = join(import.meta.dirname, '..')
 const folder = mkdtempSync(join(tmpdir(), 'armature-tests-'))
 const list = join(folder, 'failed')
 
-/** The code that the runner ends with. */
+/** Returns the exit code of the runner. */
 function run(files: readonly string[], further: readonly string[]): Promise<number> {
   const words = ['--disable-warning=ExperimentalWarning', '--test', '--test-timeout=600000']
   const preload = ['--import', join(root, 'tests/preload.ts')]

@@ -1,7 +1,8 @@
 /**
- * The published command line over TLS against a started installation: what the guide does not paste. A person by device
- * code, roles by name, tags, resources by type, and errors as its users see them. Debian pairs it with a newer library,
- * with which its role commands end before they send anything: `programs/mends` corrects that, and nothing else.
+ * The published command line over TLS against a started installation: what the guide does not cover. A person by
+ * device code, roles by name, tags, resources by type, and errors as its users see them. Debian combines it with a
+ * newer library, with which its role commands fail before they send anything. `programs/mends` corrects that, and
+ * nothing else.
  */
 
 import assert from 'node:assert/strict'
@@ -27,7 +28,7 @@ interface Item {
   readonly id: string
 }
 
-/** What a person does in a browser meanwhile, over http. */
+/** What a person does meanwhile in a browser, over http. */
 async function enterDeviceCode(installation: Published, page: string, code: string) {
   const { signInName: name, password } = installation.owner
   const browser = createBrowser(installation.url)
@@ -51,7 +52,7 @@ test('the published command line does its work', { timeout: 300_000 }, async (t)
   const env = {
     ...process.env,
     AZURE_CONFIG_DIR: settings,
-    // It would tell its makers of every command.
+    // Without this it would report every command to its makers.
     AZURE_CORE_COLLECT_TELEMETRY: 'no',
     REQUESTS_CA_BUNDLE: authorityFile,
     PYTHONPATH: join(import.meta.dirname, 'programs/mends'),
@@ -64,11 +65,11 @@ test('the published command line does its work', { timeout: 300_000 }, async (t)
         done({ failed: problem !== null, out, error }),
       )
     })
-  /** What it prints, read as JSON where it is. */
+  /** Returns what it prints, parsed if it is JSON. */
   const az = async <T>(line: string, ...more: readonly string[]): Promise<T> => {
     const { failed, out, error } = await run([...line.split(' '), ...more])
     assert.equal(failed, false, `az ${line}: ${error}`)
-    // Of a shape that each caller says, and then checks.
+    // Each caller names the type, and checks it.
     return (out.trim() === '' ? undefined : JSON.parse(out)) as T
   }
   const refused = async (line: string): Promise<string> => {

@@ -9,7 +9,7 @@ test('the typed client of container groups', async (t) => {
   const podman = await startPodman()
   const reason = typeof podman === 'string' ? podman : ''
   if (!requireOrSkip(t, reason === '', reason) || typeof podman === 'string') return
-  // Ends after the installation, which is begun later.
+  // Disposed after the installation, which is created later.
   await using _podman = podman
   const { target } = podman
   if (target.kind !== 'socket') throw new TypeError('a socket is expected')

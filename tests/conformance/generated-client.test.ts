@@ -1,6 +1,7 @@
 /**
- * Our OpenAPI documents fed to a published generator of typed clients: the newest of a namespace must generate (of all of
- * them in the long run), what it made must compile, and a program that is typed by it must work against a started installation.
+ * Runs a published generator of typed clients on our OpenAPI documents. It must accept the newest document of each
+ * namespace (in the long suite all of them), its output must compile, and a program typed by it must work against a
+ * started installation.
  */
 
 import assert from 'node:assert/strict'
@@ -27,7 +28,7 @@ const versionsOfProgram: Readonly<Record<string, string>> = {
   'Vendor.Authorization': '2022-04-01.json',
 }
 
-/** A user's program: it is checked against the generated types, and run as it stands. */
+/** A user's program. It is checked against the generated types, and run unchanged. */
 const program = `
 import createClient from 'openapi-fetch'
 import type { paths as Identity } from './client/Vendor.ManagedIdentity.ts'
@@ -41,7 +42,7 @@ const options = { baseUrl: url, headers: { authorization: \`Bearer \${token}\` }
 const resourceGroupName = 'generated'
 const inGroup = { subscriptionId, resourceGroupName }
 
-/** What a request answers, or its error thrown. */
+/** The answer of a request, or its error thrown. */
 async function must<T>(asked: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
   const { data, error, response } = await asked
   if (data === undefined) throw new Error(\`\${response.url} \${response.status} \${JSON.stringify(error)}\`)
@@ -65,7 +66,7 @@ equal(providers.value.some(({ namespace }) => namespace === 'Vendor.Billing'), t
 
 const roles = createClient<Roles>(options)
 const roleVersion = { 'api-version': '2022-04-01' } as const
-// Its slashes are escaped: a variable is one segment to this client.
+// The client encodes slashes in a variable, so the scope is given as one segment.
 const scope = group.id.slice(1)
 const found = await must(roles.GET('/{scope}/providers/Vendor.Authorization/roleDefinitions', {
   params: { path: { scope }, query: { ...roleVersion, $filter: "roleName eq 'Reader'" } },
@@ -149,7 +150,7 @@ test('typed clients are generated from the documents, compile and work', async (
   )
   await writeFile(join(folder, 'program.ts'), program)
   await run(process.execPath, [join(modules, 'typescript/bin/tsc'), '-p', '.'], options).catch(
-    // The compiler says on its output what is wrong, and the error alone would hide it.
+    // The compiler writes its findings to its output. The error alone would hide them.
     (error: { stdout?: string }) => assert.fail(error.stdout ?? String(error)),
   )
   await using installation = await startInstallation({

@@ -1,6 +1,6 @@
 /**
- * Our `$metadata` fed to a generator of typed clients: it must generate, what it made must compile, and a program that
- * is typed by it must work against a started application.
+ * Runs a generator of typed clients on our `$metadata`. It must accept it, its output must compile, and a program
+ * typed by it must work against a started application.
  */
 
 import assert from 'node:assert/strict'
@@ -52,7 +52,7 @@ for (const version of versions) {
     assert.match(model, /export interface salesInvoiceLine\b/)
     assert.match(model, /unitPrice: number \| null/)
     await run(process.execPath, [join(modules, 'typescript/bin/tsc'), '-p', '.'], options).catch(
-      // The compiler says on its output what is wrong, and the error alone would hide it.
+      // The compiler writes its findings to its output. The error alone would hide them.
       (error: { stdout?: string }) => assert.fail(error.stdout ?? String(error)),
     )
   })
@@ -102,7 +102,7 @@ test(posts, async (t) => {
   await using installation = await startInstallation()
   assert.equal((await installation.cli(['demo', 'business'])).code, 0)
   const address = `${installation.url}/api/v2.0`
-  // As a user gets it: from the server.
+  // From the server, as a user gets it.
   const metadata = await installation.request('GET', '/api/v2.0/$metadata')
   assert.equal(metadata.status, 200)
   await symlink(modules, join(folder, 'node_modules'))

@@ -1,7 +1,7 @@
 /**
- * An installation as published clients want it (https by a certificate of its own, and the vendor words they were built
- * for), programs that use them, and the witnesses: which operation was done by which client, in which test. The witnesses
- * of a file are compared with `witnesses.json`, from which the page of compatibility is generated.
+ * An installation for published clients (https with its own certificate, and the vendor words they were built for),
+ * programs that use them, and the witnesses: which client performed which operation, in which test. The witnesses
+ * of a file are compared with `witnesses.json`, from which the compatibility page is generated.
  */
 
 import assert from 'node:assert/strict'
@@ -35,14 +35,14 @@ export async function startForClients(
     },
   })
   t.after(() => installation[Symbol.asyncDispose]())
-  // The server's own note.
+  // The server's own file.
   const { httpsUrl, authorityFile } = JSON.parse(
     readFileSync(join(installation.home, 'running.json'), 'utf8'),
   ) as Pick<Published, 'httpsUrl' | 'authorityFile'>
   return { ...installation, httpsUrl, authorityFile }
 }
 
-/** True when these packages of the folder are there. */
+/** True if these packages of the folder are installed. */
 function requirePackages(t: TestContext, packages: readonly string[]): boolean {
   const missing = packages.filter((name) => !existsSync(join(modules, name)))
   const how = `${missing.join(', ')} missing: run \`npm --prefix tests/conformance ci\``
@@ -51,7 +51,7 @@ function requirePackages(t: TestContext, packages: readonly string[]): boolean {
 
 export function versionOf(name: string): string {
   const text = readFileSync(join(modules, name, 'package.json'), 'utf8')
-  // Every package says its version.
+  // Every package has a version.
   return (JSON.parse(text) as { version: string }).version
 }
 
@@ -67,7 +67,7 @@ type Witnesses = Readonly<Record<string, readonly Witness[]>>
 
 interface Seen {
   add(witness: Witness): void
-  /** The last test of a file: what was seen is what the page says. */
+  /** The last test of a file: what was seen equals what the page says. */
   compare(): void
 }
 
@@ -87,7 +87,7 @@ export function collectWitnesses(file: string): Seen {
         writeFileSync(witnessesPath, `${text}\n`)
         return
       }
-      // What a machine has installed may be of another version.
+      // The machine may have another version installed.
       const keys = (of: readonly Witness[]) =>
         of.map(({ operation, client, test }) => `${operation} | ${client} | ${test}`)
       const how = 'witnesses.json differs: run this file with ARMATURE_TEST_WITNESSES=write'
@@ -100,12 +100,12 @@ interface Line {
   readonly operation: string
   readonly client: string
   readonly name: string
-  /** Where it is no package of this folder. */
+  /** For clients that are no package of this folder. */
   readonly version?: string
   readonly error?: string
 }
 
-/** Runs a program of `programs/` that prints a line for each case, and tells each as a test. */
+/** Runs a program of `programs/` that prints a line for each case, and reports each as a test. */
 async function runProgram(
   t: TestContext,
   { program, seen, environment }: { program: string; seen: Seen; environment: NodeJS.ProcessEnv },
@@ -137,7 +137,7 @@ async function runProgram(
   }
 }
 
-/** What every program is given, and trusts. */
+/** The environment of every program, including the authority that it trusts. */
 function environmentOf(installation: Published, more: object = {}): NodeJS.ProcessEnv {
   const { httpsUrl, url, tenantId, subscriptionId, owner, home } = installation
   const localSecret = readFileSync(join(home, 'local-token.secret'), 'utf8').trim()
@@ -155,11 +155,14 @@ interface ClientTest {
   readonly programs: readonly string[]
   readonly packages: readonly string[]
   readonly environment?: Readonly<Record<string, string>>
-  /** Answers what the programs are given besides. */
+  /** Returns further variables for the programs. */
   prepare?(installation: Published): Promise<object>
 }
 
-/** A test file whole: one installation, programs of published packages against it, and their witnesses compared. */
+/**
+ * A whole test file: one installation, programs of published packages against it, and the comparison of their
+ * witnesses.
+ */
 export async function runClientTest(
   t: TestContext,
   { file, programs, packages, environment, prepare }: ClientTest,

@@ -1,4 +1,7 @@
-/** Debian's Python packages, unmodified: the operations that they know, and data sharing, which npm has no package for. */
+/**
+ * Debian's Python packages, unmodified: the operations that they support, and data sharing, for which npm has no
+ * package.
+ */
 
 import assert from 'node:assert/strict'
 import { existsSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Published typed clients: billing, service health, and what every client does: pages and retries. */
+/** Published typed clients: billing, service health, and paging and retries of every client. */
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { runClientTest } from './published.ts'
 
-/** More than a page. */
+/** More than one page. */
 const rows = Array.from({ length: 120 }, (_, at) => `2026-10-01,${at + 1}.25,Support ${at},Charge`)
 
 test('typed clients of billing and service health, pages and retries', (t) =>

@@ -1,7 +1,7 @@
 /**
- * What the published service answered to published clients, replayed against an installation with the vendor words set.
- * The recordings are no part of the repository: `ARMATURE_TEST_RECORDINGS` names their folder, which brings the program
- * that replays them. Shares of checks that hold only rise: the floors stand in `recordings.json`.
+ * Replays what the published service answered to published clients against an installation with the vendor words
+ * set. The recordings are not part of the repository: `ARMATURE_TEST_RECORDINGS` names their folder, which contains
+ * the program that replays them. The share of checks that hold may only rise: `recordings.json` has the floors.
  */
 
 import assert from 'node:assert/strict'
@@ -38,7 +38,7 @@ interface Results {
 for (const part of ['recordings', 'examples'] as const) {
   test(`${part} of the published service hold as they did`, async (t) => {
     const isThere = folder !== '' && existsSync(join(folder, 'replay.mjs'))
-    // A floor for data that a machine does not have says nothing: never required, always told.
+    // Data that a machine does not have is never required, but its absence is always reported.
     if (!isThere) {
       const how = 'name the folder of recordings in ARMATURE_TEST_RECORDINGS'
       process.stderr.write(`SKIPPED: ${t.name}: ${how}\n`)
@@ -53,7 +53,7 @@ for (const part of ['recordings', 'examples'] as const) {
         ARMATURE_THROTTLE: 'false',
       },
     })
-    // It writes its results beside itself.
+    // The program writes its results into its own folder.
     const copy = mkdtempSync(join(tmpdir(), 'armature-recordings-'))
     t.after(() => rmSync(copy, { recursive: true, force: true }))
     cpSync(folder, copy, { recursive: true })

@@ -1,4 +1,7 @@
-/** Access as it is drawn: a delegate with a condition built by clicks, what that lets them do, and by which path. */
+/**
+ * Access in the console: a delegate whose condition was built by clicks, what it allows, and the path that explains
+ * it.
+ */
 
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
@@ -56,7 +59,7 @@ test('a delegate with a condition built by clicks, what it lets them give, and t
   assert.equal(await checked(asked(roles.owner, 'ServicePrincipal')), 'NotAllowed')
   assert.equal(await checked(asked(roles.reader, 'User')), 'NotAllowed')
 
-  // Nothing was told of the request: it depends on it.
+  // The page knows nothing of the request, so the answer depends on it.
   await page.getByRole('combobox', who).selectOption('lead (User)')
   await page.getByRole('textbox', { name: 'Action' }).fill(`${type}/write`)
   await page.getByRole('button', { name: 'Check' }).click()
@@ -66,7 +69,7 @@ test('a delegate with a condition built by clicks, what it lets them give, and t
   await path.getByText('If the condition holds').waitFor()
   await path.getByText('shop', { exact: true }).waitFor()
 
-  // From above it goes down to where it is wanted.
+  // The path goes from the scope of the assignment down to the wanted one.
   await page.getByRole('combobox', who).selectOption('Owner (User)')
   await page.getByRole('button', { name: 'Check' }).click()
   const mine = page.getByRole('list', { name: /^How Owner reaches from/ })

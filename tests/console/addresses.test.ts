@@ -1,4 +1,4 @@
-/** Paths that the console gets from its address bar, and from what others wrote, lead nowhere else. */
+/** Paths from the address bar and from data of others never lead to another host. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,7 @@
-/** Journeys through the areas beyond resources: service health, data sharing, business, APIs, explorer. One installation with what the demos make. */
+/**
+ * Journeys through the other areas: service health, data sharing, business, APIs, explorer. One installation with
+ * the data of the demos.
+ */
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -118,7 +121,7 @@ function journeys(): void {
     await page.getByRole('button', { name: 'Add a line' }).click()
     const quantity = page.getByRole('textbox', { name: 'Quantity, line 1' })
     await quantity.fill('3')
-    // Nothing is saved yet: it is what was typed.
+    // The typed value, which is not saved yet.
     await page.getByRole('cell', { name: '164.70' }).waitFor()
     await page.getByRole('textbox', { name: 'Discount %, line 1' }).fill('10')
     await page.getByRole('cell', { name: '148.23' }).waitFor()

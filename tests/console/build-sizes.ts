@@ -1,4 +1,4 @@
-/** What of a built console comes before its first view can be used, and what all of it weighs: compressed, as it is sent. */
+/** The compressed size of a built console: what is loaded before its first view can be used, and all of it. */
 
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,9 +10,9 @@ interface BuildSizes {
   readonly allBytes: number
 }
 
-/** Throws where the console is not built. */
+/** Throws if the console is not built. */
 export function readBuildSizes(): BuildSizes {
-  // As the bundler wrote it.
+  // Written by the bundler.
   const manifest = JSON.parse(
     readFileSync(join(builtConsole, '.vite', 'manifest.json'), 'utf8'),
   ) as Readonly<Record<string, { readonly file: string; readonly imports?: readonly string[] }>>

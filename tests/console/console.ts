@@ -1,4 +1,4 @@
-/** The console in a real browser for tests: signed in by its own flow, judged by axe, photographed. */
+/** The console in a real browser for tests: signed in by its own flow, checked by axe, with screenshots. */
 
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync } from 'node:fs'
@@ -12,18 +12,18 @@ const screenshots = join(import.meta.dirname, '..', '..', 'test-results', 'conso
 const pictures = join(import.meta.dirname, '..', '..', 'docs', 'pictures')
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** Longer than anything takes here, and short enough to be told soon. */
+/** Longer than anything takes here, and short enough to fail soon. */
 const waitMilliseconds = 15_000
 
 export interface Console extends AsyncDisposable {
   readonly page: Page
   readonly complaints: readonly string[]
-  /** Goes to an address below `/console`, by a load of the page. */
+  /** Loads the page of an address below `/console`. */
   open(path: string): Promise<void>
   heading(name: string): Promise<void>
-  /** A picture for a guide, as people see it: kept in `docs/pictures` with ARMATURE_TEST_PICTURES=1. */
+  /** A picture for a guide. It is kept in `docs/pictures` with ARMATURE_TEST_PICTURES=1. */
   picture(name: string): Promise<void>
-  /** Axe finds nothing and nothing reaches over the edge: light, dark, and on a telephone. Pictures are kept. */
+  /** Axe finds nothing and nothing overflows: light, dark, and on a phone. Screenshots are kept. */
   assertFit(name: string): Promise<void>
 }
 
@@ -32,7 +32,7 @@ export async function openConsole(
   person: { readonly signInName: string; readonly password: string } = installation.owner,
 ): Promise<Console> {
   mkdirSync(screenshots, { recursive: true })
-  // A browser that stays behind a failed sign-in would keep the run from ending.
+  // A browser that stays open after a failed sign-in would keep the run from ending.
   await using opening = new AsyncDisposableStack()
   const browser: Browser = opening.use(await openBrowser())
   const { page } = browser
@@ -59,7 +59,7 @@ export async function openConsole(
       await page.screenshot({ path: join(folder, `${name}.png`) })
     },
     async assertFit(name) {
-      // A dialog that is closing hides the page from those who cannot see for a moment longer.
+      // A closing dialog hides the page from assistive technology a moment longer.
       await page
         .locator('#root:not([aria-hidden]), [role=dialog]')
         .first()
@@ -90,17 +90,20 @@ const looks = [
   ['narrow', { width: 360, height: 740 }, 'light'],
 ] as const
 
-/** What is in the frame, or in a dialog, scrolls by itself: the window does not tell. */
+/** The frame and dialogs scroll by themselves, so the window does not overflow. */
 const mainOverflows =
   '[...document.querySelectorAll("main, [role=dialog] .fui-DialogContent")].some((one) => one.scrollWidth > one.clientWidth)'
 
-/** What fades in or changes colour has done so. */
+/** Transitions have ended. */
 const settled = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() =>
   Promise.allSettled(document.getAnimations()
     .filter((one) => one.effect.getComputedTiming().endTime !== Infinity)
     .map((one) => one.finished)).then(() => done()))))`
 
-/** WCAG 2.2 AA, as far as a program can tell. What the design system puts in to keep the focus inside a dialog is its own. */
+/**
+ * WCAG 2.2 AA, as far as a program can check. Elements that the design system adds to keep the focus inside a
+ * dialog are ignored.
+ */
 async function problems(page: Page): Promise<readonly string[]> {
   await page.evaluate(settled)
   if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axe)

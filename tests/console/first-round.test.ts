@@ -1,8 +1,8 @@
 /**
- * The first round of somebody who has never used the command line, as `docs/guides/first-round.md` tells it: a group, an
- * example after a look at what it changes, the container's log, Reader for a colleague, why that colleague may not delete,
- * both in the activity, what it cost. One journey: each step begins where the one before ended, by clicks alone.
- * With ARMATURE_TEST_PICTURES=1 it makes the guide's pictures.
+ * The first round of somebody who has never used the command line, as in `docs/guides/first-round.md`: a group, an
+ * example after a preview of its changes, the container's log, Reader for a colleague, why that colleague may not
+ * delete, both in the activity, and the cost. One journey by clicks alone: each step begins where the previous one
+ * ended. With ARMATURE_TEST_PICTURES=1 it creates the guide's pictures.
  */
 
 import assert from 'node:assert/strict'
@@ -73,7 +73,7 @@ function journey(): void {
       .first()
       .waitFor()
     await opened.picture('containers')
-    // What has ended is charged at once; what runs, up to the last measurement.
+    // A group that has ended is charged at once; a running one, up to the last measurement.
     await page.getByRole('button', { name: 'Stop' }).click()
     await page.getByText('Terminated', { exact: true }).waitFor()
   })
@@ -170,7 +170,7 @@ function journey(): void {
   })
 }
 
-/** Seconds cost something then: amounts are whole cents. */
+/** Makes seconds cost something: amounts are whole cents. */
 async function raisePrice(installation: Installation): Promise<void> {
   const accounts = '/providers/Vendor.Billing/billingAccounts'
   const version = 'api-version=2024-04-01'

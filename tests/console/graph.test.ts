@@ -1,4 +1,4 @@
-/** Where steps of a deployment are drawn: after everything they wait for, and no two at one place. */
+/** The layout of a deployment's steps: each right of all its dependencies, and no two at the same position. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * The console in a real browser over a real installation: one journey for each view, what is refused, and how it looks.
- * One browser for all of it; `test-results/console` keeps the pictures.
+ * The console in a real browser against a real installation: one journey for each view, the refusals, and the look.
+ * All tests share one browser; `test-results/console` keeps the screenshots.
  */
 
 import assert from 'node:assert/strict'
@@ -63,7 +63,7 @@ function journeys(): void {
       if (request.url().endsWith('/oauth2/token')) grants.push(request.postData() ?? '')
       tokens.add(request.headers()['authorization'] ?? '')
     })
-    // An hour later by the browser's clock, within a load of the page.
+    // An hour later by the browser's clock, without a reload.
     await page.evaluate('{ const now = Date.now; Date.now = () => now() + 3_600_000 }')
     await page.getByRole('link', { name: 'Resources' }).first().click()
     await opened.heading('Resources')
@@ -71,7 +71,7 @@ function journeys(): void {
     assert.equal(grants.length, 1, grants.join(' '))
     assert.match(grants[0] ?? '', /grant_type=refresh_token/)
 
-    // A token that the server does not take any more: refused, renewed, asked once more.
+    // A token that the server no longer accepts: refused, renewed, and the request repeated.
     let spoilt = 0
     await page.route('**/resources?*', async (route) => {
       const headers = route.request().headers()
@@ -150,7 +150,7 @@ function journeys(): void {
     await page.getByText('None passes the filters.').waitFor()
     await page.keyboard.press('Control+k')
     await page.getByRole('textbox', { name: 'Names, types, ids, groups' }).fill('first-id')
-    // What Enter opens is the first of what was found.
+    // Enter opens the first result.
     await page
       .getByRole('dialog')
       .getByRole('link', { name: /first-identity/ })
@@ -187,7 +187,7 @@ function journeys(): void {
     await page.getByRole('tab', { name: 'Health' }).click()
     await page.getByRole('region', { name: 'Now' }).getByText('Unknown', { exact: true }).waitFor()
     await opened.assertFit('resource-health')
-    // A group says what goes with it.
+    // The dialog of a group lists what is deleted with it.
     await opened.open(`/resource${subscription}/resourceGroups/web`)
     await page.getByRole('button', { name: 'Delete', exact: true }).click()
     const dialog = page.getByRole('dialog')
@@ -239,7 +239,7 @@ function journeys(): void {
     const { page } = opened
     await opened.open('/resources?view=groups')
     await page.getByRole('link', { name: 'web' }).waitFor()
-    // The first may be seen by the look with which the stream begins.
+    // The first one may be seen by the fetch with which the stream begins.
     for (const name of ['of-somebody-else', 'of-a-third']) {
       const path = `${subscription}/resourceGroups/${name}?api-version=2021-04-01`
       const made = await installation.request('PUT', path, { body: { location: 'local' } })

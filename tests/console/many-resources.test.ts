@@ -1,6 +1,6 @@
 /**
- * A list of very many resources: few rows are drawn wherever one scrolls, pages come by link one after the other, and filters are
- * the server's. Few in the ordinary suite, a hundred thousand in the long one.
+ * A very long list of resources: only few rows are drawn at any position, pages are read by link one after the
+ * other, and the server filters. A short list in the ordinary suite, a hundred thousand in the long one.
  */
 
 import assert from 'node:assert/strict'
@@ -17,13 +17,13 @@ const isBuilt = existsSync(join(import.meta.dirname, '..', '..', 'console', 'dis
 const ready = isBuilt && findChromium() !== undefined
 
 const count = process.env['ARMATURE_TEST_LONG'] === undefined ? 6_000 : 100_000
-/** Of one page, as the view asks for it. */
+/** The page size of the view. */
 const pageSize = 500
-/** A page that is large in bytes ends before. */
+/** A page that is large in bytes ends earlier. */
 const pageRowsMin = 250
-/** A list of at most these pages is read again when something changed, as a sign-in does. */
+/** A list of at most this many pages is read again after a change, such as a sign-in. */
 const againMax = 5
-/** Those in sight and some around them, whatever the list has. */
+/** The visible rows and some around them, however long the list is. */
 const drawnRowsMax = 60
 const nameOf = (index: number): string => `many-${String(index).padStart(6, '0')}`
 
@@ -71,7 +71,7 @@ test('a list of very many resources: few rows drawn, pages by link, filtered by 
   await list.focus()
   const rowsText = `${count.toLocaleString('en-US')} rows`
   const whole = page.getByRole('status').getByText(rowsText, { exact: true })
-  // To the end of what was read, again and again: each time the next page is read and no more.
+  // Scrolls to the end of what was read, again and again: each time only the next page is read.
   while ((await whole.count()) === 0) {
     const before = requested.length
     await page.keyboard.press('End')
@@ -85,7 +85,7 @@ test('a list of very many resources: few rows drawn, pages by link, filtered by 
   const links = requested.slice(1).filter((url) => /skiptoken/i.test(url))
   assert.ok(links.length >= count / pageSize - 1, `${links.length} pages by link`)
 
-  // Somewhere in the middle, by one jump: the rows of that place, and no request.
+  // Jumps to the middle: the rows of that position are drawn without a request.
   const before = requested.length
   await page.evaluate(
     `document.querySelector('[role=region][aria-label=Resources]').scrollTop = ${(count / 2) * 44}`,

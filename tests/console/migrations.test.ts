@@ -1,6 +1,6 @@
 /**
- * A database moved in the console: an online migration of the demo's shop, altered at its source meanwhile, caught up and cut
- * over by buttons, with its report at the end. Between real servers.
+ * A migration in the console between real servers: the demo's shop online, altered at its source meanwhile, caught
+ * up and cut over by buttons, with the report at the end.
  */
 
 import assert from 'node:assert/strict'
@@ -17,7 +17,7 @@ import { openConsole } from './console.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const isBuilt = existsSync(join(root, 'console', 'dist', 'index.html'))
-/** Longer than a structure is looked at again, and a table copied. */
+/** Longer than the interval of structure checks plus the copy of a table. */
 const slow = { timeout: 60_000 }
 
 async function startDemo(home: string): Promise<AsyncDisposable> {
@@ -86,7 +86,7 @@ test('a migration: its progress, what holds the cutover, the cutover by a button
     .getByText('What is different between source and target')
     .waitFor({ state: 'hidden', ...slow })
 
-  // It is offered when the new table's rows have come, too.
+  // The button appears when the rows of the new table have been copied, too.
   await page.getByRole('button', { name: 'Cut over shop' }).click(slow)
   await page.getByRole('status').getByText('Succeeded').waitFor(slow)
   await page.getByText('Nobody could write for').waitFor()

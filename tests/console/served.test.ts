@@ -1,4 +1,7 @@
-/** How the console is served: its page at any depth, its files, what its policy forbids, and how much a first view takes. */
+/**
+ * How the console is served: its page at any depth, its files, its content security policy, and the size of the
+ * first view.
+ */
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** What becomes of a page when its session ends, here or elsewhere, and when the server goes away and comes back. */
+/** A page whose session ends, here or elsewhere, and a server that goes away and comes back. */
 
 import assert from 'node:assert/strict'
 import { existsSync, rmSync } from 'node:fs'
@@ -15,7 +15,7 @@ import { openConsole } from './console.ts'
 const isBuilt = existsSync(join(import.meta.dirname, '..', '..', 'console', 'dist', 'index.html'))
 const ready = isBuilt && findChromium() !== undefined
 const howTo = `${howToGetChromium}; and \`npm run console\``
-/** The page tries again after half a minute at the latest. */
+/** The page tries again after at most half a minute. */
 const slow = { timeout: 60_000 }
 
 test('a session that is ended elsewhere ends the page’s; signing out leaves nothing to come back to', async (t) => {
@@ -84,7 +84,7 @@ test('below a path, and on two replicas of which each answers every other reques
   }
   await opened.open('/resources?view=groups')
   await page.getByText('No resource groups yet').waitFor()
-  // Whichever replica writes it, the stream that is open at one of them tells of it.
+  // Whichever replica writes, the stream that is open at one of them reports it.
   for (const name of ['one', 'two', 'three', 'four']) {
     await put(`${subscription}/resourceGroups/${name}?api-version=2021-04-01`, {
       location: 'local',

@@ -1,6 +1,6 @@
 /**
- * Templates and containers: what a template refuses and would change, its steps, deployed again, a restart; and a shell in a
- * real container.
+ * Templates and containers: refusals and preview of a template, its steps, a second deployment, a restart, and a
+ * shell in a real container.
  */
 
 import assert from 'node:assert/strict'
@@ -149,7 +149,7 @@ function journeys(): void {
 
 const groupType = 'Vendor.ContainerInstance/containerGroups'
 
-/** One container and what it does; the engine is simulated. */
+/** One container and its script. The engine is simulated. */
 function templateGroup(name: string, script: string, init: string, before: string) {
   const container = (does: string) => ({
     name: 'web',
@@ -202,7 +202,7 @@ test('a shell in a container: what is typed comes back, colours and all, until t
     ARMATURE_CONTAINERS: 'docker',
     ARMATURE_DOCKER_HOST: `unix://${podman.target.path}`,
   }
-  // The conversation waits at the replica that answered, and the browser may come to the other one.
+  // The shell waits at the replica that answered, and the browser may connect to the other one.
   await using installation =
     findPostgres() === undefined
       ? await startInstallation({ environment })
@@ -238,7 +238,7 @@ test('a shell in a container: what is typed comes back, colours and all, until t
     `[...document.querySelectorAll('.xterm-rows span')].filter((one) => one.textContent === 'coloured')
       .map((one) => getComputedStyle(one)).map(({ color, display }) => [color, display])[0]`,
   )
-  // Darker than was sent: the ground is light, and it is to be read.
+  // Darker than the program's colour, so that it can be read on a light background.
   assert.match(color, /^rgb\(1\d\d, \d\d, \d+\)$/)
   assert.equal(display, 'inline-block', 'the sheet of the terminal counts')
   await opened.assertFit('shell')

@@ -1,4 +1,7 @@
-/** Forms made from schemas: a resource created by its fields, a refusal at them, the JSON beside, and changed again. */
+/**
+ * Forms made from schemas: a resource created by its fields, refusals at the fields, the JSON beside them, and an
+ * edit.
+ */
 
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
@@ -94,7 +97,7 @@ function journeys(): void {
       .getByRole('combobox', { name: 'Type' })
       .selectOption('Vendor.ContainerInstance/containerGroups')
     await page.getByRole('textbox', { name: 'Name', exact: true }).fill('formed')
-    // Of the container, whose fields the schema needs from the beginning.
+    // The container's fields, which the schema requires from the beginning.
     const container = page.getByRole('group', { name: /^containers 1/ })
     await container.getByRole('textbox', { name: 'name', exact: true }).fill('Bad_Name')
     await container
@@ -134,7 +137,7 @@ function journeys(): void {
       },
     }
     await json.fill(JSON.stringify(body))
-    // What was written there stands in the fields.
+    // Values written as JSON appear in the fields.
     await container.getByRole('textbox', { name: 'memoryInGB' }).waitFor()
     await container.getByRole('textbox', { name: 'cpu' }).fill('0.5')
     await page.getByRole('button', { name: 'Create', exact: true }).click()

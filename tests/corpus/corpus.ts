@@ -1,6 +1,6 @@
 /**
- * The templates of `ARMATURE_TEST_CORPUS` with their arguments: a folder of published templates, which is no part of
- * this repository. Reads files only; what becomes of them is for the tests.
+ * The templates of `ARMATURE_TEST_CORPUS` with their arguments: a folder of published templates, which is not part
+ * of this repository. This file only reads files; tests decide what to do with them.
  */
 
 import { createHash } from 'node:crypto'
@@ -12,20 +12,20 @@ import type { Json, JsonObject } from '#template/plan.ts'
 import type { ParameterArgument } from '#template/template.ts'
 
 export interface CorpusTemplate {
-  /** Below the corpus' folder. */
+  /** Path below the corpus folder. */
   readonly path: string
   readonly text: string
 }
 
 export interface Arguments {
   readonly values: Readonly<Record<string, ParameterArgument>>
-  /** Parameters that neither a file nor a default gives: their values are made up. */
+  /** Parameters without a value in a file and without a default. Their values are generated. */
   readonly madeUp: readonly string[]
 }
 
-/** What stands for a value that the publisher's pipeline puts in. */
+/** A placeholder that the publisher's pipeline replaces. */
 const placeholder = /^\s*(GEN-|GET-)/
-/** Types inside types that values are made up for. */
+/** The depth of nested types for which values are generated. */
 const depthMax = 8
 
 export function corpusFolder(): string | undefined {
@@ -47,7 +47,7 @@ export function readCorpus(folder: string): readonly CorpusTemplate[] {
 const isTemplate = (text: string): boolean =>
   /"\$schema"\s*:\s*"[^"]*deploymentTemplate\.json/i.test(text) && /"resources"\s*:/i.test(text)
 
-/** From the parameter file beside the template, and what that lacks from the declarations. */
+/** Arguments from the parameter file beside the template. Missing ones are generated from the declarations. */
 export function argumentsOf(folder: string, { path, text }: CorpusTemplate): Arguments {
   const declared = objectAt(objectOf(text), 'parameters')
   const definitions = objectAt(objectOf(text), 'definitions')
@@ -66,7 +66,7 @@ export function argumentsOf(folder: string, { path, text }: CorpusTemplate): Arg
   return { values, madeUp }
 }
 
-/** A file that is named after another template gives only what this one declares. */
+/** A file that is named after another template gives only the parameters that this one declares. */
 function given(
   file: string,
   declared: ReadonlySet<string>,
@@ -107,7 +107,7 @@ function objectAt(object: JsonObject, name: string): JsonObject {
   return isObject(value) ? value : {}
 }
 
-/** The smallest value that the declaration takes; different names have different texts. */
+/** The smallest value that the declaration accepts. Different names get different texts. */
 function madeUpValue(
   declaration: JsonObject,
   definitions: JsonObject,
@@ -144,7 +144,7 @@ function madeUpText(name: string): string {
   const text = name.toLowerCase()
   if (/(uri|url|artifactslocation)$/.test(text))
     return `https://${text.replaceAll('_', '')}.example/`
-  // As short as names of storage accounts have to be, also with a prefix.
+  // Short enough for the name of a storage account, even with a prefix.
   if (/storage/.test(text) && !/id$/.test(text)) return `sa${guidOf(text).slice(0, 6)}`
   if (/(principal|object|client|tenant|o)id$|guid$|guid_/.test(text)) return guidOf(text)
   if (!/resourceid$/.test(text)) return text
@@ -153,13 +153,13 @@ function madeUpText(name: string): string {
 
 const subscription = 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee'
 
-/** The same for the same name. */
+/** The same GUID for the same name. */
 function guidOf(name: string): string {
   const hex = createHash('sha256').update(name).digest('hex')
   return hyphenate(`${hex.slice(0, 12)}4${hex.slice(13, 16)}a${hex.slice(17)}`)
 }
 
-/** What expressions read of a parameter, as paths: `parameters('sizes').disk.count`. */
+/** The properties of a parameter that expressions read, as paths: `parameters('sizes').disk.count`. */
 function membersUsed(text: string): ReadonlyMap<string, readonly (readonly string[])[]> {
   const used = new Map<string, string[][]>()
   for (const [, name = '', rest = ''] of text.matchAll(
@@ -172,7 +172,7 @@ function membersUsed(text: string): ReadonlyMap<string, readonly (readonly strin
   return used
 }
 
-/** With texts at the paths that lead nowhere yet. */
+/** Adds texts at paths that do not exist yet. */
 function withMembers(value: Json, paths: readonly (readonly string[])[]): Json {
   return paths.reduce(withMember, value)
 }
@@ -226,5 +226,5 @@ function madeUpObject(declaration: JsonObject, definitions: JsonObject, depth: n
   }
 }
 
-/** The vendor words that the corpus' templates are written with. */
+/** The vendor words of the corpus' templates. */
 export const corpusWords = { namespace: 'Microsoft', brand: 'Microsoft' } as const

@@ -1,6 +1,6 @@
 /**
- * Published templates deploy with generic resources, change nothing the second time, and are deleted. A sample in the
- * ordinary suite, all of them in the long one. What does not is listed with its cause.
+ * Published templates deploy with generic resources, change nothing the second time, and can be deleted. A sample
+ * in the ordinary suite, all of them in the long one. Those that fail are listed with the cause.
  */
 
 import assert from 'node:assert/strict'
@@ -9,16 +9,16 @@ import { isLong } from '../long.ts'
 import { corpusFolder, readCorpus } from './corpus.ts'
 import { type Fate, fateOf, startCorpusPlane, twice } from './deploy.ts'
 
-/** Of a thousand that are not counted apart, how many come all the way. It only rises. */
+/** Of a thousand templates that are not excluded, how many complete all steps. May only rise. */
 const doneFloors = { all: 960, sample: 930 }
-/** Of a thousand, how many pass validation and fail for a reason that was knowable. It only sinks. */
+/** Of a thousand, how many pass validation and fail for a reason that was knowable. May only fall. */
 const knowableCeiling = 3
-/** Every so many of them, where the long suite is not asked for. */
+/** Every so many templates are in the sample. */
 const sampleEvery = 40
-/** Templates under way at once; most of their time is spent waiting for deletions. */
+/** Templates deployed at once. Most of their time is spent waiting for deletions. */
 const lanes = 6
 
-/** What no installation could carry out, by what is said of it; never by names of files. */
+/** Failures that no installation could avoid, by their message; never by names of files. */
 const ownFaults: readonly (readonly [RegExp, string])[] = [
   [/The content link '.*' cannot be followed/, 'it links to what the corpus does not have'],
   [/^InvalidTemplate:/, 'its arguments do not fit, or it is broken by itself'],
@@ -67,7 +67,7 @@ test('published templates deploy, change nothing the second time, and are delete
   assert.ok(share >= doneFloor, `${share.toFixed(0)} of 1000, not ${doneFloor}\n${listed}`)
 })
 
-/** A fault that shows only while it is carried out is ours to find, but for values that are new each time. */
+/** A fault that appears only during the deployment is ours to find, except for values that are new each time. */
 function apartBecause({ step, cause, text }: Fate): string | undefined {
   if (step === 'validate') return ownFaults.find(([pattern]) => pattern.test(cause))?.[1]
   if (step !== 'what-if') return undefined

@@ -1,6 +1,6 @@
 /**
- * Puts the corpus' templates to a whole installation with generic resources, over HTTP as any client: deployed, asked
- * what a second deployment would change, and taken away again. Each has a subscription and a group of its own.
+ * Runs the corpus' templates against a whole installation with generic resources, over HTTP as any client: deploys
+ * each, previews a second deployment, and deletes everything. Each has its own subscription and group.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -25,13 +25,13 @@ import { argumentsOf, type CorpusTemplate, corpusWords } from './corpus.ts'
 
 export interface Fate {
   readonly path: string
-  /** How far it came; `done` is all the way. */
+  /** The step it reached; `done` means all. */
   readonly step: 'validate' | 'deploy' | 'what-if' | 'delete' | 'done'
   readonly cause: string
   readonly text: string
-  /** It passed validation, and failed for this reason, which was there to be known. */
+  /** It passed validation, and failed for this reason, which was knowable. */
   readonly knowable: string | undefined
-  /** Values of its parameters were made up. */
+  /** Values of its parameters were generated. */
   readonly isMadeUp: boolean
 }
 
@@ -44,7 +44,7 @@ interface CorpusPlane extends AsyncDisposable {
 interface Answer {
   readonly status: number
   readonly body: unknown
-  /** Where the result of an operation will be. */
+  /** The address of the operation's result. */
   readonly resultAt: string | undefined
 }
 
@@ -93,7 +93,7 @@ export async function startCorpusPlane(folder: string): Promise<CorpusPlane> {
   }
 }
 
-/** Links to where the templates were published lead here, and so do links of templates to their neighbours. */
+/** Serves links to the addresses where the templates were published, and links between neighbours. */
 async function serveTemplates(
   folder: string,
 ): Promise<AsyncDisposable & { readonly place: string }> {
@@ -124,11 +124,11 @@ function withOwnLinks(text: string, place: string): string {
 }
 
 const location = 'westeurope'
-/** Looks at what is under way, and milliseconds between two of them. */
+/** The number of polls, and the milliseconds between them. */
 const roundsMax = 1000
 const between = 30
 
-/** Undefined for one that cannot be read. */
+/** Undefined for a template that cannot be read. */
 export async function fateOf(
   started: CorpusPlane,
   folder: string,
@@ -143,7 +143,7 @@ export async function fateOf(
   const above = `/providers/${corpusWords.namespace}.Management/managementGroups/${randomUUID()}`
   const scopes = { resourceGroup: group, subscription, managementGroup: above, tenant: '' }
   const scope = scopes[read.value.scope]
-  // Those of the tenant are all in one place.
+  // Deployments at tenant scope share one namespace.
   const name = isGroup ? 'd' : `d-${randomUUID()}`
   const id = `${scope}/providers/${corpusWords.namespace}.Resources/deployments/${name}`
   const { values: parameters, madeUp } = argumentsOf(folder, template)
@@ -167,7 +167,7 @@ export async function fateOf(
   if (invalid !== undefined) return fate('validate', invalid)
   let failed = await deployed(started, id, body)
   const knowable = failed !== undefined && !onlyAtRun.test(failed) ? failed : undefined
-  // What it takes to be there is made, and it is sent again.
+  // Creates the resources that the template expects, and sends it again.
   for (let round = 0; round < missingMax && failed !== undefined; round++) {
     if (!(await madeFor(started, subscription, failed))) break
     failed = await deployed(started, id, body)
@@ -181,7 +181,7 @@ export async function fateOf(
   return left === undefined ? fate('done', '', knowable) : fate('delete', left, knowable)
 }
 
-/** Makes what the template takes to be there, as far as refusals name it. */
+/** Creates the resources that the template expects, as far as refusals name them. */
 async function validated(
   started: CorpusPlane,
   id: string,
@@ -207,7 +207,7 @@ async function deployed(
   return refused ?? endOf(started, id)
 }
 
-/** Makes what a refusal says is missing. Was there anything to make? */
+/** Creates what a refusal says is missing. Returns whether there was anything to create. */
 async function madeFor(
   started: CorpusPlane,
   subscription: string,
@@ -229,19 +229,19 @@ async function madeFor(
   return taken.test(left) && madeFor(started, subscription, left)
 }
 
-/** Another template that is under way has the name, or the role, and gives it up when it is deleted. */
+/** Another running template has this name or role. It becomes free when that one is deleted. */
 const taken = /named '[^']+' is already taken|The role '[^']+' can be assigned at '/
 const takenPause = 1000
 
 const absentGroup = /Resource group '([^']+)' could not be found/
 /**
- * What an expression finds in an answer shows when it is there; a name that another template has is taken by then; and a
- * repository that cannot be reached from here keeps a container waiting.
+ * Some failures are only known at run time: what an expression finds in an answer, a name that another template
+ * took meanwhile, or a repository that cannot be reached from here, for which a container keeps waiting.
  */
 const onlyAtRun =
   /^InvalidTemplate:|is already taken|The role '[^']+' can be assigned at '|^it does not end$/
 
-/** In front of a change of a resource that the template writes more than once, each time otherwise. */
+/** Prefix for a change of a resource that the template writes more than once, with different content. */
 export const twice = 'written twice: '
 
 const absent = /The (?:parent )?resource '(\/[^']+)' (?:was|could) not|The Resource '(\/[^']+)'/i
@@ -261,7 +261,7 @@ async function makeWithParents(started: CorpusPlane, text: string): Promise<Answ
   return started.call('PUT', text, { location, ...body })
 }
 
-/** Of types that do not take just anything. */
+/** The smallest bodies of types that do not accept just any body. */
 const smallestBodies: Readonly<Record<string, object>> = {
   'apimanagement/service': {
     sku: { name: 'Developer', capacity: 1 },
@@ -282,7 +282,7 @@ const smallestBodies: Readonly<Record<string, object>> = {
   },
 }
 
-/** The innermost of nested causes, with the first of several. */
+/** The innermost of nested causes, or the first of several. */
 function problemOf(answer: Answer): string | undefined {
   const error = isJsonObject(answer.body) ? answer.body['error'] : undefined
   return error === undefined ? undefined : causeOf(error)
@@ -310,7 +310,7 @@ async function endOf(started: CorpusPlane, id: string): Promise<string | undefin
   return 'it does not end'
 }
 
-/** Of an answer that is an operation, what came of it. */
+/** The outcome of the operation that an answer started. */
 async function resultOf(started: CorpusPlane, first: Answer): Promise<Answer> {
   let answer = first
   while (answer.status === 202 && first.resultAt !== undefined) {
@@ -320,7 +320,7 @@ async function resultOf(started: CorpusPlane, first: Answer): Promise<Answer> {
   return answer
 }
 
-/** `Deploy`: a secret is given again, and nothing else would change. */
+/** `Deploy`: a secret is written again, and nothing else would change. */
 const unchanged = new Set(['NoChange', 'Ignore', 'NoEffect', 'Unsupported', 'Deploy'])
 
 function changeIn(answer: Answer): string | undefined {
@@ -337,7 +337,7 @@ function changeIn(answer: Answer): string | undefined {
   return `${isTwice ? twice : ''}${JSON.stringify({ resourceId, changeType, delta }).slice(0, 600)}`
 }
 
-/** What a deployment made above subscriptions goes one by one. */
+/** Resources that a deployment created above subscriptions are deleted one by one. */
 async function removedAbove(
   started: CorpusPlane,
   id: string,
@@ -356,21 +356,21 @@ async function removedAbove(
   return undefined
 }
 
-/** What cannot be deleted, of what the deployment made. */
+/** Deletes what the deployment created. Returns what could not be deleted. */
 async function removed(started: CorpusPlane, subscription: string): Promise<string | undefined> {
   const list = async (): Promise<readonly { id: string }[]> => {
     const path = `${subscription}/resourcegroups`
     const { body } = await started.call('GET', path, undefined, '2021-04-01')
     return (body as { readonly value: readonly { id: string }[] }).value
   }
-  // Roles are the tenant's: another template that makes the same ones is refused while they are there.
+  // Roles belong to the tenant: another template that creates the same ones is refused while they exist.
   for (const { id } of await rolesOf(started, subscription)) {
     await started.call('DELETE', id, undefined, '2022-04-01')
   }
   for (const { id } of await list()) {
     const problem = problemOf(await started.call('DELETE', id, undefined, '2021-04-01'))
     if (problem === undefined) continue
-    // A lock that the template made is taken off first, as anybody would.
+    // A lock of the template is removed first, as anybody would.
     const [lock] = /\/[^']*\/locks\/[^']+/.exec(problem) ?? []
     if (lock === undefined) return problem
     await started.call('DELETE', lock, undefined, '2016-09-01')
@@ -384,7 +384,7 @@ async function removed(started: CorpusPlane, subscription: string): Promise<stri
   return left.length === 0 ? undefined : `left: ${left.map(({ id }) => id).join(', ')}`
 }
 
-/** Custom roles that can be assigned in the subscription alone. */
+/** Custom roles that can be assigned only in the subscription. */
 async function rolesOf(
   started: CorpusPlane,
   subscription: string,

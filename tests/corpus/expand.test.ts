@@ -1,6 +1,6 @@
 /**
- * Published templates expand. What does not is grouped by its cause, and counted apart where nobody could expand it:
- * by rules, never by names of files.
+ * Published templates expand. Those that do not are grouped by cause. Templates that nobody could expand are
+ * excluded by rules, never by names of files.
  */
 
 import assert from 'node:assert/strict'
@@ -20,16 +20,16 @@ import {
 } from './corpus.ts'
 
 /**
- * Of the templates that are not counted apart, how many of a thousand expand. It only rises: raise it when the test says
- * that more do.
+ * Of a thousand templates that are not excluded, how many expand. May only rise: raise it when the test reports
+ * more.
  */
 const expandFloor = 997
 /** The same for the templates nested in them. */
 const nestedFloor = 1000
-/** Fewer templates than this are another corpus, of which the floors say nothing. */
+/** A folder with fewer templates is another corpus, for which the floors mean nothing. */
 const templatesLeast = 100
 
-/** What the template itself lacks or says wrong: no implementation of the language takes it. */
+/** Faults of the template itself: no implementation of the language accepts it. */
 const ownFaults: readonly (readonly [RegExp, string])[] = [
   [/^the extension '|^resources of the extension/, 'it needs extensions'],
   [/^the resource is declared twice/, 'it declares a resource twice'],
@@ -53,7 +53,7 @@ interface Outcome {
 
 test('published templates expand', async (t) => {
   const folder = corpusFolder()
-  // A floor for data that a machine does not have says nothing: never required, always told.
+  // Data that a machine does not have is never required, but its absence is always reported.
   if (folder === undefined) {
     const how = 'name the folder of published templates in ARMATURE_TEST_CORPUS'
     process.stderr.write(`SKIPPED: ${t.name}: ${how}\n`)
@@ -106,7 +106,7 @@ function requireFloor(
   assert.ok(share >= floor, `${share.toFixed(1)} of 1000 ${what} expand, not ${floor}\n${listed}`)
 }
 
-/** As it would be where it was linked from its own address. */
+/** As if it had been linked from its own address. */
 function placeOf({ path, text }: CorpusTemplate): ExpansionContext {
   const read = templateLanguage.parseTemplate(text)
   const scope = (read.ok ? read.value : read.partial)?.scope

@@ -1,4 +1,4 @@
-/** Roads by which somebody with some rights might take more, each seen to be closed. */
+/** Ways in which somebody with some rights might gain more. Each is closed. */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** Principals and grants for a test, made as any client would make them. Nothing here has a shortcut. */
+/** Principals and grants for tests, created as any client would create them, without shortcuts. */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -77,7 +77,7 @@ export function roleId(role: string): string {
   return `/providers/Vendor.Authorization/roleDefinitions/${role}`
 }
 
-/** Grants, and gives the id of the assignment. */
+/** Grants a role, and returns the id of the assignment. */
 export async function grant(
   installation: Attached,
   scope: string,
@@ -107,7 +107,7 @@ export async function createResourceGroup(
   return answer
 }
 
-/** Asserts a refusal of the manager's family with everything the contract says of one. */
+/** Asserts a refusal of the manager's error family with every property that the contract names. */
 export function assertRefused(answer: Answer, status: number, code: string, target?: string): void {
   assert.equal(`${answer.status} ${answer.at('error.code')}`, `${status} ${code}`, answer.text)
   assert.deepEqual(Object.keys(Object(answer.body)), ['error'])
@@ -120,11 +120,11 @@ export function assertRefused(answer: Answer, status: number, code: string, targ
   }
 }
 
-/** Well-formed, of an attribute that requests for role assignments have. */
+/** Well-formed, about an attribute that requests for role assignments have. */
 export const conditionText =
   "@Request[Vendor.Authorization/roleAssignments:PrincipalType] StringEqualsIgnoreCase 'User'"
 
-/** A body that is fine, for a principal nobody knows: its type is given, as for a fresh one. */
+/** A valid body for an unknown principal. Its type is given, as for a principal that was just created. */
 export function bodyOf(properties: Readonly<Record<string, unknown>> = {}): {
   readonly properties: Readonly<Record<string, unknown>>
 } {
@@ -142,7 +142,7 @@ export function bodyOf(properties: Readonly<Record<string, unknown>> = {}): {
 export interface AssignmentCalls {
   put(path: string, body: unknown, token?: string): Promise<Answer>
   get(path: string): Promise<Answer>
-  /** One that is made at a scope, with what it was asked with. */
+  /** Creates an assignment at a scope, and returns it with its request. */
   created(scope: string, properties?: Readonly<Record<string, unknown>>): Promise<CreatedAssignment>
 }
 

@@ -1,4 +1,7 @@
-/** The audit trail from outside: every write of every area is in it with who, from where and what changed, and it is read by role. */
+/**
+ * The audit trail from outside: it contains every write of every area with caller, address and change, and reading
+ * it needs a role.
+ */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -27,7 +30,7 @@ interface Shown {
 const version = 'api-version=2015-04-01'
 const values = '/providers/Vendor.Insights/eventtypes/management/values'
 
-/** All pages; what was noted in the background may take a moment. */
+/** Reads all pages. Records that are written in the background may take a moment. */
 async function log(one: Installation, at = '', filter = ''): Promise<readonly Shown[]> {
   const found: Shown[] = []
   const question = filter === '' ? '' : `&$filter=${encodeURIComponent(filter)}`
@@ -35,7 +38,7 @@ async function log(one: Installation, at = '', filter = ''): Promise<readonly Sh
   while (path !== undefined) {
     const answer = await one.request('GET', path)
     assert.equal(answer.status, 200, answer.text)
-    // The published shape, which the assertions below look at.
+    // The published shape, which the assertions below check.
     found.push(...(answer.items() as unknown as readonly Shown[]))
     const next = answer.at('nextLink')
     path = typeof next === 'string' ? next.slice(one.url.length) : undefined
@@ -102,7 +105,7 @@ async function everyArea(one: Installation): Promise<void> {
   })
   const clientSecret = String(application.at('clientSecret'))
   const clientId = String(application.at('clientId'))
-  // Sign-ins, good and bad.
+  // Sign-ins, successful and failed.
   const token = async (secret: string) =>
     fetch(`${one.url}/common/oauth2/token`, {
       method: 'POST',
@@ -118,7 +121,7 @@ async function everyArea(one: Installation): Promise<void> {
   const { access_token: stranger } = (await good.json()) as { access_token: string }
   const wrong = `Wrong-${randomUUID()}`
   assert.equal((await token(wrong)).status, 401)
-  // What was refused.
+  // A refused request.
   const denied = await one.request('PUT', `${group}?${groups}`, {
     body: { location: 'local' },
     token: stranger,
@@ -149,7 +152,7 @@ async function everyArea(one: Installation): Promise<void> {
       headers: { 'content-type': 'application/json' },
     }),
   )
-  // A provider with tables of its own.
+  // A provider with its own tables.
   const event = `${subscription}/providers/Vendor.ResourceHealth/events/AUDIT-1`
   await ok(
     one.request('POST', `${event}/publish?api-version=2025-05-01`, {
@@ -250,7 +253,7 @@ test('every area leaves its records, on SQLite; a clean stop loses none', async 
   t.after(() => rmSync(home, { recursive: true }))
   await using first = await startInstallation({ home })
   await everyArea(first)
-  // Noted in the last moment: the stop writes it.
+  // Recorded just before the stop, which writes it.
   const wrong = await first.request('DELETE', '/directory/users/no-such-user')
   assert.equal(wrong.status, 404)
   assert.equal(await first.stop(), 0)
@@ -285,7 +288,7 @@ test('`activity list --follow` tells what comes, once each, until it is stopped'
   const lines = createInterface({ input: child.stdout })
   lines.on('line', (line) => told.push(String(JSON.parse(line).resourceId)))
   const isTold = (name: string): boolean => told.includes(group(name))
-  // When it has begun to follow cannot be seen but by what it tells.
+  // The beginning of the follow can only be seen by its output.
   for (let at = 0; !told.some((id) => id.startsWith(group('first-'))); at++) {
     await write(`first-${at}`)
     await new Promise((resolve) => setTimeout(resolve, 200))
@@ -293,7 +296,7 @@ test('`activity list --follow` tells what comes, once each, until it is stopped'
   await write('second')
   await write('third')
   while (!isTold('second') || !isTold('third')) await once(lines, 'line')
-  // Its looks overlap, and yet nothing is told twice.
+  // Its polls overlap, but nothing is printed twice.
   await write('last')
   while (!isTold('last')) await once(lines, 'line')
   for (const name of ['second', 'third', 'last']) {

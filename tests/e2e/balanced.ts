@@ -1,6 +1,6 @@
 /**
- * Two replicas on one PostgreSQL database behind a balancer that gives every request to the other one, and every connection of a
- * web socket too. Whatever a replica keeps to itself shows.
+ * Two replicas on one PostgreSQL database behind a balancer that sends requests, and connections of web sockets, to
+ * each in turn. State that a replica keeps to itself shows.
  */
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,10 @@ import type { Duplex } from 'node:stream'
 import { startPostgres } from '../../src/stores/testing/postgres-server.ts'
 import { freshHome, type Installation, startInstallation } from './installation.ts'
 
-/** The first replica, whose home says that it is reached by way of the balancer, which takes `path` away from addresses. */
+/**
+ * Starts the first replica, whose home knows that it is reached through the balancer. The balancer removes `path`
+ * from addresses.
+ */
 export async function startBalanced(
   environment: Readonly<Record<string, string>>,
   path = '',
@@ -52,12 +55,12 @@ function folder(home: string, name: string): string {
 
 interface Balancing {
   readonly started: AsyncDisposableStack
-  /** Addresses of the replicas; filled later. */
+  /** Addresses of the replicas, filled in later. */
   readonly turns: readonly string[]
   readonly path: string
 }
 
-/** Its address, without the path. */
+/** Returns the balancer's address, without the path. */
 async function balance({ started, turns, path }: Balancing): Promise<string> {
   const agent = new Agent({ keepAlive: true })
   let count = 0
@@ -78,7 +81,7 @@ async function balance({ started, turns, path }: Balancing): Promise<string> {
       answer.pipe(response)
     })
     onward.on('error', () => response.destroy())
-    // An answer that goes on, such as the stream of changes, ends when nobody listens.
+    // A streamed answer, such as the stream of changes, ends when the listener has gone.
     response.on('close', () => onward.destroy())
     request.pipe(onward)
   })

@@ -1,4 +1,4 @@
-/** The business application through the launcher's server: an invoice from nothing, and a kill in the middle of it. */
+/** The business application on the launcher's server: an invoice from nothing, and a kill in the middle of it. */
 
 import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
@@ -72,7 +72,7 @@ test('an invoice from nothing, over HTTP', { timeout: 120_000 }, async () => {
   })
   assert.equal(patched.status, 200, patched.text)
   assert.equal(patched.at('totalAmountIncludingTax'), 162.44)
-  // As clients of hosted installations write it; links lead to where they came from.
+  // Addresses as clients of hosted installations write them. Links keep the form of the request.
   for (const front of ['/v2.0/Production', '/v2.0/example.com/Sandbox-1']) {
     const found = await server.request(
       'GET',
@@ -131,7 +131,7 @@ test('an invoice from nothing, over HTTP', { timeout: 120_000 }, async () => {
   assert.equal((await server.request('GET', '/api/v3.0/companies')).status, 404)
 })
 
-/** The memo goes to the mail server, and what it got is what the installation keeps. */
+/** The memo is sent to the mail server, and the installation keeps the same mail. */
 async function sendAndRead(
   server: Installation,
   post: MailServer,
@@ -143,7 +143,7 @@ async function sendAndRead(
     const answer = await server.request('PATCH', path, { body, headers: { 'if-match': '*' } })
     assert.equal(answer.status, 200, answer.text)
   }
-  // What is posted no longer changes: its customer may.
+  // A posted document no longer changes, but its customer may.
   await patch(`${root}/${at}/customers(${customerId})`, { email: 'books@adatum.example' })
   assert.match((await send()).text, /no address that mail comes from/)
   const own = await server.request('GET', `${root}/${at}/companyInformation`)
@@ -200,10 +200,10 @@ async function openMailServer(): Promise<MailServer> {
   return { port, next, [Symbol.asyncDispose]: close }
 }
 
-/** A second kill meets a server that has recovered once, which the long suite looks at. */
+/** The long suite also kills a server that has recovered once. */
 const rounds = isLong ? 3 : 1
 
-/** Runs the work on both stores; each time with a home, and the settings that lead to its store. */
+/** Runs the work on both stores, each time with a home and the settings for its store. */
 function onBothStores(
   name: string,
   work: (settings: { readonly home: string; readonly store?: string }) => Promise<void>,
@@ -239,7 +239,7 @@ onBothStores('killed while writing and posting: totals equal lines', async (sett
           quantity: 1,
           unitPrice: 0.33 * (n + 1),
         }))
-        // Every other one with a discount, whose shares are in no row of a line.
+        // Every second one has a discount, whose shares are not stored in any line.
         const discountAmount = answered.length % 2 === 0 ? 1.01 : 0
         const body = { customerId: customer?.['id'], discountAmount, salesInvoiceLines: lines }
         const one = await server.request('POST', `${root}/${company}/salesInvoices`, { body })
@@ -250,7 +250,7 @@ onBothStores('killed while writing and posting: totals equal lines', async (sett
         if (answered.length >= 6) isOver = true
       }
     })
-    // The kill falls among requests under way: theirs fail, which is what a kill looks like from outside.
+    // The kill hits running requests. They fail, which is what a kill looks like from outside.
     const all = Promise.allSettled(writing)
     while (!isOver) await new Promise((resolve) => setTimeout(resolve, 5))
     await server.kill()
@@ -288,7 +288,7 @@ onBothStores('killed while writing and posting: totals equal lines', async (sett
   }
 })
 
-/** The general ledger balances, posting by posting, and has what the customers owe. `owed`: in cents. */
+/** The general ledger balances, posting by posting, and agrees with what the customers owe. `owed` is in cents. */
 async function requireBalanced(
   server: Awaited<ReturnType<typeof startInstallation>>,
   company: string,
@@ -307,7 +307,7 @@ async function requireBalanced(
   assert.equal(inCents(receivables?.['balanceAtDateDebit']), owed, 'the receivables')
 }
 
-/** Three lines of one document in one change set: all of them, or none. */
+/** Three lines of one document in one change set: all of them are written, or none. */
 function jsonBatch(at: string, itemId: unknown): { readonly body: object } {
   const requests = [1, 2, 3].map((id) => ({
     id: String(id),

@@ -1,4 +1,4 @@
-/** The stream of changes: what is told to whom, on two replicas as on one, and when it ends. */
+/** The stream of changes: who is told what, on two replicas as on one, and when it ends. */
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -14,10 +14,10 @@ import { createApplication, createResourceGroup, grant, revoke, roles } from './
 import { type Installation, startInstallation } from './installation.ts'
 
 interface Listening extends AsyncDisposable {
-  /** Resolves when somebody was told of the id. */
+  /** Resolves when a listener was told of the id. */
   heard(id: string): Promise<void>
   readonly ids: ReadonlySet<string>
-  /** When the server, and not the listener, has ended it. */
+  /** Resolves when the server, and not the listener, has ended it. */
   readonly ended: Promise<void>
 }
 
@@ -45,7 +45,7 @@ async function listen({ url }: Installation, token: string): Promise<Listening> 
       wake()
     }
   }
-  // A connection that was cut is an end, too.
+  // A cut connection is an end, too.
   const ended = read(answer.body).catch(() => undefined)
   await ready
   return {
@@ -65,7 +65,7 @@ async function listen({ url }: Installation, token: string): Promise<Listening> 
   }
 }
 
-/** At the first something is written; at the second one listens. */
+/** Writes at the first replica, and listens at the second. */
 async function tellsByRights(first: Installation, second: Installation): Promise<void> {
   const group = (name: string) =>
     `/subscriptions/${first.subscriptionId}/resourceGroups/${name}-${first.process.pid}`
@@ -111,7 +111,7 @@ test('one is told of what one may read, while one may, until the token is revoke
   const held = await Promise.all(Array.from({ length: 10 }, () => listen(one, one.ownerToken)))
   const eleventh = await one.request('GET', '/_armature/changes')
   assert.equal(`${eleventh.status} ${eleventh.at('error.code')}`, '503 ServiceUnavailable')
-  // A stop does not wait for them.
+  // A stop does not wait for listeners.
   assert.equal(await one.stop(), 0)
   await Promise.all(held.map(({ ended }) => ended))
 })

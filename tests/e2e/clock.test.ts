@@ -1,4 +1,6 @@
-/** The installation's time is moved from outside: what waits for it happens, and who may move it is the owner alone. */
+/**
+ * The installation's clock is moved from outside. What waits for the time happens, and only the owner may move it.
+ */
 
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
@@ -64,7 +66,7 @@ test('time that passes by command ends tokens, plays timelines and is recorded',
   assert.ok(at(await run('clock', 'set', '2040-01-31T00:00:00Z')) >= target)
   const later = await clientToken(server.url, server.owner)
   assert.equal((await server.request('GET', path, { token: later })).status, 200)
-  // The trail is kept for ninety days.
+  // The audit trail is kept for ninety days.
   const kept = JSON.stringify(await run('activity', 'list', '--since', '2000-01-01'))
   assert.doesNotMatch(kept, /Vendor\.Control\/clock\/advance\/action/)
 })

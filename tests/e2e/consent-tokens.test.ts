@@ -1,6 +1,6 @@
 /**
  * Tokens over time: refreshed before they expire, an error when the identity provider refuses, codes that come too
- * late. The identity provider is a real installation; the clock of ours is moved.
+ * late. The identity provider is a real installation, and our clock is moved.
  */
 
 import assert from 'node:assert/strict'
@@ -134,15 +134,15 @@ async function open(given?: Store) {
     },
     properties: async () =>
       JSON.parse(JSON.stringify((await call('GET', connection)).body)).properties,
-    /** Writes the provider again, with other parameters. */
+    /** Writes the provider again with other parameters. */
     lead: (parameters: object) =>
       call('PUT', provider, providerBody({ ...grant, ...parameters }), { ifMatch: '*' }),
-    /** From a link to a consent code, by way of the identity provider. */
+    /** From a login link to a consent code, through the identity provider. */
     async consentCode(): Promise<string> {
       const back = await (await this.beginSignIn())()
       return back.kind === 'go' ? (new URL(back.to).searchParams.get('consentCode') ?? '') : ''
     },
-    /** The person has signed in at the identity provider; what is answered brings the browser back to us. */
+    /** The person has signed in at the identity provider. The returned function brings the browser back to us. */
     async beginSignIn(): Promise<() => Promise<Step>> {
       const { body } = await call('POST', `${connection}/getLoginLinks`, {
         postLoginRedirectUrl: 'http://127.0.0.1:9/done',
@@ -216,7 +216,7 @@ test('a token is refreshed before it expires, and once though two look', async (
   const second = await token()
   assert.notEqual(second.accessToken, first.accessToken)
   assert.equal((await fixture.properties()).status, 'Connected')
-  // Writing it again keeps the connection.
+  // Writing the provider again keeps the connection.
   const written = { properties: { parameters: { a: 'b' } } }
   await fixture.call('PUT', connection, written, { ifMatch: '*' })
   assert.deepEqual((await fixture.properties()).parameters, { a: 'b' })
@@ -264,7 +264,7 @@ test('a refresh token that was revoked shows as an error too', async () => {
   assert.match(error.message, /invalid_grant/)
 })
 
-/** A token endpoint of somebody else, that keeps all it is sent. */
+/** Somebody else's token endpoint, which keeps all it receives. */
 test('an identity provider that does not answer holds up no other resource group', async () => {
   await using fixture = await open()
   let isSlow = false
@@ -381,7 +381,7 @@ for (const [kind, on] of Object.entries(stores)) {
     assert.equal(trap.told(), '')
     assert.equal(status, 'Error')
     assert.equal(error.code, 'ProviderChanged')
-    // Consent that is given anew where it leads now connects it again.
+    // New consent at the changed address connects it again.
     await fixture.lead({})
     const again = await fixture.consentCode()
     await fixture.call('POST', `${connection}/confirmConsentCode`, { consentCode: again })

@@ -1,6 +1,6 @@
 /**
- * Consent that a person really gave: the identity provider is a second installation's identity server, and what the
- * browser does is done over HTTP, with its cookies and forms.
+ * Consent that a person really gave: the identity provider is a second installation, and the browser is played over
+ * HTTP, with its cookies and forms.
  */
 
 import assert from 'node:assert/strict'
@@ -36,7 +36,7 @@ before(async () => {
   client = await application(ours.url)
 })
 
-/** An application at the identity provider, to which nobody there has consented yet. */
+/** An application at the identity provider, to which nobody has consented yet. */
 async function application(of: string): Promise<{ clientId: string; clientSecret: string }> {
   const made = await theirs.cli([
     ...['principal', 'create', '--type', 'ServicePrincipal', '--name', 'Pets', '--json'],
@@ -78,7 +78,7 @@ function providerBody(grant: 'authorizationCode' | 'clientCredentials', more: ob
   }
 }
 
-/** A provider and an authorization of it; the path of the authorization. */
+/** Creates a provider with an authorization, and returns the path of the authorization. */
 async function connection(
   name: string,
   grant: 'authorizationCode' | 'clientCredentials' = 'authorizationCode',
@@ -103,23 +103,23 @@ async function linkOf(path: string): Promise<string> {
   return String(answer.at('loginLink'))
 }
 
-/** At the identity provider: signs in and says what is wanted, and answers where it sends the browser. */
+/** At the identity provider: signs in, chooses, and returns the redirect. */
 async function answerThere(address: URL, choice: 'allow' | 'cancel'): Promise<URL> {
   const browser = createBrowser(theirs.url)
   const { signInName, password } = theirs.owner
   const first = await browser.open(address.href)
   assert.match(first.body, /<h1>Sign in<\/h1>/)
   const asked = await browser.submit(first, { name: signInName, password, do: 'sign-in' })
-  // Consent is remembered there: a second time nothing is asked.
+  // The identity provider remembers consent: the second time it asks nothing.
   if (asked.url.origin !== theirs.url) return asked.url
   assert.match(asked.body, /<h1>Allow Pets\?<\/h1>/)
   return (await browser.submit(asked, { do: choice })).url
 }
 
-/** Follows the link past the anti-phishing page; where the identity provider is asked. */
+/** Follows the link past the anti-phishing page to the identity provider. */
 async function goOn(browser: Browser, link: string): Promise<URL> {
   const page = await browser.open(link)
-  // Once consent was confirmed, there is no page.
+  // Once consent was confirmed, there is no such page.
   if (page.url.origin !== ours.url) return page.url
   assert.match(page.body, /Do you know who sent you this link\?/)
   return (await browser.submit(page, { do: 'continue' })).url
@@ -171,9 +171,9 @@ test('from a login link to a confirmed code: connected, once, and no page the ne
   const again = await confirm(path, consentCode)
   assert.equal(again.status, 400)
   assert.equal(again.at('error.code'), 'ConsentCodeUsed')
-  // The link has done its work.
+  // The link has been used.
   assert.match((await browser.open(link)).body, /not valid any more/)
-  // Consent was confirmed, so the next link leads straight to the identity provider.
+  // Consent was confirmed, so the next link goes straight to the identity provider.
   const straight = await browser.open(await linkOf(path))
   assert.equal(straight.url.origin, theirs.url)
   const shown = await ours.request('GET', `${path}?${version}`)
@@ -198,7 +198,7 @@ test('codes: missing, wrong, of another authorization; guessing is slowed', asyn
   const slowed = await confirm(path, 'guess')
   assert.equal(slowed.status, 429)
   assert.ok(Number(slowed.headers.get('retry-after')) > 0)
-  // Others are not slowed.
+  // Other callers are not slowed down.
   assert.equal((await confirm(other, consentCode)).status, 200)
   const missing = await confirm(`${path}none`, 'x')
   assert.equal(missing.status, 404)
@@ -267,7 +267,7 @@ test('two authorizations at once: each browser comes back with the code of its o
     [200, 200],
   )
   assert.equal(await stateOf(second), 'Connected')
-  // One code, confirmed by many at once, works once.
+  // One code that many confirm at once works once.
   const again = await codeOf(first)
   const many = await Promise.all([1, 2, 3].map(() => confirm(first, again)))
   assert.deepEqual(many.map(({ status }) => status).toSorted(), [200, 400, 400])
@@ -332,7 +332,7 @@ test('the token goes to whom a policy names, and to nobody else', async () => {
   const refused = await post(`${path}/getToken`)
   assert.equal(refused.status, 403, refused.text)
   assert.equal(refused.at('error.code'), 'AuthorizationFailed')
-  // Nobody learns from it which authorizations there are, nor what is above them.
+  // The answer reveals neither which authorizations exist, nor their parents.
   for (const absent of [
     path.replace(/[^/]+$/, 'absent'),
     path.replace('/resourceGroups/consent/', '/resourceGroups/absent/'),
@@ -345,7 +345,7 @@ test('the token goes to whom a policy names, and to nobody else', async () => {
   await put(`${path}/accessPolicies/owner`, { properties })
   const token = await post(`${path}/getToken`)
   assert.equal(token.status, 200, token.text)
-  // The record was committed before the answer, and holds no token.
+  // The record was committed before the answer, and contains no token.
   const trail = await ours.request(
     'GET',
     `/subscriptions/${ours.subscriptionId}/providers/Vendor.Insights/eventtypes/management/values?api-version=2015-04-01&$filter=${encodeURIComponent(`resourceUri eq '${path}'`)}`,
@@ -417,7 +417,7 @@ test('a private address is asked only where the operator allows it; the own one 
   }
 })
 
-// What is written before a step answers is kept alike by both stores: their contract holds that.
+// The store contract holds that both stores keep alike what is written before a step answers.
 for (const kind of someOf(['SQLite', 'PostgreSQL'] as const, 2)) {
   test(`killed between any two steps on ${kind}, the flow goes on`, async (t) => {
     if (kind === 'SQLite') return killedBetweenSteps(undefined)
@@ -440,7 +440,7 @@ async function killedBetweenSteps(store: string | undefined): Promise<void> {
   }
   const request = (method: string, path: string, body?: object): Promise<Answer> =>
     mine.request(method, `${path}?${version}`, body === undefined ? {} : { body })
-  /** What a browser at the public address would send there, and where it is sent on. */
+  /** What a browser would send to the public address, and where it is redirected. */
   const visit = async (path: string, cookie: string, form?: string): Promise<Response> =>
     fetch(`${mine.url}${path}`, {
       method: form === undefined ? 'GET' : 'POST',

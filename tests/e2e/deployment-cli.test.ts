@@ -1,4 +1,4 @@
-/** The commands about deployments, as a user types them, against a started installation. */
+/** The deployment commands, as a user types them, against a started installation. */
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -26,7 +26,7 @@ after(async () => {
 })
 
 const template = `{
-  // Comments are fine.
+  // Comments are allowed.
   "$schema": "https://schema.example/2019-04-01/deploymentTemplate.json#",
   "contentVersion": "1.0.0.0",
   "parameters": {
@@ -84,7 +84,7 @@ test('create, watch, show, list, what-if and validate; the secure value is shown
   const changed = await installation.cli(['deployment', 'what-if', 'one', ...at, ...again])
   assert.match(changed.out, /^~ .*vaults\/vault-a$/m)
   assert.match(changed.out, /^ {2}~ tags\.count: "1" => "2"$/m)
-  // The vault, and its secret: a value that is given is a new version.
+  // The vault, and its secret: writing a value creates a new version.
   assert.match(changed.out, /^2 to modify/m)
   const review = ['--format', 'markdown', '--exit-code']
   const told = await installation.cli(['deployment', 'what-if', 'one', ...at, ...again, ...review])

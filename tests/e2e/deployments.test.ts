@@ -22,7 +22,7 @@ after(() => installation[Symbol.asyncDispose]())
 const deploymentPath = (name: string, action = ''): string =>
   `${group}/providers/Vendor.Resources/deployments/${name}${action}?api-version=2025-03-01`
 
-/** A service, an API, and as many operations as the list has: what the issue's guide deploys. */
+/** A service, an API, and as many operations as the list has: the template of the guide. */
 function petsTemplate(description: string): object {
   const apis = 'Vendor.ApiManagement/service/apis'
   return {
@@ -258,7 +258,7 @@ test('a nested deployment makes its group’s resources, and its outputs are rea
   for (const one of [answer, record, exported]) assert.ok(!one.text.includes(secret))
   assert.deepEqual(
     (await changes('outer', given)).filter((one) => !/^(NoChange|Ignore) /.test(one)),
-    // A value that is given is a new version.
+    // Writing a value creates a new version.
     ['Modify password'],
   )
 })

@@ -1,4 +1,4 @@
-/** The HTTP edge of a running server: headers, limits, throttling, logs, files, and its way down. */
+/** The HTTP edge of a running server: headers, limits, throttling, logs, files, and its shutdown. */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -18,7 +18,7 @@ describe('a server at debug level', { timeout: 120_000 }, () => {
   let installation: Installation
   let subscription: string
   let group: string
-  /** Everything that must never be seen in a log. */
+  /** Texts that must never appear in a log. */
   const secrets: string[] = []
 
   before(async () => {
@@ -305,7 +305,7 @@ describe('a server at debug level', { timeout: 120_000 }, () => {
       readFileSync(join(installation.home, 'local-token.secret'), 'utf8').trim(),
     )
     for (const secret of secrets) assert.ok(secret.length > 8, 'a secret worth looking for')
-    // Each where it is, and where it should not be: paths, queries, headers, broken bodies.
+    // Each at its proper place and at wrong ones: paths, queries, headers, broken bodies.
     for (const secret of secrets) {
       await installation.request('GET', `${group}?${groups}`, { token: secret })
       await installation.request(
@@ -387,7 +387,7 @@ function head(installation: Installation, path: string, framing: string): string
 async function opened(installation: Installation): Promise<Socket> {
   const { hostname, port } = new URL(installation.url)
   const socket = connect(Number(port), hostname)
-  // A cut connection is an answer too, of which the tests see what came before.
+  // A cut connection is an answer, too. The tests see what came before.
   socket.on('error', () => {})
   await once(socket, 'connect')
   return socket
@@ -402,7 +402,7 @@ async function text(socket: Socket): Promise<string> {
   return said
 }
 
-/** A body that announces no length. */
+/** Sends a body without a length. */
 async function rawPut(installation: Installation, path: string, body: string): Promise<string> {
   const socket = await opened(installation)
   const answer = text(socket)
@@ -415,7 +415,7 @@ async function rawPut(installation: Installation, path: string, body: string): P
   return answer
 }
 
-/** The line of a request. It is written after the answer, so it may take a moment to come through. */
+/** The log line of a request. It is written after the answer, so it may take a moment to arrive. */
 async function logged(
   installation: Installation,
   answer: Answer,
@@ -429,7 +429,7 @@ async function logged(
   }
 }
 
-/** Looks until that many requests are under way, this look among them. */
+/** Polls until this many requests are running, including the poll itself. */
 async function running(installation: Installation, wanted: number): Promise<void> {
   for (;;) {
     const { text: metrics } = await installation.request('GET', '/metrics')

@@ -1,4 +1,4 @@
-/** An installation fails on purpose: requests, bodies, steps and the store, as its owner says, and no longer than that. */
+/** An installation fails on purpose: requests, bodies, steps and the store, as its owner says, and no longer. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Sign-in by tokens of another issuer, on behalf of a user, and as a managed identity by each of its names. */
+/** Sign-in with tokens of another issuer, on behalf of a user, and as a managed identity by each of its names. */
 
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, sign } from 'node:crypto'
@@ -186,7 +186,7 @@ test('the metadata form of a machine answers, for the owner and for identities b
   assert.equal(owner.status, 200, JSON.stringify(owner.body))
   assert.equal(claimsOf(owner.body['access_token'])['oid'], installation.principalId)
   assert.equal((await ask(metadata, '', { 'X-Identity-Header': secret })).status, 200)
-  // Without the secret nobody is let in: any program that reaches the address could ask.
+  // The endpoint requires the secret: any program that reaches the address could ask.
   assert.equal((await ask(metadata)).status, 401)
   for (const query of [
     `&client_id=${clientId}`,
@@ -198,7 +198,7 @@ test('the metadata form of a machine answers, for the owner and for identities b
     assert.equal(claimsOf(body['access_token'])['oid'], principalId)
     assert.equal(body['client_id'], clientId)
   }
-  // Only identities of resources are lent, and only those there are.
+  // Only existing identities of resources are lent.
   assert.equal((await ask(base, `&object_id=${installation.principalId}`)).status, 400)
   assert.equal((await ask(base, '&client_id=5eed0000-0000-4000-8000-000000000001')).status, 400)
 })

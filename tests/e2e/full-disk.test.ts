@@ -1,4 +1,4 @@
-/** A full disk, below the log and below the store: nothing ends, `/readyz` tells it, and it passes. */
+/** A full disk, under the log and under the store: nothing ends, `/readyz` reports it, and it recovers. */
 
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
@@ -35,7 +35,7 @@ interface Server extends AsyncDisposable {
 
 type Output = number | 'pipe'
 
-/** What it prints and logs goes to `output`, so the test learns of it from its home alone. */
+/** Its output and log go to `output`, so the test learns everything from its home. */
 async function serve(
   home: string,
   output: Output,
@@ -120,7 +120,7 @@ describe('the log', () => {
   test('to a reader that is gone', () => stands('pipe'))
 })
 
-/** A small disk of its own; undefined where this user may not mount one. */
+/** Mounts a small disk; undefined if this user may not mount one. */
 function mountSmall(t: TestContext, size: string): string | undefined {
   const folder = mkdtempSync(join(tmpdir(), 'armature-disk-'))
   try {
@@ -140,7 +140,7 @@ function unmount(folder: string): void {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** Takes all the room that is left; gives how to free it. */
+/** Fills the disk; returns a function that frees it. */
 function fill(folder: string): () => void {
   const path = join(folder, 'filler')
   const file = openSync(path, 'w')
@@ -157,7 +157,7 @@ function fill(folder: string): () => void {
   }
 }
 
-/** Fills the disk again and again until writes are refused: what was freed meanwhile is taken, too. */
+/** Fills the disk again and again until writes are refused: space that was freed meanwhile is filled, too. */
 async function fillUp(server: Server, folder: string): Promise<() => void> {
   let name = 0
   let free = fill(folder)

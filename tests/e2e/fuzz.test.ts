@@ -1,7 +1,8 @@
 /**
- * The request fuzzer over every route of the real providers, on a started server, on both stores: what one of them
- * takes (a zero character, half a surrogate, a number too large) the other may not. `ARMATURE_TEST_FUZZ_SEED` repeats
- * a run, `ARMATURE_TEST_FUZZ_COUNT` makes it longer. The ordinary suite has one seed, so that it fails only for what changed.
+ * The request fuzzer over every route of the real providers, on a started server, on both stores: what one store
+ * accepts (a zero character, half a surrogate, a number too large) the other may not. `ARMATURE_TEST_FUZZ_SEED`
+ * repeats a run, `ARMATURE_TEST_FUZZ_COUNT` makes it longer. The ordinary suite has one seed, so that it fails only
+ * because of a change.
  */
 
 import assert from 'node:assert/strict'
@@ -29,7 +30,7 @@ test(`no request makes a server on SQLite fail (seed ${seed})`, options, (t) => 
 test(`no request makes a server on PostgreSQL fail (seed ${seed})`, options, async (t) => {
   if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
   await using server = await startPostgres({ fsync: false })
-  // The same requests: what a store makes of them is its contract's.
+  // The same requests: the store contract holds how each store treats them.
   await holds(t, isLong ? count : Math.ceil(count / 3), await server.createDatabase())
 })
 
@@ -50,7 +51,7 @@ async function holds(t: TestContext, count: number, store?: string): Promise<voi
   t.diagnostic(`seed ${seed}: ${report.sent} requests, ${JSON.stringify(report.statuses)}`)
   assert.deepEqual(report.findings, [])
   assert.equal(installation.log(), '', 'a fault was logged')
-  // Of all sorts, writes that succeeded among them: most made-up ones are refused.
+  // All kinds of answers, including successful writes: most generated ones are refused.
   for (const sort of [['200'], ['201', '204'], ['400'], ['401'], ['404'], ['405']]) {
     const answers = sort.reduce((sum, status) => sum + (report.statuses[status] ?? 0), 0)
     assert.ok(report.sent < 1000 || answers > 0, `no answer was ${sort.join(' or ')}`)

@@ -1,4 +1,4 @@
-/** Generic resources over HTTP: the header, provider lists, the operator's schemas, and what a killed server kept. */
+/** Generic resources over HTTP: the header, provider lists, the operator's schemas, and a restart after a kill. */
 
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -133,7 +133,7 @@ test('what a served type takes and never shows is not beside it, whatever it loo
       for (const secret of ['/hush-1234X', 'http://hush', reference]) {
         const path = `${group}/providers/${type}`
         const body = { location: 'local', properties: { [spelled]: secret } }
-        // One that its own shape refuses is not kept either.
+        // A resource that its schema refuses is not kept.
         await installation.request('PUT', path, { body })
         const shown = await installation.request('GET', path)
         assert.ok(!shown.text.includes('hush'), `${spelled} ${secret}`)
@@ -167,7 +167,7 @@ test('a debug setting records no secret of a body that is kept beside a served t
       properties: { administratorLogin: 'adm', administrators: { password: 'hush-4' } },
     },
   ]
-  // What their schemas do not call a secret, and no answer shows.
+  // Values that their schemas do not call secret, but that no answer shows.
   const below = {
     backends: {
       url: 'https://backend.example',

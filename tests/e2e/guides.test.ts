@@ -1,6 +1,6 @@
 /**
- * The guides, pasted as they stand: each against a server of its own, on one store and on two replicas, and all of them in any
- * order on one home, where they leave nothing behind.
+ * The guides, pasted unchanged: each against its own server, on one store and on two replicas, and all of them in
+ * any order on one home, where they leave nothing behind.
  */
 
 import assert from 'node:assert/strict'
@@ -36,7 +36,10 @@ async function paste(start: Start, blocks: readonly Block[], pasted: Pasted): Pr
   await desk.paste(installation.home, blocks, pasted)
 }
 
-/** What is tested where its servers are: `demo-migrations.e2e.test.ts`; what starts servers itself; what is only read. */
+/**
+ * Guides that are tested elsewhere (`demo-migrations.e2e.test.ts`), that start servers themselves, or that are only
+ * read.
+ */
 const elsewhere = [
   'deploy.md',
   'migrations.md',
@@ -47,10 +50,13 @@ const elsewhere = [
   'first-round.md',
 ]
 
-/** Their containers are simulated, and live in the process that made them. */
+/** Their containers are simulated, and live in the process that created them. */
 const inOneProcess = ['guides/billing.md', 'guides/containers.md']
 
-/** What replicas hold beside the store (rights, sessions, events): the others are pasted there by the long suite. */
+/**
+ * State that replicas keep outside of the store (rights, sessions, events). The long suite pastes the other guides
+ * there, too.
+ */
 const ofReplicas = ['guides/consent.md']
 
 const starts: Readonly<Record<string, Start>> = {
@@ -88,7 +94,8 @@ const startWith =
   (environment) =>
     startInstallation({ environment: { ...environment, ...settings } })
 
-// Its thirty starts of an interpreter are for the long suite: `tests/conformance/command-line.test.ts` runs it besides.
+// It starts an interpreter thirty times, so it is left to the long suite; `tests/conformance/command-line.test.ts`
+// runs the program as well.
 const published: typeof test | undefined = isLong ? test : undefined
 published?.(
   'pasted with the published command line: guides/clients.md',
@@ -117,7 +124,7 @@ published?.(
       }),
       [prepare, ...blocks.filter(({ word }) => word === 'az')],
       {
-        // It would tell its makers of every command.
+        // Without this it would report every command to its makers.
         environment: {
           AZURE_CONFIG_DIR: 'az',
           AZURE_CORE_COLLECT_TELEMETRY: 'no',
@@ -166,7 +173,7 @@ test('pasted with https: guides/clients.md', { timeout: 300_000 }, async (t) => 
   )
 })
 
-/** The blocks but the first, which says where PostgreSQL is. */
+/** All blocks but the first, which says where PostgreSQL is. */
 function sharing(server: PostgresServer): readonly [readonly Block[], Pasted] {
   const [where, ...rest] = blocksOf('guides/sharing.md')
   assert.match(where?.text ?? '', /^export PGHOST/, 'the first block says where PostgreSQL is')
@@ -234,7 +241,7 @@ for (const seed of [22, 2222]) {
   )
 }
 
-/** A subscription is not deleted by anybody, and stays empty; so do the folders below which data is shared. */
+/** Subscriptions cannot be deleted, but are left empty. So are the folders below which data is shared. */
 const staying = [
   '/subscriptions/22222222-2222-4222-8222-222222222222',
   'databases',
@@ -242,7 +249,7 @@ const staying = [
   join('databases', '.armature'),
 ]
 
-/** Resources, principals and what they sign in with, each by its key; and the files of the home. */
+/** The keys of all resources, principals and credentials, and the files of the home. */
 function leftIn(home: string): readonly string[] {
   using db = new DatabaseSync(join(home, 'armature.db'), { readOnly: true })
   const keys = [
@@ -256,7 +263,7 @@ function leftIn(home: string): readonly string[] {
       .map(({ key }) => String(key)),
   )
   const files = readdirSync(home, { recursive: true, encoding: 'utf8' })
-  // What the simulated engine has pulled, as an engine keeps images.
+  // Images that the simulated engine has pulled stay, as with any engine.
   return [...keys, ...files.filter((name) => name !== join('simulated-containers', 'images.json'))]
 }
 

@@ -1,6 +1,6 @@
 /**
- * An installation of its own for a test: the launcher's `serve` as a process, in a fresh home, on a port the
- * system picks. Spoken to over HTTP only; knows nothing of the server's insides.
+ * An installation for a test: the launcher's `serve` as a process, in a new home, on a port that the system picks.
+ * Tests talk to it over HTTP only.
  */
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { requireDeclared } from '../answers.ts'
 
-/** Those that end with us, however we do. */
+/** Processes that end with this one, however it ends. */
 const children = new Set<ChildProcess>()
 process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL')
@@ -21,22 +21,22 @@ const launcher = fileURLToPath(new URL('../../bin/armature.mjs', import.meta.url
 export interface InstallationOptions {
   /** A `postgres://` address. Default: SQLite in the home. */
   readonly store?: string
-  /** A home that is there already and stays; default is a fresh one that goes with the installation. */
+  /** An existing home, which stays. Default: a new one that is removed with the installation. */
   readonly home?: string
   /** For replicas that share a store: the content of `installation.key` of the first home. */
   readonly key?: string
-  /** Default: one that the system picks. */
+  /** Default: a port that the system picks. */
   readonly port?: string
-  /** Further words of `serve`. */
+  /** Further arguments of `serve`. */
   readonly words?: readonly string[]
   /** Further settings. */
   readonly environment?: Readonly<Record<string, string>>
 }
 
 interface RequestOptions {
-  /** Sent as JSON; text is sent as it is. */
+  /** Sent as JSON; a text is sent unchanged. */
   readonly body?: unknown
-  /** Default: the owner's. `null` sends none. */
+  /** Default: the owner's token. `null` sends none. */
   readonly token?: string | null
   readonly headers?: Readonly<Record<string, string>>
 }
@@ -45,9 +45,9 @@ export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly text: string
-  /** Parsed, where it is JSON. */
+  /** Parsed if it is JSON. */
   readonly body: unknown
-  /** What stands at a path of the body, `error.code` or `value.0.name`; undefined where nothing does. */
+  /** The value at a path of the body, such as `error.code` or `value.0.name`; undefined if there is none. */
   at(path: string): unknown
   /** The items of a list. */
   items(): readonly Readonly<Record<string, unknown>>[]
@@ -71,9 +71,9 @@ export interface Owner extends Credentials {
 }
 
 export interface Installation extends AsyncDisposable {
-  /** Where it listens. */
+  /** The address where it listens. */
   readonly url: string
-  /** What it calls itself, where a public address was set. */
+  /** Its own address, if a public one was set. */
   readonly publicUrl: string
   readonly home: string
   readonly tenantId: string
@@ -84,18 +84,18 @@ export interface Installation extends AsyncDisposable {
   readonly owner: Owner
   readonly process: ChildProcess
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>
-  /** Runs the command line as a user would, in the home of this installation. */
+  /** Runs the command line as a user would, with the home of this installation. */
   cli(words: readonly string[], input?: string): Promise<Ran>
-  /** What it printed so far on standard output, and on standard error. */
+  /** Everything it has printed on standard output and standard error. */
   output(): string
   log(): string
-  /** SIGKILL: as a crash. */
+  /** Sends SIGKILL, as in a crash. */
   kill(): Promise<void>
-  /** SIGTERM, and the exit code. */
+  /** Sends SIGTERM and returns the exit code. */
   stop(): Promise<number | null>
 }
 
-/** The server ended instead of getting ready. */
+/** The server ended instead of becoming ready. */
 export class StartRefused extends Error {
   readonly code: number | null
   readonly output: string
@@ -106,7 +106,7 @@ export class StartRefused extends Error {
   }
 }
 
-/** Throws `StartRefused` when the server does not want to start. */
+/** Throws `StartRefused` if the server refuses to start. */
 export async function startInstallation(options: InstallationOptions = {}): Promise<Installation> {
   const home = options.home ?? freshHome()
   const environment = {
@@ -143,7 +143,7 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
     await new Promise<void>((resolve, reject) => {
       child.stdout.on('data', (chunk: Buffer) => {
         output += chunk
-        // The last line of what a start prints.
+        // The last line that a start prints.
         if (/npx armature demo\n/.test(output)) resolve()
       })
       void ended.then((code) => reject(new StartRefused(code, output + log)))
@@ -169,7 +169,7 @@ export async function startInstallation(options: InstallationOptions = {}): Prom
   }
 }
 
-/** What can be done with one that somebody else started, by the files of its home. */
+/** Calls for an installation that somebody else started, by the files of its home. */
 export type Attached = Omit<
   Installation,
   'process' | 'output' | 'log' | 'kill' | 'stop' | typeof Symbol.asyncDispose
@@ -183,7 +183,7 @@ export async function attachInstallation(
   const url = String(running['localUrl'])
   const owner = readOwner(home)
   const ownerToken = owner === undefined ? '' : await clientToken(url, owner)
-  // With generic resources served types answer what no document of ours declares.
+  // With generic resources, served types answer properties that no document declares.
   const isDeclared = environment['ARMATURE_GENERIC_RESOURCES'] !== 'on'
   return {
     url,
@@ -195,7 +195,7 @@ export async function attachInstallation(
     ownerToken,
     owner: owner ?? nobody,
     async request(method, path, given = {}) {
-      // Links of answers are whole; a path is taken literally, also one that begins with two slashes.
+      // Links in answers are absolute. A path is used literally, even one that begins with two slashes.
       const target = new URL(path.startsWith('/') ? url + path : path)
       const answer = await send(target, method, { token: ownerToken, ...given })
       const asked = target.pathname + target.search
@@ -206,12 +206,12 @@ export async function attachInstallation(
   }
 }
 
-/** A home to be used by more than one start; the caller removes it. */
+/** A home for more than one start. The caller removes it. */
 export function freshHome(): string {
   return mkdtempSync(join(tmpdir(), 'armature-e2e-'))
 }
 
-/** The second home of a replica holds no owner: it was made by the first. */
+/** The home of a second replica has no owner: the first one created it. */
 const nobody: Owner = {
   principalId: '',
   clientId: '',
@@ -221,7 +221,7 @@ const nobody: Owner = {
 }
 
 function readJson(path: string): Readonly<Record<string, unknown>> {
-  // The server's own files; what is not of the shape fails in the assertions on it.
+  // The server's own files. Assertions fail if the shape is wrong.
   return JSON.parse(readFileSync(path, 'utf8')) as Readonly<Record<string, unknown>>
 }
 
@@ -235,7 +235,7 @@ function readOwner(home: string): Owner | undefined {
   }
 }
 
-/** An application's token, by its secret. Throws with the server's words when it is refused. */
+/** An application's token, by its secret. Throws with the server's message if it is refused. */
 export async function clientToken(url: string, credentials: Credentials): Promise<string> {
   const answer = await askToken(url, credentials)
   const token = answer.at('access_token')
@@ -252,7 +252,7 @@ export function askToken(url: string, { clientId, clientSecret }: Credentials): 
   })
 }
 
-/** One request, redirects not followed. */
+/** Sends one request and follows no redirects. */
 export async function send(url: URL, method: string, options: RequestOptions): Promise<Answer> {
   const { body, token, headers } = options
   const response = await fetch(url, {
@@ -275,7 +275,7 @@ function answerOf(status: number, headers: Headers, text: string, isJson: boolea
   const at = (path: string): unknown => {
     let found: unknown = body
     for (const key of path.split('.')) {
-      // Any object may be asked for any key.
+      // Any object may be read by any key.
       found =
         typeof found === 'object' ? (found as Record<string, unknown> | null)?.[key] : undefined
     }

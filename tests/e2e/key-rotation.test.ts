@@ -1,4 +1,4 @@
-/** The installation's key is rotated by the command line on a real server, which is killed again and again meanwhile. */
+/** The installation's key is rotated by the command line on a real server, which is killed again and again. */
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -57,13 +57,13 @@ async function stores(t: {
   skip(message?: string): void
   readonly name: string
 }): Promise<string | undefined> {
-  // The context of node:test has more members than are needed here.
+  // The context of node:test has more members than needed here.
   if (!requireOrSkip(t as never, findPostgres() !== undefined, howToGetPostgres)) return undefined
   shared.server ??= startPostgres({ fsync: true })
   return (await shared.server).createDatabase()
 }
 
-// On both stores a rotation goes on from each of its steps in `src/main/keys.test.ts`; here a process is killed.
+// `src/main/keys.test.ts` resumes a rotation from each step on both stores. Here a process is killed.
 for (const kind of someOf(['sqlite', 'postgres'] as const, 2)) {
   test(`${kind}: killed at several points of a rotation, it goes on; nothing is lost`, async (t) => {
     const store = kind === 'sqlite' ? undefined : await stores(t)
@@ -76,7 +76,7 @@ for (const kind of someOf(['sqlite', 'postgres'] as const, 2)) {
     const { keyId: before } = JSON.parse((await server.cli(['key', 'status', '--json'])).out)
     const begun = await server.cli(['key', 'rotate', '--installation', '--no-wait', '--json'])
     assert.equal(begun.code, 0, begun.error)
-    // At several moments, each further on: the rotation begins anew at none of them.
+    // At several moments, each later than the one before: the rotation never starts over.
     for (let kills = 0; kills < (isLong ? 4 : 2); kills++) {
       await sleep(kills * 20)
       await server.kill()
@@ -95,7 +95,7 @@ for (const kind of someOf(['sqlite', 'postgres'] as const, 2)) {
     assert.equal(typeof (await clientToken(server.url, server.owner)), 'string')
     await server.stop()
 
-    // The old key is refused, and says which key it would take.
+    // The old key is refused, and the message names the expected key.
     const oldHome = freshHome()
     t.after(() => rmSync(oldHome, { recursive: true, force: true }))
     const key = readFileSync(join(home, `installation.key.old-${before}`), 'utf8').trim()

@@ -1,4 +1,4 @@
-/** What one caller may store must not stop the server when somebody lists it. */
+/** What one caller stores must not stop the server when somebody lists it. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -24,7 +24,7 @@ test('a page of a list has a budget of bytes, and goes on by its next link', asy
   await using on = await startInstallation()
   const group = `/subscriptions/${on.subscriptionId}/resourceGroups/fat`
   await createResourceGroup(on, group)
-  // Any text of any type that is shown and has no bound of its own; the command of a container here.
+  // Any shown text without a bound of its own would do; here the command of a container.
   const profiles = `${group}/providers/Vendor.ContainerInstance/containerGroupProfiles`
   const command = Array.from({ length: 4 }, () => 'x'.repeat(120_000))
   const resources = { requests: { cpu: 1, memoryInGB: 1 } }
@@ -46,7 +46,7 @@ test('a page of a list has a budget of bytes, and goes on by its next link', asy
   const all = Array.from({ length: 40 }, (_, at) => `p${at + 10}`)
   assert.deepEqual(names, all)
 
-  // A what-if tells of all resources in the group, and shows as many as its answer may hold.
+  // A what-if reports all resources of the group, and shows as many as its answer may contain.
   const deployment = `${group}/providers/Vendor.Resources/deployments/none/whatIf`
   const template = { $schema: 'deploymentTemplate.json#', contentVersion: '1.0.0.0', resources: [] }
   const answer = await on.request('POST', `${deployment}?api-version=2025-03-01`, {

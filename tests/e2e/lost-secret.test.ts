@@ -1,4 +1,4 @@
-/** Whoever lost the right to a vault's secret does not get its next value by containers of theirs. */
+/** Whoever lost the right to a vault's secret does not get its next value through containers of theirs. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -70,7 +70,7 @@ test('a restart does not fetch a secret that its writer may no longer use', asyn
   await revoke(on, right)
   await rotate('second-value')
   await on.request('POST', `${group}/restart?${containers}`, { token })
-  // Either the restart is refused, or the group fails; the new value is nowhere.
+  // Either the restart is refused, or the group fails. The new value is nowhere.
   for (let tries = 0; tries < 100; tries++) {
     assert.doesNotMatch(await settled(), /second-value/)
     await new Promise((resolve) => setTimeout(resolve, 200))

@@ -1,4 +1,4 @@
-/** Identities of resources: principals of the directory that come and go with what they stand for. */
+/** Identities of resources: principals of the directory that are created and deleted with their resources. */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -39,7 +39,7 @@ const bodyWith = (identity: object) => ({
   properties: { osType: 'Linux', containers: [{ name: 'one', properties: { image: 'any' } }] },
 })
 
-/** Asks until the answer is as wanted; the reconciler is at work meanwhile. */
+/** Polls until the answer is as wanted, while the reconciler works. */
 async function until(ask: () => Promise<Answer>, isThere: (answer: Answer) => boolean) {
   for (;;) {
     const answer = await ask()
@@ -69,7 +69,7 @@ test('a group’s own identity is in the directory as long as the group is', asy
   const id = made.at('identity.principalId')
   await settled(path)
   assert.equal((await principal(id)).status, 200)
-  // No `principalType`: the directory is asked, and knows it.
+  // Without `principalType` the directory is asked, which knows it.
   const assigned = await installation.request('PUT', assignmentPath(group), {
     body: { properties: { principalId: id, roleDefinitionId: roleId(roles.reader) } },
   })
@@ -130,7 +130,7 @@ test('a user-assigned identity is a principal, and is lent by those who may', as
     'f1a07417-d97a-45cb-824c-7a7467783830',
     writer.principalId,
   )
-  // Nobody learns without a right whether an identity is there.
+  // Whether an identity exists is not revealed without a right.
   const asking = await installation.request('PUT', other, { body, token: writer.token })
   assertRefused(asking, 403, 'LinkedAuthorizationFailed')
   const lentAlone = bodyWith({

@@ -1,6 +1,6 @@
 /**
- * What a newcomer does on the first day, by command line and by API: start, grant one application the right to
- * read one resource group, see it refused everywhere else. On SQLite, and on PostgreSQL with two replicas.
+ * A newcomer's first day, by command line and by API: start, grant one application the right to read one resource
+ * group, see it refused everywhere else. On SQLite, and on PostgreSQL with two replicas.
  */
 
 import assert from 'node:assert/strict'
@@ -51,7 +51,7 @@ async function refusedStart(options: InstallationOptions, ...words: RegExp[]): P
   assert.doesNotMatch(error.output, /^\s+at /m, 'a message for people, not a stack')
 }
 
-/** What is to be there after a restart: made here, looked for by what comes back. */
+/** Creates what must exist after a restart. The returned function checks it. */
 async function rememberable(a: Installation) {
   const path = `/subscriptions/${a.subscriptionId}/resourceGroups/kept`
   assert.equal((await createResourceGroup(a, path)).status, 201)
@@ -121,7 +121,7 @@ describe('SQLite', { timeout: 120_000 }, () => {
     const content = readFileSync(path)
     rmSync(path)
     await refusedStart({ home }, /installation\.key/, /ARMATURE_KEY/)
-    // The same key by the setting does as well as the file.
+    // The key may be given by a setting instead of the file.
     installation = await startInstallation({ home, key: content.toString() })
     assert.equal((await installation.request('GET', '/readyz')).status, 200)
   })
@@ -150,13 +150,13 @@ describe('PostgreSQL, two replicas', { timeout: 180_000 }, () => {
   before(async () => {
     if (findPostgres() === undefined) return
     server = await startPostgres({ fsync: false })
-    // As behind a load balancer: one address for both.
+    // One address for both, as behind a load balancer.
     const environment = { ARMATURE_PUBLIC_URL: 'http://armature.example' }
     options = { store: await server.createDatabase(), environment }
     a = await startInstallation({ ...options, home: homeA })
     const key = readFileSync(join(homeA, 'installation.key'), 'utf8')
     const started = await startInstallation({ ...options, home: homeB, key })
-    // The owner is one and the same; only the first home holds the credentials.
+    // The owner is the same; only the first home has the credentials.
     b = {
       ...started,
       request: (method, path, given) =>

@@ -1,6 +1,6 @@
 /**
- * What a newcomer does on the first day, by command line and by API: grant one application the right to read one resource
- * group, see it refused everywhere else. The same walks on every way to run an installation: a checkout, the image, the
+ * A newcomer's first day, by command line and by API: grant one application the right to read one resource group,
+ * see it refused everywhere else. The same walks for every way to run an installation: a checkout, the image, the
  * compose file.
  */
 
@@ -19,7 +19,7 @@ import {
 } from './access.ts'
 import { type Attached, askToken, clientToken } from './installation.ts'
 
-/** One installation: `a` and `b` are two processes of it, or the same one twice. */
+/** One installation: `a` and `b` are two of its processes, or the same one twice. */
 interface Replicas {
   readonly a: Attached
   readonly b: Attached
@@ -107,7 +107,7 @@ async function byApi({ a, b }: Replicas): Promise<void> {
   )
 }
 
-/** Often, and under load: a copy that is only almost fresh shows sooner or later. */
+/** Often, and under load: a copy that is almost fresh is caught sooner or later. */
 export const turns = 12
 
 async function grantsAtOnce({ a, b }: Replicas): Promise<void> {
@@ -166,7 +166,7 @@ async function disabledAtOnce({ a, b }: Replicas): Promise<void> {
       assert.equal(none.at('error'), 'invalid_client', none.text)
     }
     assert.equal((await set(true)).status, 200)
-    // What was taken away stays away: the old token does not come back, a new one is asked for.
+    // A revoked right stays revoked: the old token does not work again, a new one is needed.
     assertRefused(await read(), 401, 'InvalidAuthenticationToken')
     token = await clientToken(b.url, { clientId, clientSecret })
   }
@@ -186,7 +186,7 @@ async function keysAtOnce({ a, b }: Replicas): Promise<void> {
   assert.equal((await ask(await clientToken(b.url, credentials))).status, 200)
 }
 
-/** Reads that never stop, so that looks at the feeds overlap. */
+/** Reads that never pause, so that polls of the feeds overlap. */
 async function underLoad(on: Attached, path: string, work: () => Promise<void>): Promise<void> {
   let going = true
   const readers = [1, 2, 3].map(async () => {

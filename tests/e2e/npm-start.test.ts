@@ -1,4 +1,4 @@
-/** `npm start` ends its server with itself: npm's shell dies by a signal without passing it on. */
+/** `npm start` ends its server with itself, although npm's shell dies by a signal without passing it on. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -50,7 +50,7 @@ async function startAndSignal(signal: NodeJS.Signals): Promise<void> {
     await until(() => existsSync(running) || npm.exitCode !== null)
     const { pid } = JSON.parse(readFileSync(running, 'utf8')) as { readonly pid: number }
     assert.ok(isAlive(pid))
-    // A terminal sends it to the whole group, and npm counts on that.
+    // A terminal sends the signal to the whole group, and npm relies on that.
     if (signal === 'SIGINT') process.kill(-(npm.pid ?? 0), signal)
     else npm.kill(signal)
     await until(() => !isAlive(pid))

@@ -1,6 +1,6 @@
 /**
- * A guarded installation is given inner addresses by every door it has. A canary listens on loopback: it is never
- * asked, and what callers are told is the same for its port and for a closed one.
+ * A guarded installation gets inner addresses through every way it has. A canary listens on loopback: it is never
+ * called, and callers get the same answer for its port and for a closed one.
  */
 
 import assert from 'node:assert/strict'
@@ -20,7 +20,7 @@ before(async () => {
   const origins = [canary.port, closed].map((port) => `http://127.0.0.1:${port}/t/`)
   installation = await startInstallation({
     environment: {
-      // A public address: others reach it, so it guards itself.
+      // With a public address it guards itself, since others reach it.
       ARMATURE_PUBLIC_URL: 'http://armature.example',
       ARMATURE_CONTAINERS: 'simulated',
       ARMATURE_TEMPLATE_LINKS: origins.join(),
@@ -37,7 +37,7 @@ after(async () => {
 const send = (path: string, version: string, body: object): Promise<Answer> =>
   installation.request('PUT', `${group}/providers/${path}?api-version=${version}`, { body })
 
-/** Asks until `wanted` is in the answer. */
+/** Polls until the answer contains `wanted`. */
 async function shown(path: string, version: string, wanted: RegExp): Promise<string> {
   for (let looks = 0; looks < 300; looks++) {
     const url = `${group}/providers/${path}?api-version=${version}`
@@ -50,7 +50,7 @@ async function shown(path: string, version: string, wanted: RegExp): Promise<str
 
 interface Door {
   readonly name: string
-  /** What a caller is told in the end, of this port. */
+  /** What a caller is finally told about this port. */
   told(host: string, port: number): Promise<string>
 }
 
@@ -90,7 +90,7 @@ const doors: readonly Door[] = [
       const made = await send(path, '2025-08-01', {
         location: 'local',
         properties: {
-          // Here an address stands by itself.
+          // Here the host is given without brackets.
           fullyQualifiedDomainName: host.replace(/[[\]]/g, ''),
           port,
           administratorLogin: 'postgres',
@@ -146,7 +146,7 @@ describe('a guarded installation', () => {
       const words = new Set<string>()
       for (const port of [canary.port, closed]) {
         for (const host of ['127.0.0.1', '2130706433', '[::ffff:127.0.0.1]']) {
-          // Links are compared as addresses, and the list has them in one spelling.
+          // Links are compared as addresses, and the list spells them one way.
           if (host.startsWith('[') && name.includes('template')) continue
           const message = await told(host, port)
           assert.match(message, /must not be asked from here/)

@@ -1,7 +1,7 @@
 /**
- * Guides as scripts: the `sh` blocks of one go into one shell, one after the other. Every line of a `sh refused` block has to
- * end with another code than 0; a `sh az` block is for the published command line. Blocks without a word are to be read, not
- * to be pasted.
+ * Guides as scripts: the `sh` blocks of a guide go into one shell, one after the other. Every line of a `sh
+ * refused` block must end with an exit code other than 0. A `sh az` block is for the published command line. Blocks
+ * without a language are only read.
  */
 
 import assert from 'node:assert/strict'
@@ -34,7 +34,7 @@ export function blocksOf(guide: string): readonly Block[] {
   )
 }
 
-/** With every line of a refused block turned around. */
+/** Inverts every line of a refused block. */
 function scriptOf(blocks: readonly Block[]): string {
   const texts = blocks.map(({ word, text }) => {
     if (word !== 'refused') return text
@@ -48,19 +48,19 @@ function scriptOf(blocks: readonly Block[]): string {
 }
 
 export interface Pasted {
-  /** What the output has to show. */
+  /** What the output must contain. */
   readonly tells: readonly RegExp[]
-  /** Of the surroundings that the reader is told to have. */
+  /** Variables of the environment that the reader is told to have. */
   readonly environment?: Readonly<Record<string, string>>
   readonly files?: Readonly<Record<string, string>>
-  /** Folders that the reader is told to have, by their names there. */
+  /** Folders that the reader is told to have, by their names in the guide. */
   readonly folders?: Readonly<Record<string, string>>
 }
 
-/** Where a reader works: a folder of their own, with `npx` of this checkout from whatever folder. */
+/** A reader's working folder, in which `npx` runs this checkout. */
 interface Desk extends Disposable {
   readonly folder: string
-  /** Pastes the blocks of one guide, for the installation of a home. */
+  /** Pastes the blocks of one guide, with the installation of a home. */
   paste(home: string, blocks: readonly Block[], pasted: Pasted): Promise<void>
 }
 
@@ -115,7 +115,7 @@ export function isThere(program: string): boolean {
     .some((folder) => existsSync(join(folder, program)))
 }
 
-/** Those that need nothing but a server, with what each tells. */
+/** Guides that need only a server, with the output of each. */
 export const guides: Readonly<Record<string, Pasted>> = {
   'start.md': { tells: [/team-a/] },
   'guides/audit.md': { tells: [/resourceGroups\/write/, /users\/write/] },

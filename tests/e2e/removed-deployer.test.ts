@@ -1,4 +1,4 @@
-/** A deployment ends when whoever it acts for may no longer act: disabled or deleted, as well as without a role. */
+/** A deployment ends when its principal may no longer act: disabled, deleted, or without a role. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

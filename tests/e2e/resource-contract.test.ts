@@ -1,4 +1,6 @@
-/** Every type there is, put through the resource contract on the real providers, directory and authorizer, on both stores. */
+/**
+ * Runs every type through the resource contract with the real providers, directory and authorizer, on both stores.
+ */
 
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
@@ -58,7 +60,7 @@ function openStore(url: string | undefined): Promise<Store> {
     : openPostgres({ ...options, url, poolSize: 4, clock })
 }
 
-/** As the composition root does it, but for the edge: an owner with a role, and somebody without any. */
+/** Like the composition root, but without the edge: an owner with a role, and somebody without any. */
 async function open(url?: string): Promise<Subject & AsyncDisposable> {
   const store = await openStore(url)
   const { directory } = openIdentity({
@@ -71,7 +73,7 @@ async function open(url?: string): Promise<Subject & AsyncDisposable> {
     seal: createSeal(randomBytes(32)),
     tenantId,
     publicUrl: () => 'http://armature.example',
-    // Nobody signs in here, so nobody has to be slowed down.
+    // Nobody signs in here, so passwords may be cheap.
     passwordCost: { n: 16, r: 8, p: 1 },
   })
   const authorizer = createAuthorizer({
@@ -167,7 +169,7 @@ async function open(url?: string): Promise<Subject & AsyncDisposable> {
 
 const { types } = declaredTable().registry
 
-/** What the suite cannot make as many of as it likes; each has tests of its own beside it. */
+/** Types of which the suite cannot create as many as it likes. Each has tests of its own. */
 const apart = new Set([
   // Always called `policy`.
   'ApiManagement/service/policies',
@@ -175,15 +177,15 @@ const apart = new Set([
   'ApiManagement/service/apis/policies',
   'ApiManagement/service/apis/operations/policies',
   'ApiManagement/service/workspaces/apis/operations/policies',
-  // Named after what they lead to.
+  // Named after the linked resource.
   'ApiManagement/service/products/apis',
   'ApiManagement/service/products/groups',
-  // Written by the installation alone.
+  // Written only by the installation.
   'Authorization/denyAssignments',
-  // Every PUT deploys, the same one too: a deployment is never unchanged (decision 15).
+  // Every PUT deploys, even an identical one (decision 15).
   'Resources/deployments',
   'Resources/deploymentStacks',
-  // Named after a subscription that has to be there.
+  // Named after a subscription that must exist.
   'Management/managementGroups/subscriptions',
   // Written only as the answer to somebody else.
   'DataShare/accounts/shareSubscriptions',
@@ -210,7 +212,7 @@ if (findPostgres() === undefined) {
 } else {
   const databases = preparedDatabases(async (url) => (await openStore(url))[Symbol.asyncDispose]())
   after(() => databases[Symbol.asyncDispose]())
-  // What a store keeps, its own contract says: here one type of each namespace shows that it is used alike.
+  // The store contract holds what a store keeps. Here one type of each namespace shows that it is used alike.
   const sampled = types.filter(({ stored }) => stored?.sample !== undefined)
   const onPostgres = isLong
     ? types

@@ -1,4 +1,4 @@
-/** Open shells end when the right to them is taken away, by whatever way and at whatever replica. */
+/** Open shells end when the right to them is revoked, in whatever way and at whatever replica. */
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -27,14 +27,14 @@ import { type Installation, startInstallation } from './installation.ts'
 const version = 'api-version=2025-09-01'
 
 interface Shell {
-  /** Sends a line and waits until what it prints has come back. */
+  /** Sends a line and waits for its output. */
   answers(): Promise<void>
-  /** The code and the reason by which the server closed it. */
+  /** The code and reason of the server's close. */
   readonly closed: Promise<readonly [code: number, reason: string]>
 }
 
 interface Place {
-  /** Where rights are changed. */
+  /** Where rights are revoked. */
   readonly first: Installation
   /** Where shells are open. */
   readonly second: Installation
@@ -44,7 +44,7 @@ interface Place {
 const taken = [1008, 'the right to this was taken away'] as const
 const refused = [1008, 'the token is no longer accepted'] as const
 
-/** Each takes a right away while a shell is open by it. */
+/** Ways to revoke a right while a shell uses it. */
 const ways: readonly {
   readonly name: string
   readonly expected: readonly [number, string]
@@ -139,7 +139,7 @@ test('shells end when the right to them is taken away', async (t) => {
     ARMATURE_DOCKER_HOST: `unix://${target.path}`,
     ARMATURE_PUBLIC_URL: 'http://plane.example',
   }
-  // The ordinary suite has the harder case: two replicas.
+  // The ordinary suite runs the harder case: two replicas.
   const skip = process.env['ARMATURE_TEST_LONG'] === undefined ? 'ARMATURE_TEST_LONG' : false
   await t.test('one process on SQLite', { skip }, async (one) => {
     await using installation = await startInstallation({ environment })

@@ -1,4 +1,4 @@
-/** What role assignments do once they are there: lists with their filters and pages, decisions, and their bound. */
+/** Effects of role assignments: lists with filters and pages, decisions, and their limit. */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -74,7 +74,7 @@ describe('lists', () => {
   })
   type Place = keyof ReturnType<typeof listPlaces>
 
-  /** What of ours a list shows, over all its pages. */
+  /** Our assignments in a list, over all its pages. */
   async function listed(place: Place, filter?: string, top?: number): Promise<string[]> {
     const query = new URLSearchParams({ 'api-version': '2022-04-01' })
     if (filter !== undefined) query.set('$filter', filter)

@@ -1,4 +1,7 @@
-/** Every way a request for a role assignment can be wrong: status, code, target, and nothing written (facts 2.4). */
+/**
+ * Every way in which a request for a role assignment can be wrong: status, code, target, and nothing written (facts
+ * 2.4).
+ */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'

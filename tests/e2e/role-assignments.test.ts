@@ -156,7 +156,7 @@ describe('the fields', () => {
     assert.deepEqual(shown.at('systemData'), {
       createdAt: shown.at('properties.createdOn'),
       createdBy: installation.principalId,
-      // The owner's own token is that of a person.
+      // The owner's own token belongs to a person.
       createdByType: shown.at('systemData.createdByType'),
       lastModifiedAt: shown.at('properties.updatedOn'),
       lastModifiedBy: installation.principalId,
@@ -400,7 +400,7 @@ describe('update', () => {
   })
 })
 
-/** May grant, and nothing else that matters here. */
+/** May grant roles, and nothing else that matters here. */
 async function administrator(name: string): Promise<Application> {
   const application = await createApplication(installation, name)
   await grant(installation, subscription, roles.userAccessAdministrator, application.principalId)

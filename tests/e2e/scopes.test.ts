@@ -1,7 +1,4 @@
-/**
- * Subscriptions, resource groups and what is known of the rest: lists, lives and ends of scopes, the order of
- * checks, and scopes nobody declared.
- */
+/** Subscriptions, resource groups and undeclared scopes: lists, creation and deletion, and the order of checks. */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -226,7 +223,7 @@ describe('resource groups', () => {
     await Promise.all(many.map((path) => put(path, bodyOf())))
     const accepted = await installation.request('DELETE', `${group}?${groups}`)
     assert.equal(accepted.status, 202)
-    // Writes race with the delete: whichever answer comes, no write may outlive the group.
+    // Writes race with the deletion. Whatever the answer, no write may outlive the group.
     const late = Array.from({ length: 40 }, () => assignmentPath(group))
     const answers = await Promise.all(
       late.map((path) =>
@@ -245,7 +242,7 @@ describe('resource groups', () => {
     for (const path of late) assert.equal((await get(path)).status, 404)
   })
 
-  /** May grant in the subscription, but brings no scope into being. */
+  /** May grant roles in the subscription, but creates no scope. */
   let mineOnly: Application
   before(async () => {
     mineOnly = await createApplication(installation, 'mine only')
@@ -253,7 +250,7 @@ describe('resource groups', () => {
   })
 })
 
-/** Asks for an operation until it has ended; one that never does is the runner's to end. */
+/** Polls an operation until it has ended. The runner ends one that never does. */
 async function followed(url: string): Promise<Answer> {
   for (;;) {
     const answer = await get(url)
@@ -279,7 +276,7 @@ describe('generic lists', () => {
       ]) {
         const answer = await get(`${path}&$top=5&$filter=${encodeURIComponent(filter)}`)
         assert.equal(answer.status, 200, answer.text)
-        // Groups are tracked as well, but are no members of the list, and assignments have no location.
+        // Groups are tracked as well, but are not in the list, and assignments have no location.
         assert.deepEqual(answer.body, { value: [] })
       }
       const expanded = `${path}&$expand=createdTime,changedTime,provisioningState`
@@ -328,7 +325,7 @@ describe('the order of checks (facts 9.7): the first that is wrong answers', () 
   const at = (scope: string, query: string, type = 'Vendor.Authorization/roleAssignments') =>
     `${scope}/providers/${type}/${randomUUID()}${query === '' ? '' : `?${query}`}`
 
-  /** Who asks, for what, with which body; each row is wrong in everything that stands right of its mark. */
+  /** Caller, path and body. Each row is wrong in everything right of its mark. */
   const rows: readonly [
     wrong: string,
     who: 'nobody' | 'stranger' | 'owner',

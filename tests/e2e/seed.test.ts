@@ -1,4 +1,4 @@
-/** `serve --seed`: what the first start makes, on both stores, and what is wrong in a seed. */
+/** `serve --seed`: what the first start creates, on both stores, and the refusals of a wrong seed. */
 
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * Operation 5 by value (contract, data-share synchronization): for a synchronization of a folder, a table and a file
- * that is not there, every field of every record is what the synchronization really did; on both stores.
+ * Operation 5 by value (contract, data-share synchronization): for a synchronization of a folder, a table and a
+ * missing file, every field of every record says what the synchronization really did; on both stores.
  */
 
 import assert from 'node:assert/strict'
@@ -56,7 +56,7 @@ async function shared(server: Installation): Promise<string> {
   const invited = { properties: { targetActiveDirectoryId: server.tenantId } }
   const invitation = await made(server, `${share}/invitations/i?${version}`, invited)
   const subscription = `${at('c')}/shareSubscriptions/ss`
-  // What was answered has one.
+  // Every invitation has one.
   const { invitationId } = invitation as { invitationId: string }
   await made(server, `${subscription}?${version}`, {
     properties: { invitationId, sourceShareLocation: 'here' },
@@ -84,7 +84,7 @@ async function shared(server: Installation): Promise<string> {
   ] as const
   for (const [name, kind, properties, target] of sets) {
     const set = await made(server, `${share}/dataSets/${name}?${version}`, { kind, properties })
-    // What was answered has one.
+    // Every data set has one.
     const { dataSetId } = set as { dataSetId: string }
     const mapping = { kind, properties: { ...target, dataSetId } }
     await made(server, `${subscription}/dataSetMappings/${name}?${version}`, mapping)

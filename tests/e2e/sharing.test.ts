@@ -1,4 +1,4 @@
-/** The contract's operation 5 over HTTP, for a synchronization that really ran; and the demo that prints it. */
+/** The contract's operation 5 over HTTP, for a synchronization that really ran, and the demo that prints it. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

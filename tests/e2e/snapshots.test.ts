@@ -1,4 +1,4 @@
-/** States of an installation are kept and brought back while it runs: on both stores, with engines, across kills. */
+/** States of an installation are saved and restored while it runs: on both stores, with engines, across kills. */
 
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -128,7 +128,7 @@ for (const dialect of ['sqlite', 'postgres'] as const) {
 
     await control(server, 'POST', 'reset')
     assert.deepEqual(await groups(server), [])
-    // Ids that were in memory are found anew.
+    // Ids that were in memory are found again.
     await createResourceGroup(server, groupPath(server, 'fresh'))
     assert.deepEqual(await groups(server), ['fresh'])
   })
@@ -219,7 +219,7 @@ inLongSuite?.(
       await control(server, 'POST', 'reset')
       assert.deepEqual(await groups(server), [])
     }
-    // Names of states are used anew from here on, and memory is what it will be.
+    // From here on names of states are reused, and memory should stay the same.
     for (let at = 0; at < warmUp; at++) await round(at)
     await untilEmpty(engine)
     const [before, memory] = [await held(), residentBytes(server)]
@@ -250,7 +250,7 @@ const sleeping = {
   },
 }
 
-/** A container that is on its way out has gone when no other is there. */
+/** A container that is being removed has gone when there is no other. */
 async function untilEmpty(engine: ThrowawayPodman): Promise<void> {
   for (let look = 0; ; look++) {
     const containers = await engine.podman('ps', '--all', '--format', '{{.Names}}')
@@ -260,7 +260,7 @@ async function untilEmpty(engine: ThrowawayPodman): Promise<void> {
   }
 }
 
-/** Of each table but those of what happened, which a reset takes back to other times. */
+/** The rows of each table, except events, which a reset takes back to other times. */
 async function rowsOf(store: string): Promise<object> {
   const client = new pg.Client({ connectionString: store })
   await client.connect()
@@ -326,7 +326,7 @@ test('what is no state, another’s, or not there is refused, and nothing change
   }
   const own = await server.cli(['snapshot', 'export', 'initial', join(server.home, 'x.state')])
   assert.equal(own.code, 0, own.error)
-  // Larger than a body: it comes in chunks.
+  // Larger than a body, so it is sent in parts.
   const large = join(server.home, 'large.state')
   const bytes = randomBytes(5 * 1024 * 1024)
   writeFileSync(large, bytes)

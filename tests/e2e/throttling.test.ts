@@ -1,4 +1,4 @@
-/** Throttling by a running server (facts 9.6): whom it refuses, what it tells, and whom it leaves alone. */
+/** Throttling by a running server (facts 9.6): whom it refuses, what it answers, and whom it does not affect. */
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -11,7 +11,7 @@ describe('throttling (facts 9.6)', { timeout: 60_000 }, () => {
   let installation: Installation
   let path: string
   before(async () => {
-    // So slow a refill that none falls into the test.
+    // A refill so slow that none happens during the test.
     installation = await startInstallation({
       environment: {
         ARMATURE_THROTTLE_READS_BUCKET: '5',
@@ -26,7 +26,7 @@ describe('throttling (facts 9.6)', { timeout: 60_000 }, () => {
   })
   after(() => installation[Symbol.asyncDispose]())
 
-  /** Asks at once, so that hardly any time passes, and gives the answers by status. */
+  /** Sends all at once, so that hardly any time passes, and returns the number of answers by status. */
   async function burst(count: number, method: string, where: string, token: string) {
     const body = method === 'PUT' ? { body: { location: 'local' } } : {}
     const asked = Array.from({ length: count }, () =>

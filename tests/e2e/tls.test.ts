@@ -1,4 +1,7 @@
-/** Https beside http, as an operator starts it: both are told, both answer, and links lead where the caller came from. */
+/**
+ * Https beside http, as an operator starts it: both are printed, both answer, and links lead where the caller came
+ * from.
+ */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -76,20 +79,20 @@ test('https and http side by side, by a certificate that is made at the first st
   assert.equal(modeOf('ca.key'), 0)
   assert.equal(modeOf('certificate.key'), 0)
 
-  // The command line trusts the authority of the home by itself.
+  // The command line trusts the authority of its home by itself.
   const byName = await installation.cli(['subscription', 'list', '--url', status.httpsUrl])
   assert.equal(byName.code, 0, byName.error)
   const trust = await installation.cli(['trust'])
   assert.match(trust.out, /SHA-256 ([0-9A-F]{2}:){31}/)
   assert.match(trust.out, /update-ca-certificates/)
 
-  // A shell that takes what `env` says reaches it by a client that knows nothing of us.
+  // A shell with the output of `env` reaches it by a client that knows nothing of us.
   const words = await installation.cli(['env', '--credentials'])
   const script = `${words.out}\ncurl -sf "$AZURE_AUTHORITY_HOST/$AZURE_TENANT_ID/oauth2/v2.0/token" -d grant_type=client_credentials -d client_id=$AZURE_CLIENT_ID -d client_secret=$AZURE_CLIENT_SECRET -d scope=$ARMATURE_URL/.default`
   const { stdout } = await run('sh', ['-c', script])
   assert.match(stdout, /"access_token"/)
 
-  // The line that a start offers works as pasted, but for the program that it names.
+  // The printed line works as pasted, except for the program that it names.
   const offered = /curl (--cacert '[^']+') -H .* "(https:[^"]+)"/.exec(installation.output())
   assert.ok(offered !== null, installation.output())
   const answer = `curl -sf ${offered[1]} -H 'Authorization: Bearer ${installation.ownerToken}' '${offered[2]}'`
@@ -116,7 +119,7 @@ test('links lead where the caller came from, and a made-up host comes back to it
   assert.equal(await linkOf('a b'), status.httpsUrl)
   const plain = await installation.request('GET', path)
   assert.equal(new URL(String(plain.at('nextLink'))).origin, installation.url)
-  // The header of a proxy that nobody trusts.
+  // The header of an untrusted proxy.
   const forged = await installation.request('GET', path, {
     headers: { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' },
   })

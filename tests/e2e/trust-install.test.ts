@@ -1,4 +1,4 @@
-/** `trust --install`, in a root of its own: a mount namespace with copies of the system's folders of certificates. */
+/** `trust --install` in a mount namespace of its own, with copies of the system's certificate folders. */
 
 import assert from 'node:assert/strict'
 import { execFile, spawnSync } from 'node:child_process'
@@ -12,7 +12,7 @@ import { startInstallation } from './installation.ts'
 const folders = ['/etc/ssl', '/usr/local/share/ca-certificates']
 const launcher = join(import.meta.dirname, '../../bin/armature.mjs')
 
-/** Copies stand in the place of the folders, for what runs in the namespace and nobody else. */
+/** Copies replace the folders for the programs in the namespace and nobody else. */
 const ownFolders = folders
   .map((folder, at) => `cp -a ${folder} "$COPIES/${at}" && mount --bind "$COPIES/${at}" ${folder}`)
   .join(' && ')
@@ -58,6 +58,6 @@ test('after `trust --install` the clients of the system reach the installation, 
   )
   assert.match(stdout, /This system trusts .*SHA-256/)
   assert.match(stdout, /reached\n$/)
-  // The system's own store is as it was.
+  // The system's own store is unchanged.
   assert.ok(bundle.equals(readFileSync('/etc/ssl/certs/ca-certificates.crt')))
 })

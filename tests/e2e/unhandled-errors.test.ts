@@ -1,4 +1,4 @@
-/** Errors that nobody handled, in a real server process: a preloaded module makes them when a signal asks for them. */
+/** Unhandled errors in a real server process: a preloaded module raises them on a signal. */
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'

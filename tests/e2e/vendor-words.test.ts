@@ -1,4 +1,4 @@
-/** An installation with words of its own: nothing it says or takes has the contract's. */
+/** An installation with its own vendor words: nothing it answers or accepts has the contract's. */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -56,7 +56,7 @@ test('words of its own: types, actions and headers change, and nothing else answ
     `/providers/Contoso.Authorization/roleDefinitions/${roles.userAccessAdministrator}?${assignments}`,
   )
   assert.match(role.text, /"Contoso\.Authorization\/\*"/)
-  // One property of events follows the words, in bodies, answers and filters.
+  // One property of events follows the vendor words, in bodies, answers and filters.
   const events = '/providers/Contoso.ResourceHealth/events'
   const event = {
     eventType: 'ServiceIssue',

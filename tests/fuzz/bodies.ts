@@ -1,4 +1,4 @@
-/** Bodies for the fuzzer: nearly right ones from a schema, then damage of many kinds. */
+/** Bodies for the fuzzer: nearly valid ones from a schema, then damaged in many ways. */
 
 import type { Random } from './random.ts'
 
@@ -33,7 +33,7 @@ const nasty: readonly Json[] = [
   { toString: 1, hasOwnProperty: 2, constructor: { prototype: { polluted: true } } },
 ]
 
-/** A value that a schema may well take; unknown keywords are ignored. */
+/** A value that a schema probably accepts. Unknown keywords are ignored. */
 export function bodyFor(schema: Schema | undefined, random: Random, depth = 0): Json {
   if (schema === undefined || depth > 8) return {}
   if ('const' in schema) return schema['const']
@@ -50,7 +50,7 @@ export function bodyFor(schema: Schema | undefined, random: Random, depth = 0): 
       return out
     }
     case 'array':
-      // JSON Schema has a schema, or nothing, in `items`.
+      // In JSON Schema, `items` is a schema or absent.
       return Array.from({ length: random.below(3) }, () =>
         bodyFor(schema['items'] as Schema | undefined, random, depth + 1),
       )
@@ -66,7 +66,7 @@ export function bodyFor(schema: Schema | undefined, random: Random, depth = 0): 
   }
 }
 
-/** Replaces one value somewhere inside by a nasty one. */
+/** Replaces one nested value by a nasty one. */
 function spoil(value: Json, random: Random): Json {
   if (typeof value !== 'object' || value === null || random.chance(0.2)) return random.pick(nasty)
   const entries = Object.entries(value)
@@ -81,7 +81,7 @@ function spoil(value: Json, random: Random): Json {
     : Object.fromEntries([...changed, ...(random.chance(0.3) ? [['zz', random.pick(nasty)]] : [])])
 }
 
-/** Bytes of a body; `damage` is how it was broken, for the report. */
+/** The bytes of a body. `damage` says how it was broken, for the report. */
 export function damagedBody(
   whole: Json,
   random: Random,

@@ -1,6 +1,6 @@
 /**
- * Texts that once made an expression start again from each of their characters: with a million of them, one that is
- * quadratic does not come to its end.
+ * Texts on which a regular expression once started again from each character. With a million characters, a
+ * quadratic one does not finish.
  */
 
 import assert from 'node:assert/strict'
@@ -57,7 +57,7 @@ test('a profile of system calls', () => {
       securityContext: { seccompProfile: `${' '.repeat(count)}!` },
     },
   }
-  // What other rules look at is not asked for here.
+  // Other rules are not tested here.
   const group = { properties: { containers: [container] } } as never
   const problems = containerProblems(group, defaultContainerLimits, {
     seal: undefined as never,

@@ -1,4 +1,4 @@
-/** Chance from a seed: the same seed gives the same requests, on every machine. */
+/** Random numbers from a seed: the same seed gives the same requests on every machine. */
 
 export interface Random {
   /** 0 to 1, without 1. */

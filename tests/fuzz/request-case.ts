@@ -1,6 +1,6 @@
 /**
- * One request of the fuzzer: a route of the table asked correctly, then broken in none to three ways. All of it
- * follows from the random source, so that a seed and a number name a request for ever.
+ * One request of the fuzzer: a valid request to a route, then broken in up to three ways. Everything follows from
+ * the random source, so that a seed and a number always name the same request.
  */
 
 import type { ErrorFamily } from '#kernel/error.ts'
@@ -11,11 +11,11 @@ import type { Random } from './random.ts'
 export interface FuzzCase {
   readonly method: string
   readonly bytes: Buffer
-  /** In words, for the report. */
+  /** A description for the report. */
   readonly summary: string
-  /** Families an error may come in: only the route's own while the path is whole. */
+  /** Error families that are allowed. Only the route's own if the path is intact. */
   readonly families: ReadonlySet<ErrorFamily>
-  /** The request never ends by itself: the client hangs up, and silence is a proper answer. */
+  /** The request never ends by itself: the client hangs up, and no answer is fine. */
   readonly incomplete: boolean
 }
 
@@ -37,7 +37,7 @@ interface Draft {
   done: string[]
 }
 
-/** Turns a text of code points below 256 into what is sent; anything else is percent-encoded by its maker. */
+/** Turns a text of code points below 256 into bytes. Callers percent-encode anything else. */
 const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1')
 
 const names = ['a', 'rg', 'one-1', 'X', '0af7651c-1111-4222-8333-444455556666']
@@ -57,7 +57,7 @@ function draftOf(route: RouteDescription, fixture: FuzzFixture, random: Random):
     )
   const method = route.method === 'GET' && random.chance(0.15) ? 'HEAD' : route.method
   const writes = method === 'PUT' || method === 'PATCH' || method === 'POST'
-  // A TypeBox schema is a JSON Schema; the generator looks at nothing else of it.
+  // A TypeBox schema is a JSON Schema, which is all the generator needs.
   const schema = route.body?.(version) as Readonly<Record<string, unknown>> | undefined
   const body = writes
     ? damagedBody(
@@ -317,7 +317,7 @@ const mutations: readonly Mutation[] = [
     for (let count = random.below(3); count >= 0; count--) {
       draft.headers.splice(random.below(draft.headers.length + 1), 0, random.pick(oddHeaders))
     }
-    // A length or coding that is not the body's may leave the server waiting for more.
+    // With a wrong length or encoding, the server may wait for more.
     draft.incomplete ||= draft.headers.some((line) =>
       /^(content-length|transfer-encoding|expect|upgrade|connection)/i.test(line),
     )

@@ -1,6 +1,6 @@
 /**
- * A short run of the request fuzzer at every push. `ARMATURE_TEST_FUZZ_SEED` repeats a run, `ARMATURE_TEST_FUZZ_COUNT`
- * makes it longer.
+ * A short run of the request fuzzer. `ARMATURE_TEST_FUZZ_SEED` repeats a run, `ARMATURE_TEST_FUZZ_COUNT` makes it
+ * longer.
  */
 
 import assert from 'node:assert/strict'
@@ -32,7 +32,7 @@ test(`broken requests are refused, never a fault (seed ${seed})`, {
   const faults = edge.logged.filter(({ level }) => level === 'error')
   assert.deepEqual(report.findings, [])
   assert.deepEqual(faults, [])
-  // A fuzzer that is always refused at the door finds nothing.
+  // A fuzzer whose requests are all refused at once finds nothing.
   for (const status of ['200', '201', '400', '401', '404', '405']) {
     assert.ok(count < 1000 || (report.statuses[status] ?? 0) > 0, `no answer was ${status}`)
   }

@@ -1,6 +1,7 @@
 /**
- * The request fuzzer: many broken requests over the whole route table of a running server, told only its
- * address. Never a 5xx, always an error body of the right family, the server alive, its memory bounded.
+ * The request fuzzer: many broken requests over the whole route table of a running server, by its address alone.
+ * The server must never answer 5xx, always answer errors of the right family, stay alive, and keep its memory
+ * bounded.
  */
 
 import { type RawAnswer, rawRequest } from '#http/testing/raw-request.ts'
@@ -13,27 +14,27 @@ interface FuzzOptions extends FuzzFixture {
   readonly seed: number
   /** Requests to send. */
   readonly count: number
-  /** Stops earlier when so much time has passed. */
+  /** Stops earlier after this time. */
   readonly secondsMax: number
   readonly atOnce?: number
-  /** The server process may grow by this much after the first third; measured by its own `/metrics`. */
+  /** How much the server process may grow after the first third of the run, by its own `/metrics`. */
   readonly growthBytesMax?: number
-  /** Where `/metrics` is, when not at `url`. */
+  /** The address of `/metrics`, if it is not below `url`. */
   readonly metricsUrl?: string
 }
 
 interface FuzzReport {
   readonly sent: number
-  /** Answers by status; `none` where the connection was closed without one. */
+  /** Answers by status; `none` if the connection was closed without one. */
   readonly statuses: Readonly<Record<string, number>>
-  /** What was wrong, each with the number of its request: empty is success. */
+  /** What was wrong, each with the number of its request. Empty means success. */
   readonly findings: readonly string[]
 }
 
 const findingsMax = 20
 const cutOffBytes = 1024 * 1024
 
-/** Sends requests `0` to `count`; with `only`, just that one, for looking into a finding. */
+/** Sends requests `0` to `count`; with `only`, just that one, to investigate a finding. */
 export async function fuzzRequests(options: FuzzOptions, only?: number): Promise<FuzzReport> {
   const port = Number(new URL(options.url).port)
   const findings: string[] = []
@@ -90,16 +91,17 @@ async function residentBytes(url: string): Promise<number> {
   return Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1])
 }
 
-/** What is wrong with an answer; nothing, mostly. */
+/** What is wrong with an answer; usually nothing. */
 function judge(one: FuzzCase, answer: RawAnswer | undefined): readonly string[] {
   if (answer === undefined) {
-    // An answer to a head that cannot be parsed may be lost to the reset of a client still sending megabytes.
+    // An answer to a head that cannot be parsed may be lost when the connection is reset while the client still
+    // sends megabytes.
     const isCutOff = one.incomplete || one.bytes.length > cutOffBytes
     return isCutOff ? [] : ['no answer']
   }
   const { status, body, headers } = answer
   if (status >= 500) return [` ${status} ${body.slice(0, 300)}`]
-  // 302 is the front door: `/` leads to the sign-in page.
+  // 302 redirects from `/` to the sign-in page.
   if (status < 400) return status >= 300 && ![302, 304].includes(status) ? [`status ${status}`] : []
   if (one.method === 'HEAD') return []
   if (headers['content-type'] !== 'application/json; charset=utf-8') {
@@ -111,7 +113,7 @@ function judge(one: FuzzCase, answer: RawAnswer | undefined): readonly string[] 
       `${status} in the wrong family, not ${[...one.families].join(' or ')}: ${body.slice(0, 300)}`,
     ]
   }
-  // The product's name is told to users, and paths come in any case; what is inside spells it small.
+  // Messages may contain the product's name and paths in any case. Internal names are in lower case.
   const told = body.replaceAll(/dbforpostgresql/gi, '').replaceAll(/PostgreS(QL|ql)/g, '')
   return /node:|file:\/\/|\n {4}at |SQLITE|postgres/i.test(told)
     ? [`shows its inside: ${body.slice(0, 300)}`]
@@ -120,7 +122,7 @@ function judge(one: FuzzCase, answer: RawAnswer | undefined): readonly string[] 
 
 const code = /^[A-Z][A-Za-z0-9]+$/
 
-/** The families a body can be read as (contract, "Errors"). */
+/** The families that a body can be read as (contract, "Errors"). */
 export function familiesOf(body: string): readonly ErrorFamily[] {
   const value = parsed(body)
   if (!isObject(value)) return []
@@ -137,7 +139,7 @@ export function familiesOf(body: string): readonly ErrorFamily[] {
   return additionalInfo === undefined ? ['resource-manager', 'data-share'] : ['resource-manager']
 }
 
-/** Nothing, when a body is not JSON: that is a finding, not a fault of the fuzzer. */
+/** Undefined if a body is no JSON: that is a finding, not a fault of the fuzzer. */
 function parsed(body: string): unknown {
   try {
     return JSON.parse(body)

@@ -1,4 +1,4 @@
-/** The report at the end of a run: what it names, and that its list of budgets holds files that are there. */
+/** The report at the end of a run: what it names, and that the files of its budgets exist. */
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'

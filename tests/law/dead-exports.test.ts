@@ -1,6 +1,6 @@
 /**
- * What a file exports, another file imports. The names still to be cut stand in `dead-exports.json`, and that list
- * only shrinks: a name that is no longer dead must leave it, and none may be added.
+ * Every export of a file is imported by another file. `dead-exports.json` lists the exceptions, and may only
+ * shrink: a name that is no longer dead must be removed, and none may be added.
  */
 
 import assert from 'node:assert/strict'

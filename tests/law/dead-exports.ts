@@ -1,4 +1,4 @@
-/** Finds exports that no other file imports: each is a promise to nobody, and hides that its code may be dead. */
+/** Finds exports that no other file imports. Such an export may hide dead code. */
 
 import { importsOf, type SourceFile } from './source.ts'
 
@@ -7,14 +7,14 @@ interface DeadExport {
   readonly name: string
 }
 
-/** Loaded by the name of the file, or named by the declarations of the package alone: no import of them is written. */
+/** Loaded by file name, or used only by the declarations of the package: no import names them. */
 const usedWithoutImport: readonly (readonly [path: RegExp, name: string])[] = [
   [/^src\/cli\/commands\/demo\/areas\//, 'area'],
   [/^src\/cli\/commands\//, 'command'],
   [/^bench\/scenarios\//, 'scenario'],
   [/^src\/query\/table\.ts$/, 'Column'],
 ]
-/** What the package exports. */
+/** The entry points of the package. */
 const entries = new Set([
   'src/index.ts',
   'src/client/index.ts',
@@ -23,7 +23,7 @@ const entries = new Set([
   'src/embedded/container.ts',
 ])
 
-/** `resolve` tells the path that an import means. */
+/** `resolve` returns the path that an import means. */
 export function deadExports(
   files: readonly SourceFile[],
   resolve: (from: string, specifier: string) => string,

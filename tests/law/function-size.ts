@@ -1,13 +1,13 @@
 /**
- * Functions that are longer than 100 lines or take more than four parameters, counted by the linter's parser. What is
- * still to be cut stands in `function-size.json`, per file, and that list only shrinks.
+ * Functions that are longer than 100 lines or have more than four parameters, counted by the linter.
+ * `function-size.json` lists the exceptions by file, and may only shrink.
  */
 
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { isTestPath } from './source.ts'
 
-/** By path, then by kind: how many there are. */
+/** The number of exceptions by path and kind. */
 export type SizeCounts = Readonly<Record<string, Readonly<Partial<Record<SizeKind, number>>>>>
 type SizeKind = 'long' | 'parameters'
 
@@ -17,7 +17,7 @@ const kinds: Readonly<Record<string, SizeKind>> = {
   'lint/complexity/useMaxParams': 'parameters',
 }
 
-/** Tests describe themselves in long functions. */
+/** Tests may be long functions. */
 function isProduction(path: string): boolean {
   return !isTestPath(path)
 }
@@ -33,7 +33,7 @@ interface Report {
 export function countFunctions(path = 'src', isMeant = isProduction): SizeCounts {
   const program = join(root, 'node_modules/@biomejs/biome/bin/biome')
   const config = join(import.meta.dirname, 'function-size.biome.json')
-  // It ends with 1 where it found any.
+  // It exits with 1 if it found any.
   const { stdout } = spawnSync(
     process.execPath,
     [
@@ -60,7 +60,7 @@ export function countFunctions(path = 'src', isMeant = isProduction): SizeCounts
   return counts
 }
 
-/** What has grown, and what could be lowered. */
+/** Entries that are too low, and entries that could be lowered. */
 export function sizeFaults(counts: SizeCounts, allowed: SizeCounts): readonly string[] {
   return [...new Set([...Object.keys(counts), ...Object.keys(allowed)])].flatMap((path) =>
     Object.values(kinds).flatMap((kind) => {
@@ -73,7 +73,7 @@ export function sizeFaults(counts: SizeCounts, allowed: SizeCounts): readonly st
   )
 }
 
-/** The list, brought down to what is there. */
+/** The list, lowered to the actual numbers. */
 export function loweredSizes(counts: SizeCounts, allowed: SizeCounts): SizeCounts {
   return Object.fromEntries(
     Object.entries(allowed).flatMap(([path, may]) => {

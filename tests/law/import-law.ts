@@ -1,6 +1,6 @@
 /**
- * Which area may import which, read from the table of ARCHITECTURE.md, and what is wrong with an import, in a
- * sentence. Holds no row of its own: only what a table cannot say (packages, implementations) is written here.
+ * Which area may import which, read from the table of ARCHITECTURE.md. Describes a forbidden import in a sentence.
+ * Only rules that a table cannot express (packages, implementations) are written here.
  */
 
 import { readdirSync, readFileSync } from 'node:fs'
@@ -9,10 +9,10 @@ import { areaOf } from './source.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-/** What an area may import besides itself; `*` is everything. */
+/** The areas that an area may import besides itself; `*` means all. */
 type ImportLaw = ReadonlyMap<string, readonly string[]>
 
-/** Imports that a rule forbids and one place needs, each with its reason. */
+/** Forbidden imports that one place needs, each with its reason. */
 export const exceptions: readonly {
   readonly from: string
   readonly to: string
@@ -47,7 +47,7 @@ export function readImportLaw(
     const [, areas = '', grants = ''] = line.split('|')
     const granted = grants.trim() === 'everything' ? ['*'] : namesIn(grants).flatMap(expand)
     for (const area of namesIn(areas).flatMap(expand)) {
-      // An implementation is part of its engine's area; the rule on implementations stands below.
+      // An implementation is part of its engine's area. The rule on implementations is below.
       if (area !== 'engines/<kind>/<implementation>') law.set(area, granted)
     }
   }
@@ -104,14 +104,14 @@ function packageFault(from: string, area: string, specifier: string): string | u
   return undefined
 }
 
-/** An implementation is named by `main` alone, and does not see the others of its kind. */
+/** Only `main` may import an implementation, and implementations may not import each other. */
 function implementationFault(from: string, path: string): string | undefined {
   const named = implementationOf(path)
   if (named === undefined) return undefined
   if (!from.startsWith('src/engines/')) {
     return `${from} names ${named}: an implementation is named by main alone; use the port of the engine`
   }
-  // Copies have one implementation, put together from the connectors in these folders.
+  // Copies have one implementation, composed of the connectors in these folders.
   if (path.startsWith('src/engines/copy/') && from.startsWith('src/engines/copy/')) return undefined
   const own = implementationOf(from)
   if (own === undefined) return `${from} names ${named}: a port does not know who implements it`
@@ -128,7 +128,7 @@ function providerFault(from: string, path: string): string | undefined {
     : `${from} imports the provider '${other}': ask the plane for the resource instead`
 }
 
-/** `containers/docker` for a file of an engine's implementation: a folder below the engine's port. */
+/** `containers/docker` for a file of an engine's implementation, which is a folder below the engine's port. */
 function implementationOf(path: string): string | undefined {
   return /^src\/engines\/([a-z]+\/[a-z-]+)\//.exec(path)?.[1]
 }

@@ -1,4 +1,4 @@
-/** The import law: every import of `src` against the table of ARCHITECTURE.md, and every rule broken once. */
+/** The import law: every import of `src` against the table of ARCHITECTURE.md. Each rule is broken once. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -13,7 +13,7 @@ const faultOf = (from: string, specifier: string): string | undefined =>
 describe('the import law', () => {
   for (const file of files) {
     test(file.path, () => {
-      // Tests and test support may reach further: they start things for real.
+      // Tests and test support may import more: they start real things.
       if (file.isTest) return
       assert.deepEqual(
         importsOf(file.text).flatMap((specifier) => faultOf(file.path, specifier) ?? []),
@@ -57,7 +57,7 @@ describe('the import law, broken once in every way', () => {
     if (granted.includes('*')) continue
     test(`${area} imports ${granted.join(', ') || 'nothing'}, and no other area`, () => {
       for (const other of areas) {
-        // Inside an area, and inside one provider, everything may be named.
+        // Inside an area, and inside one provider, everything may be imported.
         if (other === area || (area === 'providers' && areaOf(fileOf(other)) === area)) continue
         const fault = faultOf(fileOf(area), `#${fileOf(other).slice('src/'.length)}`)
         const toItsFolder = other === 'providers' && area.startsWith('providers/')

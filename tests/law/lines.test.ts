@@ -1,4 +1,4 @@
-/** What an operation costs in lines (decision 0076): the code may grow with what it serves, and by less. */
+/** Lines per operation (decision 0076): the code may grow with what it serves, but by less. */
 
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 
 const root = join(import.meta.dirname, '../..')
-/** Where the measure began: 100,211 lines for 291 operations. */
+/** The starting point: 100,211 lines for 291 operations. */
 const linesPerOperationMax = 344
 const verbs = new Set(['get', 'head', 'put', 'post', 'patch', 'delete'])
 
@@ -16,14 +16,14 @@ function filesBelow(folder: string): readonly string[] {
     .filter((path) => /\.(?:ts|json)$/.test(path))
 }
 
-/** Lines of what is shipped: no tests, no test support, no contract suites. */
+/** Shipped lines: no tests, no test support, no contract suites. */
 function productionLines(): number {
   return filesBelow('src')
     .filter((path) => !/\.test\.ts$|\/testing\/|\/contract/.test(path) && path.endsWith('.ts'))
     .reduce((sum, path) => sum + readFileSync(join(root, path), 'utf8').split('\n').length - 1, 0)
 }
 
-/** Each verb of each path once, whatever versions serve it. */
+/** Each verb of each path counts once, whatever versions serve it. */
 function servedOperations(): number {
   const served = filesBelow('openapi').flatMap((path) => {
     // Written by `npm run generate`.

@@ -1,4 +1,4 @@
-/** The matrix of the edge as its README draws it is the one that runs. */
+/** The matrix of the edge in its README is the one that runs. */
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

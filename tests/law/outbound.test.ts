@@ -1,13 +1,13 @@
 /**
- * The law of the way out: sockets are opened, and addresses resolved or fetched, in `src/outbound` and along its
- * routes. The files below are the only others, each with what it connects to and why that is not judged.
+ * The law of outbound connections: only `src/outbound` and its callers open sockets, resolve names or fetch
+ * addresses. The files below are the only exceptions, each with its target and the reason why no policy is asked.
  */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { sourceFiles } from './source.ts'
 
-/** What opens a connection, resolves a name, or makes a client that does. Types are no such thing. */
+/** Code that opens a connection, resolves a name, or creates a client that does. Types are none. */
 const ways: readonly (readonly [what: string, pattern: RegExp, bad: string])[] = [
   [
     'a module of the network',
@@ -70,14 +70,14 @@ const allowed: Readonly<Record<string, string>> = {
   'src/engines/copy/worker/worker-engine.ts': 'starts its worker, which is given the policy',
 }
 
-/** The command line and the client are no part of the server: they go where their user sends them. */
+/** The command line and the client are not part of the server: they connect where their user says. */
 const outside = /^src\/(?:cli|client|outbound)\//
 
 function strip(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1')
 }
 
-/** Tells of an address what it is; connects to nothing. */
+/** Classifies an address, but connects to nothing. */
 const pure =
   /import \{ (?:(?:type \w+|BlockList|isIP|isIPv4|isIPv6|SocketAddress),? )+\} from 'node:net'/g
 

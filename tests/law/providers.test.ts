@@ -1,4 +1,4 @@
-/** Every provider has the same shape, so that a thing is where it is looked for (`src/providers/README.md`). */
+/** Every provider has the same layout, so that things are easy to find (`src/providers/README.md`). */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -12,7 +12,7 @@ const inType =
 const dated = /^versions\/\d{4}-\d{2}-\d{2}(?:-preview)?\.ts$/
 
 interface File {
-  /** From the folder of the provider. */
+  /** Path below the provider's folder. */
   readonly path: string
   readonly text: string
 }

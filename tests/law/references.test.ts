@@ -1,6 +1,6 @@
 /**
- * What the tree refers to is in the tree: sections of the facts, operations of the contract, links and their
- * anchors. Nothing leads out of the repository.
+ * References stay in the tree: sections of the facts, operations of the contract, links and their anchors. Nothing
+ * leads out of the repository.
  */
 
 import assert from 'node:assert/strict'
@@ -17,7 +17,7 @@ const files = [
   ...sourceFiles('.', '.md').filter(({ path }) => !path.includes('/')),
 ].filter(({ path }) => path !== own)
 
-/** By the word before `facts`: the page. A section that begins with a letter is one of the engines. */
+/** The page, by the word before `facts`. A section that begins with a letter is one of the engines. */
 const pages: Readonly<Record<string, string>> = {
   '': 'resource-management',
   business: 'business-application',
@@ -25,7 +25,7 @@ const pages: Readonly<Record<string, string>> = {
   client: 'clients',
 }
 
-/** Headings of a page as a link names them. */
+/** The anchors of a page's headings. */
 function anchorsOf(path: string): ReadonlySet<string> {
   const text = readFileSync(join(root, path), 'utf8').replaceAll(/^```[\s\S]*?^```/gm, '')
   return new Set(
@@ -39,7 +39,7 @@ function anchorsOf(path: string): ReadonlySet<string> {
   )
 }
 
-/** The numbers of a page's sections: `9`, `9.6`, `A.7`. */
+/** The section numbers of a page: `9`, `9.6`, `A.7`. */
 function sectionsOf(page: string): ReadonlySet<string> {
   const text = readFileSync(join(root, `docs/facts/${page}.md`), 'utf8')
   return new Set(
@@ -52,10 +52,10 @@ const sections = new Map(
 )
 
 const named = /\b(?:(business|template|client)[ \n*/]+)?facts[ \n*/]+((?:\d+|[A-G])(?:\.\d+)?)\b/gi
-/** `facts 5.2, 5.3 and 6.1`: what comes after the first. */
+/** `facts 5.2, 5.3 and 6.1`: the numbers after the first. */
 const more = /^(?:(?:,| and| to) ?(\d+\.\d+))+/
 
-/** The references of a text that lead nowhere. */
+/** The references of a text without a target. */
 function lost(text: string): readonly string[] {
   return [...text.matchAll(named)].flatMap((found) => {
     const [all, word = '', first = ''] = found

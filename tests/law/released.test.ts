@@ -1,6 +1,6 @@
 /**
- * What is released is frozen: the hashes of `released.json` against the tree, and every way to break one once.
- * A new shape is added by `npm run freeze`; nothing rewrites a hash that is there.
+ * Released versions and migrations are frozen: the hashes of `released.json` against the tree. Each way to break
+ * one is tried once. `npm run freeze` adds a new one, and never changes an existing hash.
  */
 
 import assert from 'node:assert/strict'
@@ -27,7 +27,7 @@ const group = 'Vendor.ContainerInstance 2025-09-01'
 const path =
   '/subscriptions/{}/resourceGroups/{}/providers/Vendor.ContainerInstance/containerGroups/{}'
 
-/** What the law says after a text of the container groups' document was changed. */
+/** What the law says after a change of the container groups' document. */
 function faultsAfter(change: (document: string) => string): string {
   const changed = documents.map((one): OpenApiDocument => {
     if (`${one.namespace} ${one.version}` !== group) return one

@@ -1,4 +1,4 @@
-/** The committed dumps of both stores' schemas are what the migrations make. */
+/** The committed dumps of both stores' schemas equal the result of the migrations. */
 
 import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -27,7 +27,7 @@ test('docs/reference/schema.postgres.sql is what PostgreSQL holds', async (t) =>
   await using server = await startPostgres({ fsync: false })
   const schema = await postgresSchema(await server.createDatabase())
   const page = join(reference, 'schema.postgres.sql')
-  // The generator starts no server; this is how the page is written.
+  // The generator starts no server, so the page is written here.
   if (process.env['ARMATURE_WRITE_SCHEMA'] === 'postgres') writeFileSync(page, schema)
   assert.equal(
     schema,

@@ -1,13 +1,13 @@
-/** Reads the repository's own sources, for the law tests. */
+/** Reads the repository's own sources for the law tests. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface SourceFile {
-  /** From the repository's root, with `/`. */
+  /** Path from the repository's root, with `/`. */
   readonly path: string
   readonly text: string
-  /** A test, or support that only tests load. */
+  /** A test, or support that only tests import. */
   readonly isTest: boolean
 }
 
@@ -34,7 +34,7 @@ export function isTestPath(path: string): boolean {
   return /\.test\.ts$|\/testing\/|\/contract(?:\.ts$|\/)/.test(path)
 }
 
-/** `stores/sqlite` for a dialect, `engines/containers` for an engine; else the first folder or file. */
+/** `stores/sqlite` for a dialect, `engines/containers` for an engine, else the first folder or file. */
 export function areaOf(path: string): string {
   const parts = path
     .replace(/^src\//, '')

@@ -1,4 +1,4 @@
-/** Laws over the sources themselves: few, each with its reason in its message and a known-bad example. */
+/** Laws about the sources: few, each with its reason in the message and a bad example. */
 
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
@@ -12,7 +12,7 @@ interface Law {
   readonly name: string
   readonly pattern: RegExp
   readonly reason: string
-  /** Files where it is the business at hand, each with why. */
+  /** Files that are allowed to, each with the reason. */
   readonly except: Readonly<Record<string, string>>
   readonly bad: string
 }
@@ -121,8 +121,8 @@ const laws: readonly Law[] = [
 ]
 
 /**
- * Adapters (stores, engines, identity, client, command line) translate foreign errors wherever they meet them.
- * Inside the house, `catch` stands only here: anywhere else it hides something.
+ * Adapters (stores, engines, identity, client, command line) translate foreign errors where they occur. In other
+ * areas, `catch` is allowed only in these files: elsewhere it would hide something.
  */
 const catchers: Readonly<Record<string, string>> = {
   'src/plane/caller.ts': 'a rehearsal answers refusals, and is rolled back by what it throws',

@@ -1,4 +1,7 @@
-/** What the threat model leads to is there: files by their links, and tests by the words quoted behind a link. */
+/**
+ * The links of the threat model lead to existing files, and the words quoted after a link are in the title of a
+ * test.
+ */
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -8,9 +11,9 @@ import { test } from 'node:test'
 const folder = join(import.meta.dirname, '../../docs/internals')
 const page = readFileSync(join(folder, 'threat-model.md'), 'utf8')
 
-/** What is wrong with the links of a page that stands in `folder`. */
+/** What is wrong with the links of a page in `folder`. */
 function faultsOf(text: string): readonly string[] {
-  // A link to a test, and a title or a part of one, in quotes, right behind it or in parentheses.
+  // A link to a test, followed by a title or a part of one in quotes.
   const links = /\[[^\]]*\]\(([^)#\s]+)[^)]*\)(?: ?\(?[“"]([^”"]+)[”"])?/g
   return [...text.matchAll(links)].flatMap(([, path = '', title]) => {
     if (/^https?:/.test(path)) return []
@@ -21,7 +24,7 @@ function faultsOf(text: string): readonly string[] {
   })
 }
 
-/** Dots stand for what is left out of a title. */
+/** Dots replace omitted words of a title. */
 function titleFault(source: string, path: string, title: string): readonly string[] {
   const parts = plain(title).split(/ ?(?:…|\.\.\.) ?/)
   const isThere = parts.every((part) => plain(source).includes(part))

@@ -1,4 +1,4 @@
-/** The words of the glossary's column "not": no name may take one up, and those that have one get fewer. */
+/** The words of the glossary's column "not": no new name may use one, and their number may only shrink. */
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

@@ -1,11 +1,11 @@
 /**
- * One word for one concept, in names of files and identifiers. `docs/internals/glossary.md` says what each word
- * stands for; its column "not" is what this counts.
+ * One word for one concept, in names of files and identifiers. `docs/internals/glossary.md` defines each word.
+ * Words of its column "not" are counted here.
  */
 
 import type { SourceFile } from './source.ts'
 
-/** By the word that is not used: how many names still have it. */
+/** The number of names that still have each word. */
 export type WordCounts = Readonly<Record<string, number>>
 
 /** The words of the glossary's column "not", in backticks. */
@@ -21,7 +21,7 @@ export function wordsNotUsed(glossary: string): readonly string[] {
   ].toSorted()
 }
 
-/** Each name of a file counts once in that file, its path once. */
+/** Each name counts once per file, and each path once. */
 export function countWords(files: readonly SourceFile[], words: readonly string[]): WordCounts {
   const counts = new Map(words.map((word) => [word, 0]))
   const add = (name: string): void => {
@@ -37,7 +37,7 @@ export function countWords(files: readonly SourceFile[], words: readonly string[
   return Object.fromEntries(counts)
 }
 
-/** `openWorldFixture` and `open-world.ts` have the word `world`. */
+/** `openWorldFixture` and `open-world.ts` contain the word `world`. */
 function partsOf(name: string): readonly string[] {
   return name
     .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
@@ -45,7 +45,7 @@ function partsOf(name: string): readonly string[] {
     .split(/[^a-z]+/)
 }
 
-/** Without comments and literals: prose may use any word. */
+/** The text without comments and literals: prose may use any word. */
 function codeOf(text: string): string {
   return text
     .replaceAll(/\/\*[\s\S]*?\*\//g, '')
@@ -54,7 +54,7 @@ function codeOf(text: string): string {
     .replaceAll(/`(?:[^`\\$]|\\.|\$(?!\{))*`/g, "''")
 }
 
-/** What has grown, and what could be lowered. */
+/** Counts that are too low, and counts that could be lowered. */
 export function vocabularyFaults(counts: WordCounts, allowed: WordCounts): readonly string[] {
   return [...new Set([...Object.keys(counts), ...Object.keys(allowed)])].flatMap((word) => {
     const [is, may] = [counts[word] ?? 0, allowed[word] ?? 0]
@@ -66,7 +66,7 @@ export function vocabularyFaults(counts: WordCounts, allowed: WordCounts): reado
   })
 }
 
-/** As committed: never more than it was. */
+/** The committed counts, never raised. */
 export function lowered(counts: WordCounts, allowed: WordCounts): WordCounts {
   return Object.fromEntries(
     Object.entries(counts)

@@ -65,7 +65,7 @@ function readCompose(): Compose {
   return parse(filled, { merge: true }) as Compose
 }
 
-/** Those that others wait for first. */
+/** Services in the order of their dependencies. */
 function inOrder({ services }: Compose): readonly (readonly [string, Service])[] {
   const done: (readonly [string, Service])[] = []
   const left = new Map(Object.entries(services))
@@ -133,7 +133,7 @@ describe('the compose file', { skip: !isLong, timeout: 900_000 }, () => {
     await answered(`${publicUrl}/readyz`)
     for (const name of ['replica-1', 'replica-2']) {
       const home = await homeOf(podman, name, join(folder, name), publicUrl)
-      // One of them made the owner.
+      // One of them created the owner.
       if (existsSync(join(home, 'owner.json'))) a = await attachInstallation(home)
     }
   })
@@ -144,7 +144,7 @@ describe('the compose file', { skip: !isLong, timeout: 900_000 }, () => {
     return { a, b: a }
   })
 
-  // The simulated containers of these two live in the process that made them.
+  // The simulated containers of these guides live in the process that created them.
   const ofOneProcess = ['guides/billing.md', 'guides/containers.md']
   for (const [guide, pasted] of Object.entries(guidesOfContainers)) {
     if (ofOneProcess.includes(guide)) continue

@@ -1,4 +1,4 @@
-/** Images for tests, made of this machine's programs and their libraries, so that no registry of images is needed. */
+/** Images for tests, made of this machine's programs and their libraries, so that no image registry is needed. */
 
 import { execFile } from 'node:child_process'
 import {
@@ -36,7 +36,7 @@ interface File {
   readonly mode?: number
 }
 
-/** The program at its place, what its loader needs, and further files. */
+/** The program at its path, the libraries that its loader needs, and further files. */
 async function treeOf(
   programs: Readonly<Record<string, string>>,
   files: readonly File[] = [],
@@ -44,7 +44,7 @@ async function treeOf(
   const found = new Map<string, string>()
   for (const [name, path] of Object.entries(programs)) {
     found.set(name, path)
-    // A folder of Debian's may be missing its libraries' own; `ldd` follows them all.
+    // A Debian folder may lack libraries that its libraries need; `ldd` follows all of them.
     const { stdout } = await run('ldd', [path]).catch(() => ({ stdout: '' }))
     for (const [, library = ''] of stdout.matchAll(/(?:=>\s+)?(\/\S+)\s+\(0x/g)) {
       found.set(library.slice(1), library)
@@ -62,7 +62,7 @@ async function treeOf(
     })
   }
   return writeTar([
-    // Whoever a program runs as keeps its data there.
+    // Writable by whichever user a program runs as.
     ...[...folders].map((name) => ({ name, mode: /^tmp|\bdata\/$/.test(name) ? 0o1777 : 0o755 })),
     ...all.map(({ name, bytes, mode = 0o644 }) => ({ name, bytes, mode })),
   ])
@@ -79,7 +79,7 @@ async function importTree(
   await podman('import', ...changes.flatMap((change) => ['--change', change]), tarball, name)
 }
 
-/** The published image on a base of the running Node. */
+/** The published image on a base with the running Node. */
 export async function buildImage(engine: ThrowawayPodman, folder: string): Promise<void> {
   const tree = await treeOf({ 'usr/bin/node': process.execPath })
   await importTree(engine, base, tree, ['ENV PATH=/usr/bin'])
@@ -102,7 +102,7 @@ export async function buildPostgres(
     'bin/busybox': '/bin/busybox',
   }
   const files: File[] = []
-  // Its parts find each other by the paths they were built with. Debian keeps what is not a program elsewhere.
+  // Its parts find each other by the paths they were built with. Debian keeps other files elsewhere.
   const shared = home.replace('/usr/lib/', '/usr/share/')
   for (const folder of new Set([home, shared])) {
     for (const path of existsSync(folder) ? filesBelow(folder) : []) {
@@ -156,7 +156,10 @@ function filesBelow(folder: string): readonly string[] {
   })
 }
 
-/** The home of a container that has begun to serve, as an operator would copy it out, to ask it from outside by an address that is reached. */
+/**
+ * The home of a container that has begun to serve, copied out as an operator would, for requests from outside to an
+ * address that is reachable.
+ */
 export async function homeOf(
   { podman }: ThrowawayPodman,
   container: string,

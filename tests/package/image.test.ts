@@ -1,6 +1,6 @@
 /**
- * The image as it is run: not root, nothing to write but its volume, no network but its port. Its base is made of this
- * machine's Node and libraries, so that no registry of images is needed.
+ * The image as it is run: not root, nothing writable but its volume, no network but its port. Its base is made of
+ * this machine's Node and libraries, so that no image registry is needed.
  */
 
 import assert from 'node:assert/strict'
@@ -21,7 +21,7 @@ import { answered, buildImage, guidesOfContainers, homeOf, image } from './conta
 const root = join(import.meta.dirname, '../..')
 const inside = ['/app/node_modules/armature-plane/bin/armature.mjs']
 
-/** Known beforehand, as the address that clients use is. */
+/** Known in advance, like the address that clients use. */
 const port = 30_000 + (process.pid % 10_000)
 
 describe('the image', () => {
@@ -42,7 +42,7 @@ describe('the image', () => {
   })
   after(() => opened.disposeAsync())
 
-  /** Undefined where there is no engine: the test is skipped. */
+  /** Undefined if there is no engine. The test is skipped then. */
   function engineOf(t: TestContext): ThrowawayPodman | undefined {
     requireOrSkip(t, engine !== undefined, reason)
     return engine
@@ -89,7 +89,7 @@ describe('the image', () => {
     const programs = join(root, 'tests/runners/node_modules')
     const how = 'run `npm --prefix tests/runners install --no-package-lock --ignore-scripts`'
     if (!requireOrSkip(t, existsSync(join(programs, 'testcontainers')), how)) return
-    // The folder that the image was built from has the package installed.
+    // The package is installed in the folder that the image was built from.
     const app = join(folder, 'context', 'app')
     symlinkSync(join(programs, 'testcontainers'), join(app, 'node_modules', 'testcontainers'))
     const guide = readFileSync(join(root, 'docs/guides/testing.md'), 'utf8')

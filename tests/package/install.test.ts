@@ -1,5 +1,5 @@
 /**
- * The published package as its users meet it: packed, installed from the tarball in an empty folder, and run on each
+ * The published package as its users get it: packed, installed from the tarball in an empty folder, and run on each
  * supported Node. Needs a package registry.
  */
 
@@ -43,11 +43,11 @@ describe('the package, installed from its tarball', () => {
       ['install', '--no-audit', '--no-fund', join(folder, filename)],
       {
         cwd: folder,
-        // The Node that npm itself runs on is the one whose folder comes first.
+        // npm runs on the Node whose folder comes first.
         env: { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH']}` },
       },
     )
-    // npm says things about the configuration of the machine, which are not about the package.
+    // npm warns about the configuration of the machine, which is not about the package.
     const warnings = installed.stderr.split('\n').filter((line) => /warn (?!Unknown)/.test(line))
     assert.deepEqual(warnings, [])
   })
@@ -217,7 +217,7 @@ describe('the package, installed from its tarball', () => {
     ['Node 22', olderNode],
     ['the pinned Node', process.execPath],
   ] as const
-  // The pinned one runs in the action, and the library of it in the guide.
+  // The action runs the pinned one, and the guide its library.
   for (const [title, node] of someOf(nodes, 2)) {
     test(`runs on ${title}: command, server, library`, async (t) => {
       const how = 'run `npm --prefix tests/conformance ci` on Linux x64'
@@ -230,7 +230,7 @@ describe('the package, installed from its tarball', () => {
       assert.deepEqual([stdout, stderr], [`${version}\n`, ''])
       assert.match((await run(node, [launcher, '--help'])).stdout, /container-group/)
       await serveAndAsk(node, launcher, mkdtempSync(join(folder, 'home-')))
-      // The library reads no environment: what it was given is all it knows.
+      // The library reads no environment, only its options.
       const script = join(folder, `program-${title.replaceAll(' ', '-')}.js`)
       writeFileSync(script, await stripped(program))
       const library = await run(node, ['--disable-warning=ExperimentalWarning', script], {
@@ -246,7 +246,7 @@ describe('the package, installed from its tarball', () => {
   }
 })
 
-/** A program of `modules`, its options before it; what it wrote, on either stream. */
+/** Runs a program of `modules` with options before it. Returns the output of both streams. */
 async function runIn(
   modules: string,
   words: readonly string[],
@@ -257,7 +257,7 @@ async function runIn(
   return stdout + stderr
 }
 
-/** Uses three of the exports: starts an installation, makes a group through the client, reads a template. */
+/** Uses three of the exports: starts an installation, creates a group through the client, reads a template. */
 const program = `
 import { readFileSync } from 'node:fs'
 import { start } from 'armature-plane'
@@ -286,7 +286,7 @@ async function stripped(text: string): Promise<string> {
   return stripTypeScriptTypes(text)
 }
 
-/** Starts the installed server, waits for its first lines, asks it once by command, and ends it. */
+/** Starts the installed server, waits for its first lines, runs one command against it, and ends it. */
 async function serveAndAsk(node: string, launcher: string, home: string): Promise<void> {
   const env = { ...process.env, ARMATURE_HOME: home, ARMATURE_CONTAINERS: 'simulated' }
   const child = spawn(node, [launcher, 'serve', '--port', '0'], {

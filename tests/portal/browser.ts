@@ -1,4 +1,4 @@
-/** A real browser for tests: the installed Chromium, with an empty profile that goes with it. */
+/** A real browser for tests: the installed Chromium with an empty profile, which is removed afterwards. */
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ export const howToGetChromium =
 
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 
-// It may run as root in a container, and asks for nothing from outside.
+// It may run as root in a container, and must request nothing from outside.
 const flags = [
   '--no-sandbox',
   '--disable-gpu',
@@ -35,11 +35,11 @@ interface BrowserOptions {
 
 export interface Browser extends AsyncDisposable {
   readonly page: Page
-  /** What pages complained about: faults of their scripts, and what their own policy forbade. */
+  /** Errors of pages: of their scripts, and of their content security policy. */
   readonly complaints: readonly string[]
 }
 
-/** Throws when there is none: ask `findChromium` first, to skip with `howToGetChromium`. */
+/** Throws if there is none: call `findChromium` first, and skip with `howToGetChromium`. */
 export async function openBrowser(options: BrowserOptions = {}): Promise<Browser> {
   const executablePath = findChromium()
   if (executablePath === undefined) throw new Error(howToGetChromium)
@@ -55,7 +55,7 @@ export async function openBrowser(options: BrowserOptions = {}): Promise<Browser
   const page = context.pages()[0] ?? (await context.newPage())
   page.on('pageerror', (error) => complaints.push(error.message))
   page.on('console', (message) => {
-    // An answer of 400 to a wrong password is told here too, and is as it should be.
+    // The browser also reports an answer of 400 to a wrong password, which is expected.
     if (message.text().includes('Content Security Policy')) complaints.push(message.text())
   })
   return {
@@ -68,12 +68,12 @@ export async function openBrowser(options: BrowserOptions = {}): Promise<Browser
   }
 }
 
-/** Text of a page that is hard to read: less contrast than WCAG asks for (level AA: 4.5, large text 3). */
+/** Texts of a page with less contrast than WCAG requires (level AA: 4.5, large text 3). */
 export function faintTexts(page: Page): Promise<readonly string[]> {
   return page.evaluate<string[]>(contrastScript)
 }
 
-/** Does a page reach over the edge of the window? */
+/** Whether a page overflows the window. */
 export async function overflows(page: Page): Promise<boolean> {
   return page.evaluate<boolean>('document.documentElement.scrollWidth > window.innerWidth')
 }

@@ -1,6 +1,6 @@
 /**
- * A consent in a real browser: the anti-phishing page before the first one, the identity provider's own pages, back
- * with a code; and no such page once consent was confirmed. Screenshots are kept in `test-results/`.
+ * A consent in a real browser: the anti-phishing page before the first one, the identity provider's own pages, and
+ * back with a code. There is no such page once consent was confirmed. Screenshots are kept in `test-results/`.
  */
 
 import assert from 'node:assert/strict'

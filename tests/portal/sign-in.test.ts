@@ -1,6 +1,6 @@
 /**
- * A person signs in with a real browser: the contract's implicit flow, an application that asks for consent,
- * a device at another screen. Things are found by role and label, as those find them who cannot see.
+ * A person signs in with a real browser: the contract's implicit flow, an application that asks for consent, a
+ * device at another screen. Elements are found by role and label, as assistive technology finds them.
  */
 
 import assert from 'node:assert/strict'
@@ -161,12 +161,12 @@ function pages(): void {
     assert.equal(claims.oid, ada, 'it acts for the person, not for itself')
     await assertWorks(token, ada)
     assert.ok(!application.seen.some((line) => line.includes(token)), 'a fragment is never sent')
-    // Signed in and allowed once: the second time nobody is asked.
+    // Signed in and allowed once: the second time there is no question.
     await page.goto('about:blank')
     await page.goto(authorize)
     await page.waitForURL(`${application.url}#**`)
     assert.match(page.url(), /access_token=/)
-    // An address that was not registered gets nothing at all.
+    // An unregistered address gets nothing.
     query.set('redirect_uri', `${application.url}elsewhere`)
     await page.goto(`${installation.url}/common/oauth2/authorize?${query}`)
     await assertHeading(page, 'That did not work')
@@ -203,7 +203,7 @@ function pages(): void {
       await field.fill('BBBB-BBBB')
       await page.getByRole('button', { name: 'Continue' }).click()
       await page.getByRole('alert').getByText('There is no such code.').waitFor()
-      // As a person types it: small letters, no hyphen.
+      // As a person types it: lower case, no hyphen.
       await field.fill(String(code.at('user_code')).toLowerCase().replace('-', ''))
       await page.getByRole('button', { name: 'Continue' }).click()
       await assertHeading(page, 'Is this your device?')
@@ -221,7 +221,7 @@ function pages(): void {
       const { page } = browser
       const code = await begin()
       await page.goto(String(code.at('verification_uri_complete')))
-      // The code is in the address, so there is nothing to type, only to look at.
+      // The address contains the code, so the person only has to compare it.
       const field = page.getByRole('textbox', { name: 'Code' })
       assert.equal(await field.inputValue(), code.at('user_code'))
       await page.getByRole('button', { name: 'Continue' }).click()
@@ -267,11 +267,11 @@ function pages(): void {
 
 interface Application extends AsyncDisposable {
   readonly url: string
-  /** Every request line it got. */
+  /** Every request line it received. */
   readonly seen: readonly string[]
 }
 
-/** The other side: an application that people are sent back to. */
+/** An application that people are redirected to. */
 async function startApplication(): Promise<Application> {
   const seen: string[] = []
   const server: Server = createServer((request, response) => {

@@ -1,12 +1,12 @@
 /**
- * What must be true of a store at any moment, also right after a kill: a resource, its operation, its
- * schedule and its event tell one story, and it is the story the writers were told. Pure.
+ * What must be true of a store at any moment, also right after a kill: a resource, its operation, its schedule and
+ * its event agree with each other and with what the writers were told. Pure.
  */
 
 import type { Ledger } from './ledger.ts'
 import type { Snapshot, StoredEvent } from './snapshot.ts'
 
-/** Only what the writers made: what the first start made has a history of its own. */
+/** Only what the writers created: the resources of the first start have their own history. */
 const ours = '/resourcegroups/sim-'
 
 interface Document {
@@ -26,7 +26,7 @@ export function audit(snapshot: Snapshot, ledger: Ledger): readonly string[] {
   ]
 }
 
-/** Nothing is under way any more. */
+/** No operation is running any more. */
 export function isSettled(snapshot: Snapshot): boolean {
   return (
     snapshot.operations.every(({ running }) => running === 0) &&
@@ -34,7 +34,7 @@ export function isSettled(snapshot: Snapshot): boolean {
   )
 }
 
-// Written by the plane alone; a document of another shape fails the audit by what it lacks.
+// Only the plane writes it. A document of another shape fails the audit.
 function parse(document: string): Document {
   return JSON.parse(document) as Document
 }
@@ -60,14 +60,14 @@ function auditResources({ resources, events, work }: Snapshot): readonly string[
   return problems
 }
 
-/** What the last event of a resource says, against the resource. */
+/** The differences between the last event of a resource and the resource. */
 function disagreement(event: StoredEvent, document: Document | undefined): string | undefined {
   const { action, correlation_id, detail } = event
   const begins = event.status === 'Accepted'
   if (action.endsWith('/write')) {
     if (document === undefined) return `was last written (${correlation_id}), and is not there`
     if (document.deleting === true) return 'is being deleted, and no event says so'
-    // What a write below it brought into being has no content of its own.
+    // A group that was created by a write below it has no content of its own.
     const isImplied = detail.includes('"implicit":true')
     const content = document.tags?.['content'] ?? document.model.description
     const expected = isImplied ? undefined : correlation_id

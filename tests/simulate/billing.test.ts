@@ -1,7 +1,7 @@
 /**
- * The server is killed while a file is imported, usage is charged and invoices are made, at least once within each.
- * Whatever the moment: what was answered is there, nothing is there twice, and every invoice is the sum of its
- * transactions. On both stores, in the ordinary suite on SQLite.
+ * The server is killed while a file is imported, usage is charged and invoices are created, at least once during
+ * each. Whatever the moment: everything that was answered is there, nothing is there twice, and every invoice is
+ * the sum of its transactions. On both stores, in the ordinary suite on SQLite.
  */
 
 import assert from 'node:assert/strict'
@@ -26,7 +26,7 @@ const version = 'api-version=2024-04-01'
 const rowsTotal = isLong ? 60_000 : 12_000
 const rowsPerPiece = 100
 
-/** Within each kind of work the server is killed so often, at least. */
+/** The least number of kills during each kind of work. */
 const hitsWanted = isLong ? 5 : 1
 const roundsMin = isLong ? 20 : 4
 const roundsMax = 100
@@ -38,7 +38,7 @@ const row = (at: number): string =>
   `${JSON.stringify({ date: '2026-05-01', transactionAmount: at / 100, productDescription: `Product ${at % 7}` })}\n`
 
 class Billing {
-  /** What was asked for and is not answered. */
+  /** Work that was requested and is not answered. */
   readonly open = new Set<Work>()
   readonly #took = new Map<Work, number>()
   #isPaused = false
@@ -52,7 +52,7 @@ class Billing {
     this.profile = `${this.account}/billingProfiles/default`
   }
 
-  /** Goes on with the import until it is complete or the server is gone. */
+  /** Continues the import until it is complete or the server is gone. */
   async importAll(): Promise<void> {
     const state = await this.#on.request('GET', `${this.profile}/imports/rows?${version}`)
     let position = state.status === 200 ? Number(state.at('properties.position')) : 0
@@ -80,7 +80,7 @@ class Billing {
     }
   }
 
-  /** The import ends with the piece it is at. */
+  /** Stops the import after the current part. */
   pause(): void {
     this.#isPaused = true
   }
@@ -89,17 +89,17 @@ class Billing {
     this.#isPaused = false
   }
 
-  /** Resolves as soon as it is asked for and not answered; or never, where nobody asks: then a little later. */
+  /** Resolves as soon as the work is requested and not answered, or after a while if nobody requests it. */
   async asked(work: Work): Promise<void> {
     for (let looks = 0; looks < 200 && !this.open.has(work); looks++) await sleep(1)
   }
 
-  /** Milliseconds to the last answer. */
+  /** Milliseconds until the last answer. */
   took(work: Work): number {
     return this.#took.get(work) ?? 1
   }
 
-  /** Where there is no answer, it stays open. */
+  /** Without an answer, it stays open. */
   async #ask(work: Work, body: object): Promise<number> {
     this.open.add(work)
     const began = performance.now()
@@ -149,7 +149,7 @@ async function outlives(t: TestContext, store: string | undefined): Promise<void
         billing.importAll().catch(gone),
       ]
       await sleep(50 + random.below(200))
-      // Alone with the aim, so that it is not waiting for its turn when the server is killed.
+      // Alone with the aim, so that it is not queued when the server is killed.
       billing.pause()
       await Promise.all(work)
       if (aim === 'importTransactions') billing.goOn()
@@ -221,7 +221,9 @@ if (isLong) {
   })
 }
 
-/** On PostgreSQL the work of a server that was killed is another's when its lease is over, half a minute later. */
+/**
+ * On PostgreSQL another replica takes over the work of a killed server when its lease ends, half a minute later.
+ */
 const patienceMilliseconds = 120_000
 
 const stateAfter = { start: 'Running', stop: 'Stopped' }
@@ -233,14 +235,14 @@ async function reached(on: Installation, action: keyof typeof stateAfter): Promi
     const state = answer.at('properties.provisioningState')
     const shown = answer.at('properties.instanceView.state')
     if (state === 'Succeeded' && shown === stateAfter[action]) return
-    // Refused as long as something else is under way; asked again, it is the same.
+    // Refused while something else is running. The repeated request is the same.
     await on.request('POST', group(on, `/${action}`))
     await sleep(200)
   }
   assert.fail(`${action} never had its effect`)
 }
 
-/** Past the server: rows against sums, and seconds that ran against seconds that were charged. */
+/** Read directly from the store: rows against sums, and seconds that ran against seconds that were charged. */
 async function assertLedger(
   one: (text: string) => Promise<Readonly<Record<string, unknown>>>,
   entriesShown: number,

@@ -1,6 +1,6 @@
 /**
- * The server is killed while container groups are created, updated and deleted, at moments spread over the
- * work. The next start must bring each group to what was answered, and leave the engine with nothing else.
+ * The server is killed while container groups are created, updated and deleted, at various moments. The next start
+ * must bring each group to the answered state, and leave nothing else in the engine.
  */
 
 import assert from 'node:assert/strict'
@@ -23,9 +23,9 @@ import { isLong, someOf } from '../long.ts'
 import { requireOrSkip } from '../require.ts'
 import { snapshotOfSqlite } from './snapshot.ts'
 
-/** What an engine holds, found past the server. */
+/** The content of an engine, read without the server. */
 interface Held {
-  /** `<group of the engine> <part> <what its command says>`, sorted; a sandbox has neither part nor command. */
+  /** `<group of the engine> <part> <argument of its command>`, sorted. A sandbox has neither part nor command. */
   readonly containers: readonly string[]
   /** The group of the engine that each belongs to. */
   readonly volumes: readonly string[]
@@ -35,14 +35,14 @@ interface Held {
 interface Fixture {
   readonly environment: Readonly<Record<string, string>>
   readonly image: string
-  /** How long after the answers the server dies, in milliseconds; each with up to a third more by chance. */
+  /** Milliseconds between the answers and the kill. Up to a third is added at random. */
   readonly moments: readonly number[]
-  /** How long at the most a group has been on its way into being when it is deleted, in milliseconds. */
+  /** The longest time between creation and deletion of a group, in milliseconds. */
   readonly headStartMax: number
   look(home: string): Promise<Held>
 }
 
-/** A part's command says which group and version it is of, and ends as soon as it is asked to. */
+/** The command of a part names its group and version, and ends as soon as it is asked to. */
 const marked = (mark: string): readonly string[] => [
   'sh',
   '-c',
@@ -61,7 +61,7 @@ function body(image: string, mark: string): object {
       volumeMounts: [{ name: 'shared', mountPath: '/shared' }],
     },
   })
-  // Nothing waits where nothing really runs, so the simulated one is told how long it takes.
+  // A simulated container needs to be told how long it runs.
   const init = {
     name: 'init',
     properties: {
@@ -111,7 +111,7 @@ class Groups {
   }
 }
 
-/** What the answer promised has ended well; asked of a server that need not be the one that answered. */
+/** The operation of an answer has succeeded. Another server than the one that answered may be asked. */
 async function succeeded(on: Installation, accepted: Answer): Promise<void> {
   const status = accepted.headers.get('vendor-asyncoperation')
   assert.ok(status, `${accepted.status} without an operation: ${accepted.text}`)
@@ -127,18 +127,18 @@ async function succeeded(on: Installation, accepted: Answer): Promise<void> {
   }
 }
 
-/** 200 and 204 say that the group is gone, 202 leads to an operation. */
+/** 200 and 204 mean that the group is gone, 202 leads to an operation. */
 async function removed(on: Installation, answer: Answer): Promise<void> {
   if (answer.status === 202) await succeeded(on, answer)
   else assert.ok([200, 204].includes(answer.status), answer.text)
 }
 
-/** Undefined where the server was killed before it answered. */
+/** Undefined if the server was killed before it answered. */
 function unlessKilled(asked: Promise<Answer>): Promise<Answer | undefined> {
   return asked.catch(() => undefined)
 }
 
-/** Every group that should be there runs as last written; the others are not found. */
+/** Every expected group runs in its last version. The others are not found. */
 async function assertShown(
   on: Installation,
   groups: Groups,
@@ -161,7 +161,7 @@ async function assertShown(
   }
 }
 
-/** The engine holds the containers and volumes of the groups that are there, of their last version, once. */
+/** The engine has the containers and volumes of the existing groups, in their last version, once. */
 function assertHeld(held: Held, wanted: ReadonlyMap<string, string | undefined>): void {
   const marks = [...wanted.values()].filter((mark) => mark !== undefined)
   const tokenOf = new Map(
@@ -185,8 +185,8 @@ function assertHeld(held: Held, wanted: ReadonlyMap<string, string | undefined>)
 }
 
 /**
- * Each round one group is created, the one before it updated and the one before that deleted, and another
- * is created and deleted at once; then comes death.
+ * In each round one group is created, the previous one updated and the one before that deleted, and another is
+ * created and deleted at once. Then the server is killed.
  */
 async function killed(t: TestContext, fixture: Fixture, random: Random): Promise<void> {
   const home = freshHome()
@@ -216,7 +216,7 @@ async function killed(t: TestContext, fixture: Fixture, random: Random): Promise
       // A deletion is answered when the group is gone, so most are unanswered at the kill.
       const deletions = [unlessKilled(groups.delete(on, gone))]
       const answers = await Promise.all(puts)
-      // Its containers may still be on their way into being when they are no longer wanted.
+      // Its containers may still be starting when they are no longer wanted.
       await sleep(random.below(1 + fixture.headStartMax))
       deletions.push(unlessKilled(groups.delete(on, fleeting)))
       await sleep(moment + random.below(1 + moment / 3))
@@ -227,7 +227,7 @@ async function killed(t: TestContext, fixture: Fixture, random: Random): Promise
       running = await start()
       for (const answer of answers.slice(0, 2)) await succeeded(running, answer)
       for (const [at, name] of [gone, fleeting].entries()) {
-        // Nothing was promised to a caller without an answer, who asks again.
+        // Without an answer nothing was promised, so the caller asks again.
         await removed(running, (await deletions[at]) ?? (await groups.delete(running, name)))
       }
       await assertShown(running, groups, wanted)
@@ -249,7 +249,7 @@ async function killed(t: TestContext, fixture: Fixture, random: Random): Promise
   }
 }
 
-/** The simulated world is one file per group; what was being replaced at the kill is no group. */
+/** The simulated engine has one file per group. A file that was being replaced at the kill is no group. */
 async function lookAtFiles(home: string): Promise<Held> {
   const folder = join(home, 'simulated-containers', 'groups')
   // Written by the simulated engine of this test.
@@ -269,10 +269,10 @@ async function lookAtFiles(home: string): Promise<Held> {
   return { containers: containers.sort(), volumes: volumes.sort(), networks: [] }
 }
 
-/** The network an engine has from the start; Podman calls it one thing and its Docker API another. */
+/** The default network of an engine. Podman and its Docker API give it different names. */
 const everybodys = new Set(['podman', 'bridge'])
 
-/** All that the throwaway engine holds, whatever its labels: nobody else uses it. */
+/** Everything in the throwaway engine, whatever its labels: nobody else uses it. */
 async function lookAtPodman(target: DockerTarget): Promise<Held> {
   await using client = new DockerClient(target)
   const get = (path: string) => client.json({ method: 'GET', path, doing: 'look' })
@@ -285,7 +285,7 @@ async function lookAtPodman(target: DockerTarget): Promise<Held> {
     lines.push(`${label(one, 'group')} ${label(one, 'part')} ${mark}`)
   }
   const volumes = listAt(await get('/volumes'), 'Volumes').map((one) => label(one, 'group'))
-  // Networks are the machine's, so another test's may be among them.
+  // Networks belong to the machine, so those of another test may be among them.
   const networks = listAt(await get('/networks'))
     .filter((one) => textAt(one, 'Labels', 'of-a-test') !== 'yes')
     .map((one) => textAt(one, 'Name'))

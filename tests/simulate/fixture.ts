@@ -1,6 +1,6 @@
 /**
- * A simulated installation: one server on SQLite, or two replicas on one PostgreSQL, and the ways it can be
- * hurt. Knows how to look into its store past the servers.
+ * A simulated installation: one server on SQLite, or two replicas on one PostgreSQL, and the ways to hurt it. It
+ * can read the store without the servers.
  */
 
 import { randomBytes } from 'node:crypto'
@@ -16,7 +16,7 @@ import { type Snapshot, sessionsOf, snapshotOfPostgres, snapshotOfSqlite } from 
 
 export type StoreKind = 'sqlite' | 'postgres'
 
-/** Short, so that the work of a dead replica is taken over while the simulation looks on. */
+/** Short, so that the work of a dead replica is taken over during the simulation. */
 const leaseSeconds = 1
 const answerSecondsMax = 30
 
@@ -28,11 +28,11 @@ export interface SimulationFixture extends AsyncDisposable {
   /** A service principal without any right. */
   createReader(name: string): Promise<{ readonly principalId: string; readonly token: string }>
   snapshot(): Promise<Snapshot>
-  /** Hurts something by chance and says what. What was killed stays down until `recover`. */
+  /** Hurts something at random and returns a description. Killed processes stay down until `recover`. */
   hurt(random: Random): Promise<string>
-  /** Starts what is down, sometimes killing it once more on the way up, and waits until all answer. */
+  /** Starts what is down, sometimes kills it once more on the way up, and waits until all answer. */
   recover(random: Random): Promise<void>
-  /** The folder stays, for whoever looks into a failure. */
+  /** Keeps the folder, for whoever investigates a failure. */
   keep(): void
 }
 
@@ -69,7 +69,7 @@ async function open(
     mkdirSync(home)
     return new Replica(name, home, settings)
   })
-  // The first one makes the owner, and only its home has the credentials.
+  // The first one creates the owner, and only its home has the credentials.
   for (const replica of replicas) await replica.start()
   const [first] = replicas
   const started = first?.started
@@ -126,8 +126,8 @@ async function open(
 }
 
 /**
- * One session killed by SIGKILL makes the server end all others at once and recover from its log, as after
- * any crash. The sessions are processes of the server that this world started.
+ * When one session is killed by SIGKILL, the server ends all others at once and recovers from its log, as after any
+ * crash. The sessions are processes of the server that this fixture started.
  */
 async function crashPostgres(store: string, random: Random): Promise<string> {
   const sessions = await sessionsOf(store)

@@ -1,6 +1,6 @@
 /**
- * What the writers sent and what was answered, by correlation id: the side of the story that the store is
- * held against. Draws no conclusion.
+ * What the writers sent and what was answered, by correlation id. The store is compared with it. Draws no
+ * conclusions.
  */
 
 /**
@@ -16,9 +16,9 @@ interface Sent {
   readonly method: string
   readonly path: string
   readonly verdict: Verdict
-  /** The status, or why there is none. */
+  /** The status, or the reason why there is none. */
   readonly answer: string
-  /** True when an event of the audit trail must tell of it. */
+  /** True if an event of the audit trail must report it. */
   readonly leavesEvent: boolean
 }
 
@@ -43,7 +43,7 @@ export class Ledger {
     return found
   }
 
-  /** The last of what was sent for a path, for the reader of a failure. */
+  /** The last requests for a path, for the reader of a failure. */
   historyOf(path: string, last = 30): readonly string[] {
     const lower = path.toLowerCase()
     return [...this.#sent.values()]

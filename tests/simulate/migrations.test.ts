@@ -1,6 +1,6 @@
 /**
- * kill -9 of the server at every state a migration shows, and of its worker at moments a seed picks, while an
- * application writes: afterwards the databases are the same, and nothing of the migration is left on either server.
+ * kill -9 of the server in every state of a migration, and of its worker at random moments, while an application
+ * writes. Afterwards the databases are the same, and nothing of the migration is left on either server.
  */
 
 import assert from 'node:assert/strict'
@@ -26,7 +26,7 @@ const seed = Number(process.env['ARMATURE_SIMULATE_SEED'] ?? (isLong ? Date.now(
 const looksMax = 1500
 const version = 'api-version=2025-08-01'
 
-/** A small generator: the same seed, the same choices. */
+/** A small generator: the same seed gives the same choices. */
 function random(from: number): () => number {
   let state = from >>> 0
   return () => {
@@ -42,7 +42,7 @@ interface Fixture {
   readonly next: () => number
   readonly store: string | undefined
   server: Installation
-  /** Where it was killed. */
+  /** The states in which it was killed. */
   readonly kills: Set<string>
   workerKills: number
 }
@@ -64,12 +64,12 @@ function start({ home, store }: Pick<Fixture, 'home' | 'store'>): Promise<Instal
   return startInstallation({
     home,
     ...(store === undefined ? {} : { store }),
-    // What a killed process held is free the sooner.
+    // Leases of a killed process end sooner.
     environment: { ARMATURE_LIMIT_LEASE_SECONDS: '2' },
   })
 }
 
-/** The worker of the only migration under way; false where none is. */
+/** Kills the worker of the only running migration. False if there is none. */
 function killWorker(home: string): boolean {
   const folder = join(home, 'migrations')
   try {
@@ -108,7 +108,10 @@ async function statusOf(fixture: Fixture, name: string): Promise<Seen> {
   }
 }
 
-/** Follows a migration to its end, kills the server in each state it has not been killed in, and answers what waits. */
+/**
+ * Follows a migration to its end, kills the server in each state in which it was not killed yet, and performs the
+ * actions that it waits for.
+ */
 async function follow(
   fixture: Fixture,
   name: string,
@@ -130,7 +133,7 @@ async function follow(
         body: { properties: answer },
       })
       assert.ok([200, 409].includes(patched.status), patched.text)
-      // Right after it was asked: the order is stored, and nobody may have heard of it yet.
+      // Right after the request: the order is stored, and perhaps nobody has read it yet.
       if (fixture.next() < 0.5) await restart(fixture)
     }
     await sleep(20 + fixture.next() * 150)
@@ -160,7 +163,7 @@ async function contentOf(server: TestServer, database: string): Promise<string> 
   return String(text)
 }
 
-/** Slots, publications, subscriptions, settings of databases, sessions and half-made databases on a server. */
+/** Slots, publications, subscriptions, settings of databases, sessions and incomplete databases on a server. */
 async function tracesAt(server: TestServer): Promise<readonly string[]> {
   await using maintenance = await open(server, 'postgres')
   const rows = await maintenance.rows<{ name: string }>(`
@@ -186,7 +189,7 @@ async function tracesAt(server: TestServer): Promise<readonly string[]> {
   return found
 }
 
-/** Sessions end a moment after the last word of their process. */
+/** Sessions end a moment after their process. */
 async function assertClean(fixture: Fixture, kept: readonly string[]): Promise<void> {
   let left: readonly string[] = []
   for (let looks = 0; looks < 100; looks++) {
@@ -291,7 +294,7 @@ for (const kind of someOf(['SQLite', 'PostgreSQL'] as const, 2)) {
     assert.equal(done.state, 'Succeeded', `seed ${seed}: ${done.error}`)
     await load.stop()
     assert.ok(load.committed() > 0)
-    // The fence stays, so what the application was told is written is at both.
+    // The fence stays, so writes that were confirmed to the application are on both sides.
     assert.equal(await contentOf(target, 'online'), await contentOf(source, 'online'))
     await assertClean(fixture, ['setting online'])
 

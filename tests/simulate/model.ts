@@ -1,23 +1,23 @@
 /**
- * What one writer knows of its own resources: for each path, the values it may have after all that was
- * answered and all that was not. Pure bookkeeping; sends nothing.
+ * What one writer knows of its own resources: for each path, the possible values after all that was answered and
+ * all that was not. Pure; sends nothing.
  */
 
 /** No resource. */
 export const absent = 'absent'
-/** A group that a write below it brought into being. */
+/** A group that was created by a write below it. */
 export const implied = 'implied'
 /** A group whose deletion was accepted. */
 export const going = 'going'
 
-/** `absent`, `implied`, `going`, or the correlation id that the resource carries as its content. */
+/** `absent`, `implied`, `going`, or the correlation id that is the resource's content. */
 export type Value = string
 
 export class GroupModel {
   readonly path: string
   readonly assignments: readonly string[]
   readonly #possible = new Map<string, Set<Value>>()
-  /** A deletion was sent and not answered: nothing is sent here until it is known what became of it. */
+  /** A deletion was sent and not answered. Nothing is sent here until its outcome is known. */
   isUnknown = false
 
   constructor(path: string, assignments: readonly string[]) {
@@ -34,12 +34,12 @@ export class GroupModel {
     return values.some((value) => this.possible(path).has(value))
   }
 
-  /** May something be there, whatever it holds? */
+  /** Whether something may exist, whatever its content. */
   mayExist(path: string): boolean {
     return [...this.possible(path)].some((value) => value !== absent)
   }
 
-  /** What a read found, or a check settled. */
+  /** A read or a check has settled the value. */
   settle(path: string, value: Value): void {
     this.#possible.set(path, new Set([value]))
   }
@@ -48,7 +48,7 @@ export class GroupModel {
     this.#possible.set(path, new Set([...this.possible(path), value]))
   }
 
-  /** The group was written and answered: whatever deletion came before has ended. */
+  /** The group was written and answered, so any earlier deletion has ended. */
   groupWritten(correlationId: string, created: boolean): void {
     this.settle(this.path, correlationId)
     if (created) this.emptied()
@@ -60,7 +60,7 @@ export class GroupModel {
     for (const one of this.assignments) this.allow(one, absent)
   }
 
-  /** Nothing is left of it. */
+  /** The group and everything in it are gone. */
   groupGone(): void {
     this.settle(this.path, absent)
     this.emptied()
@@ -76,7 +76,7 @@ export class GroupModel {
   assignmentWritten(path: string, correlationId: string): void {
     const group = this.possible(this.path)
     if (group.has(going)) {
-      // A group on its way out takes no writes, so it was gone and is a new one.
+      // A group that is being deleted takes no writes, so it was gone and is a new one.
       this.groupGone()
       this.settle(this.path, implied)
     } else if (group.has(absent)) {
@@ -91,7 +91,7 @@ export class GroupModel {
     this.allow(path, correlationId)
   }
 
-  /** Whether a reader that has its rights by these assignments alone is let in, where that is certain. */
+  /** Whether a reader with these assignments alone is allowed, if that is certain. */
   get grants(): boolean | undefined {
     if (this.isUnknown || this.may(this.path, going)) return undefined
     const sets = this.assignments.map((one) => this.possible(one))

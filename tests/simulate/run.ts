@@ -46,7 +46,7 @@ async function main(): Promise<number> {
     return 2
   }
   const seed = whole('seed', values.seed, randomInt(2 ** 31))
-  // Rounds alone: as long as they take. Neither: a minute.
+  // With rounds alone: no time limit. With neither: a minute.
   const secondsDefault = values.rounds === undefined ? 60 : 24 * 3600
   const options = {
     seed,
@@ -56,7 +56,7 @@ async function main(): Promise<number> {
     say: (line: string) => void process.stdout.write(`${line}\n`),
   }
   process.stdout.write(`seed ${seed}\n`)
-  // The check above admits nothing else.
+  // The check above allows nothing else.
   const stores = (values.store === 'both' ? ['sqlite', 'postgres'] : [values.store]) as StoreKind[]
   for (const store of stores) {
     if (store === 'postgres' && findPostgres() === undefined) {

@@ -1,6 +1,6 @@
 /**
- * Server processes that can be killed: the launcher's `serve` on a home that outlives it. Starts and ends
- * them, and nothing else.
+ * Server processes that can be killed: the launcher's `serve` on a home that outlives them. Only starts and ends
+ * them.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'
@@ -17,7 +17,7 @@ interface Started {
   readonly subscriptionId: string
 }
 
-/** One home; at most one process on it at a time. */
+/** One home, with at most one process at a time. */
 export class Replica {
   readonly name: string
   readonly home: string
@@ -33,7 +33,7 @@ export class Replica {
     this.#settings = settings
   }
 
-  /** Where it answers, or `undefined` while it is down or starting. */
+  /** Its address, or `undefined` while it is down or starting. */
   get started(): Started | undefined {
     return this.#started
   }
@@ -42,12 +42,12 @@ export class Replica {
     return this.#child?.exitCode === null && this.#child.signalCode === null
   }
 
-  /** Everything its processes have printed, the end of it. */
+  /** The end of everything that its processes have printed. */
   get words(): string {
     return this.#words
   }
 
-  /** Resolves when it answers. Throws when it ended instead, unless it was killed meanwhile. */
+  /** Resolves when it answers. Throws if it ended instead, unless it was killed meanwhile. */
   async start(): Promise<void> {
     if (this.isAlive) throw new Error(`${this.name} runs already`)
     const child = spawn(process.execPath, [launcher, 'serve', '--port', '0'], {
@@ -85,7 +85,7 @@ export class Replica {
     this.#started = { url: note.localUrl, subscriptionId: note.subscriptionId }
   }
 
-  /** SIGKILL: nothing of it gets to end. */
+  /** Sends SIGKILL. */
   async kill(): Promise<void> {
     this.#started = undefined
     if (this.isAlive) this.#child?.kill('SIGKILL')

@@ -1,6 +1,6 @@
 /**
- * kill -9 of the server in the middle of synchronizations, again and again at moments a seed picks: when all is
- * quiet the target is the source, and every file was counted once.
+ * kill -9 of the server during synchronizations, again and again at random moments. In the end the target equals
+ * the source, and every file was counted once.
  */
 
 import assert from 'node:assert/strict'
@@ -12,12 +12,12 @@ import { freshHome, type Installation, startInstallation } from '../e2e/installa
 import { isLong } from '../long.ts'
 
 const seed = Number(process.env['ARMATURE_SIMULATE_SEED'] ?? (isLong ? Date.now() % 1_000_000 : 1))
-/** A full copy and an increment; the long suite goes on with both in turn. */
+/** A full copy and an increment. The long suite continues with both in turn. */
 const rounds = isLong ? 12 : 2
 const files = 1500
 const largeBytes = 150 * 1024 * 1024
 
-/** A small generator: the same seed, the same moments. */
+/** A small generator: the same seed gives the same moments. */
 function random(from: number): () => number {
   let state = from >>> 0
   return () => {

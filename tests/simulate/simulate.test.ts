@@ -1,4 +1,4 @@
-/** A short simulation of each store; `npm run simulate` goes on for as long as one likes. */
+/** A short simulation of each store. `npm run simulate` runs for as long as you like. */
 
 import assert from 'node:assert/strict'
 import { randomInt } from 'node:crypto'

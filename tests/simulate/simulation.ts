@@ -1,6 +1,6 @@
 /**
- * Rounds of writing, hurting, recovering and checking. Chance comes from the seed; the timing of processes
- * does not, so the same seed walks the same paths without meeting the same moment twice.
+ * Rounds of writing, hurting, recovering and checking. Choices come from the seed, but the timing of processes does
+ * not, so the same seed may not meet the same moment twice.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -30,7 +30,7 @@ interface SimulationReport {
   readonly operations: number
 }
 
-/** A promise was broken. The message holds what is needed to look into it. */
+/** A promise was broken. The message has what is needed to investigate it. */
 export class BrokenPromise extends Error {}
 
 const settleSecondsMax = 60
@@ -104,7 +104,7 @@ async function writeAndHurt(
   return hurt
 }
 
-/** The store's own recovery may take a moment before it answers anyone. */
+/** The store's own recovery may take a moment. */
 async function settledConnection(
   fixture: SimulationFixture,
 ): Promise<Awaited<ReturnType<SimulationFixture['snapshot']>>> {
@@ -118,7 +118,7 @@ async function settledConnection(
   }
 }
 
-/** Whatever was under way goes on to its end by itself. */
+/** Every running operation ends by itself. */
 async function settle(fixture: SimulationFixture, problems: string[]): Promise<void> {
   const until = Date.now() + settleSecondsMax * 1000
   for (;;) {
@@ -133,7 +133,7 @@ async function settle(fixture: SimulationFixture, problems: string[]): Promise<v
   }
 }
 
-/** Every path of a writer holds one of the values it may have, and everyone says the same of it. */
+/** Every path of a writer has one of its possible values, and all replicas agree. */
 async function check(
   fixture: SimulationFixture,
   writer: Writer,
@@ -177,7 +177,7 @@ async function checkGrants(
   }
 }
 
-/** The list of a group's assignments, page by page, is what single reads found. */
+/** The list of a group's assignments, page by page, equals the single reads. */
 async function checkList(
   writer: Writer,
   random: Random,
@@ -221,7 +221,7 @@ function pathOf(link: string): string {
   return pathname + search
 }
 
-/** Operations that were handed out have come to their good end. */
+/** All started operations have succeeded. */
 async function checkOperations(
   fixture: SimulationFixture,
   writer: Writer,
@@ -252,7 +252,7 @@ async function ask(fixture: SimulationFixture, path: string): Promise<Asked> {
   return JSON.parse(text) as Asked
 }
 
-/** A fault of ours in a log is a failure even when every answer was good. */
+/** A fault of ours in a log is a failure even if every answer was right. */
 function faultsIn(replicas: readonly Replica[]): readonly string[] {
   return replicas.flatMap(({ name, words }) =>
     words

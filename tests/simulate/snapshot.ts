@@ -1,7 +1,4 @@
-/**
- * The tables of a store as they lie on disk, read past the server in one transaction: what simulated
- * failures left there. Reads only.
- */
+/** The tables of a store on disk, read without the server in one transaction. Only reads. */
 
 import { DatabaseSync } from 'node:sqlite'
 
@@ -26,7 +23,7 @@ export interface StoredEvent {
 export interface Snapshot {
   readonly resources: readonly StoredResource[]
   readonly operations: readonly StoredOperation[]
-  /** In the order in which they were recorded; without those of requests that were refused. */
+  /** In the order in which they were recorded, without those of refused requests. */
   readonly events: readonly StoredEvent[]
   /** Keys with work to do. */
   readonly work: ReadonlySet<string>
@@ -70,7 +67,7 @@ export async function snapshotOfPostgres(url: string): Promise<Snapshot> {
   }
 }
 
-/** The process ids of the sessions of a server, to be killed one by one. */
+/** The process ids of a server's sessions, to kill them one by one. */
 export async function sessionsOf(url: string): Promise<readonly number[]> {
   const { Client } = (await import('pg')).default
   const client = new Client({ connectionString: url })
@@ -87,7 +84,7 @@ export async function sessionsOf(url: string): Promise<readonly number[]> {
   }
 }
 
-/** The columns are those that the statements above name. */
+/** The columns are those of the statements above. */
 function shape(resources: unknown, operations: unknown, events: unknown, work: unknown): Snapshot {
   return {
     resources: resources as readonly StoredResource[],

@@ -1,7 +1,6 @@
 /**
- * One writer: random calls on groups and role assignments of its own, one after the other, each answer held
- * against what the writer knows, and now and then a write where all writers meet. Judges answers; the state of
- * the store is `audit.ts`'s.
+ * One writer: random calls on its own groups and role assignments, one after the other. It compares each answer
+ * with what it knows, and sometimes writes where all writers meet. It judges answers; `audit.ts` judges the store.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -14,7 +13,7 @@ import type { Replica } from './server-process.ts'
 const groupVersion = '2021-04-01'
 const assignmentVersion = '2022-04-01'
 const requestSeconds = 20
-/** Each of these lets its holder read a group. Owner is left out: the writers' reader must change nothing. */
+/** Each of these lets its holder read a group. Owner is left out: the reader must not change anything. */
 const roles = [
   'acdd72a7-3385-48ef-bd42-f606fba81ae7',
   'b24988ac-6180-42a0-ab88-20f7382dd24c',
@@ -27,10 +26,10 @@ interface WriterDependencies {
   readonly replicas: readonly Replica[]
   readonly subscriptionId: string
   readonly ownerToken: string
-  /** A service principal that has no right but those this writer gives and takes. */
+  /** A service principal whose only rights are those that this writer gives and takes. */
   readonly reader: { readonly principalId: string; readonly token: string }
   readonly ledger: Ledger
-  /** Told once for each answer that cannot be. */
+  /** Called once for each impossible answer. */
   readonly problem: (text: string) => void
 }
 
@@ -42,7 +41,7 @@ interface Reply {
 
 export class Writer {
   readonly groups: readonly GroupModel[]
-  /** Paths of the operations that were handed out, to be followed to their end. */
+  /** Paths of started operations, to be followed to their end. */
   readonly operations: string[] = []
   readonly #parts: WriterDependencies
   readonly #shared: readonly string[]
@@ -66,7 +65,7 @@ export class Writer {
     ]
   }
 
-  /** Writes until told to stop; each call is answered or given up before the next. */
+  /** Writes until told to stop. Each call is answered or given up before the next. */
   async run(isOver: () => boolean): Promise<void> {
     const { random } = this.#parts
     while (!isOver()) {
@@ -78,7 +77,9 @@ export class Writer {
     }
   }
 
-  /** What is known to be down is not asked, or every call of a round's end would count as doubtful. */
+  /**
+   * A replica that is known to be down is not called: otherwise every call at the end of a round would be doubtful.
+   */
   #upReplicas(): readonly Replica[] {
     return this.#parts.replicas.filter((replica) => replica.started !== undefined)
   }
@@ -198,7 +199,7 @@ export class Writer {
       isCertain,
     )
     if (reply === undefined) return group.allow(path, absent)
-    // Below a group that is gone there is nothing to delete.
+    // In a group that is gone there is nothing to delete.
     if (reply.status === 404 && group.may(group.path, absent, going)) {
       return group.settle(path, absent)
     }
@@ -211,7 +212,7 @@ export class Writer {
     group.settle(path, absent)
   }
 
-  /** Read your writes, on whichever replica. */
+  /** Read your writes, on any replica. */
   async #read(group: GroupModel, path: string): Promise<void> {
     const found = await this.read(path)
     if (found === undefined) return
@@ -220,7 +221,7 @@ export class Writer {
     this.#wrong(path, `GET found ${found}; possible: ${[...possible].join(', ')}`)
   }
 
-  /** A change of rights is effective on the next request, on whichever replica. */
+  /** A change of rights takes effect with the next request, on any replica. */
   async #readAsGranted(group: GroupModel): Promise<void> {
     const expected = group.grants
     if (expected === undefined) return
@@ -259,14 +260,14 @@ export class Writer {
             ? await this.#write('DELETE', assignment, assignmentVersion, undefined, content, false)
             : await this.#write('DELETE', group, groupVersion, undefined, content, false)
     if (reply === undefined || [200, 201, 202, 204].includes(reply.status)) return
-    // Others delete the group meanwhile.
+    // Others may delete the group meanwhile.
     if (isDelete && reply.status === 404) return
     if (reply.status !== 409) {
       this.#wrong(group, `a shared write answered ${reply.status} ${JSON.stringify(reply.body)}`)
     }
   }
 
-  /** The same for all writers, or they would be about different principals, which is refused. */
+  /** The same for all writers, since a different principal would be refused. */
   #sharedGrant(content: string): object {
     return {
       properties: {
@@ -278,14 +279,14 @@ export class Writer {
     }
   }
 
-  /** What is at a path now; `undefined` when nobody could say. */
+  /** The current value at a path; `undefined` if unknown. */
   async read(path: string, on?: Replica): Promise<Value | undefined> {
     const version = path.includes('/providers/') ? assignmentVersion : groupVersion
     const reply = await this.#send(this.#parts.ownerToken, 'GET', path, version, undefined, {}, on)
     if (reply === undefined || reply.status >= 500) return undefined
     if (reply.status === 404) return absent
     if (reply.status !== 200) return `status ${reply.status}`
-    // What the server shows of the two types that writers make.
+    // What the server shows of the two types that writers create.
     const { tags, properties } = reply.body as {
       readonly tags?: Readonly<Record<string, string>>
       readonly properties: { readonly provisioningState?: string; readonly description?: string }
@@ -294,7 +295,7 @@ export class Writer {
     return tags?.['content'] ?? properties.description ?? implied
   }
 
-  /** Is the writer's reader let in to a group? */
+  /** Whether the writer's reader is allowed to read a group. */
   async isGranted(group: GroupModel, on?: Replica): Promise<boolean | undefined> {
     const { token } = this.#parts.reader
     const reply = await this.#send(token, 'GET', group.path, groupVersion, undefined, {}, on)
@@ -302,7 +303,7 @@ export class Writer {
     return reply.status !== 403
   }
 
-  /** `undefined`: doubtful. What was refused is answered as it came. */
+  /** `undefined`: doubtful. A refusal is returned as it is. */
   async #write(
     method: string,
     path: string,
@@ -364,7 +365,7 @@ export class Writer {
         operation: link === null ? undefined : new URL(link).pathname + new URL(link).search,
       }
     } catch {
-      // Killed under the request, or not listening: nobody can say what became of it.
+      // Killed during the request, or not listening: the outcome is unknown.
       return undefined
     }
   }

@@ -1,4 +1,4 @@
-/** `npm run new` in a copy of the tree: what it makes compiles, is listed, and has a contract test that fails. */
+/** `npm run new` in a copy of the tree: its output compiles, is listed, and has a contract test that fails. */
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -24,7 +24,7 @@ function run(...command: readonly string[]): {
   readonly status: number | null
   readonly text: string
 } {
-  // The runner tells its children that they are children; a test that is started here is none.
+  // The runner tells its children that they are children. A test that is started here is not one.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env
   const [program = '', ...words] = command
   const { status, stdout, stderr } = spawnSync(program, words, { cwd: copy, encoding: 'utf8', env })
@@ -70,7 +70,7 @@ describe('npm run new', () => {
   })
 
   test('what it made compiles', () => {
-    // With what it imports: the whole tree is the check's.
+    // With everything it imports: `npm run check` covers the whole tree.
     const locks = 'src/providers/authorization/resources/locks'
     const include = [
       'src/providers/example-area/**/*.ts',
