@@ -1,4 +1,4 @@
-/** The settings: what they default to, what overrides what, and that every bad value is told, all at once. */
+/** The settings: their defaults, what overrides what, and that all bad values are reported at once. */
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

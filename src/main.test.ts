@@ -1,4 +1,4 @@
-/** A start that fails and a stop let go of everything: the same process can start the same home again. */
+/** A failed start and a stop release everything: the same process can start the same home again. */
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
@@ -22,7 +22,8 @@ test('a start that fails leaves nothing open, and a stop asked for twice is wait
   await new Promise((resolve) => busy.close(resolve))
   assert.equal(existsSync(join(home, 'running.json')), false)
 
-  // The address is free now: what the failed start held would refuse this one, or hold the process at the end.
+  // The address is free now. Anything that the failed start still held would refuse this one, or keep the process
+  // alive at the end.
   const started = await start(taken)
   assert.equal((await fetch(`${started.url}/healthz`)).status, 200)
   assert.equal(existsSync(join(home, 'running.json')), true)

@@ -1,4 +1,6 @@
-/** What the queue of the audit trail keeps and what it counts: its bounds, on a store that answers and on one that does not. */
+/**
+ * What the queue of the audit trail keeps and counts: its limits, on a store that answers and on one that does not.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -28,7 +30,7 @@ function signIn(name: string): Omit<ActivityRecord, 'at'> {
 
 type QueueLimits = NonNullable<Parameters<typeof openActivityQueue>[0]['limits']>
 
-/** Long before the queue writes by itself: the tests say when. */
+/** Long enough that the queue never writes by itself: the tests decide when. */
 const slow: QueueLimits = { delayMilliseconds: 3_600_000 }
 
 function open(sql: Sql, limits: QueueLimits, now = () => 1) {
@@ -57,7 +59,7 @@ test('one source has so many records a minute; others have their own; the rest i
   await using queue = open(store.sql, { perSourceMax: 60 }, () => now)
   for (let at = 0; at < 1000; at++) queue.note(signIn('a'), '192.0.2.1')
   for (let at = 0; at < 10; at++) queue.note(signIn('b'), '192.0.2.2')
-  // Of somebody known, nothing is left out.
+  // Nothing of a known principal is left out.
   for (let at = 0; at < 100; at++) queue.note(signIn('c'))
   await queue.flush()
   assert.deepEqual(await counts(store), { kept: 60 + 10 + 100, omitted: [940] })

@@ -1,6 +1,6 @@
 /**
- * Whatever is recorded and asked, the pages of an answer joined are what a plain look at all records gives, newest
- * first: on SQLite by blocks, on PostgreSQL by index. And the sweep removes what is old, and nothing else.
+ * Whatever is recorded and queried, the joined pages equal a plain scan of all records, newest first: on SQLite by
+ * blocks, on PostgreSQL by index. The sweep removes old records and nothing else.
  */
 
 import assert from 'node:assert/strict'

@@ -1,4 +1,4 @@
-/** Of what was given, what is shown at its place stays, and nothing else. */
+/** Values that are shown stay in the record, and nothing else does. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

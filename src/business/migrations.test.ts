@@ -1,4 +1,7 @@
-/** The business application of before posting made entries: what stood in balances is what opening entries add up to. */
+/**
+ * Upgrades the business application from before posting made entries: the old balances equal the sums of the
+ * opening entries.
+ */
 
 import assert from 'node:assert/strict'
 

@@ -1,11 +1,11 @@
-/** What the entities name is there: every field, join and navigation has its columns in the tables. */
+/** Every field, join and navigation of the entities has its columns in the tables. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Field } from './entity.ts'
 import { businessModel } from './model.ts'
 
-/** With those inside of objects. */
+/** Including nested fields. */
 function flat(fields: readonly Field[]): readonly Field[] {
   return fields.flatMap((one) => (one.type.kind === 'complex' ? flat(one.type.fields) : [one]))
 }

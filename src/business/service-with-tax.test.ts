@@ -1,4 +1,4 @@
-/** The contract's endpoint table once more, both versions and both stores, for customers whose prices hold the tax. */
+/** The contract's endpoint table, both versions and both stores, for customers whose prices include tax. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,7 +12,7 @@ function assertShows(json: Json, wanted: Json): void {
   )
 }
 
-/** 3 x 54.90 with 5 % in it. */
+/** 3 x 54.90, which includes 5 %. */
 const amounts = {
   amountExcludingTax: 156.86,
   totalTaxAmount: 7.84,
@@ -41,7 +41,7 @@ for (const dialect of dialects) {
       const key = type === 'salesInvoice' ? '' : `(${line['id']})`
       const flat = { ...input, documentId: document['id'] }
       const second = await call(201, 'v2.0', 'POST', `${type}Lines${key}`, flat)
-      // 329.40 holds 15.69 of tax, of which the first line has 7.84.
+      // 329.40 includes 15.69 of tax, of which the first line has 7.84.
       assertShows(second, { ...amounts, netAmount: 156.85, netTaxAmount: 7.85 })
       assertShows(await call(200, 'v2.0', 'GET', own), {
         totalAmountExcludingTax: 313.71,
@@ -72,7 +72,7 @@ for (const dialect of dialects) {
         netAmountIncludingTax: 154.7,
         ...(type === 'salesQuote' ? {} : { invoiceDiscountAllocation: 9.53 }),
       })
-      // What is worked out when a line is read can be asked for all the same.
+      // Values that are calculated when a line is read can be selected, too.
       const lines = `${own}/${type}Lines`
       for (const [path, filter] of [
         [lines, 'netAmount eq ?'],
@@ -96,7 +96,7 @@ for (const dialect of dialects) {
         `${lines}?$orderby=netTaxAmount desc&$select=id`,
       )
       assert.equal((ordered['value'] as readonly unknown[]).length, 1)
-      // The share changed, and with it the line.
+      // The share changed, and with it the line's tag.
       const stale = String(seen['@odata.etag'])
       await call(412, 'v1.0', 'PATCH', old, { quantity: 9 }, stale)
       const fresh = String(shared['@odata.etag'])
@@ -107,9 +107,9 @@ for (const dialect of dialects) {
         netAmount: 104.57,
         netAmountIncludingTax: 109.8,
       })
-      // The line gave up what it carried (business facts 5.5).
+      // The line lost its amounts (business facts 5.5).
       assertShows(await call(200, 'v2.0', 'GET', own), { discountAmount: 0 })
-      // The price without tax stays (business facts 5.4).
+      // The price without tax is kept (business facts 5.4).
       const taxed = await call(200, 'v2.0', 'PATCH', `${type}Lines(${line['id']})`, {
         taxCode: 'TEN',
       })

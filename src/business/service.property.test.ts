@@ -1,4 +1,4 @@
-/** Whatever is sent, the answer is below 500, and documents stay what their lines are. */
+/** Whatever is sent, the status is below 500, and documents stay consistent with their lines. */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'

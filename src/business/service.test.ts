@@ -1,4 +1,4 @@
-/** The contract's endpoint table, whole, in both versions and on both stores, and what the issue names beside it. */
+/** The contract's whole endpoint table, in both versions and on both stores, and what the issue names besides. */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** The commands about billing on a real installation: from what ran to a refund, and files in pieces. */
+/** The billing commands on a real installation: from usage to a refund, and files in parts. */
 
 import assert from 'node:assert/strict'
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'

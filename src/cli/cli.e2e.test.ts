@@ -35,13 +35,13 @@ function openShell(server: TestServer): Shell {
   return {
     server,
     run,
-    // What is not of the shape fails in the assertions on its members.
+    // Assertions fail if the shape is wrong.
     json: async (line) => (await parsed(line)) as Json,
     rows: async (line) => (await parsed(line)) as readonly Json[],
   }
 }
 
-/** A token of a service principal, or why there is none. */
+/** Requests a token of a service principal, or returns the error. */
 function login(shell: Shell, clientId: unknown, clientSecret: unknown): Promise<Ran> {
   return shell.run(`token --client-id ${clientId} --client-secret -`, {
     input: String(clientSecret),
@@ -221,7 +221,7 @@ async function scopes(shell: Shell): Promise<void> {
   assert.deepEqual(created['tags'], { owner: 'ada' })
   assert.equal((await shell.json('resource-group show short --json'))['name'], 'short')
   assert.match((await succeeds(shell, 'resource-group list')).out, /^short +\S+ +Succeeded$/m)
-  // Not waited for: the pace of a well-behaved client is the server's, and that is slow for a test.
+  // Not awaited: the server sets the pace of a well-behaved client, which is too slow for a test.
   await succeeds(shell, 'resource-group delete short --no-wait')
   await disappears(shell, 'resource-group show short')
   const production = await shell.json('subscription create --name production --json')
@@ -235,7 +235,7 @@ async function scopes(shell: Shell): Promise<void> {
   assert.match((await succeeds(shell, `resource-group list ${elsewhere}`)).out, /^there /m)
 }
 
-/** Looks until it is gone; a look that never ends is the runner's to end. */
+/** Polls until it is gone. The runner ends a poll that never ends. */
 async function disappears(shell: Shell, line: string): Promise<void> {
   for (;;) {
     const ran = await shell.run(line)
@@ -333,7 +333,7 @@ async function session(shell: Shell): Promise<void> {
       if (page !== undefined) prompted.resolve(page)
     },
   })
-  // A login that ends before it asks says why.
+  // A login that ends before its prompt says why.
   void login.then(({ error }) => prompted.reject(new Error(`no page was named: ${error}`)))
   const { html } = await walkForms(await prompted.promise, {
     name: String(grace['signInName']),
@@ -352,7 +352,7 @@ async function session(shell: Shell): Promise<void> {
 }
 
 async function stopping(shell: Shell): Promise<void> {
-  // A service manager signals the launcher and the server at the same time: that is still one wish.
+  // A service manager signals the launcher and the server at once. The server must stop only once.
   shell.server.process.kill('SIGTERM')
   assert.equal(await shell.server.stop('SIGTERM'), 0)
   assert.ok(!existsSync(join(shell.server.home, 'running.json')))

@@ -1,4 +1,4 @@
-/** Completion as shells do it: the printed scripts are loaded by them. */
+/** Completion in real shells: each loads its printed script. */
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -9,7 +9,7 @@ import { test } from 'node:test'
 import { requireOrSkip } from '../../tests/require.ts'
 import { runCli } from './testing/run-cli.ts'
 
-/** What the shell is told to do once it has loaded the script; prints what it would offer. */
+/** The commands for a shell that has loaded the script. They print what it would offer. */
 const asks: Readonly<Record<string, (words: string) => string>> = {
   bash: (words) => `source "$SCRIPT"
 line='armature ${words}'; COMP_WORDS=($line); [[ $line == *' ' ]] && COMP_WORDS+=('')
@@ -27,7 +27,7 @@ for (const [shell, ask] of Object.entries(asks)) {
         execFileSync(shell, ['-c', 'true'])
         return true
       } catch {
-        // Not installed.
+        // The shell is not installed.
         return false
       }
     })()

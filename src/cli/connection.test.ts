@@ -1,4 +1,4 @@
-/** Who is asked and as whom, and what `rest`, `status` and `token` make of the answers: against a real server. */
+/** Which server is called and as whom, and what `rest`, `status` and `token` print: against a real server. */
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ interface Fixture extends AsyncDisposable {
 
 const facts = { tenantId: 't', subscriptionId: 's', principalId: 'p' }
 
-/** A server that grants tokens named after the client and otherwise says back what it was asked. */
+/** A server that issues tokens named after the client, and otherwise echoes the request. */
 async function startWorld(): Promise<Fixture> {
   const forms: URLSearchParams[] = []
   const folder = mkdtempSync(join(tmpdir(), 'armature-cli-'))
@@ -85,7 +85,7 @@ async function startWorld(): Promise<Fixture> {
   }
 }
 
-/** An address where somebody listened a moment ago. */
+/** An address at which nobody listens any more. */
 async function silentUrl(): Promise<string> {
   const { url, ...world } = await startWorld()
   await world[Symbol.asyncDispose]()

@@ -1,4 +1,4 @@
-/** The commands about container groups, and their demo, against the edge and the plane over a simulated engine. */
+/** The commands for container groups, and their demo, with the edge and the plane over a simulated engine. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,7 @@
-/** The command line from day to day: forms of answers, defaults, questions, a server in the background, the smaller nouns. */
+/**
+ * Everyday use of the command line: output formats, defaults, questions, a server in the background, and small
+ * commands.
+ */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -12,7 +15,7 @@ import { root, startServer } from './testing/start-server.ts'
 
 type Runs = (words: readonly string[], options?: RunOptions) => Promise<string>
 
-/** Output of a command that has to succeed; `fails` gives what one that has to fail says. */
+/** `runs` returns the output of a command that must succeed, `fails` the message of one that must fail. */
 function commandsOf(home: string): { readonly runs: Runs; readonly fails: Runs } {
   const environment = { ARMATURE_HOME: home }
   const run = (words: readonly string[], options: RunOptions = {}) =>

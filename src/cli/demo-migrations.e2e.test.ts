@@ -1,4 +1,4 @@
-/** The demo of migrations as its user meets it: started, its calls pasted, killed, gone on with, and ended. */
+/** The migrations demo as a user meets it: started, its calls pasted, killed, continued, and ended. */
 
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
@@ -108,7 +108,7 @@ test('the guide of migrations works as pasted', { timeout: 240_000 }, async (t) 
   await demo.until(/^curl/m)
   const guide = readFileSync(join(root, 'docs/guides/migrations.md'), 'utf8')
   const blocks = [...guide.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block)
-  // The two that stay in the foreground run already.
+  // The two commands that stay in the foreground run already.
   const pasted = blocks.filter((block) => !/armature (?:serve|demo)/.test(block))
   assert.equal(blocks.length - pasted.length, 2)
   const { stdout } = await promisify(execFile)('bash', ['-ec', pasted.join('\n')], {

@@ -1,6 +1,6 @@
 /**
- * Every command of the catalogue, run for real in each form of its answer: JSON and YAML are read back, TSV is no JSON, and a query
- * picks from what the command answers. A command that is added has to be walked here, or to be named with its reason.
+ * Runs every command in each output format: JSON and YAML are parsed, TSV is no JSON, and a query selects from the
+ * answer. A new command must be run here, or be listed with the reason.
  */
 
 import assert from 'node:assert/strict'
@@ -17,7 +17,7 @@ import { logFileOf } from './running-server.ts'
 import { runCli } from './testing/run-cli.ts'
 import { startServer } from './testing/start-server.ts'
 
-/** What cannot be run here, and where it is. */
+/** Commands that cannot be run here, and where they are tested. */
 const elsewhere: Readonly<Record<string, string>> = {
   serve: 'it is the server; `daily.e2e.test.ts` starts it in the background',
   stop: 'it ends the server; `daily.e2e.test.ts`',
@@ -25,10 +25,10 @@ const elsewhere: Readonly<Record<string, string>> = {
   trust: 'it needs https; `tests/e2e/tls.test.ts`',
 }
 
-/** What it prints is what the program in the container writes. */
+/** The program in the container writes its output. */
 const passesThrough = ['container-group exec']
 
-/** They do something and have nothing to answer: what they say is for people, on standard error. */
+/** They answer nothing: their messages are for people, on standard error. */
 const silent = [
   'api delete',
   'api-service delete',
@@ -65,8 +65,8 @@ const silent = [
 ]
 
 /**
- * A line is a command, with `{names}` filled in. `NAME = line` keeps what it answers. A line after `!` is refused by the server:
- * what it is about is not here.
+ * A line is a command, with `{names}` replaced. `NAME = line` keeps its answer. After `!` the server refuses the
+ * command, because its resource does not exist here.
  */
 const lines = `
 status
@@ -331,7 +331,7 @@ test('every command answers in every form, and to a query', async (t) => {
   )
 })
 
-/** The correlation id of a request that somebody without a role made. */
+/** The correlation id of a request by somebody without a role. */
 async function refusedRequest(
   environment: Record<string, string>,
   url: string,
@@ -349,7 +349,7 @@ async function refusedRequest(
   return headers.get('x-ms-correlation-request-id') ?? ''
 }
 
-/** Words between spaces; a word in quotes may hold some. */
+/** Words between spaces. A quoted word may contain spaces. */
 function wordsOf(text: string): readonly string[] {
   return [...text.matchAll(/"([^"]*)"(?=\s|$)|\S+/g)].map(([word, inner]) => inner ?? word)
 }
@@ -377,7 +377,7 @@ function problemOf(
   return isQuery && !isPicked ? 'not what the query picks' : undefined
 }
 
-/** One answer, or one a line. */
+/** One JSON answer, or one per line. */
 function readJson(out: string): readonly unknown[] | undefined {
   const read = (text: string): readonly unknown[] | undefined => {
     try {

@@ -1,4 +1,4 @@
-/** Which home a command asks, and what a start says that cannot have its address. */
+/** Which home a command uses, and the message of a start whose address is taken. */
 
 import assert from 'node:assert/strict'
 import { chownSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'

@@ -35,12 +35,12 @@ async function runLauncher(node: string, words: readonly string[], script = laun
   const ran = run(node, [script, ...words])
   return ran.then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
-    // What `execFile` rejects with carries these three.
+    // The error of `execFile` has these three.
     (error: { code: number; stdout: string; stderr: string }) => error,
   )
 }
 
-/** A checkout of its own around a program that is given; `runtime` puts a Node where npm would. */
+/** A checkout around a given program. `runtime` adds a Node where npm would. */
 function makeCheckout(program: string, runtime: boolean): string {
   const folder = mkdtempSync(join(tmpdir(), 'armature-launcher-'))
   const place = join(folder, 'checkout')
@@ -148,7 +148,7 @@ console.log('ready')
 })
 
 test('npx runs the checkout’s own command: no question, no network', async () => {
-  // An empty cache, as on a fresh machine; `--offline` fails on anything that would be fetched.
+  // An empty cache, as on a new machine. `--offline` fails if anything would be fetched.
   const cache = mkdtempSync(join(tmpdir(), 'armature-npx-'))
   try {
     const words = ['--offline', 'armature', '--version']
@@ -167,7 +167,7 @@ function hostMajor(node: string): number {
   return Number.parseInt(version, 10)
 }
 
-/** A host whose Node is new enough has nothing to hand over: that is no lack of a tool. */
+/** A host whose Node is new enough needs no other one. That is no missing tool. */
 function requireOlder(t: TestContext, older: boolean): boolean {
   if (!older) t.skip('the host’s own Node is new enough, or there is none: nothing is handed over')
   return older

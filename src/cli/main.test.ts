@@ -1,4 +1,4 @@
-/** The dispatcher: every command can be found, explains itself wholly, and misuse is told with exit code 2. */
+/** The dispatcher: every command can be found and has complete help, and wrong use ends with exit code 2. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** What a reader sees of a report: what the source says in it is text, and never markup. */
+/** Reports: text from the source is shown as text, never as markup. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -28,7 +28,7 @@ test('names and words of the source stand in code spans', () => {
         },
       ],
     }
-    // All that is outside of code spans, by the rule of the format: a run of backticks ends at the next of its length.
+    // Everything outside of code spans. By the format, a run of backticks ends at the next run of the same length.
     const outside = reportPage(report)
       .join('\n')
       .replaceAll(/(?<!`)(`+)(?!`)[^\n]*?(?<!`)\1(?!`)/g, '')

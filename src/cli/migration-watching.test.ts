@@ -34,7 +34,7 @@ const ready = {
 }
 const copying = { migrationState: 'InProgress', migrationOperation: 'CopyingTables' }
 
-/** All that is said of these keys. */
+/** Everything that is printed about these keys. */
 function said(now: MigrationStatus, keys: string): readonly (Said | string)[] {
   let talk = silence
   const all: (Said | string)[] = []

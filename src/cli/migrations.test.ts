@@ -1,4 +1,4 @@
-/** The commands about migrations, against the edge and the plane over the real engine and real servers. */
+/** The migration commands, with the edge and the plane over the real engine and real servers. */
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'

@@ -83,7 +83,7 @@ test('a printed call is the call', () => {
   }
   const printed = formatCurl('http://127.0.0.1:1', call)
   assert.match(formatCurl('https://x', call, '/a b/ca.pem'), /--cacert '\/a b\/ca\.pem'/)
-  // `curl` and `npx` become commands that show what they were given.
+  // `curl` and `npx` are replaced by functions that print their arguments.
   const script = `curl() { printf '%s\\0' "$@"; }; npx() { echo "T"; }; ${printed}`
   const words = execFileSync('sh', ['-c', script], { encoding: 'utf8' }).split('\0').slice(0, -1)
   assert.deepEqual(words, [

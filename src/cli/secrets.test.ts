@@ -1,4 +1,4 @@
-/** The commands about secrets against the edge and the plane: the value goes in and is never printed. */
+/** The secret commands, with the edge and the plane: the value is sent and never printed. */
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** `template evaluate`: values for people and programs, parameters, and failures that point at their place. */
+/** `template evaluate`: values for people and programs, parameters, and errors with their position. */
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** What a reviewer reads of a what-if, and what tells that something changes. */
+/** What a reviewer reads of a what-if, and how changes are signalled. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** The client against a real little server: tokens, errors of every family, retries, pages, operations. */
+/** The client against a small real server: tokens, errors of every family, retries, pages, operations. */
 
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -31,7 +31,7 @@ interface Fixture extends AsyncDisposable {
   client(options?: Partial<ClientOptions>): Client
 }
 
-/** Answers each request with what `reply` says of it; time passes only by sleeping. */
+/** Answers each request as `reply` says. Only sleeping moves the time. */
 async function startWorld(reply: (asked: Asked, count: number) => Reply): Promise<Fixture> {
   const asked: Asked[] = []
   const slept: number[] = []

@@ -1,4 +1,4 @@
-/** The settings of what goes out: which mode an installation has, and what is wrong with a rule. */
+/** The settings of outbound connections: the mode of an installation, and errors in rules. */
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

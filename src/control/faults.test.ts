@@ -1,4 +1,4 @@
-/** Rules by which things fail: whom they meet, how often and how long. */
+/** Fault rules: which requests they match, how often and how long. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,11 +1,11 @@
-/** The clock that can be moved, over a machine whose time the test decides. */
+/** The movable clock, over a machine clock that the test controls. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseDuration } from './duration.ts'
 import { createMovedClock } from './moved-clock.ts'
 
-/** A machine on which time passes by `pass` alone. */
+/** A machine clock that only `pass` moves. */
 function machineOf() {
   let now = 1_800_000_000_000
   const waits = new Set<{ readonly at: number; readonly callback: () => unknown }>()

@@ -1,4 +1,4 @@
-/** A state is packed and unpacked in pieces, and what is another's is refused by its first line. */
+/** A state is packed and unpacked in parts. A state of another installation is refused by its first line. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ function packed(head: object): Buffer {
   return gzipSync(Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), padding]), { level: 1 })
 }
 
-/** Says when a state is whole in memory, and takes none. */
+/** Reports when a whole state is in memory, and accepts none. */
 const options = {
   owner: async () => owner,
   store: {

@@ -1,4 +1,4 @@
-/** An installation inside a test: its beginning, its time, its state and its failures are the test's own. */
+/** An installation inside a test, which controls its start, time, state and failures. */
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -15,7 +15,7 @@ import { ClientError } from '#client/client-error.ts'
 import { isLong } from '../../tests/long.ts'
 import { type FaultRule, start, type TestInstallation } from './index.ts'
 
-// What is left behind is looked for here; other test files leave theirs elsewhere meanwhile.
+// Leftovers are looked for here, since other test files leave theirs elsewhere.
 const own = mkdtempSync(join(tmpdir(), 'armature-embedded-'))
 process.env['TMPDIR'] = own
 process.once('exit', () => rmSync(own, { recursive: true, force: true }))
@@ -130,7 +130,7 @@ test('each kind of failure happens, and is listed with what it met', async () =>
     const other = { ...body, tags: { at: 'another' }, properties: { ...body.properties } }
     await a.client.request('DELETE', url)
     const accepted = await a.client.request('PUT', url, { body: other })
-    // It does not end by itself, and times out once its time has passed.
+    // It does not end by itself, and times out after its deadline.
     await a.advance('2d')
     await assert.rejects(a.client.waitForOperation(accepted), ClientError)
   })
@@ -164,7 +164,7 @@ test('an engine that loses what it runs is found out, and the containers run aga
   const url = `${path}?api-version=2023-05-01`
   await a.client.waitForOperation(await a.client.request('PUT', url, { body }))
   const startedAt = async (): Promise<number> => {
-    // The shape of the contract, asserted by what is read from it.
+    // The contract's shape. The assertions below check it.
     const shown = (await a.client.request('GET', url)).body as {
       properties: {
         containers: {
@@ -242,7 +242,7 @@ test('resets and states, again and again, leave neither rows nor much memory', a
   assert.ok(grown < 16, `the heap grew by ${grown} MB`)
 })
 
-/** After a collection. */
+/** After a garbage collection. */
 function heapBytes(): number {
   setFlagsFromString('--expose-gc')
   runInNewContext('gc')()

@@ -10,7 +10,7 @@ test('the old file stays whole until the new one is, which is as private as aske
   t.after(() => rmSync(folder, { recursive: true }))
   const path = join(folder, 'note.json')
   writeFileSync(path, 'old', { mode: 0o644 })
-  // Left by a process that had our number, open to everybody.
+  // Left by a process that had our id, readable by everybody.
   writeFileSync(`${path}.${process.pid}.new`, 'half', { mode: 0o666 })
   const reader = readFileSync(path, 'utf8')
   replaceFile(path, 'new')

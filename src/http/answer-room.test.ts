@@ -1,4 +1,4 @@
-/** Lists that are large are made a few at a time for each caller, and no more of them while they are not read. */
+/** Large lists are created a few at a time for each caller, and no more while they are not read. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -8,12 +8,12 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Business } from '#business/service.ts'
 import { startEdge, type TestEdge } from './testing/start.ts'
 
-/** More than the system's own buffers take. */
+/** More than the system's own buffers hold. */
 const large = 'x'.repeat(24 * 1024 * 1024)
 const list = '/api/v2.0/customers'
 const limits = { answersAtOncePerPrincipalMax: 2, unreadBytesPerAddressMax: large.length * 20 }
 
-/** Stands where the business application does: answers when it is let, and counts. */
+/** Replaces the business application: answers when it may, and counts. */
 function holding(text: string) {
   const held: (() => void)[] = []
   const begun: string[] = []
@@ -31,10 +31,10 @@ async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await turn()
 }
 
-/** Asks on a connection of its own, and reads nothing. */
+/** Sends a request on a connection of its own, and reads nothing. */
 function ask(edge: TestEdge): Socket {
   const socket = connect(edge.port, '127.0.0.1')
-  // Being cut off is no fault of the test.
+  // A cut connection is no fault of the test.
   socket.on('error', () => {})
   socket.pause()
   socket.write(`GET ${list} HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer owner\r\n\r\n`)
@@ -61,7 +61,7 @@ test('whoever does not read large answers gets no more of them, until they are r
   const letting = setInterval(() => held.shift()?.(), 1)
   const sockets = Array.from({ length: 5 }, () => ask(edge))
   await until(() => begun.length === 2 && held.length === 0)
-  // The answers are made; a request that has no such answer is served meanwhile.
+  // The answers are waiting. Another request without a large answer is served meanwhile.
   for (let at = 0; at < 20; at++) {
     assert.equal((await edge.fetch('/healthz', { as: '' })).status, 200)
   }
@@ -74,7 +74,7 @@ test('whoever does not read large answers gets no more of them, until they are r
     socket.destroy()
     if (!socket.closed) await once(socket, 'close')
   }
-  // A client that goes away gives its place back too.
+  // A client that goes away frees its place, too.
   const gone = Array.from({ length: 2 }, () => ask(edge))
   await until(() => begun.length === 8 && held.length === 0)
   for (const socket of gone) socket.destroy()

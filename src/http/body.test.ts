@@ -1,4 +1,4 @@
-/** Bodies on the wire: framing, size, encodings, and what becomes of bytes that nobody reads. */
+/** Bodies on the wire: framing, size, encodings, and bytes that nobody reads. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -224,7 +224,7 @@ describe('a stream', () => {
     await once(socket, 'connect')
     socket.write(head('GET').replace(path, '/directory/stream'))
     await once(socket, 'readable')
-    // The producer has stopped when many turns of the loop bring nothing new.
+    // The producer has stopped if many turns of the loop bring nothing new.
     let before = -1
     while (before !== produced) {
       before = produced

@@ -73,7 +73,7 @@ test('a state that is brought back is told of, and so is what comes after it', a
   }
 })
 
-/** The ids of the next event, and whether there was more. */
+/** The ids of the next event, and whether there were more. */
 async function changed(out: Readable): Promise<{ readonly ids: string[]; readonly all: boolean }> {
   return JSON.parse((await next(out)).split('data: ')[1] ?? '')
 }

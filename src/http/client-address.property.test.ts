@@ -1,4 +1,4 @@
-/** The caller's address: what trusted proxies wrote counts, and nothing that a caller writes changes it. */
+/** The caller's address: headers of trusted proxies count, and nothing that a caller writes changes it. */
 
 import assert from 'node:assert/strict'
 import { IncomingMessage } from 'node:http'
@@ -11,7 +11,7 @@ function request(
   remoteAddress: string | undefined,
   headers: Readonly<Record<string, string>> = {},
 ): IncomingMessage {
-  // Of the socket only its address is read.
+  // Only the address of the socket is read.
   const message = new IncomingMessage({ remoteAddress } as Socket)
   Object.assign(message.headers, headers)
   return message
@@ -30,13 +30,13 @@ const stranger = fc.oneof(
   fc.tuple(fc.integer({ min: 11, max: 190 }), byte, byte, byte).map((all) => all.join('.')),
   fc.integer({ min: 1, max: 0xffff }).map((n) => `2001:db8:2::${n.toString(16)}`),
 )
-/** What callers may send themselves, lists and nonsense included. */
+/** Headers that callers may send themselves, including lists and nonsense. */
 const forged = fc.array(
   fc.oneof(proxy, stranger, fc.constantFrom('unknown', '', '127.0.0.1', '::1'), fc.string()),
   { maxLength: 50 },
 )
 
-/** As different proxies write an address. */
+/** Addresses as different proxies write them. */
 const written = (address: string): fc.Arbitrary<string> =>
   address.includes(':')
     ? fc.constantFrom(address, `[${address}]`, `[${address}]:4711`, address.toUpperCase())

@@ -1,4 +1,4 @@
-/** What pages of other origins are let do, and what command lines are told of the installation as a cloud. */
+/** What pages of other origins may do, and what command lines are told of the installation as a cloud. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

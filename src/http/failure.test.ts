@@ -1,4 +1,4 @@
-/** The three body families, and what a caller may and may not read. */
+/** The three error families, and what a caller may and may not read. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

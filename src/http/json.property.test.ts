@@ -14,7 +14,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Texts near the border: JSON with a few characters cut, doubled or replaced. */
+/** Nearly valid texts: JSON with a few characters cut, doubled or replaced. */
 const nearJson = fc
   .tuple(
     fc.json({ maxDepth: 4 }),
@@ -35,7 +35,7 @@ test('a fault is found exactly where JSON.parse refuses', () => {
     fc.property(fc.oneof(nearJson, fc.string()), (text) => {
       const fault = findJsonFault(text)
       assert.equal(fault === undefined, isJson(text))
-      // Whatever stands before the fault was read without complaint, so cutting there moves nothing.
+      // Everything before the fault was accepted, so cutting there does not move the fault.
       if (fault !== undefined) assert.ok(fault.at >= 0 && fault.at <= text.length)
     }),
     { numRuns: 2000 },

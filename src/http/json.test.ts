@@ -1,4 +1,4 @@
-/** What the body parser takes, refuses, and says about it. */
+/** What the body parser accepts and refuses, and its messages. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -133,12 +133,12 @@ describe('parseJson, relaxed', () => {
     const narrow = { depthMax: 64, membersMax: 100, propertiesMax: 8 }
     assert.ok(parseJson(object(8), narrow))
     assert.throws(() => parseJson(object(9), narrow), /an object in it has more than 8 properties/)
-    // Of a list inside an object the elements are no properties of it, and of objects each has its own.
+    // Elements of a nested list are no properties of the object, and each nested object has its own.
     const inner = Buffer.from('{"a":[1,2,3],"b":{"c":1,"d":2},"e":1}')
     const few = { depthMax: 64, membersMax: 100, propertiesMax: 3 }
     assert.ok(parseJson(inner, few))
     assert.throws(() => parseJson(inner, { ...few, propertiesMax: 2 }), /more than 2 properties/)
-    // Commas and brackets in texts are none.
+    // Commas and brackets inside texts do not count.
     assert.ok(parseJson(Buffer.from(JSON.stringify(['[{,'.repeat(20)])), limits))
     const long = Buffer.from(`[${'1'.repeat(600_000)}.]`)
     assert.throws(() => parseJson(long, limits), /it is not JSON\./)

@@ -1,6 +1,6 @@
 /**
- * Each cell of the matrix by what it does: a step that is taken out of a column lets through what that column must
- * refuse, and one that is put in refuses what it must let through.
+ * Each cell of the matrix by its effect: a step that is removed from a column lets through what that column must
+ * refuse, and one that is added refuses what it must let through.
  */
 
 import assert from 'node:assert/strict'
@@ -22,7 +22,7 @@ interface Sample {
   readonly body?: string
   /** The endpoint takes a body that must be JSON. */
   readonly readsJson: boolean
-  /** A path of the same kind that names nothing there is. */
+  /** A path of the same kind that does not exist. */
   readonly nowhere?: string
 }
 
@@ -59,7 +59,7 @@ const samples: Readonly<Record<EndpointKind, Sample>> = {
 }
 const kinds = Object.keys(samples) as EndpointKind[]
 
-/** Answers everything alike: what is behind the column is another test's affair. */
+/** Answers everything alike: other tests cover what is behind the column. */
 const business: Business = {
   handle: async () => ({ status: 200, headers: {}, body: '{}' }),
 }
@@ -103,7 +103,7 @@ async function start(throttle: StartOptions['throttle'] = {}): Promise<Started> 
   }
 }
 
-/** The path of an operation that runs: nothing reconciles in these tests, so it stays. */
+/** The path of a running operation: nothing reconciles in these tests, so it stays. */
 async function operationOf(edge: TestEdge): Promise<string> {
   const { method, path, body = '' } = samples.resource
   const made = await edge.fetch(path.replace('/w?', '/o?'), {
@@ -120,7 +120,7 @@ async function operationOf(edge: TestEdge): Promise<string> {
 const all = kinds
 const planeKinds: readonly EndpointKind[] = ['resource', 'collection', 'action', 'operation']
 
-/** What a step refuses, and the columns it stands in. In all other columns the same request must pass. */
+/** What a step refuses, and its columns. In all other columns the same request must pass. */
 const rows: readonly {
   readonly step: string
   readonly kinds: readonly EndpointKind[]
@@ -135,9 +135,9 @@ const rows: readonly {
   },
   {
     step: 'authorize',
-    // The business application decides by itself, with its own permission sets.
+    // The business application decides by its own permission sets.
     kinds: [...planeKinds, 'directory'],
-    // An operation is hidden from whoever may not read what it works on.
+    // An operation is hidden from whoever may not read its resource.
     status: [403, 404],
     ask: (server, kind) => server.ask(kind, { as: 'nobody' }),
   },

@@ -1,4 +1,4 @@
-/** The watch over what is open: when it asks, and when it ends things. */
+/** The watch over open connections: when it asks, and when it ends them. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

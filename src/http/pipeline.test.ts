@@ -1,4 +1,4 @@
-/** The matrix says what the comments promise: its order, and what may not differ between its columns. */
+/** The matrix: its order, and what may not differ between its columns. */
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** The address by which a caller came: from `Host`, from trusted proxies, and never from what a stranger writes. */
+/** The address by which a caller came: from `Host`, from trusted proxies, and never from the headers of others. */
 
 import assert from 'node:assert/strict'
 import { IncomingMessage } from 'node:http'
@@ -12,7 +12,7 @@ function request(
   headers: Readonly<Record<string, string>>,
   remoteAddress = '192.0.2.1',
 ): IncomingMessage {
-  // Of the socket only its address is read.
+  // Only the address of the socket is read.
   const message = new IncomingMessage({ remoteAddress } as Socket)
   Object.assign(message.headers, headers)
   return message

@@ -1,4 +1,4 @@
-/** Relaxed JSON: any way of writing a value reads as that value, and what is made of a text is JSON or a place in it. */
+/** Relaxed JSON: any spelling of a value is read as that value, and any text gives JSON or a position in it. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -16,7 +16,7 @@ const spaces = fc.constantFrom(
   '//\r\n',
 )
 
-/** A value, and choices for writing it. */
+/** A value, and choices of spelling. */
 function written(value: unknown, choose: () => string, isTrailing: () => boolean): string {
   const list = (open: string, parts: readonly string[], close: string): string => {
     const comma = parts.length > 0 && isTrailing() ? `${choose()},` : ''
@@ -38,7 +38,7 @@ function written(value: unknown, choose: () => string, isTrailing: () => boolean
     return list('{', parts, '}')
   }
   if (typeof value !== 'string' || !isTrailing()) return JSON.stringify(value)
-  // Line breaks and tabs as they are.
+  // Line breaks and tabs unescaped.
   return JSON.stringify(value).replace(/(\\\\)|\\([nrt])/g, (all, slash, letter) =>
     slash === undefined ? ({ n: '\n', r: '\r', t: '\t' }[String(letter)] ?? all) : all,
   )
@@ -57,7 +57,7 @@ const refusals = {
   tooDeep: (at: number) => new Refused(at),
 }
 
-/** The strict text, and how many pauses there were on the way to it. */
+/** The strict text, and the number of pauses on the way to it. */
 function relax(
   text: string,
   depthMax: number,

@@ -1,4 +1,4 @@
-/** Links and headers that can be told without a socket. */
+/** Links and headers that can be tested without a socket. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

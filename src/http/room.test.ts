@@ -1,4 +1,4 @@
-/** Large bodies have a bounded room, of each principal and in sum; the others wait their turn and are answered. */
+/** Large bodies have limited room, per principal and in total. The others wait for their turn and are answered. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -71,7 +71,7 @@ test('many large bodies at once are all answered, a few at a time', async () => 
   assert.deepEqual(new Set(statuses), new Set([200]))
   assert.equal(running.most, 2)
 
-  // A client that goes away while it waits, or before its body is there, gives the room back.
+  // A client that goes away while it waits, or before its body has arrived, frees the room.
   const sockets = Array.from({ length: 5 }, () => connect(edge.port, '127.0.0.1'))
   for (const socket of sockets) {
     socket.write(

@@ -1,4 +1,4 @@
-/** A path that no route matches goes to the fallback, and a request is never left without a handler. */
+/** A path that no route matches goes to the fallback. A request always has a handler. */
 
 import assert from 'node:assert/strict'
 import { createServer, request } from 'node:http'

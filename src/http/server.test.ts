@@ -22,7 +22,7 @@ function put(body: unknown): RequestInit {
 }
 
 async function refusal(response: Response): Promise<string> {
-  // The family of the manager; asserted by what is read from it.
+  // The manager's error family. The assertions below check it.
   const body = (await response.json()) as { error: { code: string } }
   return `${response.status} ${body.error.code}`
 }
@@ -592,7 +592,7 @@ describe('time', () => {
     until.open()
   })
 
-  /** Rejects when nobody accepts any more; asks again while the listener is being closed. */
+  /** Rejects if nobody accepts any more. Tries again while the listener is being closed. */
   async function rejectsOrFails(port: number): Promise<void> {
     for (let tries = 0; tries < 100; tries++) await fetch(`http://127.0.0.1:${port}/healthz`)
   }

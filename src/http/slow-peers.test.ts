@@ -1,4 +1,4 @@
-/** Peers that do not read, that take too many connections, or that are idle when the server stops. */
+/** Peers that do not read, that open too many connections, or that are idle when the server stops. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -9,7 +9,7 @@ import { owner } from '#plane/testing/start.ts'
 import type { HttpServerOptions } from './server.ts'
 import { startEdge, type TestEdge } from './testing/start.ts'
 
-/** More than the system's own buffers take. */
+/** More than the system's own buffers hold. */
 const large = 'x'.repeat(24 * 1024 * 1024)
 
 async function open(
@@ -36,7 +36,7 @@ async function* endless(): AsyncIterable<Uint8Array> {
 /** Sends requests and reads nothing, unless the test resumes it. */
 function ask(edge: TestEdge, path: string, times = 1): Socket {
   const socket = connect(edge.port, '127.0.0.1')
-  // Being cut off is what is asked for.
+  // The connection is expected to be cut.
   socket.on('error', () => {})
   socket.pause()
   socket.write(
@@ -55,7 +55,9 @@ function reasons(edge: TestEdge): readonly unknown[] {
     .map(({ fields }) => Reflect.get(fields, 'reason'))
 }
 
-/** Sends the beginning, and then a byte now and then for as long as the server listens. What came back, at the end. */
+/**
+ * Sends the beginning, and then a byte from time to time while the server listens. Returns the answer at the end.
+ */
 async function drip(edge: TestEdge, beginning: string): Promise<string> {
   const socket = connect(edge.port, '127.0.0.1')
   socket.on('error', () => {})

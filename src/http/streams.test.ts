@@ -1,4 +1,4 @@
-/** Streams through the edge with a client of another make (Node's own WebSocket), and with bytes no client sends. */
+/** Streams through the edge with another client (Node's own WebSocket), and with bytes that no client sends. */
 
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
@@ -14,7 +14,7 @@ import { lastingPermission } from './testing/permissions.ts'
 import { rawRequest } from './testing/raw-request.ts'
 import { startEdge, type TestEdge } from './testing/start.ts'
 
-/** Says what it hears, until it hears no more; then ends with 7. */
+/** Echoes until the input ends; then ends with 7. */
 class Echo implements Conversation {
   readonly heard: Buffer[] = []
   disposed = false
@@ -54,7 +54,7 @@ interface Fixture extends AsyncDisposable {
   readonly edge: TestEdge
   readonly streams: Streams
   readonly clock: ReturnType<typeof testClock>
-  /** Counted up by a test that takes a right away. */
+  /** Increased by a test that revokes a right. */
   readonly changes: { count: number }
 }
 
@@ -296,7 +296,7 @@ describe('the handshake', () => {
     assert.equal(await statusOf(offered(), good), 400)
     assert.equal(await statusOf(offered(), `Upgrade: h2c\r\n${key}`), 400)
     assert.equal(await statusOf('/streams/none', good + key), 404)
-    // Elsewhere the wish is not heard, and the request answered as any other.
+    // On other paths the upgrade is ignored, and the request answered normally.
     assert.equal(await statusOf('/healthz', good + key), 200)
     assert.equal(await statusOf('/streams', good + key), 401)
   })
@@ -311,7 +311,7 @@ describe('the handshake', () => {
     const good = 'Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n'
     socket.write(ask('/streams/none', good + key))
     socket.resume()
-    // Bytes now and then keep nothing alive.
+    // Single bytes do not keep a connection alive.
     const drip = setInterval(() => socket.write('x'), 100)
     await gone
     clearInterval(drip)
@@ -350,7 +350,7 @@ describe('the handshake', () => {
     const path = new URL(webSocketUri).pathname
     const good = 'Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n'
     const socket = connect(fixture.edge.port, '127.0.0.1')
-    // The bytes after the head come with it: they must not be lost.
+    // The bytes after the head arrive with it and must not be lost.
     socket.write(
       Buffer.concat([Buffer.from(ask(path, good + key)), Buffer.from([0x81, 0x01, 0x41])]),
     )

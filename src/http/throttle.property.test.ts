@@ -28,7 +28,7 @@ const call = fc.record({
   principal: fc.constantFrom('a', 'b', 'c', 'owner'),
   subscription: fc.constantFrom('s1', 's2', undefined),
   kind: fc.constantFrom('reads' as const, 'writes' as const, 'deletes' as const),
-  // Quarter seconds, so that tokens stay exact in binary; back in time now and then.
+  // Quarter seconds, so that tokens stay exact in binary. Sometimes back in time.
   wait: fc.integer({ min: -2, max: 6 }),
 })
 
@@ -158,10 +158,10 @@ describe('createThrottle', () => {
     const refusal = throttle.takeMany('a', { reads: 0, writes: 2, deletes: 1 }, 0)
     assert.equal(refusal?.status, 429)
     assert.equal(refusal?.extra.headers?.['Retry-After'], '2')
-    // The deletes that were refused with the writes are still there.
+    // The deletes that were refused together with the writes are still available.
     assert.equal(throttle.takeMany('a', { reads: 0, writes: 0, deletes: 1 }, 0), undefined)
     assert.notEqual(throttle.take('a', undefined, 'reads', 0)?.refusal, undefined)
-    // More than a bucket holds passes out of a full one, or it would never pass.
+    // More than a bucket holds is allowed from a full bucket, or it would never be.
     assert.equal(throttle.takeMany('b', { reads: 100, writes: 0, deletes: 0 }, 0), undefined)
     assert.notEqual(throttle.takeMany('b', { reads: 100, writes: 0, deletes: 0 }, 0), undefined)
     assert.equal(

@@ -1,4 +1,4 @@
-/** What the OAuth library keeps: found by its own ids only, sealed, consumed once, gone in time. */
+/** What the OAuth library stores: found only by its own ids, sealed, consumed once, expired in time. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** From header to principal: every way a token can be wrong, and every way a right one ends. */
+/** From header to principal: every way in which a token can be wrong, and every way in which a valid one ends. */
 
 import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
@@ -36,7 +36,7 @@ async function refusal(fixture: IdentityFixture, header: string | undefined): Pr
     await fixture.identity.authenticator.authenticate(header)
   } catch (error) {
     assert.ok(error instanceof Error && 'code' in error && 'extra' in error, String(error))
-    // An error with both is the catalogue's.
+    // An error with both is from the catalogue.
     return error as ApiError
   }
   return assert.fail(`accepted: ${header}`)

@@ -1,4 +1,6 @@
-/** Addresses of the sign-in follow the caller where no public address is set, and what one caller writes reaches no other. */
+/**
+ * Without a public address, sign-in addresses follow the caller, and what one caller sends never reaches another.
+ */
 
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
@@ -14,7 +16,7 @@ interface Answer {
 
 const discovery = `/${testTenant}/v2.0/.well-known/openid-configuration`
 
-/** As a client that came by `host`. */
+/** As a client that came through `host`. */
 function ask(
   { url }: IdentityFixture,
   host: string,

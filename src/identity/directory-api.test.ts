@@ -1,4 +1,4 @@
-/** The directory's routes as the edge calls them, bodies checked by their own schemas. */
+/** The directory's routes as the edge calls them, with bodies checked by their schemas. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,7 +12,7 @@ const ajv = new Ajv({ allErrors: true })
 
 type Answer = Record<string, unknown>
 
-/** As an edge would: find the route, check the body, run. */
+/** As the edge does: finds the route, checks the body, runs it. */
 async function call(
   fixture: IdentityFixture,
   method: string,
@@ -153,7 +153,7 @@ test('lists page by token, and refuse what they did not hand out', async () => {
 test('every route names an action of its collection, and writing ones are not reads', () => {
   for (const { method, path, action, body } of directoryRoutes) {
     const collection = path.split('/')[2]
-    // Without an action it must be about the caller, and about nobody else.
+    // Without an action it must concern only the caller.
     assert.equal(action === undefined, collection === 'me', path)
     if (action !== undefined) {
       assert.ok(action.startsWith(`Directory/${collection}/`), `${method} ${path}`)

@@ -1,4 +1,4 @@
-/** The groups of a principal against a brute-force answer, over random graphs and random histories. */
+/** The groups of a principal against a brute-force oracle, over random graphs and random histories. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -33,7 +33,7 @@ test('groupsOf is reachability, at every moment of any history', async () => {
         else if (above?.has(g)) await directory.removeMember(g, m)
         if (add) above?.add(g)
         else above?.delete(g)
-        // The same member every time, so that caches are warm when the graph changes above it.
+        // The same member every time, so that caches are warm when the graph above it changes.
         const expected = reach(edges, principal.id)
         for (const w of [fixture, replica]) {
           assert.deepEqual(
@@ -50,7 +50,7 @@ test('groupsOf is reachability, at every moment of any history', async () => {
   )
 })
 
-/** By repeated sweeps over all pairs, until nothing changes: slow and obvious. */
+/** Repeated sweeps over all pairs until nothing changes: slow and obvious. */
 function reach(edges: ReadonlyMap<string, ReadonlySet<string>>, from: string): string[] {
   const found = new Set<string>()
   for (let before = -1; before !== found.size; ) {

@@ -1,4 +1,4 @@
-/** What the directory promises about principals, members and credentials. */
+/** The directory's promises about principals, members and credentials. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -162,7 +162,7 @@ test('who was kept by an earlier version may act on until a revocation; who came
       return principal.id
     }),
   )
-  // As the upgrade of the tables leaves the principals that were there.
+  // As the upgrade of the tables leaves existing principals.
   await fixture.store.sql.transact((tx) =>
     tx.run('update identity_principals set generation = 0 where id = ?', earlier ?? ''),
   )
@@ -238,7 +238,7 @@ test('a resource has one principal: given twice is given once, another takes its
   assert.equal(await directory.find(first), undefined)
   assert.equal(await directory.verifySecret(first, value), undefined)
 
-  // Somebody deletes it by hand: it is made again when next asked for.
+  // Somebody deletes it by hand: it is created again when next needed.
   await directory.delete(second)
   assert.equal(await directory.of('/r'), undefined)
   await directory.give('/r', identity(second))

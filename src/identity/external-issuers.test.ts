@@ -1,4 +1,4 @@
-/** Tokens of issuers that are not ours, against a real key server. */
+/** Tokens of foreign issuers, against a real key server. */
 
 import assert from 'node:assert/strict'
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
@@ -196,7 +196,7 @@ test('an issuer that does not answer well costs 503, not the process; old keys s
   })
   const keys = { keys: [{ ...rsa.publicKey.export({ format: 'jwk' }), kid: 'r' }] }
   const discovered = { issuer: issuer.url, jwks_uri: `${issuer.url}/keys` }
-  // Each would do if the one thing that is wrong with it were not.
+  // Each would be valid except for one fault.
   const serve =
     (discovery: object, document: object): RequestListener =>
     (req, res) => {

@@ -1,4 +1,4 @@
-/** The family's directory API, as command lines ask it to turn names into object ids and back. */
+/** The family's directory API, as command lines use it to turn names into object ids and back. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -12,7 +12,7 @@ const ajv = new Ajv({ allErrors: true })
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely here, and only here.
 type Answer = any
 
-/** As the edge would: the route of that path, its body checked. */
+/** As the edge does: finds the route, and checks the body. */
 async function ask(
   fixture: IdentityFixture,
   address: string,
@@ -141,7 +141,7 @@ test('a federated credential takes no id from its body, and removes none of anot
   await ask(fixture, one, { method: 'PATCH', body: { description: 'changed', ...more } })
   const changed = { ...expected, description: 'changed' }
   assert.deepEqual(await ask(fixture, one), changed)
-  // A row of a time in which the whole body was kept.
+  // A row from the time when the whole body was kept.
   await fixture.store.sql.transact((tx) =>
     tx.run(
       'update identity_credentials set hash = ? where id = ?',

@@ -1,4 +1,4 @@
-/** The key decides the algorithm: a signature that is right by another algorithm than the key's is no signature. */
+/** The key decides the algorithm: a signature by another algorithm than the key's is invalid. */
 
 import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync, type JsonWebKey } from 'node:crypto'

@@ -1,4 +1,4 @@
-/** The bounded map: never more than promised, never a wrong value, and what is used stays. */
+/** The bounded map: never more entries than promised, never a wrong value, and used entries stay. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -59,7 +59,7 @@ test('a code is redeemed once, with its verifier, for an access and a refresh to
   assert.ok(answer.refresh_token)
   const again = await redeem(fixture, code)
   assert.equal(again.error, 'invalid_grant')
-  // A code used twice was stolen once: what came of it ends.
+  // A code that is used twice was stolen: the tokens it gave are revoked.
   const refresh = await askToken(fixture, {
     grant_type: 'refresh_token',
     client_id: 'armature-cli',
@@ -291,7 +291,7 @@ async function startDevice(fixture: IdentityFixture): Promise<Record<string, str
     body: new URLSearchParams({ client_id: 'armature-cli', scope: `${fixture.url}/.default` }),
   })
   assert.equal(response.status, 200)
-  // The library's answer is flat text and numbers; the tests read its text.
+  // The library answers flat texts and numbers; the tests read the texts.
   return (await response.json()) as Record<string, string>
 }
 
@@ -499,7 +499,7 @@ test('what is malformed is refused, never a fault', async () => {
   }
   const huge = await post('/common/oauth2/token', `grant_type=${'x'.repeat(100_000)}`)
   assert.equal(huge.status, 413)
-  // The library's time grows with their square.
+  // The library's time grows with the square of their number.
   const many = '&a'.repeat(200)
   const wide = [
     await post('/common/oauth2/token', `grant_type=password${many}`),

@@ -1,4 +1,4 @@
-/** Hashing: right is right, wrong is wrong, and a flood is refused before it fills the memory. */
+/** Hashing: right passwords match, wrong ones do not, and a flood is refused before it fills the memory. */
 
 import assert from 'node:assert/strict'
 import { createHook } from 'node:async_hooks'
@@ -34,7 +34,7 @@ test('a generated password has a cheap hash, and takes as long to verify as any 
   const secret = randomBytes(18).toString('base64url')
   const stored = await passwords.hash(secret, 'generated')
   assert.ok(stored.startsWith('scrypt$1024$8$1$'))
-  // The same work for an account that there is as for one that there is not.
+  // The same work whether the account exists or not.
   let derived = 0
   const counted = createHook({
     init: (_id, type) => {

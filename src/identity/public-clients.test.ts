@@ -62,7 +62,7 @@ test('a person signs in to a public client at any port, and is asked each time',
     )
     assert.deepEqual([principal.id, principal.clientId], [id, published])
   }
-  // What was allowed is in the audit trail, each time.
+  // Each consent is recorded in the audit trail.
   const records = await fixture.store.sql.all(
     `select key, principal_id, detail from events where action like '%/users/consents/write' order by number`,
   )

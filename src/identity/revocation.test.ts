@@ -1,4 +1,4 @@
-/** What ends tokens, on the process that was told and on another, on both stores. */
+/** What ends tokens, on the process that was told and on another one, on both stores. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -38,7 +38,7 @@ function onBothStores(name: string, run: (open: Open) => Promise<void>): void {
   test(`${name}, on SQLite`, () => run(openOnSqlite))
 }
 
-/** Is the token good, in both processes alike? `undefined` if so, else why not. */
+/** Undefined if the token is valid in both processes, else the reason. */
 async function refusalOf(
   { fixture, replica }: Replicas,
   token: string,
@@ -57,7 +57,7 @@ async function refusalOf(
   return answers[0]?.replace(/^.*: (.*)\.$/, '$1')
 }
 
-/** The page a browser is shown when it asks for a token: the question for a password, or the end. */
+/** The page that a browser sees when it requests a token: the password form, or the end. */
 function askAsPortal(fixture: IdentityFixture, browser: Browser): Promise<Visit> {
   return browser.open(
     authorizeAddress({
@@ -77,7 +77,7 @@ async function signInAsPortal(
   return fragmentOf(end).get('access_token') ?? ''
 }
 
-/** The command line, let in by a browser that is signed in. */
+/** Signs the command line in by a browser that is signed in. */
 async function letCommandLineIn(fixture: IdentityFixture, browser: Browser): Promise<TokenAnswer> {
   const redirect = 'http://127.0.0.1:1/callback'
   const asked = await browser.open(

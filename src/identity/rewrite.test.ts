@@ -1,4 +1,4 @@
-/** The dialects, as tables. */
+/** The dialects as tables. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Every way in tells what became of it. */
+/** Every way to sign in records its outcome. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** The key comes from where it is said to be, and from nowhere else when that fails. */
+/** The key comes from the configured source, and from nowhere else if that fails. */
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Action patterns against regular expressions, and roles as sums and differences of them. */
+/** Action patterns against regular expressions, and roles as sums and differences of patterns. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

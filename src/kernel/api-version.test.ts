@@ -1,4 +1,4 @@
-/** API versions: what looks like one, and which comes first. */
+/** API versions: which texts are one, and their order. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

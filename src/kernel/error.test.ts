@@ -1,4 +1,4 @@
-/** The common catalogue: every entry can be said in full, and refusals carry what they were given. */
+/** The common catalogue: every entry can be created, and refusals carry their arguments. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

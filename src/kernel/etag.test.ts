@@ -51,7 +51,7 @@ const table: readonly {
   { method: 'GET', sent: { ifNoneMatch: '"one"' }, equal: 'not-modified', differs: 'go' },
   { method: 'GET', sent: { ifNoneMatch: '*' }, equal: 'not-modified', differs: 'not-modified' },
   { method: 'GET', sent: { ifMatch: '"one"' }, equal: 'go', differs: 'go' },
-  // Both headers can never both hold: what is there is either named or not.
+  // Both headers can never hold together: the current tag is either named or not.
   {
     method: 'PUT',
     sent: { ifMatch: '*', ifNoneMatch: '*' },

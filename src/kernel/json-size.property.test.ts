@@ -1,4 +1,4 @@
-/** What stands in a string is never counted, however long the string is and whatever is escaped in it. */
+/** Characters inside a string are never counted, however long the string is and whatever is escaped in it. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

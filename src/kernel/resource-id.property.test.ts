@@ -1,4 +1,4 @@
-/** Resource paths: identity, display, relations, and every way a path can be wrong. */
+/** Resource paths: identity, display, relations, and every way in which a path can be wrong. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -162,7 +162,7 @@ test('an id lies within each of its scopes, and they grow from the root to itsel
 test('within means by whole segments', () => {
   fc.assert(
     fc.property(resourceId, resourceId, (one, other) => {
-      // The oracle: the scope is among those that the other passes through.
+      // The oracle: the scope is one of those on the other's path.
       assert.equal(isWithin(one.key, other.key), scopeKeys(one).includes(other.key))
     }),
     { numRuns: 500 },
@@ -187,7 +187,7 @@ test('parents, scopes, children and extensions undo each other', () => {
       assert.deepEqual(scopeOf(childOf(extension, kind, named)), id)
       assert.ok(isWithin(extension.key, id.key))
 
-      // Going up ends at the root, through the scope keys and nothing else.
+      // Going up passes the scope keys, and ends at the root.
       const climbed: string[] = []
       for (let at = id; at.key !== '/'; at = parentOf(at)) {
         climbed.unshift(at.key)
@@ -340,8 +340,8 @@ test('no text makes parsing throw, and nothing written is lost', () => {
       if (result.kind === 'malformed') return assert.ok(result.reason.length > 0)
       understood++
       const shown = result.kind === 'resource' ? result.id.text : result.text
-      // Only case of the grammar's words, percent-encoding, one trailing slash, the empty place of a parent and the slash that
-      // an encoded scope begins with may differ.
+      // Only these may differ: the case of the grammar's words, percent-encoding, one trailing slash, the empty
+      // place of a parent, and a leading slash of an encoded scope.
       const bare = text
         .replace(/^\/%2F(\/providers\/)/i, '$1')
         .replace(/^\/%2F(?=[^/]+\/providers\/)/i, '/')

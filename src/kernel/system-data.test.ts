@@ -1,4 +1,4 @@
-/** `systemData`: who made a thing stays, who changed it last moves. */
+/** `systemData`: the creator stays, and the last writer changes. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

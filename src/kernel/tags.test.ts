@@ -1,4 +1,4 @@
-/** Tags: each rule by a tag that breaks it, and the limits at their numbers. */
+/** Tags: each rule by a tag that breaks it, and the limits at their exact numbers. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** One of those who wait goes on in each turn, in order, also those who ask again. */
+/** One waiting task continues in each turn, in order, including those that wait again. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -20,7 +20,7 @@ test('each turn lets one go on, in the order they asked', async () => {
     assert.equal(scheduled.length, 1)
     const before = done.length
     scheduled.shift()?.()
-    // What was let on runs up to its next pause.
+    // A task that continued runs up to its next pause.
     for (let at = 0; at < 5; at++) await Promise.resolve()
     turns.push(done.slice(before))
   }

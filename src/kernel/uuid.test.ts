@@ -1,4 +1,4 @@
-/** The form of UUIDs and the growth of waits. */
+/** The form of UUIDs, and growing waits. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

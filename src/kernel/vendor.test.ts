@@ -1,4 +1,4 @@
-/** The vendor words: where each of the two goes, and what is fit to be one. */
+/** The vendor words: where each of the two is used, and which texts are allowed. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

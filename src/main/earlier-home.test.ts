@@ -1,6 +1,6 @@
 /**
- * A home of a version that sealed texts without naming their key: the first start of this version brings them into the
- * form of today, on both stores, once. What stood there was written as that version wrote it.
+ * A home of an earlier version that sealed texts without naming their key: the first start of this version upgrades
+ * them, on both stores, once. The test data was written as that version wrote it.
  */
 
 import assert from 'node:assert/strict'
@@ -29,7 +29,9 @@ const options = {
 }
 const installationKey = randomBytes(32)
 
-/** As that version derived its keys: by the purpose, with a blank where today's has a hyphen, then by a label. */
+/**
+ * As that version derived its keys: from the purpose, with a space where today's has a hyphen, then from a label.
+ */
 function earlierKey(purpose: string, label: string): Uint8Array {
   const derive = (from: Uint8Array, info: string): Uint8Array =>
     new Uint8Array(hkdfSync('sha256', from, '', info, 32))
@@ -44,7 +46,7 @@ function earlierSeal(purpose: SealPurpose, text: string, context: string): strin
   return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url')
 }
 
-/** A member of a stored model, the type it is of, and whose seal it is. The empty text is the shortest there is. */
+/** A property of a stored model, its type, and the context of its seal. The empty text is the shortest one. */
 const members: readonly (readonly [type: string, member: string, SealPurpose, text: string])[] = [
   ['vendor.secrets/vaults/secrets', 'sealed', 'secrets', 'a vault secret'],
   ['vendor.containerinstance/containergroups', 'secrets', 'containers', 'a variable'],
@@ -71,7 +73,7 @@ async function fill(store: Store): Promise<void> {
         etag: `tag ${at}`,
         generation: 1,
         document: JSON.stringify({
-          // A tag may have any name, and look like anything.
+          // A tag may have any name and value.
           tags: { [member]: sealed },
           system: {},
           state: 'Succeeded',

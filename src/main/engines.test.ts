@@ -1,4 +1,4 @@
-/** The engines of an installation end with what they were opened for. */
+/** The engines of an installation are closed with it. */
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** What a first start writes is not held against schemas, so that it need not compile them. It is here. */
+/** The first start does not validate what it writes, so that it need not compile the schemas. This test does. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * A rotation of the installation's key, on both stores with every table there is: each purpose's texts are sealed anew and
- * open, whatever step it ended at in between, and the old key opens nothing.
+ * A rotation of the installation's key, on both stores with every table: the texts of each purpose are resealed and
+ * can be opened, at whatever step it was interrupted, and the old key opens nothing.
  */
 
 import assert from 'node:assert/strict'
@@ -91,12 +91,12 @@ function open(store: Store, folder: string, waits = atOnce): Promise<Keys> {
   })
 }
 
-/** What a purpose seals, and where it would stand. Whoever adds a purpose says it here. */
+/** What each purpose seals, and where it is stored. Add a line here for a new purpose. */
 const stored: Readonly<
   Record<SealPurpose, { readonly text: string; readonly place: 'document' | 'sign-in' } | undefined>
 > = {
   identity: { text: 'a private key', place: 'sign-in' },
-  // Kept by the installation itself.
+  // The installation itself stores it.
   index: undefined,
   secrets: { text: 'a vault secret', place: 'document' },
   containers: { text: 'a variable', place: 'document' },
@@ -112,7 +112,7 @@ const purposes = (Object.keys(stored) as SealPurpose[]).filter(
   (purpose) => stored[purpose] !== undefined,
 )
 
-/** Some rows beyond one step of the walk. */
+/** More rows than one step of the walk takes. */
 const rows = 130
 
 async function fill(store: Store, { keyring }: Keys): Promise<void> {
@@ -157,7 +157,7 @@ async function fill(store: Store, { keyring }: Keys): Promise<void> {
   })
 }
 
-/** Every sealed text of the store, with where it stands. */
+/** Every sealed text of the store, with its location. */
 async function sealedTexts(store: Store): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>()
   for (const { table, texts } of await textPlaces(store.sql)) {
@@ -267,8 +267,8 @@ for (const [dialect, fresh] of Object.entries(dialects)) {
       await using keys = await open(store, folder)
       await fill(store, keys)
     }
-    // Each round ends one transaction later than the one before; what it did stays.
-    // PostgreSQL is slower, so it is ended less often.
+    // Each round is interrupted one transaction later than the one before. PostgreSQL is slower, so it is
+    // interrupted less often.
     const further = dialect === 'sqlite' || process.env['ARMATURE_TEST_LONG'] === '1' ? 1 : 15
     for (let allowed = 0, done = false; !done; allowed += further) {
       const crashing = crashAfter(store, allowed)
@@ -315,7 +315,7 @@ for (const [dialect, fresh] of Object.entries(dialects)) {
     const meanwhile: StateOptions = {
       ...options,
       async owner(reads) {
-        // Seen as it was before; the rotation begins before the transaction of the restore.
+        // Seen as before; the rotation begins before the transaction of the restore.
         if (asked++ > 0) return options.owner(reads)
         const owner = await options.owner(reads)
         await begin(keys, store, folder)
@@ -400,7 +400,7 @@ test('both stores have the same places of text', async (t) => {
       sqlite: places.filter((one) => !others.includes(one)),
       postgres: others.filter((one) => !places.includes(one)),
     },
-    // The one table that only PostgreSQL has.
+    // The only table that exists only on PostgreSQL.
     { sqlite: [], postgres: ['billing_dimension_texts.text'] },
   )
   for (const place of [
@@ -417,7 +417,7 @@ test('two replicas: one without the new key holds it up; with it both go over', 
   await using store = await dialects.postgres(t)
   if (store === undefined) return
   const [first, second] = [freshHome(t), freshHome(t)]
-  // Long enough that the second is asked, as it would be by its own timer.
+  // Long enough that the second poll comes from its own timer.
   const waits = {
     pollMilliseconds: 5,
     knownMilliseconds: 40,
@@ -443,7 +443,7 @@ test('two replicas: one without the new key holds it up; with it both go over', 
     readFileSync(join(first, 'installation.key.next')),
     { mode: 0o600 },
   )
-  // It looked for the key when the first rotation began; a start looks again.
+  // It looked for the key when the first rotation began. A start looks again.
   await two[Symbol.asyncDispose]()
   await using third = await open(store, second, waits)
   third.rotation.start()
@@ -494,12 +494,12 @@ test('a process that begins while a rotation is under way needs both keys', asyn
   assert.equal((await again.rotation.status()).last?.toKeyId, again.keyring.current.id)
 })
 
-/** Once keys were opened there. */
+/** After keys were opened there. */
 function keyTextIn(folder: string): string {
   return readFileSync(join(folder, 'installation.key'), 'utf8')
 }
 
-/** A store that fails for good after so many transactions: what a process that was killed leaves. */
+/** A store that fails permanently after this many transactions, as after a kill. */
 function crashAfter(store: Store, allowed: number) {
   let left = Number.POSITIVE_INFINITY
   let crashed = false

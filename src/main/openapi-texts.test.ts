@@ -1,4 +1,4 @@
-/** The documents that anyone may ask for are made once, however often and by whatever path they are asked for. */
+/** The public documents are created once, however often and by whatever path they are requested. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** What `/readyz` says: what fails, what is only told, and how often it is really looked. */
+/** `/readyz`: what makes it fail, what it only reports, and how often it really checks. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

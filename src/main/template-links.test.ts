@@ -1,4 +1,4 @@
-/** What links of templates can reach: what the operator listed, and nothing by way of it. */
+/** What links of templates can reach: the addresses that the operator listed, and nothing through them. */
 
 import assert from 'node:assert/strict'
 import { createServer, type Server } from 'node:http'

@@ -1,4 +1,7 @@
-/** Real connections along judged ways: names that change their mind, redirects, and what callers and operators are told. */
+/**
+ * Real connections through the outbound policy: names whose addresses change, redirects, and the messages for
+ * callers and operators.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -26,7 +29,7 @@ test('the connection goes to the judged address, though the name leads elsewhere
   assert.equal(await textOf(answer, 100), 'here')
   assert.deepEqual(asked, ['moving.test'], 'it is resolved once, and by nobody else')
   assert.deepEqual(server.requests, [`moving.test:${server.port}/`])
-  // The second answer is judged as the first was.
+  // The second address is checked like the first.
   await failure(answerOf(outbound, { url, signal }))
   assert.equal(server.requests.length, 1)
 })

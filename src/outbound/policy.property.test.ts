@@ -1,4 +1,4 @@
-/** Addresses in every spelling, and what the policy says of them. */
+/** Addresses in every spelling, and the policy's decision. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -12,7 +12,7 @@ import { watchedWay } from './testing/ways.ts'
 type Bytes = readonly [number, number, number, number]
 const byte = fc.integer({ min: 0, max: 255 })
 
-/** Networks that lead inside, written by hand a second time, as arithmetic. */
+/** Internal networks, written a second time as arithmetic. */
 function isInside([a, b, c, d]: Bytes): boolean {
   return (
     a === 0 ||
@@ -46,7 +46,7 @@ const beginnings: readonly (readonly number[])[] = [
   [198, 18],
   [224],
   [255],
-  // Beside them.
+  // Neighbours of internal networks.
   [9],
   [11],
   [126],
@@ -68,7 +68,7 @@ const address: fc.Arbitrary<Bytes> = fc
 const numberOf = ([a, b, c, d]: Bytes): number => ((a * 256 + b) * 256 + c) * 256 + d
 const hex = (value: number): string => value.toString(16)
 
-/** What a URL, or the system's own resolver, reads as the same address. */
+/** Spellings that a URL, or the system's resolver, reads as the same address. */
 const v4Spellings: readonly ((bytes: Bytes) => string)[] = [
   (b) => b.join('.'),
   (b) => `${b.join('.')}.`,

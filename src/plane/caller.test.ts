@@ -1,4 +1,4 @@
-/** Internal requests and dry runs: the same answers and refusals as over HTTP; a dry run keeps nothing. */
+/** Internal requests and dry runs: the same answers and refusals as over HTTP. A dry run keeps nothing. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

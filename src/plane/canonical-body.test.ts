@@ -1,4 +1,4 @@
-/** What published clients write otherwise than declared, and what must stay as it is, to be refused. */
+/** Spellings of published clients that are accepted, and those that must stay as they are, to be refused. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Bodies against their schemas: all problems of a usual one, the first of a large one. */
+/** Bodies against their schemas: all problems of a usual body, the first one of a large body. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

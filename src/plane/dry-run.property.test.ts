@@ -1,4 +1,4 @@
-/** A dry run on top of a store tells what a transaction of that store would, and leaves the store as it is. */
+/** A dry run over a store gives what a transaction of that store would, and leaves the store unchanged. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -38,7 +38,7 @@ async function carryOut(tx: Tx, one: Step): Promise<void> {
   else {
     const { id, key: resourceKey, running } = one
     const endedAt = running ? null : 1
-    // Of one resource at most one operation runs.
+    // A resource has at most one running operation.
     if (running && (await tx.runningOperation(resourceKey)) !== undefined) return
     await tx.putOperation({ id, resourceKey, document: '{}', running, endedAt })
   }

@@ -11,7 +11,7 @@ const boards = '/providers/Vendor.Sample/boards'
 const board = (name: string): string => `${boards}/${name}`
 const title = (text: string): object => ({ properties: { title: text } })
 
-/** The header as a caller may send it: a tag of now, one of before, anything, several, or none. */
+/** The header as a caller may send it: the current tag, an old one, any, several, or none. */
 type Header = 'none' | 'any' | 'current' | 'weak' | 'old' | 'other' | 'list'
 const header = fc.constantFrom<Header>('none', 'any', 'current', 'weak', 'old', 'other', 'list')
 
@@ -44,7 +44,7 @@ function headerOf(kind: Header, current: string | undefined, old: string): strin
   }
 }
 
-/** Facts 9.3, said once more and as plainly as can be: does this header name what is there? */
+/** Facts 9.3 once more, as plainly as possible: whether this header names the current state. */
 function names(kind: Header, exists: boolean): boolean {
   return exists && ['any', 'current', 'weak', 'list'].includes(kind)
 }
@@ -94,7 +94,7 @@ function expectedStatus(
 ): number {
   if (!exists && (method === 'GET' || method === 'PATCH')) return 404
   if (!exists && method === 'DELETE') return 204
-  // `If-Match` says nothing about reading.
+  // `If-Match` does not affect reads.
   if (method === 'GET') return names(ifNoneMatch, exists) ? 304 : 200
   if (fails) return 412
   return exists ? 200 : 201
@@ -128,7 +128,7 @@ async function page(t: TestPlane, top: number, token: string | undefined): Promi
   return { names: value.map(({ name }) => name), token: outcome.nextToken }
 }
 
-// Characters on both sides of `/` and of letters, which ranges of keys must not confuse.
+// Characters on both sides of `/` and of letters, which key ranges must not confuse.
 const name = fc.stringMatching(/^[a-cA-C0-1-]{1,4}$/)
 
 test('pages of any size, joined, are the list', async () => {

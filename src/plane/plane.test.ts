@@ -1,4 +1,4 @@
-/** The verbs, over a real store and a real little engine. */
+/** The verbs, over a real store and a small real engine. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -413,7 +413,7 @@ describe('paths', () => {
     await using t = await startPlane()
     await t.call('PUT', widget, widgetBody)
     for (const route of t.plane.describe()) {
-      // What any signed-in caller may list shows only what the caller may see.
+      // Lists that any signed-in caller may read show only what the caller may see.
       if (route.action === '') continue
       const path = route.path
         .replace('{subscriptionId}', subscription)

@@ -1,4 +1,4 @@
-/** Whether a body gives a secret decides whether a write may be answered as unchanged. */
+/** Whether a body contains a secret decides whether a write may be answered as unchanged. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Computed items that may be patched, and what providers bring into being by themselves. */
+/** Computed items that can be patched, and resources that providers create by themselves. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -74,7 +74,7 @@ test('a patch of a source’s item keeps to its preconditions', async () => {
       (error) => error instanceof ApiError && error.status === 412,
     )
   }
-  // What is not there is not found, whatever the conditions say.
+  // A missing resource is not found, whatever the conditions say.
   await assert.rejects(
     started.call('PATCH', `${path}b`, { tags: {} }, ifMatch),
     (error) => error instanceof ApiError && error.status === 404,

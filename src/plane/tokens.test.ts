@@ -1,4 +1,4 @@
-/** Continuation tokens: what they hold is not told, and they are good where they came from alone. */
+/** Continuation tokens: their content is hidden, and they are valid only where they came from. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

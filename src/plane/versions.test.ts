@@ -1,4 +1,4 @@
-/** Which versions are taken: those with a shape, those that are listed beside them, and by setting any other date. */
+/** Accepted versions: those with a shape, those listed besides, and by setting any other date. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -58,7 +58,7 @@ const start = (apiVersions: NonNullable<StartOptions['apiVersions']>) =>
 
 const thing = '/providers/Vendor.Dated/things/t'
 
-/** Asked for, answered in, and whether the version is listed. */
+/** The requested version, the one of the answer, and whether it is listed. */
 const served = [
   ['2020-01-01', '2020-01-01', true],
   ['2024-01-01', '2024-01-01', true],

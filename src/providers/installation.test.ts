@@ -1,4 +1,4 @@
-/** The two providers together on a real plane, store and authorizer: what a request sees of all of it. */
+/** The two providers together on a real plane, store and authorizer, as a request sees them. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** What is sealed opens only unchanged, with a key that is held, for its purpose and in its context. */
+/** A sealed text can be opened only unchanged, with a known key, for its purpose and in its context. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** SQLite and PostgreSQL answer alike: random sequences of calls, made to both, compared call by call. */
+/** SQLite and PostgreSQL answer alike: random sequences of calls on both, compared call by call. */
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
@@ -126,8 +126,8 @@ const stepOf: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('claim' as const),
       at: timeOf,
-      // Ended at once, or long enough to hold whatever the clock: the two stores have different clocks.
-      // Long: PostgreSQL tells leases by its own clock, which goes on while these steps go back and forth.
+      // A long lease: PostgreSQL measures leases by its own clock, which goes on while these steps move the test's
+      // clock.
       lease: fc.constant(3600),
       limit: smallOf,
     }),
@@ -199,7 +199,7 @@ function valuesOf(call: Call): readonly SqlValue[] | undefined {
   return call.kind === 'part' ? [call.id, call.amount, call.label] : undefined
 }
 
-/** One store on its way through the steps. Fences differ between the dialects, so claims are named by order. */
+/** One store during the steps. Fences differ between the dialects, so claims are named by their order. */
 class Walk {
   readonly #store: Store
   readonly #claims: Claim[] = []
@@ -291,7 +291,7 @@ after(() => shared.server?.stop())
 test('any sequence of calls has the same answers from both', async (t) => {
   if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
   shared.server = await startPostgres({ fsync: false })
-  // Few tries, since a single caller loses no race that another try would win.
+  // Few tries, since a single caller loses no race.
   const options = { ...contractOptions, migrations: [contractMigration], transactionRetriesMax: 2 }
   const url = await shared.server.createDatabase()
   await using postgres = await openPostgres({ url, poolSize: 2, clock: Date, ...options })

@@ -1,4 +1,4 @@
-/** Ranges of keys, as a table; that they are right about rows is shown by the contract suite. */
+/** Ranges of keys as a table. The contract suite shows that they are right about rows. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

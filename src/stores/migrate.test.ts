@@ -1,4 +1,4 @@
-/** Which stores may be opened, and what is done to them first. */
+/** Which stores can be opened, and how they are upgraded first. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

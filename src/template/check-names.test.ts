@@ -1,4 +1,4 @@
-/** What is wrong with calls and names is told when the template is read, also where nothing would be evaluated. */
+/** Wrong calls and names are reported when the template is read, even where nothing would be evaluated. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { problemsOf, template } from './testing/context.ts'

@@ -1,4 +1,4 @@
-/** Any expression at all: a value, or a refusal with its place. No fault, no endless work, no prototype. */
+/** Any expression gives a value, or a refusal with its position. No fault, no endless work, no prototype. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fc } from '../../tests/property.ts'
@@ -77,7 +77,7 @@ function outcome(text: string): Json | undefined {
   }
 }
 
-/** Plain data all the way down: what the language hands out, others take as JSON. */
+/** Plain data at every level: others use the results as JSON. */
 function assertData(value: Json, seen: Set<object>): void {
   if (typeof value === 'number') assert.ok(Number.isFinite(value))
   if (typeof value !== 'object' || value === null || seen.has(value)) return

@@ -10,7 +10,7 @@ import type { Json } from './plan.ts'
 import { expressionOf, printExpression } from './print-expression.ts'
 import { contextOf } from './testing/answering-scope.ts'
 
-/** Values as templates hold them: also under the names of prototypes. */
+/** Values as templates contain them, including names of prototype members. */
 const { json } = fc.letrec<{ json: Json }>((tie) => ({
   json: fc.oneof(
     { maxDepth: 3 },

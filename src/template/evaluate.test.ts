@@ -1,4 +1,7 @@
-/** How expressions are evaluated: members, laziness, lambdas and user functions, where failures are, and what it may cost. */
+/**
+ * How expressions are evaluated: members, laziness, lambdas and user functions, positions of failures, and limits
+ * of cost.
+ */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { evaluate } from './evaluate.ts'
@@ -132,7 +135,7 @@ describe('what it may cost', () => {
     "length(map(range(0, 10000), lambda('a', map(range(0, 10000), lambda('b', 1)))))",
     "length(map(range(0, 10000), lambda('a', padLeft('x', 4000000))))",
     "length(map(range(0, 10000), lambda('a', range(0, 10000))))",
-    // Shared parts are cheap to hold, and must not be dear to compare or to write.
+    // Shared parts are cheap to keep, and must not be expensive to compare or to write.
     "equals(reduce(range(0, 60), 1, lambda('a', 'i', createArray(lambdaVariables('a'), lambdaVariables('a')))), reduce(range(0, 60), 1, lambda('a', 'i', createArray(lambdaVariables('a'), lambdaVariables('a')))))",
     "length(string(reduce(range(0, 60), 1, lambda('a', 'i', createArray(lambdaVariables('a'), lambdaVariables('a'))))))",
     "length(union(createArray(reduce(range(0, 60), 1, lambda('a', 'i', createArray(lambdaVariables('a'), lambdaVariables('a'))))), createArray(1)))",

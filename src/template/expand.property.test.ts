@@ -1,4 +1,6 @@
-/** Laws of expansion: loops make what they count, the order keeps the graph, and the same comes out each time. */
+/**
+ * Laws of expansion: loops create what they count, the order respects the graph, and the result is always the same.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fc } from '../../tests/property.ts'
@@ -66,7 +68,7 @@ test('loops make as many as they count, in resources, properties, variables and 
   )
 })
 
-/** Edges go from later names to earlier ones, so there is no circle; the order of declaration is shuffled. */
+/** Edges go from later names to earlier ones, so there is no cycle. The order of declaration is shuffled. */
 const graphs = fc
   .array(fc.array(fc.nat(11), { maxLength: 4 }), { minLength: 1, maxLength: 12 })
   .chain((edges) =>

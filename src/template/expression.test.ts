@@ -1,4 +1,4 @@
-/** Tables of what is an expression and what is not, with the place of each refusal; then any text at all. */
+/** Tables of what is an expression and what is not, with the position of each refusal; then any text. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fc } from '../../tests/property.ts'
@@ -10,7 +10,7 @@ import {
   parseTemplateString,
 } from './expression.ts'
 
-/** The expression written back in one spelling, so that a table can show the tree. */
+/** The expression printed in one spelling, so that a table can show the tree. */
 function print(node: Expression): string {
   if (node.kind === 'string') return `'${node.value.replaceAll("'", "''")}'`
   if (node.kind === 'integer') return String(node.value)
@@ -101,7 +101,7 @@ test('any text gives a tree that reads back as itself, or a refusal with a place
         const printed = print(parseExpression(text))
         assert.equal(print(parseExpression(printed)), printed)
       } catch (error) {
-        // The only refusal there may be; anything else is the fault this test looks for.
+        // The only refusal that is allowed. This test looks for any other.
         if (!(error instanceof ExpressionError)) throw error
         assert.ok(error.at >= 0 && error.at <= text.length)
       }

@@ -1,4 +1,4 @@
-/** Any template at all: a plan or a refusal with places, in bounded time, and never anything thrown. */
+/** Any template gives a plan or refusals with positions, in limited time, and never an exception. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fc } from '../../tests/property.ts'
@@ -193,7 +193,7 @@ const templates = fc
     ...sections,
   }))
 
-/** Most of these come to a plan, so that what happens after the refusals is reached as well. */
+/** Most of these give a plan, so that the steps after the refusals are reached as well. */
 const mildValues = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3 },
@@ -367,7 +367,7 @@ function loopsWithin(depth: number, inside: unknown): object {
   return { copy: [{ name: `c${depth}`, count: 800, input: loopsWithin(depth - 1, inside) }] }
 }
 
-/** Small templates that ask for very much. Each would take hours, or all memory, if it were done. */
+/** Small templates that ask for very much. Each would take hours, or all memory. */
 const greedy: readonly (readonly [what: string, sections: object, message: RegExp])[] = [
   ['loops within loops', { resources: [resourceOf(loopsWithin(6, 1))] }, /expands to more/],
   [

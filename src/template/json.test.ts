@@ -1,4 +1,4 @@
-/** JSON with its places: what is taken is what JSON.parse takes, and what is refused is refused where it is wrong. */
+/** JSON with positions: it accepts what JSON.parse accepts, and refuses at the wrong character. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fc } from '../../tests/property.ts'

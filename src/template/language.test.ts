@@ -1,4 +1,4 @@
-/** Templates as their authors write them: what they expand to, what they wait for, and what is wrong with them. */
+/** Templates as authors write them: what they expand to, what they wait for, and what is wrong with them. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { templateLanguage } from './language.ts'

@@ -1,4 +1,6 @@
-/** Where resources stand: inside others, by symbolic names, in nested deployments of both scopes, at subscriptions. */
+/**
+ * Where resources may be: inside others, by symbolic names, in nested deployments of both scopes, at subscriptions.
+ */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Runtime } from './plan.ts'

@@ -1,4 +1,4 @@
-/** What is wrong with templates and their arguments: all of it at once, each with its place, none with a value. */
+/** Problems of templates and their arguments: all of them at once, each with its position, none with a value. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { templateLanguage } from './language.ts'

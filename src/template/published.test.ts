@@ -1,4 +1,6 @@
-/** What published templates hold and the language takes: found by expanding many of them. A test for each cause. */
+/**
+ * Forms of published templates that the language accepts, found by expanding many of them. A test for each cause.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -96,7 +98,7 @@ test('a property that is given twice is taken when both are the same', () => {
 })
 
 test('waits that nobody asked for close no circle', () => {
-  // The child is there before what contains it is changed: so the author wants it.
+  // The child exists before its parent is changed: the author wants it so.
   const child = { type: 'Vendor.A/machines/disks', apiVersion, name: 'm/d' }
   const parent = { ...machine, dependsOn: ["[resourceId('Vendor.A/machines/disks', 'm', 'd')]"] }
   const plan = planOf(template({ resources: [child, parent] }))

@@ -1,4 +1,4 @@
-/** Certificates of a home and of files, used by real handshakes: for whom they are good, and when they are made anew. */
+/** Certificates of a home and of files, used by real handshakes: their names, and when they are renewed. */
 
 import assert from 'node:assert/strict'
 import { createPrivateKey, X509Certificate } from 'node:crypto'
@@ -30,7 +30,7 @@ function open(home: string, more: { names?: readonly string[]; now?: number } = 
   })
 }
 
-/** The certificate that a client sees which trusts `ca` and calls `name`. Rejects where it does not believe it. */
+/** The certificate seen by a client that trusts `ca` and calls `name`. Rejects if the client does not accept it. */
 async function handshake(pair: KeyPair, ca: string, name: string): Promise<PeerCertificate> {
   const server = createServer({ cert: pair.certificate, key: pair.key })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -100,7 +100,7 @@ test('the next start takes what there is, renews what ends soon, and makes anew 
   const renewed = await pairOf({ now: Date.now() + 61 * day })
   assert.equal(renewed.authority, first.authority)
   assert.notEqual(renewed.certificate, first.certificate)
-  // A name below a known one needs no other authority; a strange one does.
+  // A name below a known one needs no other authority; a different one does.
   const below = await pairOf({ names: ['localhost', 'api.localhost'] })
   assert.equal(below.authority, first.authority)
   assert.ok(new X509Certificate(below.certificate).checkHost('api.localhost'))
@@ -132,7 +132,7 @@ test('files are read again when both have changed, and not before they belong to
   assert.equal(certificates.current().certificate, first.certificate)
   const changed = new Promise<void>((resolve) => certificates.onChange(resolve))
   copyFileSync(at('next.key'), at('server.key'))
-  // Long enough for the half of a pair to be seen.
+  // Long enough for half of a pair to be seen.
   await new Promise((resolve) => setTimeout(resolve, 2_500))
   assert.equal(certificates.current().key, first.key)
   copyFileSync(at('next.pem'), at('server.pem'))

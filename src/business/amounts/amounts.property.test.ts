@@ -1,4 +1,7 @@
-/** Laws of the amounts, on random documents: shares sum, totals do not depend on order or on the way. */
+/**
+ * Laws of amounts, on random documents: shares add up, and totals depend neither on the order of lines nor on how
+ * they were calculated.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -16,7 +19,7 @@ import {
 import { cents, emptyGroup, minus, plus, shareOf } from './tax-group.ts'
 import { one, ratio, roundTo } from './units.ts'
 
-/** 0.01, 0.001, 1 and 0.05. */
+/** Rounding precisions of 0.01, 0.001, 1 and 0.05. */
 const precision = fc.constantFrom(1_000, 100, 100_000, 5_000)
 const money = (of: number) => fc.integer({ min: 0, max: 1_000_000 }).map((n) => of * n)
 const terms = fc.record({ precision, pricesIncludeTax: fc.boolean() })
@@ -52,7 +55,7 @@ test('a ratio is that of the decimal library', () => {
     }),
     { numRuns: 20_000 },
   )
-  // Halves, of both signs.
+  // Halves of both signs.
   for (const [amount, whole] of [
     [1, 2],
     [-1, 2],
@@ -133,7 +136,7 @@ test('a share is what the published carry gives, but for halves, which it may ow
         let carry = new Decimal(0)
         for (const [at, weight] of weights.entries()) {
           upto += weight
-          // An exact half before this line was rounded up by both; what the two do next need not agree.
+          // Both rounded an exact half up before this line, so their next results may differ.
           if (new Decimal(amount).times(upto).times(2).mod(new Decimal(total).times(of)).isZero())
             return
           carry = carry.plus(new Decimal(amount).times(weight).div(total))

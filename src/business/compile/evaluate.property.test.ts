@@ -1,6 +1,6 @@
 /**
- * Random queries over random rows: filters, orders, pages, counts and expands give on both stores what the evaluator
- * in memory gives of the whole tables.
+ * Random queries over random rows: on both stores, filters, orders, pages, counts and expands give what the
+ * evaluator in memory gives for the whole tables.
  */
 
 import assert from 'node:assert/strict'
@@ -21,7 +21,7 @@ import { leadsToList, rootSource } from './paths.ts'
 
 const companies = ['aaaaaaaa-0000-4000-8000-000000000000', 'bbbbbbbb-0000-4000-8000-000000000000']
 
-/** A row as far as a query decides about it: its key, and what was expanded. */
+/** The part of a row that a query decides: its key, and its expanded rows. */
 type Shape = { readonly [name: string]: Shape | readonly Shape[] | string | number | null }
 
 async function load(sql: Sql): Promise<Tables> {
@@ -35,7 +35,7 @@ async function load(sql: Sql): Promise<Tables> {
   return (table) => tables.get(table) ?? []
 }
 
-/** What is to come of it. */
+/** The expected result. */
 function expected(
   tables: Tables,
   entity: Entity,
@@ -77,10 +77,10 @@ function shapeOf(
   return shape
 }
 
-/** The same of an answer. */
+/** The same part of an answer. */
 function seen(body: Readonly<Record<string, unknown>>, options: QueryOptions): Shape {
   const shape: Record<string, Shape | readonly Shape[] | string | number | null> = {}
-  // JSON of ours: as the reader wrote it.
+  // Our own JSON, as the reader wrote it.
   const json = body as Readonly<Record<string, Shape>>
   shape['id'] = String(json['id'] ?? json['customerId'])
   for (const { navigation, options: inner } of options.expand) {
@@ -149,7 +149,7 @@ for (const dialect of dialects) {
       return found
     }
 
-    /** All pages, one after the other. */
+    /** Reads all pages in order. */
     async function pages(first: DataRequest, size: number): Promise<Record<string, unknown>[]> {
       const rows: Record<string, unknown>[] = []
       for (let request: DataRequest | undefined = first; request !== undefined; ) {

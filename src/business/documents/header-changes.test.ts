@@ -1,4 +1,4 @@
-/** A changed header and a header that was so from the beginning come to the same figures, on both stores. */
+/** A header that was changed gives the same figures as one that was so from the beginning, on both stores. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

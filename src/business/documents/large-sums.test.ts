@@ -1,4 +1,6 @@
-/** Sums of accounts past what a number holds exactly: nobody ends a company's posting by a few payments. */
+/**
+ * Sums of accounts beyond what a number represents exactly: nobody can stop a company's posting by a few payments.
+ */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -9,11 +11,11 @@ import { createBusiness } from '../service.ts'
 import { dialects, openBooks } from '../testing/books.ts'
 
 const largest = 9_999_999_999
-/** Enough that a sum of whole cents is past what a number holds. */
+/** Enough that a sum in cents exceeds the exact range of a number. */
 const pairs = 75
 const owner = '11111111-1111-1111-1111-111111111111'
 
-/** Each account's sums, to the last unit. */
+/** The exact sums of each account. */
 async function sumsOf(sql: Sql): Promise<readonly SqlRow[]> {
   const sums = ['net_change', 'total_debit', 'total_credit', 'balance_debit', 'balance_credit']
   const texts = sums.map((name) => `cast(${name} as text) as ${name}`).join(', ')
@@ -70,7 +72,7 @@ for (const dialect of dialects) {
     await pay(opened.customerId, 1)
     await pay(opened.customerId, 0.01)
     const sums = await sumsOf(opened.sql)
-    // 87 times the largest payment and 1.01, in hundred-thousandths: no number holds it.
+    // 87 times the largest payment and 1.01, in hundred-thousandths: no number represents it exactly.
     assert.ok(
       sums.some((row) => row['total_debit'] === '86999999991401000'),
       JSON.stringify(sums),

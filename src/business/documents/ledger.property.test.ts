@@ -1,6 +1,7 @@
 /**
- * The books after any life of documents, on both stores: created, headers and lines edited, posted, corrected, paid,
- * taken back. `testing/paper-oracle.ts` tells what each comes to, out of the facts alone; the ledgers must agree with it and with each other.
+ * The ledgers after any life of documents, on both stores: created, edited, posted, corrected, paid, reverted.
+ * `testing/paper-oracle.ts` calculates the result from the facts alone; the ledgers must agree with it and with
+ * each other.
  */
 
 import assert from 'node:assert/strict'
@@ -14,7 +15,7 @@ type Company = NonNullable<Awaited<ReturnType<typeof openBooks>>>
 
 const cent = 1_000n
 const currencies = ['', 'EUR', 'JPY'] as const
-/** Before the rates change, and after. */
+/** Before and after the change of rates. */
 const days = ['2026-11-21', '2026-11-23'] as const
 const dateOf = {
   salesInvoices: 'invoiceDate',
@@ -34,11 +35,11 @@ function randomOf(seed: number): (below: number) => number {
 
 const number = (stored: bigint): number => Number(stored) / Number(unit)
 
-/** What a company has before any document. */
+/** Data that a company has before any document. */
 interface Known {
   readonly items: readonly string[]
   readonly customers: readonly string[]
-  /** Of a discount for early payment. */
+  /** Terms with a discount for early payment. */
   readonly terms: string
 }
 
@@ -52,9 +53,9 @@ class Life {
   readonly owed: bigint[]
   bank = 0n
   gains = 0n
-  /** For early payment. */
+  /** Discounts for early payment. */
   discounts = 0n
-  /** Exact but for documents in other currencies, whose parts are rounded so that they add up. */
+  /** Exact except for documents in other currencies, whose parts are rounded so that they add up. */
   tax = 0n
   taxRounding = 0n
   readonly stock: bigint[] = [0n, 0n]
@@ -195,7 +196,7 @@ class Life {
     switch (this.#random(6)) {
       case 0: {
         const customerId = this.#customers[one]
-        // Named again, a customer brings nothing anew.
+        // Setting the same customer again changes nothing.
         if (one === paper.buyer) return { body: { customerId }, change: {} }
         return { body: { customerId }, change: { buyer: one, payer: one, currency: '' } }
       }
@@ -275,7 +276,7 @@ class Life {
 
   #bookTax(paper: Paper, sign: bigint): void {
     this.tax += sign * worth(paper.tax, paper.currency, paper.hasLaterRate)
-    // Two sums are exchanged for each group of taxes.
+    // Two sums are converted for each group of taxes.
     if (paper.currency !== '') this.taxRounding += 2n * cent
   }
 
@@ -314,7 +315,7 @@ class Life {
     paper.status = 'Gone'
   }
 
-  /** A copy is of today, at the rate of what it is copied from. */
+  /** A copy has today's date, and the rate of its original. */
   async #copy(paper: Paper, id: string, set: Paper['set'], of: Paper | undefined): Promise<void> {
     const rows = await this.#company.lines(id)
     const lines = paper.lines.map((line, at) => ({ ...line, id: String(rows[at]?.['id']) }))
@@ -326,7 +327,7 @@ class Life {
       lines,
       status: 'Draft',
       isLater: false,
-      // They come with the copy, and are set anew before it is posted.
+      // The copy brings them, and they are set again before it is posted.
       hasTerms: false,
       of,
     }
@@ -339,7 +340,7 @@ class Life {
     const payable = this.#papers.filter(
       ({ set, status }) => set === 'salesInvoices' && (status === 'Open' || status === 'Paid'),
     )
-    // Mostly one that can be paid: drafts and quotes are many.
+    // Mostly one that can be paid: many are drafts and quotes.
     const paper = this.#random(5) === 0 ? any : (payable[this.#random(payable.length)] ?? any)
     if (paper.set !== 'salesInvoices') return
     const step = stepOf(paper)
@@ -370,7 +371,7 @@ class Life {
     paper.discounted += discount
     const offAtAll = before - worth(paper.open, currency, hasLaterRate)
     this.discounts += offAtAll - off
-    // At the rate of the invoice the parts add up to the whole; at another each is exchanged by itself.
+    // At the rate of the invoice the parts add up to the whole. At another rate each is converted by itself.
     const received = isLater === hasLaterRate ? off : worth(amount, currency, isLater)
     this.#owe(paper, -offAtAll)
     this.bank += currency === '' ? off : received
@@ -393,7 +394,7 @@ function bodyOf({ quantity, price, percent }: Pick<Line, 'quantity' | 'price' | 
   return { quantity: number(quantity), unitPrice: number(price), discountPercent: Number(percent) }
 }
 
-/** Refused by a rule, with nothing written. */
+/** Refused by a rule, and nothing was written. */
 async function refused(done: Promise<unknown>): Promise<void> {
   await assert.rejects(done, (error: unknown) => {
     assert.ok(error instanceof ApiError, String(error))
@@ -409,7 +410,7 @@ async function numberOf(company: Company, select: string, ...values: string[]): 
   return BigInt(Number(row?.['n'] ?? 0))
 }
 
-/** The ledgers agree with each other, and with what the oracle says. */
+/** The ledgers agree with each other and with the oracle. */
 async function checkEntries(company: Company, { customers, items }: Known, life: Life) {
   const of = (select: string, ...values: string[]) => numberOf(company, select, ...values)
   const account = (code: string) =>
@@ -479,7 +480,7 @@ async function createCurrencies(company: Company) {
   }
 }
 
-/** One for each of `buyers`: the company's own, and others beside it. */
+/** Creates a customer for each of `buyers`, besides the company's own. */
 async function createBuyers(company: Company): Promise<readonly string[]> {
   const [area] = await company.sql.all('select id from business_tax_areas')
   const others = oracle.buyers.slice(1).map(({ isIncluding, isTaxed }, at) =>
@@ -494,7 +495,7 @@ async function createBuyers(company: Company): Promise<readonly string[]> {
 }
 
 const isLong = process.env['ARMATURE_TEST_LONG'] === '1'
-/** Lives of each company: what is checked of a company costs the entries it has. */
+/** Lives per company. The check of a company costs as much as it has entries. */
 const livesOfCompany = 12
 const stepsOfLife = 14
 

@@ -1,4 +1,4 @@
-/** What happens to a document after its lines, on both stores: review, payments, and what closes it. */
+/** A document after its lines, on both stores: review, payments, and what closes it. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -65,7 +65,7 @@ for (const dialect of dialects) {
       code('Application_DialogException'),
     )
 
-    // It went back.
+    // The payment is reverted.
     await pay(id, -105)
     assert.deepEqual(await state(id), ['Open', 105])
     assert.equal(await owed(), 105)
@@ -81,7 +81,7 @@ for (const dialect of dialects) {
       }),
       code('Application_FieldValidationException'),
     )
-    // On account, for no invoice.
+    // A payment on account, for no invoice.
     await company.create('customerPayments', { customerId: other, amount: 7 })
     assert.equal(amount(await company.row('customers', other), 'balance_due'), -7)
     await assert.rejects(company.remove('customers', other), code('Application_DialogException'))
@@ -122,7 +122,7 @@ for (const dialect of dialects) {
       closed,
     )
     await assert.rejects(company.remove('salesInvoiceLines', lineId), closed)
-    // Comments stay open (business facts 9.2).
+    // Comments can still be edited (business facts 9.2).
     const said = { description: 'Please look at the price.' }
     const comment = await company.create('salesInvoiceLines', said, { documentId: id })
     await company.change('salesInvoiceLines', comment, { description: 'It is fine.' }, '*')
@@ -167,7 +167,7 @@ for (const dialect of dialects) {
     await assert.rejects(post(second), code('Application_DialogException'))
     assert.deepEqual([await owed(), await stock()], [0, before], 'nothing happened')
 
-    // By parts, also of one that was paid; and of nothing else than it is about.
+    // Credits in parts, even of a paid invoice, and never for anything else.
     const paid = await invoice(company)
     await company.act('salesInvoices', paid, 'post')
     await company.create('customerPayments', { appliesToInvoiceId: paid, amount: 105 })
@@ -382,7 +382,7 @@ for (const dialect of dialects) {
     await post(local)
     assert.equal(await owed(), 72.97, 'dollars are added to dollars')
 
-    // A draft without a rate takes that of the day it is posted on; one that is canceled takes off what it put on.
+    // A draft without a rate takes that of its posting date. A canceled one reverts its own amounts.
     const draft = await company.row('salesInvoices', early)
     assert.equal(amount(draft, 'exchange_rate_amount'), 0)
     await post(early)

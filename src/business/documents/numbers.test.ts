@@ -1,4 +1,4 @@
-/** Number series on both stores: how a company numbers its documents, and that no number comes twice. */
+/** Number series on both stores: how a company numbers its documents, and that no number is used twice. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -31,10 +31,10 @@ for (const dialect of dialects) {
     assert.equal(await posted(), 'PS-INV100001')
     await change('postedInvoice', { prefix: '2026-', digits: 3, lastNumber: 41 })
     assert.equal(await posted(), '2026-042')
-    // The draft's series goes on by itself.
+    // The series of drafts continues by itself.
     assert.equal((await invoice())[1], 'S-INV100003')
 
-    // Back, or where numbers are already: refused, and nothing is changed.
+    // A lower number, or one that is in use, is refused, and nothing changes.
     await assert.rejects(change('postedInvoice', { lastNumber: 40 }), refused(/2026-041.*2026-042/))
     await assert.rejects(change('postedInvoice', { lastNumber: 0, digits: 2 }), refused(/2026-042/))
     await assert.rejects(
@@ -43,7 +43,7 @@ for (const dialect of dialects) {
     )
     await change('postedInvoice', { prefix: 'PS-INV1', digits: 5, lastNumber: 1 })
     assert.equal(await posted(), 'PS-INV100002')
-    // A number of the other kind, or with other words behind the prefix, is none of these.
+    // Numbers of the other kind, or with other text after the prefix, do not count.
     await change('postedInvoice', { prefix: 'PS-', digits: 4, lastNumber: 0 })
     assert.equal(await posted(), 'PS-0001')
 

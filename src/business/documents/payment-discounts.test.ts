@@ -1,4 +1,4 @@
-/** What is taken off for paying early, on both stores: by the terms of the invoice as they were when it was posted. */
+/** Discounts for early payment, on both stores, by the terms of the invoice at the time of posting. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -18,7 +18,7 @@ for (const dialect of dialects) {
     const id = await post({ paymentTermsId })
     const { payment_discount_date: until } = await company.row('salesInvoices', id)
     assert.equal(until, '2026-12-01')
-    // Other terms now change nothing of what was posted.
+    // A later change of the terms does not affect posted invoices.
     await company.change('paymentTerms', paymentTermsId, { discountPercent: 50 }, '*')
 
     await pay(id, 50, '2026-11-22')
@@ -31,7 +31,7 @@ for (const dialect of dialects) {
     assert.equal(await accountOf('1200'), 0)
     await checkBalance(company)
 
-    // It goes back: so does the discount, and who pays late pays all.
+    // The payment is reverted, and with it the discount. A late payment is due in full.
     await assert.rejects(pay(id, -103, '2026-12-02'), refused(/102.9 was paid/))
     await pay(id, -52.9, '2026-12-02')
     assert.deepEqual(await state(id), ['Open', 55])
@@ -66,7 +66,7 @@ for (const dialect of dialects) {
     await pay(other, 51.45, '2026-11-22')
     assert.deepEqual(await state(other), ['Paid', 0], 'two percent of 52.50')
     assert.equal(await accountOf('4950'), 1.05)
-    // What was never paid is not credited.
+    // Only what was paid can be credited.
     await assert.rejects(credit(1, 50), refused(/51.45 is left/))
     await credit(1, 49)
     await checkBalance(company)
@@ -140,7 +140,7 @@ function helpers(company: BusinessFixture) {
   }
 }
 
-/** The ledger balances, and what customers owe is the sum of their entries and of what is open. */
+/** The ledger balances, and the customers' balances equal the sums of their entries and of what is open. */
 async function checkBalance({ sql }: BusinessFixture): Promise<void> {
   const [ledger] = await sql.all(
     'select sum(debit_amount) as debit, sum(credit_amount) as credit from business_general_ledger_entries',

@@ -1,4 +1,4 @@
-/** PDFs of hostile documents: bounded in pages, in time and in memory, and none is the end of those behind it. */
+/** PDFs of hostile documents: limited in pages, time and memory, and none affects those that wait behind it. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** A document as a page and as a PDF: its figures, its languages, whatever its words hold; and as Chromium lays it out. */
+/** A document as a page and as a PDF: its figures, its languages, any text; and how Chromium lays it out. */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'

@@ -1,4 +1,7 @@
-/** Subscriptions and what they bring, on both stores, with a real receiver: handshake, notification, renewal, end. */
+/**
+ * Subscriptions and their notifications, on both stores, with a real receiver: handshake, notification, renewal,
+ * end.
+ */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -25,12 +28,12 @@ interface Notification {
 
 async function bodyOf(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = []
-  // Without an encoding a request gives buffers.
+  // Without an encoding, a request gives buffers.
   for await (const chunk of request) chunks.push(chunk as Buffer)
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Answers the handshake, and keeps what it is told. */
+/** Answers the handshake, and keeps the notifications. */
 async function openReceiver() {
   const received: Notification[] = []
   const mood = { status: 200, answersToken: true }
@@ -67,7 +70,7 @@ async function openOffice(company: BusinessFixture) {
     clock: { now },
     timers: {
       after(milliseconds) {
-        // A look has ended when the next one is planned; it comes when the test asks for it.
+        // A poll has ended when the next one is scheduled, which the test triggers.
         if (milliseconds === 15_000) looks++
         return { cancel() {} }
       },
@@ -121,7 +124,7 @@ async function openOffice(company: BusinessFixture) {
   return {
     ask,
     disabled,
-    /** Time passes, and the outbox looks twice: it sees what changed, and sends it. */
+    /** Moves the clock, and lets the outbox poll twice: it sees the change, and sends it. */
     async pass(milliseconds: number) {
       for (const part of [0, milliseconds]) {
         clock.at += part
@@ -214,7 +217,7 @@ for (const dialect of dialects) {
         receiver.received.map(({ resource, changeType }) => [resource, changeType]),
         [[`api/v2.0/${below}/salesInvoices(${id})`, 'updated']],
       )
-      // What is kept has neither their secret nor that of the address.
+      // The store contains neither the secret nor that of the address.
       const kept = JSON.stringify(await company.sql.all('select * from business_outbox_entries'))
       assert.doesNotMatch(kept, /between us|code=secret/)
     })

@@ -1,4 +1,4 @@
-/** Multipart batches are cut as splitting the text by its boundary cuts them, and no further than a batch may go. */
+/** Multipart batches are split as by splitting the text at its boundary, but never beyond the limit of a batch. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -19,7 +19,7 @@ const refusalOf = (work: () => unknown): string => {
 const read = (text: string): ReturnType<typeof readMultipartBatch> =>
   readMultipartBatch(new TextEncoder().encode(text), 'b')
 
-/** The whole text with line ends of one kind, split by the boundary: simple, and costly. */
+/** Normalizes line ends, then splits by the boundary: simple, and slow. */
 function urlsBySplitting(text: string): readonly string[] | undefined {
   const pieces = `\r\n${text.replaceAll(/\r?\n/g, '\r\n')}`.split('\r\n--b')
   const end = pieces.findIndex((one, at) => at > 0 && one.startsWith('--'))

@@ -12,7 +12,7 @@ const never = (): never => {
   throw new Error('no part of the batch asks the store for anything')
 }
 
-/** Answers by the last segment: `bad` is refused; POST makes `made(7)`. Remembers what stayed. */
+/** Answers by the last segment: `bad` is refused, and POST creates `made(7)`. Remembers what was kept. */
 class Fake implements BatchRunner {
   readonly stayed: string[] = []
   #pending: string[] = []
@@ -28,7 +28,7 @@ class Fake implements BatchRunner {
 
   async atomically<T>(_: unknown, work: (tx: SqlTx) => Promise<T>): Promise<T> {
     this.#pending = []
-    // No part of the batch asks the transaction for anything.
+    // No part of the batch uses the transaction.
     const result = await work({} as SqlTx)
     this.stayed.push(...this.#pending)
     return result
@@ -51,7 +51,7 @@ async function send(body: string, headers: Record<string, string>) {
     search: '',
     headers,
     body: new TextEncoder().encode(body),
-    // A batch looks at no principal.
+    // A batch does not use the principal.
     principal: {} as BusinessRequest['principal'],
     correlationId: 'c-1',
   }
@@ -163,7 +163,7 @@ test('what is no batch is refused, whatever it is', async () => {
       try {
         await send(body, { 'content-type': type })
       } catch (error) {
-        // Only a refusal may come out.
+        // Only a refusal is allowed.
         assert.ok(error instanceof ApiError && error.status < 500, String(error))
       }
     }),

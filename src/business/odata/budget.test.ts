@@ -1,4 +1,4 @@
-/** What one request may make the server do: a batch shares one budget, pages shrink to it, nothing is lost by that. */
+/** The limit of work for one request: a batch shares one budget, pages shrink to it, and nothing is lost. */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -71,7 +71,7 @@ async function addCustomers({ sql, companyId }: BusinessFixture): Promise<void> 
   })
 }
 
-/** How often the event loop came round while something else was done. */
+/** The number of turns of the event loop during some work. */
 async function turnsOf<T>(work: () => Promise<T>): Promise<{ turns: number; result: T }> {
   let turns = 0
   let isDone = false
@@ -137,7 +137,7 @@ for (const dialect of dialects) {
     await addCustomers(books)
     const business = businessOf(books)
     const address = `companies(${books.companyId})/customers`
-    // One more was made with the books.
+    // One more was created with the company.
     const all = rowsOfSet + 1
 
     for (const [form, [body, headers], pagesOf] of [
@@ -222,7 +222,7 @@ for (const dialect of dialects) {
       const page: Page = JSON.parse(result.body ?? '')
       const numbers = await follow(business, page)
       assert.equal(numbers.length, all)
-      // 'C…' after 'A…', then by number: the two orders asked for.
+      // First 'C…' after 'A…', then by number, as the query asks.
       assert.deepEqual(numbers.slice(1), numbers.slice(1).toSorted().reverse())
       assert.ok(turns >= page.value.length / odataLimits.rowsAtOnce, `${turns} turns`)
     })

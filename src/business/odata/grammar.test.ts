@@ -1,6 +1,6 @@
 /**
- * The rules of the public grammar of OData, each with texts it makes and texts it does not: of expressions and orders by
- * the parser of filters, of addresses and the options beside them by the reader of requests. The texts are our own.
+ * Rules of the public OData grammar, each with texts that match and texts that do not: expressions and orders by
+ * the filter parser, addresses and other options by the request reader. The texts are our own.
  */
 
 import assert from 'node:assert/strict'
@@ -346,7 +346,7 @@ function isRead(address: string): boolean {
         search: search.join('?'),
         headers: {},
         body: undefined,
-        // Parsing looks at no principal.
+        // Parsing does not use the principal.
         principal: {} as Parameters<typeof parseRequest>[2]['principal'],
         correlationId: 'c',
       },

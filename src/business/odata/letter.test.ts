@@ -1,4 +1,6 @@
-/** OData 4.0 to the letter, on both stores: values of a request, orders of expressions, formats, versions, descriptions. */
+/**
+ * OData 4.0 to the letter, on both stores: values of a request, orders of expressions, formats, versions, metadata.
+ */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'

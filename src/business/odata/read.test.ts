@@ -1,4 +1,6 @@
-/** Reading on both stores: addresses, options, pages, expands and refusals, on rows written straight into tables. */
+/**
+ * Reading on both stores: addresses, options, pages, expands and refusals, on rows inserted directly into tables.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -80,13 +82,13 @@ function setUp(store: Store, pageSize?: number) {
       /^(?:http:\/\/host\/api\/)?(v[\d.]+)\/?([^?]*)\??(.*)$/.exec(address) ?? []
     const request: BusinessRequest = {
       method: 'GET',
-      // The addresses below are of these two.
+      // The addresses below belong to these two versions.
       version: version as Version,
       path,
       search,
       headers,
       body: undefined,
-      // Reading looks at no principal.
+      // Reading does not use the principal.
       principal: {} as BusinessRequest['principal'],
       correlationId: 'c',
     }
@@ -123,7 +125,7 @@ async function reads(store: Store): Promise<void> {
     ],
   )
 
-  // Each set has an order that its store can follow.
+  // Each set has an order that its store can use.
   for (const { set, scope, listNeeds } of businessModel.entities) {
     if (scope !== 'company' || listNeeds !== undefined) continue
     assert.equal((await get(`${base}/${set}?$top=1`)).status, 200, set)
@@ -186,7 +188,7 @@ async function reads(store: Store): Promise<void> {
     assert.equal(one.salesInvoiceLines[1].item, null)
   }
 
-  // Pages of any size, joined, are the list.
+  // Pages of any size, joined, give the whole list.
   for (const size of [1, 2, 5, 12, 13]) {
     const order = '$orderby=quantity desc,item/number'
     let next: string | undefined =
@@ -295,7 +297,7 @@ const { filter: anyFilter } = fc.letrec<{ filter: string }>((tie) => ({
   ),
 }))
 
-/** For any filter the store gives what the control plane's evaluator gives of the unfiltered list. */
+/** For any filter the store gives what the control plane's evaluator gives for the whole list. */
 async function agrees(store: Store): Promise<void> {
   const get = setUp(store)
   const address = `${base}/salesInvoices(${id(11)})/salesInvoiceLines`
@@ -317,7 +319,7 @@ async function agrees(store: Store): Promise<void> {
     { numRuns: 300 },
   )
   assert.ok(seen.some > 20 && seen.none > 20 && seen.all > 20, JSON.stringify(seen))
-  // Whatever the address, an answer or a refusal of the caller's doing.
+  // Whatever the address, the result is an answer or a 4xx refusal.
   const piece = fc.constantFrom(...hostile)
   await fc.assert(
     fc.asyncProperty(fc.array(piece, { maxLength: 8 }), async (pieces) => {

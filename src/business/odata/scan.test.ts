@@ -1,4 +1,7 @@
-/** What may have to look through a table goes to the scanning reads; a transaction that writes looks through so much. */
+/**
+ * Queries that may scan a table go to the scanning reads. A transaction that writes may scan only a limited number
+ * of rows.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +16,7 @@ import { type DataRequest, parseRequest } from './request.ts'
 const company = '11111111-2222-4333-8444-555555555555'
 const bounds = { companyId: company, visible: undefined }
 
-/** Answers every count with so many, and every other statement with nothing. */
+/** Answers every count with this number, and every other statement with no rows. */
 class CountingReads {
   readonly asked: string[] = []
   readonly #count: number
@@ -21,7 +24,7 @@ class CountingReads {
     this.#count = count
   }
 
-  /** Of a store; of a transaction where `isWithin`. */
+  /** The reads of a store, or of a transaction with `isWithin`. */
   reads(isWithin = false): Reads {
     const answer =
       (way: string) =>
@@ -45,7 +48,7 @@ function parsed(address: string): DataRequest {
       search,
       headers: {},
       body: undefined,
-      // Parsing looks at no principal.
+      // Parsing does not use the principal.
       principal: {} as Parameters<typeof parseRequest>[2]['principal'],
       correlationId: 'c',
     },

@@ -1,4 +1,7 @@
-/** From the action to the mail: what is written in its transaction, what is sent, how often it is tried, what is kept. */
+/**
+ * From the action to the mail: what is written in its transaction, what is sent, how often it is retried, what is
+ * kept.
+ */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -19,7 +22,7 @@ interface Sent {
   readonly message: string
 }
 
-/** A mail server of the test's: what it takes is in `sent`, and it fails as `answer` says. */
+/** A mail server of the test. Accepted mails are in `sent`, and it fails as `answer` says. */
 function openPost(company: BusinessFixture) {
   const sent: Sent[] = []
   const mails: Parameters<Mailer['compose']>[0][] = []
@@ -61,7 +64,7 @@ function openPost(company: BusinessFixture) {
     answers(with_: (() => Promise<void>) | undefined) {
       answer = with_
     },
-    /** Moves the clock, and runs what that makes due. */
+    /** Moves the clock, and runs what became due. */
     async pass(milliseconds: number) {
       await until(() => waiting.length > 0)
       clock.at += milliseconds
@@ -153,7 +156,7 @@ onBoth(
       salesQuoteLines: [{ itemId: company.itemId, quantity: 3 }],
     })
     await company.act('salesQuotes', quote, 'send')
-    // What the quote becomes afterwards is another matter.
+    // Later changes of the quote do not matter.
     await company.change('salesQuotes', quote, { discountAmount: 100 }, '*')
     const post = openPost(company)
     await using _ = post.open()
@@ -265,7 +268,7 @@ onBoth(
     }
     assert.equal(post.sent.length, 10)
     assert.equal(new Set(post.sent.map(({ message }) => message)).size, 10)
-    // As a process leaves it that is killed while it sends.
+    // The state that a process leaves when it is killed while sending.
     await company.act('salesInvoices', await invoice(company), 'postAndSend')
     await company.sql.transact((tx) =>
       tx.run(
@@ -305,7 +308,7 @@ onBoth('companies take turns, and what waits of one is bounded', async (company)
     await company.sql.transact((tx) => tx.run(text, ...cells))
   }
   for (let at = 0; at < 6; at++) await add({ id: `00000000-0000-4000-8000-00000000000${at}` })
-  // By its id another company's comes last.
+  // Another company, whose id sorts last.
   const other = 'ffffffff-ffff-4000-8000-000000000000'
   await add({ id: other, company_id: other })
   const post = openPost(company)
@@ -314,7 +317,7 @@ onBoth('companies take turns, and what waits of one is bounded', async (company)
     await until(() => post.mails.length >= 4)
   }
   assert.ok(post.mails.slice(0, 4).some((mail) => mail.id === other))
-  // What waits has a bound of bytes.
+  // Waiting mails have a limit in bytes.
   const large = 'x'.repeat(65 * 1024 * 1024)
   await add({ id: '77777777-0000-4000-8000-000000000000', payload: large })
   const next = await invoice(company)

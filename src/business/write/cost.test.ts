@@ -1,11 +1,11 @@
-/** What a line costs must not depend on how many lines its document has: counted in statements, not in time. */
+/** The cost of a line does not depend on how many lines its document has: counted in statements, not in time. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { SqlTx } from '#stores/store.ts'
 import { type BusinessFixture, dialects, openBooks } from '../testing/books.ts'
 
-/** Statements, and rows they gave and changed, of one piece of work. */
+/** Counts the statements of some work, and the rows they returned and changed. */
 function costIn({ sql }: BusinessFixture) {
   return async (work: () => Promise<unknown>): Promise<readonly [number, number]> => {
     let statements = 0

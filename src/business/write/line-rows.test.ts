@@ -1,4 +1,6 @@
-/** Rows of lines: the columns they are written with, how they are found, and that an answer is what was written. */
+/**
+ * Rows of lines: the columns they are written with, how they are found, and that an answer equals what was written.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -62,7 +64,7 @@ for (const dialect of dialects) {
       await call(204, 'v2.0', 'DELETE', own)
     }
     await write()
-    // Shares of an invoice discount are worked out at reading; and then no more.
+    // Shares of an invoice discount are calculated when read. Afterwards there are none.
     for (const discountAmount of [17.5, 0]) {
       await call(200, 'v2.0', 'PATCH', `salesInvoices(${made['id']})`, { discountAmount })
       await write()
@@ -158,7 +160,7 @@ test('sqlite: lines are found by an index, whatever names them', async (t) => {
   assert.ok(ofLines.length >= 5)
   for (const text of ofLines) {
     const values = Array.from(text.matchAll(/\?/g), () => '')
-    // Not a read outside of a transaction, for the store.
+    // To the store, this is not a read outside of a transaction.
     const plan = await sql.transact((tx) => tx.all(`explain query plan ${text}`, ...values))
     const scans = plan.filter(({ detail }) => /^SCAN (?:business_lines|t0)\b/.test(String(detail)))
     assert.deepEqual(scans, [], text)

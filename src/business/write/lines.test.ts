@@ -1,4 +1,4 @@
-/** Lines written on both stores: the contract's numbers, defaults, refusals, tags, and sums that follow. */
+/** Lines written on both stores: the contract's numbers, defaults, refusals, tags, and the resulting sums. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ async function invoice(books: BusinessFixture): Promise<string> {
   return await books.create('salesInvoices', { customerId: books.customerId })
 }
 
-/** Header totals equal the sums of the lines, and every group is right to the cent. */
+/** Header totals equal the sums of the lines, and every tax group is right to the cent. */
 async function assertSums(books: BusinessFixture, set: string, id: string): Promise<void> {
   const header = await books.row(set, id)
   const sums = { net: 0, including: 0, discount: 0 }

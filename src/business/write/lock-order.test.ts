@@ -1,4 +1,4 @@
-/** Change sets that write the same rows in opposite order, on PostgreSQL, where each row has a lock of its own. */
+/** Change sets that write the same rows in opposite order, on PostgreSQL, which locks each row. */
 
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
@@ -67,13 +67,13 @@ test('who may only read holds up nobody by naming rows in a change set', async (
   const outside = AsyncLocalStorage.snapshot()
   await company.sql.transact(async (tx) => {
     await tx.all('select id from business_customers where id = ? for update', customerId)
-    // It would wait here for the row, and hold it afterwards.
+    // A wrong order would wait for the row here, while holding another.
     const { responses } = await outside(() => mayRead(200, 'v2.0', 'POST', '$batch', { requests }))
     assert.equal((responses as { status: number }[])[0]?.status, 403)
   })
 })
 
-// A request whose deadline has passed does no more, and what it has not committed is taken back.
+// After its deadline a request does nothing more, and uncommitted work is rolled back.
 for (const dialect of ['sqlite', 'postgres'] as const) {
   test(`on ${dialect}, a write ends at the deadline, and nothing of its transaction stays`, async (t) => {
     await using fixture = await openBooks(t, dialect)
@@ -86,7 +86,7 @@ for (const dialect of ['sqlite', 'postgres'] as const) {
     const late = new AbortController()
     let made = 0
     const uuid = (): string => {
-      // While the second is made.
+      // Aborted while the second one is created.
       if (++made === 2) late.abort(new Error('too late'))
       return randomUUID()
     }

@@ -1,4 +1,4 @@
-/** Journals of payments, and what customers owe by how late it is, on both stores. */
+/** Payment journals, and the balances of customers by how overdue they are, on both stores. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -22,7 +22,7 @@ async function posted(company: Company, more: Readonly<Record<string, unknown>> 
   return id
 }
 
-/** Debits less credits by the number of the account, and all of them together. */
+/** Debits less credits by account number, and their total. */
 async function balances({ sql, companyId }: Company) {
   const rows = await sql.all(
     `select account_number, sum(debit_amount - credit_amount) as balance
@@ -68,7 +68,7 @@ for (const dialect of dialects) {
       (await company.row('customerPayments', id))['line_number']
     assert.deepEqual([await numberOf(one), await numberOf(two)].map(Number), [10_000, 20_000])
 
-    // The second is more than its invoice: none is booked.
+    // The second payment exceeds its invoice, so none is posted.
     await assert.rejects(
       company.act('customerPaymentJournals', journal, 'post'),
       code('Application_FieldValidationException'),
@@ -129,7 +129,7 @@ for (const dialect of dialects) {
       company.remove('customerPayments', two),
       code('Application_DialogException'),
     )
-    // A draft that is dropped with its journal was never booked; what was posted from it stays.
+    // A draft that is deleted with its journal was never posted. Posted payments stay.
     await draft({ customerId, amount: 50 })
     await company.remove('customerPaymentJournals', journal)
     const [left] = await company.sql.all('select count(*) as n from business_customer_payments')
@@ -162,7 +162,7 @@ for (const dialect of dialects) {
     if (company === undefined) return
     const { customerId } = company
     const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
-    // Far from the edges, so that no midnight decides.
+    // Far from the edges, so that midnight does not matter.
     const [open = '', late = '', , oldest = ''] = await Promise.all(
       [-5, 10, 45, 90].map((ago) => posted(company, { dueDate: day(ago) })),
     )
@@ -181,7 +181,7 @@ for (const dialect of dialects) {
     await company.create('customerPayments', { appliesToInvoiceId: late, amount: 5 })
     await company.create('customerPayments', { appliesToInvoiceId: oldest, amount: 105 })
     await company.create('customerPayments', { customerId, amount: 30 })
-    // A draft owes nothing.
+    // A draft has no balance.
     await company.create('salesInvoices', {
       customerId,
       dueDate: day(80),

@@ -1,6 +1,6 @@
 /**
- * Documents with an invoice discount, after any course of writes, on both stores: what is read out of running sums is
- * what the plain computation over all lines gives, to the last place, and the totals are the sums of the lines.
+ * Documents with an invoice discount, after any sequence of writes, on both stores: the values read from running
+ * sums equal those calculated over all lines, to the last digit, and the totals are the sums of the lines.
  */
 
 import assert from 'node:assert/strict'
@@ -78,7 +78,7 @@ async function take(books: BusinessFixture, documentId: string, given: Step): Pr
     }
     case 'change':
       if (lines.length === 0) return
-      // An item besides, so that what was made a comment becomes a line again.
+      // With an item, so that a comment becomes a line again.
       await books.change(
         'salesInvoiceLines',
         id(given.at),
@@ -108,7 +108,7 @@ const shown = [
   'net_amount_including_tax',
 ] as const
 
-/** The plain computation, from what the lines say of themselves. */
+/** The plain calculation from the values of the lines. */
 async function assertAsPlain(books: BusinessFixture, documentId: string): Promise<void> {
   const document = await findRow(books.sql, documents, { id: documentId })
   assert.ok(document)
@@ -246,7 +246,7 @@ test('blocks of running sums are filled, shifted, grown and cut anew', async (t)
     await books.remove('salesInvoiceLines', id)
     await assertAsPlain(books, documentId)
   }
-  // All into one block, whose length is bounded.
+  // All into one block, whose length is limited.
   for (let n = 1; n <= 400; n++) await add(20_000 + n)
   await assertAsPlain(books, documentId)
   assert.equal(await blocks(), 7)
@@ -264,7 +264,7 @@ for (const dialect of dialects) {
         discountAmount: 10,
         salesInvoiceLines: [33.33, 33.33, 33.34].map(line),
       })
-      // As the first version of the schema has it: shares in the rows, and nothing beside them.
+      // As in the first version of the schema: shares in the rows, and nothing else.
       const rows = await books.lines(documentId)
       await sql.transact(async (tx) => {
         for (const row of rows) {

@@ -1,4 +1,4 @@
-/** The forms of answers: each command has the same options for it. */
+/** Output formats: every command has the same options. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

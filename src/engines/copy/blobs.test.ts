@@ -1,4 +1,4 @@
-/** Blobs to blobs and blobs to a folder, against azurite, under the contract of objects. */
+/** Blobs to blobs and blobs to a folder, against azurite, by the contract of objects. */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -59,7 +59,7 @@ async function put(at: BlobLocation, key: string, bytes: Uint8Array): Promise<vo
   await container.getBlockBlobClient(`x/${key}`).uploadData(bytes)
 }
 
-/** Together the pairs are cut off at every call; the long suite cuts each of them off at each. */
+/** Together the pairs are interrupted at every call; in the long suite each of them at every call. */
 function cutsFrom(first: number): Cuts {
   return isLong ? { first: 0, step: 1 } : { first, step: 4 }
 }
@@ -101,9 +101,9 @@ objectsContract(
   cutsFrom(0),
 )
 
-/** By another name the same service is another one. */
+/** The same service by another name counts as another one. */
 function elsewhere(pair: ObjectsPair): ObjectsPair {
-  // Both are locations of blobs.
+  // Both are blob locations.
   const source = pair.source as BlobLocation
   return {
     ...pair,
@@ -119,7 +119,7 @@ objectsContract(
     if (pair === undefined || server === undefined) return undefined
     const stubborn = await stubbornService(await server)
     const at = (location: ObjectsPair['source']) =>
-      // Both are locations of blobs.
+      // Both are blob locations.
       ({ ...(location as BlobLocation), endpoint: stubborn.endpoint })
     return {
       ...pair,

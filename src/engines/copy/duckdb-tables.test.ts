@@ -1,4 +1,4 @@
-/** Tables between PostgreSQL and DuckDB, either way, and within DuckDB, under the contract of tables. */
+/** Tables between PostgreSQL and DuckDB in both directions, and within DuckDB, by the contract of tables. */
 
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'

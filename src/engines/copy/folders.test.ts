@@ -1,4 +1,4 @@
-/** Folder to folder, in this process and in one of its own; and what paths and links may not do. */
+/** Folder to folder, in this process and in one of its own; and forbidden paths and links. */
 
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
@@ -71,7 +71,7 @@ test('a reader who never looks away finds the folder whole, whatever is exchange
   }
   const answer = heard()
   reader.send('stop')
-  // What the script says.
+  // The result of the script.
   const seen = (await answer) as { looks: number; absent: number; half: number }
   assert.ok(seen.looks > 500)
   assert.deepEqual([seen.absent, seen.half], [0, 0])
@@ -186,7 +186,7 @@ test('an item that changes is read again once; twice, and its data set fails alo
   const listing = {
     ...journal,
     todo: async (items: Parameters<typeof journal.todo>[0]) => {
-      // After the listing, ahead of the reading.
+      // After the listing, before the reading.
       await pair.write('a.txt', Buffer.from('changed since'))
       return journal.todo(items)
     },

@@ -1,4 +1,4 @@
-/** Blob services that answer as none should: each ends its own data set, and takes no more memory than another. */
+/** Blob services with wrong answers: each ends only its own data set, and uses no more memory than any other. */
 
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -34,7 +34,7 @@ function flood(answer: ServerResponse, bytes: Buffer): void {
 
 type Conduct = (answer: ServerResponse, isList: boolean) => void
 
-/** What the copy from it fails with, and how many bytes it could send. */
+/** The error of a copy from it, and how many bytes it could send. */
 async function failureWith(
   conduct: Conduct,
   engine = inlineEngine(),

@@ -1,4 +1,4 @@
-/** What copies connect to: judged addresses only, and nothing is told of what is behind them. */
+/** Copies connect only to addresses that the policy allows, and reveal nothing of what is behind others. */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -103,19 +103,19 @@ test('the blob client goes by judged addresses: a name that changes, a redirect 
   const client = new BlobServiceClient(server.endpoint, credential).getContainerClient(container)
   await client.create()
   await client.getBlockBlobClient('x/a').uploadData(Buffer.from('hello'))
-  // The service takes the account from the first word of the host.
+  // The service takes the account from the first label of the host.
   const host = `${emulator.account}.test`
   const source = { ...blobs(`http://${host}:${port}`), container }
 
   await using pair = await folderPair()
   const manifest = new MemoryManifest()
-  // No name server knows it: whatever is read came by the judged address.
+  // No name server knows it, so anything that is read came through the checked address.
   const { outbound } = watchedWay({ allow: ['*.test'] }, { [host]: [['127.0.0.1']] })
   const task = taskOf({ source, target: pair.target }, 'full', manifest)
   await runTask(inlineEngine(outbound), task, manifest)
   assert.deepEqual([...(await pair.seen()).keys()], ['a'])
 
-  // Judged well when it is first looked at, and inside when it is connected to.
+  // Allowed when it is first resolved, and internal when it is connected to.
   const moving = watchedWay(
     { allow: ['127.0.0.1'], deny: ['127.9.9.9'] },
     { [host]: [['127.0.0.1'], ['127.9.9.9']] },

@@ -1,4 +1,7 @@
-/** Tables: PostgreSQL to PostgreSQL whole and by what changed, cut off and cancelled; and tables that become files. */
+/**
+ * Tables: PostgreSQL to PostgreSQL in full and incrementally, interrupted and cancelled; and tables that become
+ * files.
+ */
 
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync } from 'node:fs'

@@ -1,4 +1,7 @@
-/** Repositories on this machine's disk, got as any other: which files come out, what is refused, what is left behind. */
+/**
+ * Repositories on this machine's disk, fetched like any other: which files come out, what is refused, what is left
+ * behind.
+ */
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -62,7 +65,7 @@ before(() => {
   }
   git('branch', 'older', 'v-one')
   git('clone', '--quiet', '--bare', work, join(folder, 'bare.git'))
-  // What a server of plain files needs.
+  // A server of plain files needs this.
   git('--git-dir', join(folder, 'bare.git'), 'update-server-info')
 })
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -107,7 +110,7 @@ async function refused(
   assert.equal(error.retry, retry)
 }
 
-/** As a server of plain files does it, which asks for a password where one is missing. */
+/** A server of plain files, which asks for a missing password. */
 function serveFiles(request: IncomingMessage, response: ServerResponse, isKnown = true): void {
   const path = join(folder, new URL(request.url ?? '', 'http://here').pathname)
   const isFile = existsSync(path) && statSync(path).isFile()
@@ -199,7 +202,7 @@ describe('a repository', () => {
 describe('what git connects to', () => {
   const secret = 'the body of an inner service'
 
-  /** A service of text inside, as metadata services are: what git would repeat as words of the server. */
+  /** An internal text service, such as a metadata service: git would repeat its text as the server's message. */
   const inner = () =>
     localServer((_, response) => {
       response.writeHead(403, { 'content-type': 'text/plain' }).end(secret)

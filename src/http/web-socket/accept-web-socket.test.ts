@@ -1,4 +1,4 @@
-/** What a client sends over a web socket is bounded and checked, by bytes that no client library would send. */
+/** Input of a web socket is limited and checked, with bytes that no client library would send. */
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -32,7 +32,7 @@ const limits: WebSocketLimits = {
   closeSeconds: 0.2,
 }
 
-/** A frame as a client sends it, masked with zeros: the payload stays readable. */
+/** A client's frame, masked with zeros, so that the payload stays readable. */
 function frame(first: number, payload: string | readonly number[] = ''): Buffer {
   const bytes = typeof payload === 'string' ? Buffer.from(payload) : Buffer.from(payload)
   assert.ok(bytes.length < 126)
@@ -44,7 +44,7 @@ interface Fixture extends AsyncDisposable {
   readonly accepted: WebSocket
   /** The head of the answer. */
   readonly answer: string
-  /** All bytes after the head, when the connection is gone. */
+  /** All bytes after the head, once the connection has ended. */
   readonly heard: Promise<Buffer>
 }
 
@@ -181,7 +181,7 @@ describe('a web socket', () => {
       turn = setImmediate(look)
     }
     let turn = setImmediate(look)
-    // Read without ever waiting: only the bytes of what is held at once are there without a turn of the loop.
+    // Read without waiting: without a turn of the loop only buffered bytes are available.
     let most = 0
     let since = 0
     let last = 0

@@ -1,4 +1,4 @@
-/** What comes from outside cannot become markup. */
+/** Text from outside never becomes markup. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

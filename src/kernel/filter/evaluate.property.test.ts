@@ -1,4 +1,4 @@
-/** What filters mean, on random ones, against an oracle that knows neither lexer nor nodes. */
+/** The meaning of random filters, against an oracle that knows neither lexer nor nodes. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -41,7 +41,7 @@ const thing: fc.Arbitrary<Thing> = fc.record({
   list: fc.array(fc.record({ n: smallNumber }), { maxLength: 3 }),
 })
 
-/** A filter as text, always in full parentheses, and what it means, as a closure. */
+/** A filter as fully parenthesized text, and its meaning as a closure. */
 interface Meaning<V> {
   readonly text: string
   readonly value: (item: Thing) => V | null

@@ -1,4 +1,4 @@
-/** What filters mean, on examples, and which ones do not fit the fields they ask about. */
+/** The meaning of filters by examples, and filters that do not fit their fields. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -86,7 +86,7 @@ function holds<T>(
   return compiled.matches(item)
 }
 
-/** [filter, what it gives for the full sale, what it gives for the bare one] */
+/** [filter, result for the full sale, result for the bare one] */
 const strictTable: readonly (readonly [string, boolean, boolean])[] = [
   ["number eq 'S-100'", true, true],
   ["number eq 's-100'", false, false],
@@ -190,7 +190,7 @@ test('every strict form means what OData says', () => {
   for (const [text, full, other] of strictTable) {
     assert.equal(holds(text, saleFields, sale), full, `full: ${text}`)
     assert.equal(holds(text, saleFields, bare), other, `bare: ${text}`)
-    // What strict reads, lenient reads too, and alike.
+    // The lenient profile reads everything that the strict one reads, with the same result.
     assert.equal(holds(text, saleFields, sale, lenientProfile), full, `lenient: ${text}`)
   }
 })
@@ -307,7 +307,7 @@ test('filters of the resource manager (facts 2.2, 9.8)', () => {
   const id = item.principalId
   const table: readonly (readonly [string, boolean])[] = [
     ["tagName eq 'department' and tagValue eq 'sales'", true],
-    // Name and value must be those of one tag.
+    // Name and value must belong to one tag.
     ["tagName eq 'department' and tagValue eq 'high'", false],
     ["tagValue eq 'high' and name eq 'demo-vm' and tagName eq 'cost'", true],
     ["tagName eq 'cost' and (tagValue eq 'low' or tagValue eq 'high')", true],
@@ -319,7 +319,7 @@ test('filters of the resource manager (facts 2.2, 9.8)', () => {
     ["(tagName eq 'x' and tagValue eq 'high') or tagValue eq 'sales'", true],
     ["not (tagName eq 'cost' and tagValue eq 'sales')", true],
     ["tagName ne 'cost'", false],
-    // Alone among other terms it is still alone: no tag may be that one.
+    // Among other terms it still stands alone: no tag may be that one.
     ["tagName ne 'cost' and name eq 'demo-vm'", false],
     ["tagName ne 'other' and name eq 'demo-vm'", true],
     ["startswith(tagName,'dep')", true],
@@ -338,7 +338,7 @@ test('filters of the resource manager (facts 2.2, 9.8)', () => {
   assert.equal(holds("tagName ne 'cost'", itemFields, { ...item, tags: {} }, itemProfile), true)
 })
 
-/** [text, position, what the message must say] */
+/** [text, position, expected message] */
 const wrongTypes: readonly (readonly [string, number, RegExp])[] = [
   ["total eq '5'", 9, /a number without quotes, found the string/],
   ["'5' lt total", 0, /a number without quotes/],

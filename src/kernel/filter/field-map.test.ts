@@ -1,4 +1,4 @@
-/** Names of fields: what finds them, with leniences and without. */
+/** Names of fields: how they are found, in the strict and the lenient profile. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Dates, times and durations: what is one, what is none, and which moment it is. */
+/** Dates, times and durations: which texts are one, and which moment they mean. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

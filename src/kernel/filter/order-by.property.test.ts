@@ -1,4 +1,4 @@
-/** Orders: what they mean on random items, and that any text gets an answer. */
+/** Orders: their meaning on random items, and that any text gets an answer. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

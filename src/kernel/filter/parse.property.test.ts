@@ -1,4 +1,4 @@
-/** Parsing on random input: it undoes printing, and any text at all gets an answer. */
+/** Parsing random input: it undoes printing, and any text gets an answer. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -17,7 +17,7 @@ function withoutPositions(node: FilterNode): unknown {
   return JSON.parse(
     JSON.stringify(node, (key, value) => {
       if (key === 'position') return undefined
-      // JSON has neither of these; `text` tells them apart.
+      // JSON has neither of these; `text` distinguishes them.
       return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value
     }),
   )
@@ -227,7 +227,7 @@ const soup = fc.oneof(
   fc.array(fragment, { maxLength: 40 }).map((parts) => parts.join('')),
   fc.string({ unit: 'binary', maxLength: 60 }),
   fc.string({ maxLength: 200 }),
-  // A printed tree with one piece cut out or put in: nearly right.
+  // A printed tree with one part removed or added: nearly right.
   fc.tuple(tree(2), fc.nat(200), fc.nat(5), fragment).map(([node, at, length, put]) => {
     const whole = printFilter(node)
     return whole.slice(0, at) + put + whole.slice(at + length)

@@ -63,7 +63,7 @@ test('nodes are frozen and say where they came from', () => {
   assert.equal(node.right.right.position, 26)
 })
 
-/** [text, position, what the message must say] */
+/** [text, position, expected message] */
 const malformedTable: readonly (readonly [string, number, RegExp])[] = [
   ['', 0, /expected a field, a value or a function, found the end/],
   ['   ', 3, /found the end/],
@@ -123,7 +123,7 @@ test('operators in capitals are for the lenient profile alone', () => {
   assert.equal(strict.position, 5)
   assert.ok(parseFilter("name EQ 'a'", lenientProfile).ok)
   assert.ok(!parseFilter("Contains(name,'a')", strictProfile).ok)
-  // A dotted reserved word could not be told from the word itself once printed with a slash.
+  // Printed with a slash, a dotted reserved word could not be told from the word itself.
   assert.ok(!parseFilter('not.x eq 1', lenientProfile).ok)
 })
 
@@ -146,7 +146,7 @@ test('the limits hold, each at its number and not before', () => {
   refuses('-'.repeat(8000), /at most 32 levels/)
   refuses('tolower('.repeat(1000), /at most 32 levels/)
 
-  // Levels are counted inside each other, not side by side.
+  // Levels count when nested, not when side by side.
   accepts(Array(40).fill('(not (a))').join(' or '))
   accepts(Array(6).fill('c/any(x:c/any(y:true))').join(' or '))
 

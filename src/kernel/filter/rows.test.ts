@@ -1,4 +1,4 @@
-/** Fields with many values: which row each condition is about when the same rows occur twice. */
+/** Fields with many values: which row each condition refers to when the same rows occur twice. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -41,7 +41,7 @@ test('rows belong to the item they come from', () => {
   const table: readonly (readonly [string, boolean])[] = [
     ["boxes/any(x: x/tagName eq 'a' and x/tagValue eq '1')", true],
     ["boxes/any(x: x/tagName eq 'a' and x/tagValue eq '2')", false],
-    // Two variables over the same boxes: each has rows of its own.
+    // Two variables over the same boxes: each has its own rows.
     ["boxes/any(x: boxes/any(y: x/tagName eq 'a' and y/tagName eq 'c'))", true],
     ["boxes/any(x: boxes/any(y: x/tagName eq 'a' and y/tagValue eq '2'))", true],
     [
@@ -52,7 +52,7 @@ test('rows belong to the item they come from', () => {
       "boxes/any(x: boxes/any(y: x/tagName eq 'a' and y/tagName eq 'c' and x/tagValue eq '1'))",
       true,
     ],
-    // One condition over the rows of both: some pair of rows.
+    // One condition over the rows of both: any pair of rows.
     ["boxes/any(x: boxes/any(y: x/tagName eq 'b' and concat(x/tagName,y/tagName) eq 'bc'))", true],
     ["boxes/any(x: boxes/any(y: concat(x/tagName,y/tagName) eq 'bc'))", true],
     ["boxes/any(x: boxes/any(y: concat(x/tagName,y/tagName) eq 'bd'))", false],

@@ -1,4 +1,4 @@
-/** Work in the background: writes answer at once, what is recorded is no change, and a DELETE is an order to end. */
+/** Background work: writes answer at once, recording is no change, and a DELETE orders the work to end. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -17,7 +17,7 @@ test('writes open no operation, tags stay while it works, and a DELETE ends it f
   await using t = await startPlane({
     providers: [
       scriptedProvider({
-        // Shut means: end. It is ended once that was seen.
+        // Closed means that it should end. It has ended once that was observed.
         background: {
           endInstead: ({ model, observed }) =>
             observed === 'ended' ? undefined : { ...model, open: false },
@@ -41,7 +41,7 @@ test('writes open no operation, tags stay while it works, and a DELETE ends it f
   assert.equal(now.etag, made.etag, 'what was recorded is no change of the resource')
   const again = await t.call('GET', valve, undefined, { ifNoneMatch: now.etag ?? '' })
   assert.equal(again.status, 200, 'what came of the work may be news')
-  // While it works a change is taken at once, and looked at at once.
+  // While it works, a change is accepted at once, and observed at once.
   const tagged = await t.call('PATCH', valve, { tags: { a: 'b' } }, { ifMatch: now.etag ?? '' })
   assert.equal(tagged.status, 200)
   await t.plane.reconciler.idle()

@@ -1,4 +1,4 @@
-/** What bounds background work: how much is under way at once, and how long its operations are kept. */
+/** Limits of background work: how much runs at once, and how long operations are kept. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -21,7 +21,7 @@ test('no more steps are under way at once than the limit says, and all get their
         async observe({ id }) {
           underway++
           most = Math.max(most, underway)
-          // Long enough for the loop to claim whatever it would claim meanwhile.
+          // Long enough for the loop to claim everything it could.
           await new Promise((resolve) => setTimeout(resolve, 20))
           underway--
           looked.add(id.key)
@@ -46,7 +46,7 @@ test('one resource group does not take all that may be under way', async () => {
       scriptedProvider({
         async observe({ id }) {
           looked.push(id.key)
-          // As a server that answers nothing.
+          // Like a server that never answers.
           if (!id.key.includes('/quiet/')) await open.promise
         },
         next: () => ({ kind: 'done' }),
@@ -76,7 +76,7 @@ test('behind the work of a crowded group, that of others is claimed at once', as
   await using t = await startPlane({
     limits: { stepsAtOnceMax: 4 },
     reconcile: false,
-    // No nap ends.
+    // No wait ends.
     timers: { after: () => ({ cancel: () => undefined }) },
     providers: [
       scriptedProvider({
@@ -91,7 +91,7 @@ test('behind the work of a crowded group, that of others is claimed at once', as
   const other = group.replace(/[^/]+$/, 'quiet')
   await t.call('PUT', other, { location: 'westus' }, { version: '2021-04-01' })
   for (const name of ['a', 'b', 'c', 'd']) await t.call('PUT', valve(name), body)
-  // Due later than the others, so that the first claim is of those alone.
+  // Due later than the others, so that the first claim contains only those.
   t.clock.advance(1)
   await t.call('PUT', `${other}/providers/Vendor.Scripted/valves/mine`, body)
   t.plane.reconciler.start()
@@ -119,7 +119,7 @@ test('an operation that ended is readable for as long as the limit says, and is 
   t.clock.advance(keptSeconds - 60)
   await sweep()
   assert.match(JSON.stringify((await t.call('GET', path)).body), /"status":"Succeeded"/)
-  // The sweep runs every ten minutes at most.
+  // The sweep runs at most every ten minutes.
   t.clock.advance(700)
   await sweep()
   await assert.rejects(async () => t.call('GET', path), { code: 'OperationNotFound' })

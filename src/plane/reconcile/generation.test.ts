@@ -52,7 +52,7 @@ for (const { title, next } of endings) {
       const operation = await t.call('GET', deleted.operation?.statusPath ?? '')
       assert.match(JSON.stringify(operation.body), /"status":"Succeeded"/)
     } finally {
-      // A test that failed lets go of the work, or its plane would wait for it.
+      // A failed test releases the work, or its plane would wait for it.
       superseded.resolve()
       read.resolve()
     }

@@ -1,4 +1,7 @@
-/** Guards of background work: how long it rests, that a rest is no change, and what the audit trail says of its end. */
+/**
+ * Guards of background work: how long it waits, that waiting is no change, and what the audit trail records at its
+ * end.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +16,7 @@ const widget = `${group}/providers/Vendor.Sample/widgets/w`
 const open = { properties: { open: true } }
 const done: Next<string, unknown> = { kind: 'done' }
 
-/** Seconds until the next look, over and over. */
+/** Seconds until the next turn, again and again. */
 async function rests(t: TestPlane, times: number): Promise<readonly number[]> {
   const seconds: number[] = []
   for (let count = 0; count < times; count++) {
@@ -36,7 +39,7 @@ async function events(t: TestPlane, key: string): Promise<readonly (readonly unk
     String(row['action']).split('/').slice(1).join('/'),
     row['status'],
     row['operation_id'] === null ? 'none' : 'operation',
-    // Written by the audit trail alone.
+    // Written only by the audit trail.
     (JSON.parse(String(row['detail'])) as { readonly code?: string }).code,
   ])
 }
@@ -85,7 +88,7 @@ test('a step that fails for now is not tried past the deadline, and what failed 
     providers: [scriptedProvider(script)],
   })
   await t.call('PUT', valve, open)
-  // The deadline is a minute after the PUT; then the operation has failed.
+  // The deadline is a minute after the PUT. Then the operation has failed.
   const seconds = await rests(t, 7)
   assert.deepEqual(seconds.map(Math.round), [1, 2, 4, 8, 16, 29, 100])
 })

@@ -1,4 +1,6 @@
-/** A lease is renewed while its work goes on, is given up where that is refused, and bounds how much one claim does. */
+/**
+ * A lease is renewed while its work goes on, is given up if that is refused, and limits how much one claim does.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -18,7 +20,7 @@ async function turns(): Promise<void> {
   for (let count = 0; count < 20; count++) await turn()
 }
 
-/** Timers that the test fires, of renewals alone. */
+/** Timers that the test fires, only for renewals. */
 function renewals(): { readonly timers: Timers; readonly waiting: Set<() => void>; fire(): void } {
   const waiting = new Set<() => void>()
   return {
@@ -38,7 +40,7 @@ function renewals(): { readonly timers: Timers; readonly waiting: Set<() => void
   }
 }
 
-/** Counts the claims that are made of it. */
+/** Counts the claims. */
 function counted(inner: Store, renew?: Store['renew']): Store & { claims: number } {
   const { store } = mortalStore(inner)
   const { claimDue } = store
@@ -117,7 +119,7 @@ test('a refused renewal ends the lease, although its time is not over', async ()
     timers,
     providers: [
       scriptedProvider({
-        // Nothing of it shows, so no write meets the lost claim.
+        // It has nothing to observe, so no write notices the lost claim.
         observe: async () => null,
         next: () => (steps.length < 2 ? { kind: 'step', step: 'turn' } : { kind: 'done' }),
         async perform() {

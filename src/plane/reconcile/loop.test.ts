@@ -1,4 +1,4 @@
-/** The loop that claims: what wakes it, how it naps, what it leaves behind, and a store that is away. */
+/** The loop that claims: what wakes it, how it waits, what it leaves behind, and a store that is away. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ const valve = (name: string): string => `${group}/providers/Vendor.Scripted/valv
 const body = { properties: { open: true } }
 const done: ValveScript = { observe: async () => 'seen', next: () => ({ kind: 'done' }) }
 
-/** Timers that never fire, with those that are set. Renewals of leases are left out. */
+/** Timers that never fire, and a list of those that are set. Renewals of leases are left out. */
 function stillTimers(): { readonly timers: Timers; readonly waits: number[]; live: number } {
   const still = {
     waits: [] as number[],
@@ -35,7 +35,7 @@ function stillTimers(): { readonly timers: Timers; readonly waits: number[]; liv
   return still
 }
 
-/** Some turns of the event loop, for what was not waited for. */
+/** Some turns of the event loop, for work that was not awaited. */
 async function turns(): Promise<void> {
   for (let count = 0; count < 20; count++) await turn()
 }
@@ -45,7 +45,7 @@ async function stateOf(t: TestPlane, name: string): Promise<string> {
   return JSON.parse(JSON.stringify(answer.body)).properties.provisioningState
 }
 
-/** A store of its own for each test, to be changed by it. */
+/** Each test's own store, which it may change. */
 async function changeable(): Promise<Store & AsyncDisposable> {
   const inner = await memoryStore()
   return { ...mortalStore(inner).store, [Symbol.asyncDispose]: () => inner[Symbol.asyncDispose]() }
@@ -170,7 +170,7 @@ test('after its end nothing is left: no nap, no event, no claim, no work', async
   await reached.promise
   await turns()
   assert.equal(still.live, 1)
-  // A look that has claimed, and waits to hear what is due next.
+  // A pass that has claimed, and waits to hear what is due next.
   store.nextDue = async () => {
     await answer.promise
     return nextDue()

@@ -1,6 +1,6 @@
 /**
- * Whatever is written, deleted, refused by the engine or cut off by the death of a process: the engine ends at
- * what is desired, and no resource is ever worked on by two at once. On both stores.
+ * Whatever is written, deleted, refused by the engine or interrupted by the death of a process: the engine ends at
+ * the desired state, and no two workers ever work on one resource at once. On both stores.
  */
 
 import assert from 'node:assert/strict'
@@ -32,7 +32,7 @@ import { WatchedEngine } from '../testing/watched-engine.ts'
 const shared: { server?: Promise<PostgresServer> } = {}
 after(async () => (await shared.server)?.stop())
 
-/** A fresh store for each use, or `undefined` when the test was skipped. */
+/** A new store for each use, or `undefined` if the test was skipped. */
 type MakeStore = (clock: TestClock) => Promise<Store>
 
 async function postgres(t: TestContext): Promise<MakeStore | undefined> {
@@ -97,7 +97,7 @@ const leaseSeconds = 10
 const path = (name: number): string => `${group}/providers/Vendor.Sample/widgets/w${name}`
 const body = (parts: readonly string[]): object => ({ location: 'here', properties: { parts } })
 
-/** For a name: what it may be by all that was answered. `undefined` is: not there. */
+/** The possible values of a name after all answers. `undefined` means absent. */
 type Possible = Set<string | undefined>
 
 async function play(inner: Store, clock: TestClock, steps: readonly Step[]): Promise<void> {
@@ -107,7 +107,7 @@ async function play(inner: Store, clock: TestClock, steps: readonly Step[]): Pro
   let mortal = mortalStore(inner)
   let t = await startPlane({ store: mortal.store, engine, clock, limits })
   const revive = async (): Promise<void> => {
-    // What the dead one still holds in memory comes to nothing: its store answers no more.
+    // What the dead process still has in memory has no effect: its store no longer answers.
     mortal.dieAfter(0)
     await t[Symbol.asyncDispose]()
     mortal = mortalStore(inner)
@@ -121,7 +121,7 @@ async function play(inner: Store, clock: TestClock, steps: readonly Step[]): Pro
         const wanted = one.kind === 'put' ? JSON.stringify(one.parts) : undefined
         const verdict = await ask(t, one)
         if (verdict === 'done') possible[name] = new Set([wanted])
-        // A deletion that was not answered, or is under way, leaves open whether a write came after.
+        // After a deletion that was not answered, or is running, it is open whether a write came later.
         if (verdict === 'unknown') possible[name]?.add(wanted)
         break
       }
@@ -158,7 +158,7 @@ async function play(inner: Store, clock: TestClock, steps: readonly Step[]): Pro
     assert.equal(found.state, 'Succeeded')
     assert.deepEqual(JSON.parse(found.made).sort(), JSON.parse(found.desired).sort())
   }
-  // Nothing is left in the engine that no resource wants.
+  // The engine has nothing that no resource wants.
   assert.equal(engine.parts.size, alive)
   const keys = await inner.list({ under: '/', limit: 100 })
   for (const { key } of keys) assert.equal(await inner.runningOperation(key), undefined, key)
@@ -207,7 +207,7 @@ async function read(
   }
 }
 
-/** Leases of the dead run out, back-offs pass, and nothing is due any more. */
+/** Leases of the dead expire, back-offs pass, and nothing is due any more. */
 async function reachRest(t: TestPlane, clock: TestClock): Promise<void> {
   for (let count = 0; count < 40; count++) {
     await t.plane.reconciler.idle()
@@ -229,7 +229,7 @@ test('for any sequence of puts, deletes, failures and deaths the engine ends at 
   )
 })
 
-/** Two planes, one store: every step by one of them only, and none twice. */
+/** Two planes on one store: every step is done by one of them only, and none twice. */
 async function share(store: Store, clock: TestClock): Promise<void> {
   const engine = new WatchedEngine()
   engine.gate = () => sleep(1)
@@ -252,7 +252,7 @@ async function share(store: Store, clock: TestClock): Promise<void> {
   assert.equal(new Set(engine.journal).size, 36, 'a step was done twice')
 }
 
-/** As many writers of the same thing as you like: one operation, one generation. */
+/** However many write the same: one operation, one generation. */
 async function agree(store: Store, clock: TestClock, count: number): Promise<void> {
   await using one = await startPlane({ store, clock, reconcile: false })
   await using two = await startPlane({ store, clock, reconcile: false })

@@ -1,4 +1,4 @@
-/** The reconciler's promises one by one: leases, deletes, deadlines, events, rest, and what it leaves behind. */
+/** The reconciler's promises one by one: leases, deletes, deadlines, events, waits, and what it leaves behind. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -26,7 +26,7 @@ function parts(...names: readonly string[]): object {
   return { location: 'here', properties: { parts: names } }
 }
 
-// What the sample and scripted types show; a test that reads something else fails by what it lacks.
+// What the sample and scripted types show. A test that reads anything else fails.
 function wire(outcome: Outcome): {
   readonly status: string
   readonly error?: { readonly code: string }
@@ -44,7 +44,7 @@ async function endOf(t: TestPlane, began: Outcome): Promise<string> {
   return error === undefined ? status : `${status} ${error.code}`
 }
 
-/** A place where work waits until it is let go; `reached` tells that it is there. */
+/** A point where work waits until it is released; `reached` tells that it has arrived. */
 function barrier(): Disposable & {
   readonly reached: Promise<void>
   arrive(): Promise<void>
@@ -59,12 +59,12 @@ function barrier(): Disposable & {
       return wait.promise
     },
     open: wait.resolve,
-    // A test that failed lets go of it, or nobody could wait for the work to end.
+    // A failed test releases it, or nobody could wait for the work to end.
     [Symbol.dispose]: wait.resolve,
   }
 }
 
-/** Those of a process that hangs: nothing it meant to do later is done. */
+/** The timers of a process that hangs: nothing it planned is done. */
 const stoppedTimers: Timers = { after: () => ({ cancel: () => undefined }) }
 
 describe('leases', () => {
@@ -73,7 +73,7 @@ describe('leases', () => {
     await using store = await memoryStore()
     const engine = new WatchedEngine()
     const hanging = new WatchedEngine()
-    // Two ways to one engine, so that it shows who does what.
+    // Two handles of one engine, to see who does what.
     Object.assign(hanging, { parts: engine.parts })
     await using slow = await startPlane({
       store: { ...mortalStore(store).store, onWork: () => undefined },
@@ -108,9 +108,9 @@ describe('leases', () => {
       using held = barrier()
       let performed = 0
       const script: ValveScript = {
-        // Nothing of it shows, so no write of ours would meet the lost claim.
+        // It has nothing to observe, so no write of ours notices the lost claim.
         async observe() {
-          // The first look is written down, the second has nothing new to write.
+          // The first observation is recorded, the second has nothing new.
           if (place === 'observe' && performed === 1) await held.arrive()
           return null
         },
@@ -125,7 +125,7 @@ describe('leases', () => {
       await held.reached
       const row = await store.get(valve.toLowerCase())
       clock.advance(leaseSeconds + 1)
-      // Another replica has it now, and has not done anything yet.
+      // Another replica has claimed it, and has not done anything yet.
       const [taken] = await store.claimDue('another', clock.now(), leaseSeconds, 10)
       assert.equal(taken?.key, valve.toLowerCase())
       held.open()
@@ -360,7 +360,7 @@ describe('deadlines', () => {
       await pass(t, 10)
       assert.equal(await endOf(t, made), end)
       assert.equal(await stateOf(t, valve), 'Failed')
-      // And rests: nothing is due for what has failed.
+      // And waits: nothing is due for a failed resource.
       assert.equal(await t.store.nextDue(), undefined)
     })
   }
@@ -431,7 +431,7 @@ describe('events', () => {
     tap.observing = () => held.arrive()
     tap.wake(valve.toLowerCase())
     await held.reached
-    // The look under way has seen it open.
+    // The running observation has seen it open.
     tap.real = false
     tap.observing = async () => undefined
     tap.wake(valve.toLowerCase())
@@ -500,7 +500,7 @@ describe('rest', () => {
   })
 })
 
-/** Some turns of the event loop, for what was not waited for. */
+/** Some turns of the event loop, for work that was not awaited. */
 async function turns(): Promise<void> {
   for (let count = 0; count < 5; count++) await turn()
 }
@@ -512,7 +512,7 @@ async function pass(t: TestPlane, seconds: number): Promise<void> {
   await t.plane.reconciler.idle()
 }
 
-/** Lets whatever waits for another second get to its end. */
+/** Lets work that waits for another second finish. */
 async function rest(t: TestPlane): Promise<void> {
   for (let count = 0; count < 6; count++) {
     await t.plane.reconciler.idle()

@@ -1,4 +1,4 @@
-/** One turn of work: what is recorded of it, in which words an operation ends, and what is left to the next turn. */
+/** One turn of work: what is recorded, how an operation ends, and what is left to the next turn. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -124,7 +124,7 @@ test('an event during a look asks for one more look, not for more', async () => 
   })
   await t.call('PUT', valve, open)
   await t.plane.reconciler.idle()
-  // One for the PUT, one for what came meanwhile; the event made it due once more at most.
+  // One for the PUT, one for what came meanwhile. The event made it due at most once more.
   assert.ok(looks === 2 || looks === 3, `${looks} looks`)
 })
 

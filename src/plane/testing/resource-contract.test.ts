@@ -1,4 +1,4 @@
-/** The resource contract on the sample types: the suite itself must be passable and able to fail. */
+/** The resource contract on the sample types: it must be possible to pass it and to fail it. */
 
 import { contractWords } from '#kernel/vendor.ts'
 import { createRegistry } from '../registry.ts'

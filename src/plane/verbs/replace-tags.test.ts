@@ -1,4 +1,4 @@
-/** Tags by the right to tags alone: those that are settings of the resource take the right to write it. */
+/** The right to write tags: tags that are settings of the resource also need the right to write it. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

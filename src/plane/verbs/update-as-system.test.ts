@@ -1,4 +1,4 @@
-/** Changes in the installation's own name: all of them count, and only where something is. */
+/** Changes by the installation itself: each counts, and only if the resource exists. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** What published clients send to API management, and what they read there, beside the contract's rows. */
+/** What published clients send to API management and read from it, besides the contract's rows. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

@@ -21,7 +21,7 @@ test('from usage to an invoice to a refund', async (t: TestContext) => {
     words: contractWords,
     transactionRetriesMax: 5,
   })
-  // Pages go on where the last one ended, so the database has to order texts as this program compares them.
+  // Pages continue after the last row, so the database must order texts as this program compares them.
   const collations = await store.sql.all(
     `select distinct collname from pg_attribute join pg_collation on pg_collation.oid = attcollation
      where attrelid = 'billing_entries'::regclass`,
@@ -48,7 +48,7 @@ test('from usage to an invoice to a refund', async (t: TestContext) => {
   const price = { currency: 'USD', value: 10 }
   await started.call('PUT', `${account}/products/seat`, { properties: { price } })
   const bought = await started.post(`${profile}/recordPurchase`, { product: 'seat', quantity: 2 })
-  // Asked for by many at once, there is only so much to give back.
+  // However many ask at once, only this much can be refunded.
   const refunds = await Promise.allSettled(
     [1, 2, 3, 4].map(() => started.post(`${bought.id}/refund`, { amount: 9 })),
   )

@@ -1,6 +1,6 @@
 /**
- * A process dies while it publishes, and the run is cancelled before anybody takes it up: what had begun to change its
- * target is seen to its end, and a copy that was set aside is never lost.
+ * A process dies while it publishes, and the run is cancelled before another process takes it over: a target that
+ * had begun to change is completed, and a copy that was set aside is never lost.
  */
 
 import assert from 'node:assert/strict'
@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { type Sharing, sharingStore, startSharing } from './testing/start.ts'
 
-/** As it is right after the first of the two renames of a full run's publishing: the target is set aside. */
+/** The state after the first of the two renames of a full run's publishing: the target is set aside. */
 async function cutShort(started: Sharing, run: string): Promise<void> {
   const { store, root } = started
   const [manifest] = await store.sql.all('select token from share_manifests')
@@ -40,7 +40,7 @@ async function cutShort(started: Sharing, run: string): Promise<void> {
       "update share_details set status = 'InProgress', ended_at = null, publishing = 1 where run_id = ?",
       run,
     )
-    // The manifest points at what was in force before: nothing of this run yet.
+    // The manifest names the previous state: nothing of this run yet.
     await tx.run("update share_manifests set stage = ''")
   })
 }
@@ -85,7 +85,7 @@ test('what was publishing is published, and the run is cancelled', async () => {
     assert.equal(started.read('taker', 'got/all/a.txt'), 'one')
     const [detail] = await started.details(run)
     assert.equal(detail.status, 'Succeeded')
-    // And the next one adds to it.
+    // The next run adds to it.
     started.write('giver', 'data/in/c.txt', 'three')
     const next = await started.synchronize('Incremental')
     assert.equal((await started.ended(next)).status, 'Succeeded')

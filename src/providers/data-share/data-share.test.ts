@@ -1,4 +1,4 @@
-/** Sharing from end to end on a real plane and store: invited, accepted, mapped, copied, told of, and stopped. */
+/** Sharing from end to end on a real plane and store: invited, accepted, mapped, copied, reported, and stopped. */
 
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
@@ -95,7 +95,7 @@ test('invited, accepted, mapped, synchronized in full and by what changed, and t
     [operation.body.status, operation.body.synchronizationId, operation.body.synchronizationMode],
     ['Succeeded', id, 'FullSync'],
   )
-  // Published clients put this address together themselves.
+  // Published clients compose this address themselves.
   const asPublished = await started.call(
     'GET',
     `${taken}/synchronizationOperationResults/${id}`,
@@ -177,7 +177,7 @@ test('filters, orders and pages of details; continuing a POST; nothing makes the
     shareKey: share.toLowerCase(),
     mode: 'FullSync',
   })
-  // Held, so that the runner leaves it alone.
+  // Claimed, so that the runner leaves it alone.
   const [run] = await runs.claim('test', 1, 1)
   assert.ok(run !== undefined)
   const names = Array.from({ length: 25 }, (_, at) => `set-${String(at + 1).padStart(2, '0')}`)

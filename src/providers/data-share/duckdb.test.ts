@@ -1,4 +1,4 @@
-/** Tables of DuckDB files shared: every kind of table copies between them, and what is refused. */
+/** Shared tables of DuckDB files: every kind of table is copied between them, and what is refused. */
 
 import assert from 'node:assert/strict'
 import { mkdirSync } from 'node:fs'
@@ -11,7 +11,7 @@ const serverAt = (group: string, name: string): string =>
   `${group}/providers/Vendor.Sql/servers/${name}`
 const duckdb = { location: 'here', properties: { kind: 'DuckDb' } }
 
-/** In one of the installation's files, opened for as short as it takes. */
+/** Runs in one of the installation's files, opened as briefly as possible. */
 async function sql(
   { root }: Sharing,
   server: string,

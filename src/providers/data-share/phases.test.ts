@@ -1,6 +1,6 @@
 /**
- * kill -9, cancellation, and both, at every call of the ledger of every kind of target, on both stores: a reader
- * finds one round and never two, a record says which, nothing is counted twice, and the next run goes on.
+ * kill -9, cancellation, and both, at every call of the ledger for every kind of target, on both stores: a reader
+ * finds one round and never a mixture, a record says which, nothing is counted twice, and the next run continues.
  */
 
 import assert from 'node:assert/strict'
@@ -51,22 +51,22 @@ type Calls = Readonly<Record<Cut['target'], readonly Cut['call'][]>>
 const callsOf: Readonly<Record<StoreAddress['kind'], Calls>> = {
   sqlite: {
     folder: ['todo', 'commit', 'publishing', 'published'],
-    // Of one service, which copies them while publishing.
+    // Within one service, which copies them during publishing.
     blobs: ['todo', 'publishing', 'done', 'commit', 'holds', 'published'],
     postgres: ['publishing', 'published'],
     duckdb: ['publishing', 'published'],
   },
-  // What a target is of makes no difference to the store: here it is what the other one has not.
+  // The kind of target makes no difference to the store: here are those that the other one lacks.
   postgres: {
     folder: [],
-    // Of another service: staged, then committed.
+    // From another service: staged, then committed.
     blobs: ['todo', 'commit', 'publishing', 'done', 'holds', 'published'],
     postgres: ['publishing', 'published'],
     duckdb: [],
   },
 }
 
-/** Every moment between two calls once; after each call as well where time is given. */
+/** Every moment between two calls once; also after each call, with enough time. */
 const cutsOn = (kind: StoreAddress['kind']): readonly Cut[] =>
   targets.flatMap((target) =>
     callsOf[kind][target].flatMap((call): readonly Cut[] => {
@@ -76,7 +76,7 @@ const cutsOn = (kind: StoreAddress['kind']): readonly Cut[] =>
     }),
   )
 
-/** Has the cut data set begun to change its target? */
+/** Whether the interrupted data set has begun to change its target. */
 function hasBegun(kind: StoreAddress['kind'], { target, call, when }: Cut): boolean {
   const calls = callsOf[kind][target]
   const begins = calls.indexOf('publishing')
@@ -149,7 +149,7 @@ async function succeeded(sharing: Sharing, id: string): Promise<void> {
   assert.equal(run.status, 'Succeeded', JSON.stringify(await sharing.details(id)))
 }
 
-/** Each target is of one round alone, and whole. */
+/** Each target shows one whole round. */
 async function seen({ around, shown }: Fixture): Promise<void> {
   for (const target of targets) {
     const rounds = await seenRounds(around, target)
@@ -178,7 +178,7 @@ async function recordsHold(
   return statuses
 }
 
-/** The next run goes on from wherever that was, and nothing unfinished is left. */
+/** The next run continues from there, and nothing unfinished is left. */
 async function goesOn(made: Fixture, sharing: Sharing): Promise<void> {
   await writeRound(sharing, made.around, ++made.round)
   await succeeded(sharing, await sharing.synchronize())
@@ -203,7 +203,7 @@ async function dies(dying: Dying): Promise<void> {
   assert.equal(signal, 'SIGKILL', `it was to die at ${JSON.stringify(dying.cut)}, and left ${code}`)
 }
 
-/** The run that nobody has any more. */
+/** A run whose process has died. */
 async function leftBehind(address: StoreAddress, then?: 'and cancel it'): Promise<string> {
   await using store = await openStoreAt(address)
   const [row] = await store.sql.all('select run_id from share_active')
@@ -214,7 +214,7 @@ async function leftBehind(address: StoreAddress, then?: 'and cancel it'): Promis
   return id
 }
 
-/** Leases of the dead run out a minute early. */
+/** Leases of the dead process end a minute early. */
 const laterClock = { now: () => realClock.now() + 60_000 }
 
 for (const kind of ['sqlite', 'postgres'] as const) {
@@ -285,7 +285,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
         const ended = await sharing.ended(id)
         assert.equal(ended.status, 'Cancelled')
         const statuses = await recordsHold(made, sharing, id)
-        // Once it has asked to publish it goes on.
+        // Once it has asked to publish, it continues.
         const begun = hasBegun(kind, cut) || cut.call === 'publishing'
         assert.equal(statuses[cut.target], begun ? 'Succeeded' : 'Cancelled')
       })

@@ -1,4 +1,4 @@
-/** Who gets the places of synchronizations: resource groups share them, whatever their sources do. */
+/** Who may run synchronizations: resource groups share the places, whatever their sources do. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** The kinds of tables, from one PostgreSQL to another; and the whole on a store that is PostgreSQL itself. */
+/** The kinds of tables, from one PostgreSQL to another; and everything on a store that is PostgreSQL itself. */
 
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'

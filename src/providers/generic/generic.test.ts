@@ -315,7 +315,7 @@ test('texts under the names that people give to secrets are not kept', async () 
     tokenEndpoint: 'https://a',
     apiKeyHeader: 'x-key',
     keyVaultSecretId: '/secrets/s',
-    // Leads to what holds it.
+    // A reference to the vault's secret.
     secret: `${group}/providers/Vendor.KeyVault/vaults/v/secrets/s`,
     requirePassword: true,
   }

@@ -1,4 +1,6 @@
-/** Who may sign in as an identity may act as it: that takes the right to lend it, whatever else a role holds. */
+/**
+ * Whoever may sign in as an identity may act as it: that takes the right to lend it, whatever else a role allows.
+ */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -38,7 +40,7 @@ test('a federated credential takes the right to lend its identity', async () => 
   await refused(write('one'), 'AuthorizationFailed', 403)
   await allow([])
   assert.equal((await write('one')).status, 201)
-  // Also to change one that is there.
+  // Also for changing an existing one.
   await allow(['*/assign/action'])
   await refused(write('two'), 'AuthorizationFailed', 403)
 })

@@ -1,4 +1,4 @@
-/** Management groups: where scopes lie, that rights come down from there and from nowhere else, and who may move what. */
+/** Management groups: where scopes lie, that rights are inherited from there only, and who may move what. */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -38,7 +38,7 @@ const mayWrite = (started: Started, as: typeof owner): Promise<boolean> =>
     () => false,
   )
 
-/** As `checkAccess` tells it, with its reasons. */
+/** The answer of `checkAccess`, with its reasons. */
 async function decisionOn(started: Started, of: typeof owner): Promise<unknown> {
   const actions = ['Vendor.Resources/subscriptions/resourceGroups/write']
   const path = `${subscription}/providers/Vendor.Authorization/checkAccess`
@@ -78,7 +78,7 @@ test('a group takes what lies in it along, and nothing comes to lie too deep', a
   await assert.rejects(make(started, 'p1', 'q4'), { code: 'ManagementGroupDepth' })
   await make(started, 'p1', 'q3')
   await assert.rejects(make(started, 'p4', 'p3'), { code: 'ManagementGroupDepth' })
-  // Nothing but the name of a group is one, although there is a row at that id.
+  // Only the name of a group is one, although there is a row with that id.
   await started.call('PUT', subscription, { displayName: 's' }, { version: '2022-12-01' })
   await started.call('PUT', placePath('q1'), undefined, version)
   const details = { parent: { id: `q1/subscriptions/${subscription.slice(15)}` } }
@@ -203,7 +203,7 @@ test('nobody gains rights by a move: it takes the right to give rights to what i
   await assert.rejects(make(started, 'theirs', 'mine', me), denied)
   await assert.rejects(make(started, 'mine', 'theirs', me), denied)
   await assert.rejects(make(started, 'new', 'mine', someone()), denied)
-  // A contributor may write everything there, but gives no rights.
+  // A contributor may write everything there, but assigns no roles.
   const contributor = someone()
   const contributorRole = 'b24988ac-6180-42a0-ab88-20f7382dd24c'
   await assign(started, groupPath('mine'), contributor, contributorRole)
@@ -222,7 +222,7 @@ test('a right that came by a placement does not bring the placement back', async
   const as = { ...version, as: me }
   await started.call('PUT', placePath('mine'), undefined, version)
   assert.equal((await started.call('PUT', placePath('mine'), undefined, as)).status, 200)
-  // The PUT is prepared while the placement is there, and written after it went.
+  // The PUT is prepared while the placement exists, and written after its deletion.
   const body = { mayPlace: true }
   const gone = started.call('DELETE', placePath('mine'), undefined, version)
   const back = started.call('PUT', placePath('mine'), body, as)

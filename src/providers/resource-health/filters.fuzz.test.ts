@@ -1,4 +1,4 @@
-/** Filters and start times from a hostile keyboard: an answer or a refusal of the right family, never a fault. */
+/** Hostile filters and start times: an answer or a refusal of the right family, never a fault. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

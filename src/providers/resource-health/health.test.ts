@@ -1,4 +1,4 @@
-/** Service health through the plane, on both stores: operations 6 and 7 and what is around them. */
+/** Service health through the plane, on both stores: operations 6 and 7 and their neighbours. */
 
 import { after, describe, type TestContext, test } from 'node:test'
 import { contractWords } from '#kernel/vendor.ts'

@@ -1,4 +1,4 @@
-/** kill -9 while events are published and changed: each is there whole with all its audiences, or not at all. */
+/** kill -9 while events are published and changed: each event is complete with all its audiences, or absent. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -39,7 +39,7 @@ test('what was answered is there, and nothing is there in part', async () => {
           'select audience, newest from health_audiences where tracking_id = ?',
           String(row['tracking_id']),
         )
-        // Twenty subscriptions and the installation, all as of the same change.
+        // Twenty subscriptions and the installation, all with the same change.
         assert.equal(seen.length, 21)
         const newest = -Date.parse(event.properties.lastUpdateTime)
         assert.ok(seen.every((one) => one['newest'] === newest))

@@ -1,4 +1,4 @@
-/** The whole of it on PostgreSQL: published, listed by page and filter, changed by two at once, played. */
+/** Everything on PostgreSQL: published, listed by page and filter, changed concurrently, played. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -50,7 +50,7 @@ test('events, pages, filters, writers at once and timelines', async (t: TestCont
     const found = await started.all(`${at}?$top=2&$filter=${encodeURIComponent(filter)}`)
     assert.equal(found.length, count, filter)
   }
-  // Whoever comes second sees what the first wrote: no note is lost.
+  // The second writer sees what the first wrote: no note is lost.
   await Promise.all(
     Array.from({ length: 10 }, (_, note) =>
       started.post(`${events}/E0/annotate`, { summary: `note ${note}` }),

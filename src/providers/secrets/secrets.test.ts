@@ -153,7 +153,7 @@ test('a group uses the secrets that its writer may use', async () => {
       'LinkedAuthorizationFailed',
     )
   }
-  // A secret that is not there yet is asked about all the same.
+  // The right to a secret that does not exist yet is checked, too.
   await refused(
     started.call('PUT', `${groups}/two`, referring('armature://shop/secrets/later')),
     403,
@@ -162,7 +162,7 @@ test('a group uses the secrets that its writer may use', async () => {
 })
 
 test('a writer who lost the right gets no value that comes later, by a restart or by the background', async () => {
-  /** The next answers; after them the last one. */
+  /** The next answers; after them the last one repeats. */
   let answers = [true, true]
   const mayUse = (): boolean => (answers.length > 1 ? answers.shift() : answers[0]) === true
   await using started = await startSecrets(({ principal, action }) =>
@@ -179,7 +179,7 @@ test('a writer who lost the right gets no value that comes later, by a restart o
     const asked = started.call('POST', `${groups}/one/${action}`)
     await refused(asked, 403, 'LinkedAuthorizationFailed')
   }
-  // The right is there at the PUT and gone when the containers are made.
+  // The right exists at the PUT and is gone when the containers are created.
   answers = [true, false]
   await started.call('PUT', `${groups}/two`, referring())
   const two = await groupOf(started, 'two')

@@ -1,4 +1,4 @@
-/** What is sent at once, and what is kept prepared, never costs a promise: asked of a real server that fails. */
+/** Pipelined and prepared statements never break a promise: with a real server that fails. */
 
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
@@ -61,7 +61,7 @@ test('columns that another replica changes are read on, in and outside of transa
     await store.transact((tx) => tx.lock('/a', 'change'))
   }
   for (const type of ['numeric', 'bigint']) {
-    // First met inside a transaction, then outside.
+    // First used inside a transaction, then outside.
     await other.query(`ALTER TABLE resources ALTER COLUMN generation TYPE ${type}`)
     assert.equal((await store.transact((tx) => tx.lock('/a', 'change')))?.generation, 7)
     assert.equal((await store.get('/a'))?.generation, 7)
@@ -88,7 +88,7 @@ test('a commit sent together with a feed that cannot be written is no commit', a
     /no entry/,
   )
   assert.equal(await store.get('/a'), undefined)
-  // The connection is of use again.
+  // The connection can be used again.
   await store.transact((tx) => tx.insert(contractRow('/b')))
   assert.equal((await store.get('/b'))?.key, '/b')
 })
@@ -99,7 +99,7 @@ test('a transaction that the server gave up is not told as committed', async (t)
   const { store, other } = at
   const tx = transactionOn(other)
   await tx.insert(contractRow('/a'))
-  // Behind the back of the transaction, which sees no failure of its own.
+  // Without the transaction, which sees no failure of its own.
   await assert.rejects(other.query('SELECT 1 / 0'), /zero/)
   await assert.rejects(tx.commit(), /answered a commit with ROLLBACK/)
   assert.equal(await store.get('/a'), undefined)
@@ -152,12 +152,12 @@ test('of calls sent at once, all tell the failure of the first', async (t) => {
   assert.equal(await store.count({ under: '/', limit: 9 }), 1)
 })
 
-/** A transaction of the store on a connection of the test's, which may spoil its beginning. */
+/** A transaction of the store on a connection of the test, which may break its beginning. */
 function transactionOn(client: pg.Client, begin: string = transactions.begin): PostgresTransaction {
   const connection = {
     query: (config: { text: string }) =>
       client.query(config.text === transactions.begin ? { ...config, text: begin } : config),
   }
-  // All that a transaction asks of its connection is `query`.
+  // A transaction needs only `query` of its connection.
   return new PostgresTransaction(connection as unknown as PoolClient, new PreparedStatements())
 }

@@ -1,4 +1,4 @@
-/** Lists and point reads are index scans, in the order they are wanted: asked of PostgreSQL on a filled table. */
+/** Lists and point reads are index scans in the wanted order, as PostgreSQL says for a filled table. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'

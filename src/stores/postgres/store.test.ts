@@ -125,7 +125,7 @@ test('a deadlock is a lost race and tried again', async (t) => {
       await tx.update({ ...row, generation: row.generation + 1 }, row.etag)
     })
   await Promise.all([cross('/a', '/b'), cross('/b', '/a')])
-  // At least one of the two was ended by the server and ran again.
+  // The server ended at least one of the two, which ran again.
   assert.ok(both >= 3)
   assert.equal((await store.get('/a'))?.generation, 2)
   assert.equal((await store.get('/b'))?.generation, 2)
@@ -185,7 +185,7 @@ test('a claim asserted in a transaction cannot be taken over before its commit',
   await store.transact((tx) => tx.schedule('/a', 1))
   const [first] = await store.claimDue('one', 5, 0, 1)
   assert.ok(first !== undefined)
-  // Taken over after the claim was looked at: it is looked at again, under a lock, before the commit.
+  // Taken over after the claim was checked: it is checked again, under a lock, before the commit.
   const outside = AsyncLocalStorage.snapshot()
   await assert.rejects(
     store.transact(async (tx) => {
@@ -220,7 +220,7 @@ test('a server that is gone is unavailable, not a fault', async (t) => {
   const server = await startPostgres({ fsync: false, settings })
   const url = await server.createDatabase()
   await using store = await open(url)
-  // A server told to answer before it has written is overruled.
+  // A server that is configured to answer before it has written is overruled.
   const shown = await store.sql.all("SELECT current_setting('synchronous_commit') AS value")
   assert.deepEqual(shown, [{ value: 'on' }])
   store.onWork(() => undefined)
@@ -228,7 +228,7 @@ test('a server that is gone is unavailable, not a fault', async (t) => {
   await server.stop()
   const isLater = (error: unknown): boolean =>
     error instanceof StoreUnavailable && error.retry === 'later'
-  // The first call may still hear of the broken connection, the second finds no server.
+  // The first call may still see the broken connection, the second finds no server.
   for (let time = 0; time < 2; time++) {
     await assert.rejects(store.ping(), isLater)
     await assert.rejects(

@@ -1,4 +1,4 @@
-/** When the log is copied, what waits for it, and that it begins anew under writes that never rest. */
+/** Checkpoints: when the log is copied, what waits for it, and that it restarts under continuous writes. */
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
@@ -58,7 +58,7 @@ test('each commit of an opened store is flushed: the log of a machine that fails
         'SELECT s.synchronous, j.journal_mode FROM pragma_synchronous s, pragma_journal_mode j',
       ),
     )
-    // FULL is 2. A killed process loses nothing with NORMAL either; a machine without power does.
+    // FULL is 2. With NORMAL a killed process loses nothing either, but a power failure does.
     assert.deepEqual(settings, [{ synchronous: 2, journal_mode: 'wal' }])
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -70,7 +70,7 @@ test('a log that few statements filled is copied, too; one that stays long is wh
   const mega = 1024 * 1024
   checkpoints.committed(10)
   assert.equal(copies.length, 0)
-  // A reader holds it: each copy ends, and the file stays as long as it was.
+  // A reader blocks it: each checkpoint ends, and the file keeps its length.
   for (const [megabytes, wanted] of [
     [65, 1],
     [65, 1],
@@ -109,7 +109,7 @@ test('the log begins anew under writes that never rest, and the file has them al
       checkpoints.committed(row * 1_000)
       await turn()
     }
-    // 90 MB were written: 32 MB of log, and what comes between two copies.
+    // 90 MB were written: 32 MB of log, and what is written between two checkpoints.
     const { size } = statSync(`${path}-wal`)
     assert.ok(size < 70e6, `${size}`)
     await checkpoints.settle()

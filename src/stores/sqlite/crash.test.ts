@@ -1,4 +1,4 @@
-/** Kills a writing process at many moments: every write it was answered is there, and no half of one. */
+/** Kills a writing process at many moments: every answered write is there, and no partial one. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -15,7 +15,7 @@ import { openSqlite } from './open.ts'
 
 const rounds = 6
 
-/** Writes pairs of rows from many sides at once, some of them over again, and says each that was answered. */
+/** Writes pairs of rows concurrently, some of them again, and prints each that was answered. */
 const writerScript = `
   import { openSqlite } from ${JSON.stringify(String(new URL('open.ts', import.meta.url)))}
   import { contractOptions, contractRow } from ${JSON.stringify(String(new URL('../contract/setting.ts', import.meta.url)))}
@@ -57,7 +57,7 @@ test('no answered write is lost to kill -9, and none is half there', async (t) =
     writer.kill('SIGKILL')
     await read
 
-    // Opens at once: the lock of the dead process went with it.
+    // Opens at once: the lock of the dead process ended with it.
     await using store = await openSqlite({ path, ...contractOptions })
     const { keys, position } = await store.feed('f').since(0, 1_000_000)
     assert.equal(position, keys.length)

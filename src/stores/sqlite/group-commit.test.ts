@@ -1,4 +1,4 @@
-/** The group commit when SQLite itself fails: a lost batch is told to every unit, and the next one works. */
+/** The group commit when SQLite itself fails: every unit of a lost batch is told, and the next batch works. */
 
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
@@ -140,7 +140,7 @@ test('a lost race is tried again inside the batch, from where its neighbours lef
     }),
     enlist(group, () => db.exec("INSERT INTO kept VALUES ('b')")),
   ])
-  // The first try was without savepoints.
+  // The first try used no savepoints.
   assert.deepEqual(values(db), [{ value: 'a' }, { value: 'b' }, { value: 'try3' }])
   assert.deepEqual(log, ['undone', 'commit'])
 })

@@ -1,4 +1,4 @@
-/** Every statement a request may run is a search of an index, in the order it is wanted: asked of SQLite itself. */
+/** Every statement of a request is an index search in the wanted order, as SQLite itself says. */
 
 import assert from 'node:assert/strict'
 import { DatabaseSync } from 'node:sqlite'
@@ -11,7 +11,7 @@ import { initial } from './migrations/0001-initial.ts'
 import { activity } from './migrations/0002-activity.ts'
 import { changes, queries } from './statements.ts'
 
-/** Small tables of as many rows as there are feeds, or the one counter; a whole scan is what they need. */
+/** Small tables with one row per feed, or one counter: a full scan is right for them. */
 const scanned: ReadonlySet<string> = new Set(['feedPositions', 'takeFence', 'ping'])
 
 function planOf(db: DatabaseSync, text: string): readonly string[] {
@@ -23,7 +23,7 @@ function planOf(db: DatabaseSync, text: string): readonly string[] {
 const db = new DatabaseSync(':memory:')
 for (const text of [...initial.sqlite, ...activity.sqlite]) db.exec(text)
 
-/** What the audit trail sends through the relational port. */
+/** The statements of the audit trail. */
 const { oldest: _whole, ...sweeps } = sweepQueries
 const { lastBlock: _newest, ...blocks } = blockQueries
 const trail = { ...sweeps, ...blocks, ...scanQueries }
@@ -35,7 +35,7 @@ for (const [name, text] of Object.entries({ ...queries, ...changes, ...trail }))
       assert.doesNotMatch(step, /TEMP B-TREE/, plan.join('; '))
       if (scanned.has(name) || /^SCAN (\(|CONSTANT)/.test(step)) continue
       if (/^SCAN work USING (COVERING )?INDEX work_(due|claimed)$/.test(step)) {
-        // In the order of the index up to the first row wanted: `LIMIT 1` stands in the text.
+        // In the order of the index up to the first wanted row: the text contains `LIMIT 1`.
         assert.match(text, /LIMIT 1$/)
         continue
       }

@@ -1,4 +1,4 @@
-/** What the store remembers between transactions is what is committed: nothing of a transaction that failed shows. */
+/** The store remembers only committed rows between transactions: nothing of a failed transaction shows. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -67,7 +67,7 @@ test('the last row of a type, removed by what failed, still counts', async (t) =
   ])
   assert.deepEqual([before, after], Array(2).fill({ status: 'fulfilled', value: 1 }))
   assert.equal(await counted(store), 1)
-  // Whoever waits for nothing cannot have it remembered later than it is undone.
+  // A caller that awaits nothing cannot make it remember something after the rollback.
   await fails(
     store.transact(async (tx) => {
       void tx.remove(key, row.etag)

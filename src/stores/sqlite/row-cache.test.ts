@@ -1,4 +1,4 @@
-/** The cache gives back only what was put and not forgotten, and stays within its bound. */
+/** The cache returns only what was put and not forgotten, and stays within its limit. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Scans of a file run in a thread of their own; snapshots stay as they were while others write. */
+/** Scans of a file run in a thread of their own. Snapshots stay unchanged while others write. */
 
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -24,7 +24,7 @@ async function openStore(t: TestContext) {
 }
 
 const sum = 'SELECT count(*) AS n FROM numbers'
-/** Looks at a million rows that stand nowhere. */
+/** Scans a million generated rows. */
 const long = `WITH RECURSIVE up (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up LIMIT 1000000)
   SELECT max(n) AS most FROM up`
 

@@ -55,7 +55,7 @@ test('claims of a process that is gone are free at once', async (t) => {
     await using store = await open(path)
     await store.transact((tx) => tx.schedule('/a', 10))
     assert.equal((await store.claimDue('one', 20, 3600, 1)).length, 1)
-    // What came during the claim is due when it was wanted.
+    // Events that came during the claim are due when they were wanted.
     await store.transact((tx) => tx.schedule('/a', 5))
     assert.equal((await store.claimDue('two', 30, 3600, 1)).length, 0)
   }

@@ -1,4 +1,4 @@
-/** The throwaway server: it answers, makes databases, and ends with whoever asked for it. */
+/** The throwaway server: it answers, creates databases, and ends with the process that started it. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -46,7 +46,7 @@ test('a server ends with a process that was killed', async (t) => {
   assert.equal(await answers(port), true)
   child.kill('SIGKILL')
   await once(child, 'exit')
-  // Bounded, not timed: ends as soon as the server has.
+  // Limited by count, not by time: ends as soon as the server has.
   for (let tries = 0; tries < 400 && (await answers(port)); tries++) await sleep(25)
   assert.equal(await answers(port), false)
 })

@@ -1,4 +1,4 @@
-/** Every function of the catalogue: what it gives, what it refuses, and how many arguments it takes. */
+/** Every function of the catalogue: what it returns, what it refuses, and how many arguments it takes. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { evaluate } from '../evaluate.ts'
@@ -38,7 +38,7 @@ function run(text: string, scope?: 'subscription' | 'managementGroup' | 'tenant'
   return evaluate(parseExpression(text), new AnsweringScope(scope))
 }
 
-/** As JSON has it, since results are objects without a prototype. */
+/** As JSON, since results are objects without a prototype. */
 function plain(value: Json): Json {
   return JSON.parse(JSON.stringify(value))
 }

@@ -1,6 +1,6 @@
 /**
- * What Docker answers and Podman does not, played by a little HTTP server: pulls that fail inside a 200,
- * newer minimal versions, foreign objects in a filtered list.
+ * Answers of Docker that Podman does not give, from a small HTTP server: pulls that fail inside a 200, a higher
+ * minimum version, foreign objects in a filtered list.
  */
 
 import assert from 'node:assert/strict'

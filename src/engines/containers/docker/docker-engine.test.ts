@@ -7,10 +7,10 @@ import { programsContract } from '../contract-programs.ts'
 import { startPodman, type ThrowawayPodman, testImage } from '../testing/podman.ts'
 import { DockerEngine } from './docker-engine.ts'
 
-/** A part that is stopped should end at once, so that tests do not wait for its grace. */
+/** Stops at once, so that tests do not wait for the grace period. */
 const polite = "trap 'exit 0' TERM"
 
-/** One for both suites; their groups have names of their own installations. */
+/** One Podman for both suites; their groups belong to different installations. */
 let started: Promise<ThrowawayPodman | string> | undefined
 after(async () => {
   const podman = await started

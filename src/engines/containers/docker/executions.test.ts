@@ -1,4 +1,7 @@
-/** What an exec begins ends with its session; where the image has no means for that, it counts. */
+/**
+ * Programs that an exec started end with its session. If the image has no means for that, they count against the
+ * limit.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -41,7 +44,7 @@ test('a command ends with its session, and so does what it began', async (t) => 
     while (/7777|while/.test(await running())) await sleep(50)
     assert.match(await running(), /sleep 3600/)
   }
-  // A shell that does something else: nobody waits for it, and it counts as well.
+  // A shell without a session: nobody waits for it, but it counts as well.
   const put =
     "rm /bin/sh; echo '#!/bin/busybox sh' > /bin/sh; echo 'exec /bin/busybox sleep 9999' >> /bin/sh"
   await podman.podman(

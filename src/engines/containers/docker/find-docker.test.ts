@@ -25,7 +25,7 @@ test('the first that answers is found, the others are told with their reasons', 
     const found = await findDocker({ sockets: [join(folder, 'nobody.sock'), socket] })
     assert.deepEqual(found.target, { kind: 'socket', path: socket })
     assert.match(found.passedOver[0]?.reason ?? '', /ENOENT/)
-    // A user's own choice is not passed over for what happens to be there.
+    // A user's own choice is never replaced by whatever else is found.
     const chosen = { dockerHost: 'unix:///no/such/socket', sockets: [socket] }
     assert.equal((await findDocker(chosen)).target, undefined)
   } finally {

@@ -1,6 +1,6 @@
 /**
- * Podman's Docker-compatible API turns a mount into text with commas and reads it again. Mount paths that
- * are written to say more than a path never get that far: nothing is made, and the host stays out of reach.
+ * Podman's Docker-compatible API turns a mount into text with commas and parses it again. Mount paths that try to
+ * inject options are refused before that: nothing is created, and the host stays out of reach.
  */
 
 import assert from 'node:assert/strict'
@@ -14,7 +14,7 @@ import type { GroupSpec, VolumeSpec } from '../engine.ts'
 import { startPodman, type ThrowawayPodman, testImage } from '../testing/podman.ts'
 import { DockerEngine } from './docker-engine.ts'
 
-/** `outside` is a folder of the host that no group was given. */
+/** `outside` is a folder of the host that no group may access. */
 const hostilePaths = (outside: string): readonly string[] => [
   // The escape as it was found: a new volume that is a folder of the host.
   `/mnt,source=evil1,volume-opt=type=none,volume-opt=o=bind,volume-opt=device=${outside}`,
@@ -28,7 +28,7 @@ const hostilePaths = (outside: string): readonly string[] => [
   '/mnt\0',
   '/mnt\\,x',
   "/mnt'",
-  // A volume there tells the runtime what to hide, and what to show in its place.
+  // A volume there tells the runtime what to hide, and what to show instead.
   '/dev',
   '/dev/',
   '/dev/null',

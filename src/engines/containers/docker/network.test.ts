@@ -1,4 +1,4 @@
-/** Groups on a network that the operator made: they are on that one alone, and reach what it lets them reach. */
+/** Groups on a network that the operator created: they are only on that one, and reach what it allows. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

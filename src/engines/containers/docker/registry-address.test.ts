@@ -1,4 +1,4 @@
-/** What a pull tells of the address its image names: on real Podman, by the words of engines, and by the policy. */
+/** What a failed pull reveals of its address: on real Podman, by the messages of engines, and by the policy. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

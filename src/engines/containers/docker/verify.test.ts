@@ -1,6 +1,6 @@
 /**
- * A Podman that makes something else than was asked for: what stands between it and us changes the body of a
- * creation. Each time the group is removed, the caller is told what was different, and nothing has run.
+ * A Podman that creates something else than requested: a proxy changes the body of a creation. Each time the group
+ * is removed, the caller is told the difference, and nothing has run.
  */
 
 import assert from 'node:assert/strict'
@@ -14,7 +14,7 @@ import { DockerEngine } from './docker-engine.ts'
 
 type Body = Record<string, unknown>
 
-/** All of them in the long suite, these always. */
+/** The ordinary suite runs these, the long suite all of them. */
 const always = new Set([
   'a folder of the host',
   'a volume that nobody asked for',
@@ -25,7 +25,7 @@ const always = new Set([
 ])
 const isLong = process.env['ARMATURE_TEST_LONG'] === '1'
 
-/** What is changed in the body of a container, and what the caller is told of it. */
+/** A change of the body of a container, and what the caller is told. */
 interface Change {
   readonly name: string
   readonly of: 'part' | 'sandbox'
@@ -260,7 +260,7 @@ describe('what Podman made is compared with what was asked for', () => {
   }
 })
 
-/** A socket before the engine's own that changes the bodies of what is created. */
+/** A socket in front of the engine's that changes the bodies of creations. */
 async function startBetween(
   { folder, target }: ThrowawayPodman,
   change: (kind: 'part' | 'sandbox', body: Body) => Body,

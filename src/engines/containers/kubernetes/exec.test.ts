@@ -96,7 +96,7 @@ test('the played server speaks with a web socket client that is not ours', async
   socket.binaryType = 'arraybuffer'
   let text = ''
   socket.addEventListener('message', ({ data }) => {
-    // `binaryType` above asks for this kind.
+    // `binaryType` above selects this type.
     const bytes = Buffer.from(data as ArrayBuffer)
     if (bytes.length > 1) text += `${bytes[0]}:${bytes.subarray(1)}`
   })

@@ -32,8 +32,8 @@ async function openPlayed(): Promise<Backend> {
 }
 
 /**
- * What the suite asks of engines that leave pulling, starting and keeping to their caller. Each has its own
- * counterpart in `kubernetes-behaviour.test.ts`, except what is `refused`, which is tested to be so.
+ * Tests of the suite for engines that leave pulling, starting and keeping to their caller. Each has a counterpart
+ * in `kubernetes-behaviour.test.ts`, except those that are `refused`, which a test checks.
  */
 const otherwise: Readonly<Record<string, string>> = {
   'an image in no registry cannot be pulled, one that is there need not be':

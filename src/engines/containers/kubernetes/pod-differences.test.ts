@@ -1,4 +1,7 @@
-/** Admission that gives a group more than it asked for, or less: the group is removed, and what differs is told. */
+/**
+ * An admission controller that gives a group more than it requested, or less: the group is removed, and the
+ * difference reported.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -23,11 +26,11 @@ const wanted = spec(
   { volumes: [{ kind: 'empty', name: 'data' }] },
 )
 
-/** `change` is given the spec of the Pod and its one container. */
+/** `change` gets the spec of the Pod and its container. */
 const changing =
   (change: (pod: PodSpec, web: Record<string, unknown>) => object) =>
   (given: Json): Json => {
-    // The spec of the Pod of this file.
+    // The Pod spec of this file.
     const pod = structuredClone(given) as PodSpec
     return { ...pod, ...change(pod, pod.containers[0] ?? {}) }
   }

@@ -1,4 +1,4 @@
-/** What an application's next release alters while changes flow comes over when that is asked for, with all rows. */
+/** Tables and columns that an application adds while changes flow are copied on request, with all rows. */
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'

@@ -76,7 +76,7 @@ describe('whatever is killed, the fixture is put right', () => {
     return { database, migration: `c${count}`, spec: open.spec([database], { mode }) }
   }
 
-  /** No trace, no session, the source's tables and settings as they were, and the copy complete. */
+  /** No trace, no session, the source's tables and settings unchanged, and a complete copy. */
   const assertClean = async (
     open: MigrationFixture,
     migration: string,
@@ -88,7 +88,7 @@ describe('whatever is killed, the fixture is put right', () => {
     for (const side of ['source', 'target'] as const) {
       await using server = await open.session(side, 'postgres')
       let left: readonly object[] = []
-      // A worker's sessions end with its process, a moment after the last word in its record.
+      // A worker's sessions end with its process, a moment after its last record.
       for (let looks = 0; looks < 100; looks++) {
         left = await server.rows(
           `SELECT pid, application_name, query FROM pg_stat_activity WHERE application_name LIKE 'mig\\_${migration}%'`,
@@ -132,7 +132,7 @@ describe('whatever is killed, the fixture is put right', () => {
       await engine.run(migration, spec, fixture.credentials)
       const ended = await fixture.until(engine, migration, isEnded)
       assert.equal(only(ended).phase, 'succeeded', only(ended).message)
-      // Past the point where the copy is complete nothing is done twice.
+      // Once the copy is complete, nothing is done twice.
       assert.equal(only(ended).attempt, boundary === 'finished' ? 1 : 2)
       await assertCopied(fixture, database)
       await assertClean(fixture, migration, database, spec)
@@ -186,7 +186,7 @@ describe('whatever is killed, the fixture is put right', () => {
     await fixture.until(killed, migration, ({ worker }) => worker === 'lost')
     {
       await using target = await fixture.session('target', 'postgres')
-      // What such a crash leaves: nobody is let in any more.
+      // The state after such a crash: nobody may connect any more.
       await target.rows('UPDATE pg_database SET datconnlimit = -2 WHERE datname = $1', [database])
     }
     await using engine = fixture.open()

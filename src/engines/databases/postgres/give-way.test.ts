@@ -1,6 +1,6 @@
 /**
- * An application that goes on altering its database while that is copied: it never waits long for the migration, and what
- * it did is at the target in the end.
+ * An application that alters its database during the copy: it never waits long for the migration, and its changes
+ * are at the target in the end.
  */
 
 import assert from 'node:assert/strict'
@@ -17,7 +17,7 @@ import {
 import { startLoad } from '../testing/load.ts'
 import { findServer, howToGetServers } from '../testing/servers.ts'
 
-/** At the target every row of `slow…` takes a while, so that its copy is under way when the test gets to it. */
+/** At the target every row of `slow…` takes a while, so that its copy is still running when the test gets there. */
 const slowTables = (sourcePort: number): string => `
   CREATE FUNCTION slowly(a bigint) RETURNS boolean LANGUAGE plpgsql AS
     $$ BEGIN IF inet_server_port() <> ${sourcePort} THEN PERFORM pg_sleep(0.004); END IF; RETURN true; END $$;
@@ -34,7 +34,7 @@ const slowTables = (sourcePort: number): string => `
   CREATE TABLE emptied (a int PRIMARY KEY); INSERT INTO emptied SELECT generate_series(1, 1000);
   CREATE TABLE note (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, t text)`
 
-/** What an application does to its tables in a deployment and in the night. */
+/** Typical statements of a release and of nightly jobs. */
 const alterations: readonly string[] = [
   "TRUNCATE public.slow_emptied; INSERT INTO public.slow_emptied VALUES (1, 'after'), (2, 'after')",
   'ALTER TABLE public.slow_altered ADD COLUMN more int DEFAULT 7, ADD CONSTRAINT more_is_small CHECK (more < 1000)',
@@ -84,7 +84,7 @@ describe('a copy beside an application that alters things', () => {
         'busy',
         (seen) => isEnded(seen) || (seen.databases[0]?.counters.fullLoadLoadingTables ?? 0) > 3,
       )
-      // Whoever would wait longer fails.
+      // A session that would wait longer fails.
       await application.run("SET lock_timeout = '2s'")
       for (const statement of alterations) await application.run(statement)
       assert.equal(only(await engine.observe('busy')).phase, 'copying', 'it was under way')

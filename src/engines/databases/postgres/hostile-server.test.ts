@@ -1,4 +1,4 @@
-/** A server that users name answers as it likes: it ends nothing, holds nothing up, and fills no memory. */
+/** A server that a user registered may answer anything: it ends nothing, blocks nothing, and fills no memory. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -25,7 +25,7 @@ const engine = createPostgresEngine({
 
 type Conduct = Parameters<typeof startHostileServer>[0]
 
-/** What a look at such a server ends with. */
+/** The error of a connection to such a server. */
 async function refusalOf(conduct: Conduct): Promise<DatabaseEngineError> {
   await using server = await startHostileServer(conduct)
   const error = await engine.inspect({ address: server.address, password: 'secret' }).then(
@@ -51,7 +51,7 @@ test('messages that cannot be read end the connection and nothing else', async (
     for (const conduct of [
       { atStart: (socket) => void socket.end(Buffer.concat([bytes, accepted])) },
       { atQuery: (socket) => void socket.end(answer) },
-      // With the last words of signing in: nobody waits for anything at that moment.
+      // With the last message of the sign-in, when nobody waits for anything.
       { atStart: (socket) => void socket.end(Buffer.concat([accepted, bytes, bytes])) },
     ] satisfies readonly Conduct[]) {
       assert.ok((await refusalOf(conduct)).message.length < 1000, name)

@@ -1,4 +1,4 @@
-/** The lag in seconds: from the log's places and what is confirmed of them. */
+/** The lag in seconds, from positions in the log and their confirmations. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,7 @@
-/** Indexes of large tables are built several at once, keys among them, and all else of such a table comes along as before. */
+/**
+ * Several indexes of a large table are built at once, including keys, and everything else of the table is copied as
+ * before.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

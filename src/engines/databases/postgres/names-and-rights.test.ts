@@ -1,4 +1,4 @@
-/** Names that must be quoted, users that may little, and servers that are not what they seem. */
+/** Names that must be quoted, users with few rights, and servers that are not what they claim to be. */
 
 import assert from 'node:assert/strict'
 import { chownSync, mkdirSync, statSync } from 'node:fs'
@@ -71,7 +71,8 @@ describe('names and rights', () => {
         assert.equal(await connected('target'), 'public.first')
         assert.deepEqual(await engine.traces(`first${mode}`, spec, fixture.credentials), [])
       }
-      // Called off where there was none before, it leaves an empty one: without any, nobody could connect as usual.
+      // If there was no database before, a cancelled migration leaves an empty one: without any, nobody could
+      // connect as usual.
       {
         await using target = await fixture.session('target', 'template1')
         await target.run('DROP DATABASE postgres WITH (FORCE)')
@@ -174,7 +175,7 @@ describe('names and rights', () => {
           await source.value("SELECT relreplident FROM pg_class WHERE relname = 'no_key'"),
           'd',
         )
-        // Shut only where it was cut over.
+        // The database is closed only if it was cut over.
         assert.equal(
           await source.value(
             'SELECT count(*) FROM pg_db_role_setting JOIN pg_database d ON d.oid = setdatabase WHERE datname = current_database()',
@@ -239,7 +240,7 @@ describe('names and rights', () => {
     const spec = fixture.spec(['logged'], { mode: 'online' })
     const ended = await finish(fixture, engine, 'logged', spec)
     assert.equal(ended.phase, 'succeeded', ended.message)
-    // One that fails would be told in full.
+    // A failed statement would be shown in full.
     const nowhere = { ...spec, overwrite: true, sourceFromTarget: { host: '127.0.0.1', port: 1 } }
     const report = await engine.validate(nowhere, fixture.credentials)
     const found = report.server.find(({ type }) => type === 'TargetReachesSource')
@@ -398,7 +399,7 @@ describe('names and rights', () => {
     await source.run("INSERT INTO public.note VALUES (0, 'late')")
     await fixture.target.server.restart()
     await engine.cutover('restarted', ['restarted'])
-    // The lock at the target went with its server, so the worker left: the next look begins another.
+    // The lock at the target ended with its server, so the worker ended, and the next one starts.
     await fixture.until(engine, 'restarted', ({ worker }) => worker !== 'running')
     await engine.run('restarted', spec, fixture.credentials)
     const ended = only(await fixture.until(engine, 'restarted', isEnded))
@@ -428,7 +429,7 @@ test('what a source keeps as a setting runs nothing at the target', async (t) =>
   await using engine = fixture.open()
   await fixture.make('held', [
     `${keyed}; ALTER DATABASE held SET search_path TO public`,
-    // Whoever owns a server can have it keep anything.
+    // The owner of a server can store anything there.
     `UPDATE pg_catalog.pg_db_role_setting SET setconfig = ARRAY['search_path=public; CREATE ROLE taken SUPERUSER']
      WHERE setdatabase = (SELECT oid FROM pg_catalog.pg_database WHERE datname = 'held')`,
   ])
@@ -448,7 +449,7 @@ test('columns stand elsewhere at the target, or are named as a newer version res
   await using fixture = await openMigrationFixture(15, 18)
   await using engine = fixture.open()
   await fixture.make('placed', [
-    // The parent's later column is the last one here, and comes ahead of the child's own in a copy.
+    // The parent's later column is the last one here, and comes before the child's own columns in a copy.
     `CREATE TABLE parent (id int PRIMARY KEY, "system_user" text);
      CREATE TABLE child (own text, length int GENERATED ALWAYS AS (1 + 1) STORED) INHERITS (parent);
      ALTER TABLE parent ADD COLUMN late text;

@@ -1,4 +1,4 @@
-/** Which servers are asked at all, and that what is behind an address is not told. */
+/** Which servers are contacted, and that nothing is revealed about an address. */
 
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'

@@ -1,4 +1,4 @@
-/** Each pitfall that was met before (facts A.7), as a named test against real servers. */
+/** Each known pitfall (facts A.7) as a named test against real servers. */
 
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** The port's promises, kept by real servers of the same and of different versions. */
+/** The port's contract with real servers of the same version and of different versions. */
 
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { type Backend, databaseEngineContract, type OpenBackend } from '../contract.ts'

@@ -1,6 +1,6 @@
 /**
- * Databases that others have published, from one version to another: offline, and online while they are written to and
- * altered. Compared by the catalogs, by sums over all rows and, where one program reads both servers, by its dumps.
+ * Published databases, from one version to another: offline, and online while they are written to and altered.
+ * Compared by the catalogs, by sums over all rows and, if one program reads both servers, by its dumps.
  */
 
 import assert from 'node:assert/strict'
@@ -32,10 +32,10 @@ const pairs: readonly (readonly [Major, Major])[] = isLong
     ]
   : [[13, 18]]
 const modes = ['offline', 'online'] as const
-/** Of a schema of our own, in the long suite. */
+/** Tables of our own generated schema, in the long suite. */
 const generatedTables = 400
 
-/** Their servers print these differently. */
+/** The servers print these differently. */
 const printedByVersion: ReadonlySet<string> = new Set(['views', 'rules', 'functions'])
 
 async function assertAlike(fixture: MigrationFixture, name: string, majors: readonly Major[]) {
@@ -58,7 +58,7 @@ async function assertAlike(fixture: MigrationFixture, name: string, majors: read
   )
 }
 
-/** Writes to some of its tables that leave every constraint as it is, and go through the log all the same. */
+/** Writes to some of its tables that satisfy every constraint, and go through the log. */
 async function writesOf(fixture: MigrationFixture, name: string): Promise<readonly string[]> {
   await using session = await fixture.session('source', name)
   const tables = await readTables(session)
@@ -81,7 +81,7 @@ describe('published databases come over whole', () => {
     test(`from ${from} to ${to}`, async (t) => {
       const published = publishedDatabases()
       if (published === undefined) {
-        // No part of the repository: nobody can be asked to have it.
+        // Not part of the repository, so it is never required.
         process.stderr.write(`SKIPPED: ${t.name}: ${howToGetDatabases}\n`)
         t.skip(howToGetDatabases)
         return
@@ -91,7 +91,7 @@ describe('published databases come over whole', () => {
       await using fixture = await openMigrationFixture(from, to)
       await using engine = fixture.open()
       const files = [...published]
-      // One pass through both modes in the ordinary suite.
+      // The ordinary suite makes one pass with both modes.
       for (const mode of modes) {
         const names = files
           .filter((_, at) => isLong || modes[at % modes.length] === mode)

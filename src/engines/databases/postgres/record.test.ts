@@ -1,4 +1,4 @@
-/** What is kept of a migration while it runs is bounded, whatever a server calls its things. */
+/** The record of a running migration is bounded, whatever names a server uses. */
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { freshRecord, RecordFolder } from './record.ts'
 
 test('a message made of names without end is cut', () => {
   const record = freshRecord('shop', 1)
-  // Of a task, telling takes its record alone.
+  // Telling uses only the record of the task.
   const task = { record } as unknown as DatabaseTask
   tell(task, { message: `the target lacks these roles: ${'x'.repeat(24_000_000)}` })
   assert.match(task.record.observed.message, /^the target lacks these roles: x+…$/)

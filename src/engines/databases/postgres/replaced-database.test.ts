@@ -1,4 +1,6 @@
-/** What stood at the target under the name before is there until the new one is whole, and again where that fails. */
+/**
+ * The database that was at the target under the same name stays until the new one is complete, and after a failure.
+ */
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -16,7 +18,7 @@ import { keptName } from './names.ts'
 
 const keyed = `CREATE TABLE note (id int PRIMARY KEY, t text);
   INSERT INTO note SELECT g, 'n' || g FROM generate_series(1, 200) g`
-/** No such index can be restored: the function finds its table by a search path alone. */
+/** Such an index cannot be restored: the function finds its table only by a search path. */
 const notRestorable = `CREATE FUNCTION looked_up(int) RETURNS bigint IMMUTABLE LANGUAGE sql AS 'SELECT count(*) + $1 FROM note';
   CREATE TABLE other (id int); INSERT INTO other VALUES (1); CREATE INDEX looks ON other (looked_up(id))`
 
@@ -52,7 +54,7 @@ describe('a database of the target that is replaced', () => {
 
   check('is back when the new one cannot be completed', async (fixture, engine) => {
     await prepare(fixture, 'brittle', [notRestorable])
-    // Its application goes on to be connected, and does not hold up anything.
+    // Its application stays connected, and delays nothing.
     await using application = await fixture.session('target', 'brittle')
     const spec = fixture.spec(['brittle'], { overwrite: true })
     await engine.run('brittle', spec, fixture.credentials)

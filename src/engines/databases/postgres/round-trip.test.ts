@@ -1,6 +1,6 @@
 /**
- * A database of odd things from one version to another, offline, and online with an application writing to it;
- * compared in every row and in the catalogs by means of its own.
+ * A database of odd things from one version to another, offline, and online while an application writes to it.
+ * Every row and the catalogs are compared by the test's own queries.
  */
 
 import assert from 'node:assert/strict'
@@ -11,7 +11,7 @@ import { inPhase, isEnded, only, openMigrationFixture } from '../testing/fixture
 import { startLoad } from '../testing/load.ts'
 import { findServer, howToGetServers, type Major } from '../testing/servers.ts'
 
-/** Written differently by the servers' own functions: a view's text, and defaults of the public schema. */
+/** The servers' own functions print these differently: the text of a view, and defaults of the public schema. */
 const differsByVersion: ReadonlySet<string> = new Set(['views'])
 
 function assertAlike(source: Fingerprint, target: Fingerprint, sameVersion: boolean): void {
@@ -78,7 +78,7 @@ describe('odd things come over whole', () => {
           )
           assert.ok(counters.cdcInsertCounter > 0 && counters.cdcUpdateCounter > 0)
           assert.ok(counters.incomingChanges >= counters.appliedChanges)
-          // What replication does not carry changes too.
+          // Things that replication does not carry change, too.
           await using session = await fixture.session('source', 'odd online')
           await session.run(
             `SELECT lo_put(900003, 0, 'new'), lo_unlink(900004), lo_from_bytea(960000, 'made late')`,
@@ -96,7 +96,7 @@ describe('odd things come over whole', () => {
         )
         const source = await fingerprint(fixture.source, 'odd online')
         assertAlike(source, await fingerprint(fixture.target, 'odd online'), from === to)
-        // The source is as it was, but for what the application wrote.
+        // The source is unchanged, except for the application's writes.
         assert.deepEqual(source['tables'], before['tables'])
         assert.deepEqual(source['settings'], before['settings'])
         assert.deepEqual(await engine.traces('online', spec, fixture.credentials), [])

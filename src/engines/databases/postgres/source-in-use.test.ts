@@ -1,4 +1,4 @@
-/** What people and programs do at the servers while changes flow: nothing of it may be lost without a word. */
+/** What people and programs do at the servers while changes flow: nothing may be lost silently. */
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -39,7 +39,7 @@ describe('a source in use', () => {
       await body(opened, engine)
     })
   }
-  /** Once more what another test holds too, in other words: left to the long suite. */
+  /** Another test covers the same in another way, so this is left to the long suite. */
   const variant: typeof hazard = isLong ? hazard : () => undefined
   const cutOver = async (fixture: MigrationFixture, engine: DatabaseEngine, database: string) => {
     await engine.cutover(database, [database])
@@ -62,7 +62,7 @@ describe('a source in use', () => {
     assert.equal(ended.phase, 'succeeded', ended.message)
   })
 
-  // Held by `names-and-rights.test.ts`, offline.
+  // Covered by `names-and-rights.test.ts`, offline.
   variant('names that only a newer version knows as keywords', async (fixture, engine) => {
     await fixture.make('keywords', [
       `CREATE TYPE json_scalar AS ENUM ('a', 'b');
@@ -115,7 +115,7 @@ describe('a source in use', () => {
 
   hazard('one that failed is tried again alone, the others stay', async (fixture, engine) => {
     await fixture.make('sound', [keyed])
-    // Such an index cannot be restored: its function finds its table by a search path alone.
+    // Such an index cannot be restored: its function finds its table only by a search path.
     await fixture.make('brittle', [
       `CREATE TABLE other (id int); INSERT INTO other VALUES (1);
        CREATE TABLE note (id int PRIMARY KEY);
@@ -146,7 +146,7 @@ describe('a source in use', () => {
     await assert.rejects(engine.retry('again', ['brittle']), /at an end/)
   })
 
-  /** Waits for all that is told: a look that was under way while a test altered things tells half of it. */
+  /** Waits for the whole message: a check that was running while a test altered things tells half of it. */
   const heldMessage = async (
     fixture: MigrationFixture,
     engine: DatabaseEngine,
@@ -182,7 +182,7 @@ describe('a source in use', () => {
       CREATE TRIGGER noted BEFORE UPDATE ON public.note FOR EACH ROW EXECUTE FUNCTION public.noted();
       ALTER TABLE public.note ENABLE ROW LEVEL SECURITY; CREATE POLICY own ON public.note USING (id > 0)`
       await source.run(`UPDATE public.note SET n = id; ${changes}`)
-      // It is told before anybody asks for the cutover.
+      // It is reported before anybody asks for the cutover.
       const told = await fixture.until(engine, 'altered', (one) =>
         /would wait/.test(only(one).message),
       )
@@ -205,7 +205,7 @@ describe('a source in use', () => {
     },
   )
 
-  // Held by the tables made meanwhile, and by `structure.test.ts`.
+  // Covered by the tables created meanwhile, and by `structure.test.ts`.
   variant('a sequence and a partition made meanwhile are told', async (fixture, engine) => {
     await fixture.make('made', [
       `CREATE TABLE part (id int PRIMARY KEY) PARTITION BY RANGE (id);
@@ -229,7 +229,7 @@ describe('a source in use', () => {
     assert.equal(await target.value('SELECT last_value FROM public.late'), '7')
   })
 
-  // Held by the structure altered at the source: both ends are compared in one place.
+  // Covered by the structure altered at the source: both ends are compared in one place.
   variant('structure altered at the target holds the cutover too', async (fixture, engine) => {
     await fixture.make('lessened', [keyed, 'CREATE INDEX by_t ON note (t)'])
     const spec = fixture.spec(['lessened'], { mode: 'online' })
@@ -260,7 +260,7 @@ describe('a source in use', () => {
       await source.run(`CREATE TABLE public.later AS SELECT 1 AS a; DROP TABLE public.no_key;
       CREATE TABLE public.parts_2 PARTITION OF public.parts FOR VALUES IN (2);
       INSERT INTO public.parts VALUES (2); ALTER TABLE public.note ALTER COLUMN t TYPE varchar(100)`)
-      // Made alike at the target, the rows of the new ones would still be missing there.
+      // If only the structure were created at the target, the rows of the new tables would be missing there.
       await target.run(
         'CREATE TABLE public.later (a int); CREATE TABLE public.parts_2 PARTITION OF public.parts FOR VALUES IN (2)',
       )
@@ -280,7 +280,7 @@ describe('a source in use', () => {
   hazard('structure altered while it is copied offline is no success', async (fixture, engine) => {
     await fixture.make('offline', [keyed])
     await using source = await fixture.session('source', 'offline')
-    // Held back until its structure is altered: the copy waits for this lock.
+    // Delayed until its structure is altered: the copy waits for this lock.
     await source.run('BEGIN; LOCK TABLE public.note IN ACCESS EXCLUSIVE MODE')
     await engine.run('offline', fixture.spec(['offline'], { verify: 'none' }), fixture.credentials)
     await fixture.until(engine, 'offline', (one) => one.databases[0]?.phase === 'preparing')
@@ -332,7 +332,7 @@ describe('a source in use', () => {
     assert.equal(ended.attempt, 1)
   })
 
-  // Held by `names-and-rights.test.ts`, which calls off at every step.
+  // Covered by `names-and-rights.test.ts`, which cancels at every step.
   variant('called off while the slot waits, it leaves nothing', async (fixture, engine) => {
     await fixture.make('waits2', [keyed])
     await using writer = await fixture.session('source', 'waits2')
@@ -356,7 +356,7 @@ describe('a source in use', () => {
     await engine.run('busy', spec, fixture.credentials)
     await fixture.until(engine, 'busy', (one) => /no_key/.test(one.databases[0]?.message ?? ''))
     await using other = await fixture.session('source', 'busy')
-    // The lock that is waited for goes away again and again, so that this one comes through.
+    // The lock is released again and again, so that this session gets it.
     await other.run("SET lock_timeout = '15s'; SELECT count(*) FROM public.no_key")
     await reader.run('COMMIT')
     await fixture.until(engine, 'busy', (one) => only(one).phase === 'replicating')
@@ -429,7 +429,7 @@ describe('a source in use', () => {
       await using target = await fixture.session('target', name)
       assert.deepEqual(await target.rows(query), await source.rows(query))
       const filter = `SELECT pg_get_expr(prqual, prrelid) FROM pg_publication_rel WHERE prqual IS NOT NULL`
-      // The versions quote by their own keywords.
+      // Each version quotes its own keywords.
       const bare = async (side: typeof source) => (await side.value(filter))?.replaceAll('"', '')
       assert.equal(await bare(target), await bare(source))
       const identity = `SELECT relreplident FROM pg_class WHERE relname = 'no_key'`
@@ -457,7 +457,7 @@ describe('a source in use', () => {
     const isKnown =
       "SELECT 'lz4' = ANY (enumvals) FROM pg_settings WHERE name = 'default_toast_compression'"
     await using target = await fixture.session('target', 'postgres')
-    // Whether it is depends on how the two servers were built.
+    // It depends on how the two servers were built.
     if ((await source.value(isKnown)) !== 'true' || (await target.value(isKnown)) === 'true') return
     await source.run(
       "ALTER TABLE public.note ALTER t SET COMPRESSION lz4, ALTER u SET COMPRESSION pglz; INSERT INTO public.note VALUES (1, repeat('long', 5000), 'u')",
@@ -560,7 +560,7 @@ describe('a source in use', () => {
     await source.run("INSERT INTO public.note VALUES (5000, 'ours')")
     const ended = await cutOver(fixture, engine, 'stuck')
     assert.equal(ended.phase, 'failed')
-    // This very session was never ended, so no fence was put up.
+    // This session was never ended, so there was no fence.
     await source.run("INSERT INTO public.note VALUES (5001, 'still open')")
   })
 
@@ -596,7 +596,8 @@ describe('a source in use', () => {
           if (seen.worker === 'lost') break
           assert.ok(looks < 600, JSON.stringify(seen))
           await sleep(100)
-          // One that was let in just before the password changed may have come after the others were ended.
+          // A session that was accepted just before the password changed may have started after the others were
+          // ended.
           await endSessions()
         }
         await engine.run(database, spec, { ...before, sourcePassword: after })

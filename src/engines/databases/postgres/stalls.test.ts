@@ -1,4 +1,4 @@
-/** What stands in a migration's way is told while it does, before any time-out, and no longer. */
+/** What blocks a migration is reported while it does, before any time-out, and no longer. */
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -45,7 +45,7 @@ describe('what stands in the way', () => {
 
   obstacle('while changes flow', async (fixture, engine) => {
     await fixture.make('stalls', [
-      // Words that the newer server reserves: no reason to hold the cutover.
+      // Words that the newer server reserves do not prevent the cutover.
       'CREATE TABLE note (id serial PRIMARY KEY, t text, json text, "system_user" int); CREATE TABLE other (id int PRIMARY KEY)',
     ])
     await using proxy = await startProxy(fixture.source.server.port)

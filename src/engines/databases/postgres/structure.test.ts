@@ -1,6 +1,6 @@
 /**
- * Whatever a schema dump carries is seen when it is altered at one end, and is no difference once it is altered alike at
- * the other, also where both servers print it differently.
+ * Every structure that a schema dump contains is noticed when it is altered at one end, and is no difference once
+ * it is altered alike at the other, even if the servers print it differently.
  */
 
 import assert from 'node:assert/strict'
@@ -28,7 +28,7 @@ const start = `
   CREATE POLICY own ON note FOR SELECT USING (id > 0);
   CREATE STATISTICS note_numbers ON id, n FROM note`
 
-/** Each with what is said of it. */
+/** Each alteration with its message. */
 const alterations: readonly (readonly [statement: string, said: RegExp])[] = [
   [
     "ALTER TABLE note ALTER t SET DEFAULT 'none'",
@@ -177,7 +177,7 @@ const alterations: readonly (readonly [statement: string, said: RegExp])[] = [
   ['DROP TABLE heir', /table public\.heir is at the target and not at the source/],
 ]
 
-/** What some of them need, made ahead. */
+/** Objects that some of them need, created in advance. */
 const aids = `
   CREATE FUNCTION side.ddl() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN END $$;
   CREATE FUNCTION side.ordinal(mood) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 1'`

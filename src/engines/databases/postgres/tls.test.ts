@@ -1,4 +1,4 @@
-/** The TLS modes, against a server with a certificate of an authority of its own, and against one without. */
+/** The TLS modes, against a server with a certificate of its own authority, and against one without. */
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -22,13 +22,13 @@ import { createPostgresEngine } from './postgres-engine.ts'
 const openssl = '/usr/bin/openssl'
 
 interface Certificates {
-  /** Of the authority. */
+  /** The certificate of the authority. */
   readonly authority: string
   readonly certificate: string
   readonly key: string
 }
 
-/** An authority, and a server's certificate of it for this name only; all belong to whom the servers run as. */
+/** An authority and a server certificate for this name only. The files belong to the user that runs the servers. */
 function makeCertificates(folder: string, name: string): Certificates {
   const file = (of: string): string => join(folder, of)
   const run = (...args: readonly string[]) => execFileSync(openssl, args, { stdio: 'ignore' })
@@ -63,7 +63,7 @@ function makeCertificates(folder: string, name: string): Certificates {
   return { authority, certificate, key }
 }
 
-/** A folder that goes with the test. */
+/** A folder that is removed with the test. */
 function folderFor(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'armature-tls-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
@@ -81,7 +81,7 @@ test('the name is verified and the judged address connected to, by sessions and 
     ssl_key_file: key,
   })
   const { address, password } = server
-  // Names that no name server knows: who resolves them again finds nothing.
+  // No name server knows these names, so resolving them again would fail.
   const names = { 'db.test': [['127.0.0.1']], 'other.test': [['127.0.0.1']] }
   const { outbound, asked } = watchedWay({ allow: ['*.test'] }, names)
   const folder = folderFor(t)
@@ -164,7 +164,7 @@ for (const [name, matches] of [
     await engine.run('tls', spec, fixture.credentials)
     const ended = await fixture.until(engine, 'tls', isEnded)
     assert.equal(only(ended).phase, 'succeeded', only(ended).message)
-    // The target has no certificate: a mode that demands one is refused, and nothing is begun in the clear.
+    // The target has no certificate: a mode that requires one is refused, and nothing is sent unencrypted.
     await assert.rejects(
       engine.inspect({
         address: { ...fixture.target.address, sslMode: 'require' },
@@ -222,7 +222,7 @@ test('a subscription keeps to the TLS mode of the source', async (t) => {
     assert.equal(ended.phase, 'succeeded', ended.message)
   }
   const broken: readonly MigrationSpec[] = [
-    // Its own default file, which is not there.
+    // Its own default file, which does not exist.
     specOf('verify-ca'),
     specOf('verify-ca', { authoritiesAtTarget: other.authority }),
     specOf('verify-full', { authoritiesAtTarget: authority, sourceFromTarget: localhost }),

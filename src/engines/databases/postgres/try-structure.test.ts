@@ -1,4 +1,7 @@
-/** What the target would refuse in the middle of a migration is told before it begins, and nothing of the trial stays. */
+/**
+ * What the target would refuse during a migration is reported before it begins, and the trial leaves nothing
+ * behind.
+ */
 
 import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync } from 'node:fs'
@@ -9,7 +12,7 @@ import type { ValidationReport } from '../engine.ts'
 import { type MigrationFixture, openMigrationFixture } from '../testing/fixture.ts'
 import { findServer, howToGetServers } from '../testing/servers.ts'
 
-/** Up to 15 a child may generate what its parent stores. */
+/** Up to version 15 a child may generate a column that its parent stores. */
 const mixedInheritance = `CREATE TABLE plain (a int, b int);
   CREATE TABLE generating (a int, b int GENERATED ALWAYS AS (a * 2) STORED);
   ALTER TABLE generating INHERIT plain`

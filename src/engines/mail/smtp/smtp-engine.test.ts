@@ -45,7 +45,7 @@ async function openServer(options: Options = {}) {
     },
     ...options,
   })
-  // Who hangs up in the middle is no fault of the test's server.
+  // A client that hangs up is no fault of the test's server.
   server.on('error', () => undefined)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   // A server that listens on a port has an address of this shape.
@@ -137,7 +137,7 @@ test('a server that is away, or hangs up at any moment, is asked again later', a
   }
 })
 
-/** Answers so many commands, and then hangs up. */
+/** Answers this many commands, and then hangs up. */
 async function hangingUp(lines: number) {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -170,13 +170,13 @@ test('the policy of what goes out holds: what the operator denies is not reached
   assert.equal((await refusalOf(denied.engine.send(two, message))).isFinal, false)
   assert.match(denied.way.told.join(), /127\.0\.0\.0\/8/)
   assert.equal(server.received.length, 0)
-  // The operator named it, so that an inner address is allowed by that.
+  // The operator named it, which allows an internal address.
   const named = engineOn([])
   await named.engine.send(two, message)
   assert.deepEqual([named.way.asked, server.received.length], [['mail.example'], 1])
 })
 
-/** A server elsewhere, as far as the engine knows, with a certificate of its own. */
+/** A server elsewhere, as far as the engine knows, with its own certificate. */
 async function openElsewhere(t: TestContext, options: Options, isTrusted = true) {
   const request = { names: ['mail.example'], now: Date.now(), days: 1 }
   const authority = createAuthority('a test’s authority', request)

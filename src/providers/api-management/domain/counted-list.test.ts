@@ -1,4 +1,4 @@
-/** Long lists: bounded looks, and cursors that go on where the look ended. */
+/** Long lists: limited scans, and cursors that continue where the scan ended. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -115,7 +115,7 @@ test('a membership that changes while it is read is not remembered', async () =>
     directory: {
       groupsOf: async () => {
         const answer = answers.shift() ?? []
-        // Somebody is taken out of the group after this read it and before the answer arrives.
+        // Somebody is removed from the group after this read and before the answer.
         if (changes === 0) changes = 1
         return answer
       },
@@ -195,7 +195,7 @@ test('a conditioned grant is settled anew each time, and never remembered as a p
     assert.equal(holds(verdict, facts(reader, team)), true)
     assert.equal(holds(verdict, facts(contributor, team)), false)
     assert.equal(holds(verdict, 'unknown'), false)
-    // What the condition does not speak of is plainly allowed.
+    // An action that the condition does not mention is allowed.
     assert.equal(await authorizer.allows(ask(read, sub)), true)
   }
 })
@@ -222,7 +222,7 @@ test('whoever assigns roles under a condition cannot take it off, nor get around
     principalId: ann,
     roleId: rbacAdministrator,
     principalType: 'User',
-    // Holds for everything that can be asked for: only the rule of the house is left.
+    // Always true: only the house rule is left.
     condition: '1 NumericEquals 1',
     conditionVersion: '2.0',
   })
@@ -238,7 +238,7 @@ test('whoever assigns roles under a condition cannot take it off, nor get around
   const remove = await authorizer.allows(ask('Vendor.Authorization/roleAssignments/delete', sub))
   assert.equal(holds(remove, noAttributes, facts(rbacAdministrator, ann)), false)
   assert.equal(holds(remove, noAttributes, facts(rbacAdministrator, other)), true)
-  // An unconditioned grant is bound by nothing.
+  // An assignment without a condition is not limited.
   rows.put(`${sub}/providers/Vendor.Authorization/roleAssignments/${other}`, {
     principalId: ann,
     roleId: ownerRoleId,

@@ -51,11 +51,11 @@ const permission: fc.Arbitrary<Permission> = fc.record({
 })
 
 interface Fixture {
-  /** What a request would bring along. */
+  /** The attributes of the request. */
   readonly facts: WholeFacts
-  /** Permissions of the roles, `undefined` for one that does not exist. */
+  /** Permissions of the roles; `undefined` for a role that does not exist. */
   readonly roles: readonly (readonly Permission[] | undefined)[]
-  /** Edges of the membership graph, cycles included: [group, member]. */
+  /** Edges of the membership graph, including cycles: [group, member]. */
   readonly members: readonly (readonly [group: number, member: number])[]
   readonly assignments: readonly {
     readonly principal: number
@@ -102,7 +102,7 @@ const fixture: fc.Arbitrary<Fixture> = fc.record({
   ),
 })
 
-/** Groups of a principal by walking the edges until nothing is new. */
+/** The groups of a principal: walks the edges until nothing is new. */
 function groupsOf({ members }: Fixture, id: string): string[] {
   const found = new Set<string>()
   for (let grown = true; grown; ) {
@@ -119,7 +119,7 @@ function groupsOf({ members }: Fixture, id: string): string[] {
   return [...found]
 }
 
-/** A pattern by the slow and obvious way: a regular expression. */
+/** Matches a pattern in the slow and obvious way: by a regular expression. */
 function matches(pattern: string, action: string): boolean {
   const source = pattern
     .split('*')
@@ -128,7 +128,7 @@ function matches(pattern: string, action: string): boolean {
   return new RegExp(`^${source}$`, 'is').test(action)
 }
 
-/** The decision by brute force, straight from the sentences of facts 2.6. */
+/** The decision by brute force, directly from the sentences of facts 2.6. */
 function oracle(given: Fixture, person: string, action: string, scope: string): boolean {
   const who = [person, ...groupsOf(given, person)]
   const among = (numbers: readonly number[]): boolean =>
@@ -217,7 +217,7 @@ function question(person: string, action: string, scope: string): AccessRequest 
   }
 }
 
-/** Custom attributes are the same for everybody: whose they are is the authorizer's own tests' business. */
+/** Custom attributes are the same for everybody: the authorizer's own tests cover whose they are. */
 function directoryOf(given: () => Fixture) {
   return {
     groupsOf: (id: string) => Promise.resolve(groupsOf(given(), id)),
@@ -239,7 +239,7 @@ function authorizerOf(given: Fixture, reader: MemoryReader, directory: { changes
   })
 }
 
-/** Every answer there is to give, in a fixed order. */
+/** Every possible question, in a fixed order. */
 async function allAnswers(
   ask: (q: AccessRequest) => Verdict | Promise<Verdict>,
   facts: RequestFacts,

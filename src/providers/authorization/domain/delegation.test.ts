@@ -1,4 +1,4 @@
-/** Conditions as requests meet them, on a real plane and store: who may assign what, and what else they bind. */
+/** Conditions as requests meet them, on a real plane and store: who may assign what, and what else they limit. */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -28,7 +28,7 @@ const remove = 'Vendor.Authorization/roleAssignments/delete'
 const delegate: Principal = { ...nobody, id: '00000000-0000-4000-8000-0000000000de' }
 const stranger = '00000000-0000-4000-8000-0000000000cc'
 
-/** Only Reader, only to groups: the usual shape, an action test joined with an attribute test. */
+/** Only Reader, only to groups: the usual form, an action test joined with an attribute test. */
 function onlyReaderToGroups(source: 'Request' | 'Resource', action: string): string {
   const attribute = (name: string): string =>
     `@${source}[Vendor.Authorization/roleAssignments:${name}]`
@@ -97,7 +97,7 @@ describe('a delegate', () => {
     const owners = at(group)
     await t.call('PUT', owners, assignment(nobody.id, contributor))
     for (const path of [own, owners]) {
-      // Asked for as something allowed, and as it stands.
+      // Requested as something allowed, and in its real form.
       await refused(t.call('PUT', path, toTeam(), as), 'AuthorizationFailed', 403)
       await refused(t.call('DELETE', path, undefined, as), 'AuthorizationFailed', 403)
     }
@@ -227,11 +227,11 @@ describe('a condition', () => {
     assert.equal((await patch(dev, { tags: { env: 'dev', a: 'b' } })).status, 200)
     await refused(patch(dev, { tags: { env: 'prod' } }), 'AuthorizationFailed', 403)
     await refused(patch(prod, { tags }), 'AuthorizationFailed', 403)
-    // What is wrong with the body tells nothing of what it would be laid over.
+    // The message about a wrong body reveals nothing of the existing resource.
     const wrong = { tags, location: 'elsewhere', properties: { provisioningState: 'x' } }
     await refused(patch(prod, wrong), 'AuthorizationFailed', 403)
     await refused(put('prod', wrong), 'AuthorizationFailed', 403)
-    // What the condition does not speak of is plainly allowed, lists included.
+    // An action that the condition does not mention is allowed, including lists.
     assert.equal((await t.call('GET', prod, undefined, stranger)).status, 200)
     const list = await t.call('GET', `${subscription}/resourceGroups`, undefined, stranger)
     assert.equal(json(list).value.length, 3)

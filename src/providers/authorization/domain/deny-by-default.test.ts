@@ -1,4 +1,6 @@
-/** Walks the whole table: a principal who has nothing is refused everywhere, but where everybody may ask. */
+/**
+ * Walks the whole route table: a principal without any role is refused everywhere, except where everybody may ask.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -6,7 +8,7 @@ import { ApiError } from '#kernel/error.ts'
 import { nobody } from '#plane/testing/start.ts'
 import { openInstallation, subscription } from '../../testing/installation.ts'
 
-/** Open to anybody who is signed in: each shows the caller's own, or what everybody knows. */
+/** Open to anybody who is signed in: each shows the caller's own data, or public knowledge. */
 const open = new Set([
   'GET /subscriptions',
   'GET /tenants',
@@ -14,10 +16,10 @@ const open = new Set([
   'GET /providers/{providerName}',
   'GET /{scope}/providers/Vendor.Authorization/permissions',
   'POST /{scope}/providers/Vendor.Authorization/checkAccess',
-  // What everybody knows, and the hash of what the caller sends.
+  // Public knowledge, and the hash of what the caller sends.
   'GET /providers/Vendor.Authorization/providerOperations',
   'POST /providers/Vendor.Resources/calculateTemplateHash',
-  // Either of two permissions will do (facts 7.4): the action itself refuses who has neither.
+  // Either of two permissions suffices (facts 7.4): the action itself refuses a caller with neither.
   'POST /{scope}/providers/Vendor.ResourceHealth/events/{eventName}/fetchEventDetails',
   // Access policies decide, and no role.
   'POST /subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.ApiManagement/service/{serviceName}/authorizationProviders/{authorizationProviderName}/authorizations/{authorizationName}/getToken',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFreshness } from './freshness.ts'
 
-/** A feed whose looks are answered by hand. */
+/** A feed whose polls the test answers. */
 function setUp() {
   const looks: ((position: number) => void)[] = []
   const steps: [from: number | undefined, to: number][] = []

@@ -1,4 +1,4 @@
-/** Two replicas on one PostgreSQL: what one has answered, the other goes by at its next question. */
+/** Two replicas on one PostgreSQL: what one has answered, the other applies at its next question. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

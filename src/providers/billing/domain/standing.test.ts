@@ -1,4 +1,4 @@
-/** How accounts, profiles and sections stand, as published clients read it. */
+/** The status of accounts, profiles and sections, as published clients read it. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Whatever a body holds: what is marked secret is in the secrets, and never in what is shown. */
+/** Whatever a body contains: values marked as secret are in the secrets, and never shown. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

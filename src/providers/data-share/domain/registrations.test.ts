@@ -1,4 +1,4 @@
-/** Addresses: the directory's own are active at once; nobody else's can be registered. */
+/** Addresses: those of the directory are active at once, and nobody else's can be registered. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Names that a server gives, before they stand in ids. */
+/** Names from a server, before they are used in ids. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** What tags of a migration say of how it is done. */
+/** Settings of a migration that its tags give. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

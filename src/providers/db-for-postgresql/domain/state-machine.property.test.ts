@@ -1,4 +1,4 @@
-/** The state machine whatever comes: its order of states, what it never does unasked, and that it comes to an end. */
+/** The state machine under any input: its order of states, what it never does by itself, and that it ends. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -109,7 +109,7 @@ function observedDatabase(name: string, at: DatabasePhase): ObservedDatabase {
   }
 }
 
-/** What the world might show: chosen freely, within what the engine's port promises. */
+/** Random observations, within what the engine's port promises. */
 interface Weather {
   readonly fails: 'no' | 'later' | 'never'
   readonly validation: 'Failed' | 'Succeeded' | 'Warning'
@@ -209,7 +209,7 @@ test('whatever is seen: states go with their substates, a plan stays, an end is 
           assert.notEqual(next.subState, 'MigratingData')
         }
         if (last?.plan === undefined && next.plan !== undefined) {
-          // Nothing begins without the consents that the survey asked for.
+          // Nothing begins without the consents that the survey requires.
           assert.ok(seen.kind === 'survey')
           assert.equal(seen.survey.replication.kind, 'ready')
           const taken = seen.survey.targetDatabases.length > 0
@@ -234,7 +234,7 @@ test('whatever is seen: states go with their substates, a plan stays, an end is 
             one.incomingChanges <= 2 ** 31 - 1 && one.fullLoadCompletedTables <= 2 ** 31 - 1,
           )
         }
-        // A model that changed nothing is judged once.
+        // An unchanged model gets the same decision.
         assert.deepEqual(JSON.parse(JSON.stringify(next)), next, 'it can be written down')
         last = next
       }

@@ -1,4 +1,4 @@
-/** Published schemas, by which bodies are checked. */
+/** Published schemas that bodies are checked against. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -141,7 +141,7 @@ test('patterns, alternatives and lists that take long end, and a body that fits 
     )
     return message
   }
-  // Without an end each of them would run until the test's own limit, and the second for minutes.
+  // Without a limit each of them would run until the test's own limit, and the second for minutes.
   const deep = Array.from({ length: 40 }).reduce<object>((child) => ({ child }), {})
   for (const body of [
     { name: `${'a'.repeat(60)}!` },

@@ -1,4 +1,7 @@
-/** Timelines come due by the installation's clock, once each; what is out of order is told, and told to be over. */
+/**
+ * Timelines become due by the installation's clock, each step once. Unhealthy resources are reported, and their
+ * recovery, too.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -28,7 +31,7 @@ const timeline = {
     { after: 'PT10M', step: 'annotate', body: { summary: 'We look into it.' } },
     { after: 'PT20M', step: 'mitigate', body: {} },
     { after: 'PT30M', step: 'resolve', body: { summary: 'Over.' } },
-    // Refused, since it is over: what is refused is dropped.
+    // Refused, because it has ended: a refused step is dropped.
     { after: 'PT31M', step: 'update', body: { properties: { title: 'late' } } },
   ],
 }
@@ -114,7 +117,7 @@ test('a signal is published once, seen by all, resolved when cleared, and can co
   assert.equal(over.properties.duration, 60)
   await signals.raise(signal)
   assert.equal((await started.all(events)).length, 2)
-  // An operator was quicker: clearing only says so.
+  // An operator was quicker: clearing only reports it.
   const again = (await started.all(events)).find((one) => one.properties.status === 'Active')
   await started.post(`${events}/${again.name}/resolve`, {})
   await signals.clear(signal.key, 'It answers again.')
@@ -136,7 +139,7 @@ test('a probe that fails twice raises an event about its service; when it answer
   await using started = await startHealth({ background: true, probes: [probe] })
   const until = async (status: string): Promise<void> => {
     for (;;) {
-      // Time passes for the probes, whose pace is the clock's; the background looks every two seconds.
+      // Moves the time of the probes, which follow the clock. The background polls every two seconds.
       started.clock.pass(11_000)
       const [event] = await started.all(events)
       if (event?.properties.status === status) {

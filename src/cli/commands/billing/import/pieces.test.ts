@@ -1,4 +1,7 @@
-/** Pieces of files: joined they are the file, they begin and end between records, and a cut import goes on. */
+/**
+ * Parts of files: joined they equal the file, they begin and end between records, and an interrupted import
+ * continues.
+ */
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -58,7 +61,7 @@ test('a piece has no more records than the installation takes at once', async ()
   const pieces = await piecesFrom(text, 'csv')
   assert.equal(header + pieces.map((piece) => piece.text).join(''), text)
   const counts = pieces.map((piece) => piece.text.split('\n').length - 1)
-  // The header is counted with the first piece.
+  // The first part includes the header.
   assert.deepEqual(counts, [1_999, 2_000, 501])
   assert.deepEqual(
     pieces.map(({ completed }) => completed),

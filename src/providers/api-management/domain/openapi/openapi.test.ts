@@ -112,7 +112,7 @@ test('a document becomes an API with its operations, and its operations a docume
   assert.equal(listPets.responses.length, 1)
   assert.equal(list[1].properties.templateParameters[0].name, 'petId')
   assert.equal(list[2].properties.request.representations[0].formParameters[0].required, true)
-  // The same again changes nothing; one that lacks an operation takes it away.
+  // The same document changes nothing. One without an operation removes that operation.
   const again = await t.call('PUT', path, imported(JSON.stringify(document)), version)
   assert.equal(again.status, 200)
   const one = `${path}/operations/listPets`

@@ -1,4 +1,7 @@
-/** What is made below something while that is deleted: it goes along, or is refused, and never stays without what it is in. */
+/**
+ * A resource that is created while its parent is being deleted is deleted with it, or refused, and never stays
+ * alone.
+ */
 
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
@@ -33,7 +36,7 @@ test('nothing is left of what is made two levels below a DELETE (PostgreSQL)', a
   assert.ok(row)
   const outside = AsyncLocalStorage.snapshot()
   let deleted: Promise<unknown> = Promise.resolve()
-  // As the PUT of a child does, which holds its parent and has not ended when the DELETE begins.
+  // Like the PUT of a child, which locks its parent and has not ended when the DELETE begins.
   await store.transact(async (tx) => {
     await tx.lock(api.toLowerCase(), 'share')
     const any = { ...version, ifMatch: '*' }

@@ -1,4 +1,4 @@
-/** What an import of a document does with what is below the operations that it replaces. */
+/** What an import of a document does with the children of the operations that it replaces. */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'

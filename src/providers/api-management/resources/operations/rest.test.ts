@@ -122,7 +122,7 @@ describe('lists', () => {
     return started
   }
 
-  /** All pages of a list: names, and the counts told. */
+  /** All pages of a list: the names, and the counts. */
   async function pages(
     started: Awaited<ReturnType<typeof filled>>,
     query: string,
@@ -281,7 +281,7 @@ describe('services and APIs', () => {
     )
     const copied = await started.json('GET', `${revision}/operations/list`)
     assert.equal(copied.properties.urlTemplate, '/all')
-    // What it was made of counts when it is made.
+    // The state of the source at the moment of creation counts.
     await started.send('DELETE', `${revision}/operations/list`, undefined, { ifMatch: '*' })
     assert.equal((await started.send('PUT', revision, { properties: given })).status, 200)
     const left = await started.json('GET', `${revision}/operations`)

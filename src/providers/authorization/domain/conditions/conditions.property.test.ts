@@ -18,7 +18,7 @@ function parsed(text: string): ConditionNode {
   return result.node
 }
 
-/** The same condition wherever it stands in a text. */
+/** The same condition without its position in a text. */
 function unplaced(node: ConditionNode): unknown {
   return JSON.parse(JSON.stringify(node, (key, value) => (key === 'position' ? undefined : value)))
 }

@@ -57,10 +57,10 @@ const table: readonly (readonly [text: string, expected: boolean])[] = [
   [`${role} GuidEquals '00000000-0000-4000-8000-00000000000a'`, true],
   [`${type} StringEqualsIgnoreCase 'serviceprincipal'`, true],
   [`${type} stringequals 'serviceprincipal'`, false],
-  // Words in any case, marks for words.
+  // Words in any case, symbols instead of words.
   [`not ${type} StringEquals 'User' && exists ${role}`, true],
   [`!(${type} StringEquals 'User') || false BoolEquals true`, true],
-  // Missing is false, and its negation true.
+  // A missing attribute is false, and its negation true.
   ["@Resource[Vendor.X/things:colour] StringEquals 'red'", false],
   ["@Resource[Vendor.X/things:colour] StringNotEquals 'red'", false],
   ["!(@Resource[Vendor.X/things:colour] StringEquals 'red')", true],
@@ -74,7 +74,7 @@ const table: readonly (readonly [text: string, expected: boolean])[] = [
   ["@Resource[Vendor.X/things/tags:Env<$key_case_sensitive$>] StringEquals 'Dev'", true],
   ["@Resource[Vendor.X/things/tags:ENV<$key_case_sensitive$>] StringEquals 'Dev'", false],
   ["@Resource[Vendor.X/things/tags:env] StringStartsWithIgnoreCase 'de'", true],
-  // Sets of the caller; without a prefix a set of two is no single value.
+  // Sets of the caller. Without a prefix, a set of two is no single value.
   [`${team} ForAnyOfAnyValues:StringEquals {'red'}`, true],
   [`${team} ForAllOfAnyValues:StringEquals {'red'}`, false],
   [`${team} StringEquals 'red'`, false],
@@ -109,7 +109,7 @@ test('what nobody has looked at leaves the answer open, unless the rest decides 
   )
   assert.equal(evaluate(`!(ActionMatches{'*/read'}) OR ${open}`, ahead), true)
   assert.equal(evaluate(`ActionMatches{'*/read'} AND ${open}`, ahead), false)
-  // Known to be missing in time, and not by guessing ahead.
+  // Whether it is missing is known in time, without guessing.
   assert.equal(evaluate(`!(${open})`, { ...ahead, request: noAttributes }), true)
 })
 
@@ -203,6 +203,6 @@ test('patterns of StringLike', () => {
   assert.ok(like('abc', 'a*') && like('abc', '*c') && like('abc', 'a?c') && like('', '*'))
   assert.ok(like('a*c', 'a\\*c') && !like('abc', 'a\\*c') && like('a\\c', 'a\\\\c'))
   assert.ok(!like('abc', 'a?') && !like('', '?') && like('aXbXc', 'a*b*c'))
-  // A pattern that makes a backtracking matcher take for ever.
+  // A pattern on which a backtracking matcher would never finish.
   assert.ok(!like('a'.repeat(3000), `${'*a'.repeat(60)}b`))
 })

@@ -52,13 +52,13 @@ test('what is denied is refused to owners, whatever leads to it; the rest goes o
   const { storeAsSystem } = t.plane.services
   await storeAsSystem(denialAt(identity), version, denial(['*/delete']))
   await refused(t.call('DELETE', identity, undefined, identities), denied, 403)
-  // With what holds it, too.
+  // Together with the resource that contains it.
   await refused(t.call('DELETE', group, undefined, groups), denied, 403)
   assert.equal((await t.call('PATCH', identity, { tags: { a: 'b' } }, identities)).status, 200)
   await storeAsSystem(denialAt(identity), version, denial(['*/write', '*/delete']))
   const patch = t.call('PATCH', identity, { tags: { a: 'c' } }, identities)
   await assert.rejects(patch, /held by a stack/)
-  // Whoever has no right at all learns of nothing.
+  // Whoever has no right at all learns nothing.
   const stranger = t.call('DELETE', identity, undefined, { ...identities, as: nobody })
   await refused(stranger, 'AuthorizationFailed', 403)
   await storeAsSystem(denialAt(identity), version, undefined)

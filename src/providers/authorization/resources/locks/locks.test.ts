@@ -47,7 +47,7 @@ for (const scope of [subscription, group]) {
     }
     assert.equal((await t.call('PATCH', group, { tags: { a: 'b' } }, groups)).status, 200)
     assert.equal((await t.call('PUT', at(group), assignment(nobody.id, contributor))).status, 201)
-    // What is not there needs no keeping.
+    // What does not exist needs no lock.
     assert.equal((await t.call('DELETE', at(group))).status, 204)
     assert.equal((await t.call('DELETE', lockAt(scope), undefined, { version })).status, 200)
     assert.equal((await t.call('DELETE', group, undefined, groups)).status, 202)

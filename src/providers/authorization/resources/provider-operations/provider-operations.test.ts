@@ -1,4 +1,4 @@
-/** What actions there are, by namespace and type. */
+/** The existing actions, by namespace and type. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -50,7 +50,7 @@ async function codes(
   const context: RuleContext<RoleAssignment> = {
     ...base,
     ...askedAt(`${options.scope ?? group}/providers/Vendor.Authorization/roleAssignments/${name}`),
-    // The table below holds bodies that the schema accepts.
+    // The table below contains bodies that the schema accepts.
     desired: v2022_04_01.toModel(body as never, options.previous, base),
     previous: options.previous,
     location: undefined,

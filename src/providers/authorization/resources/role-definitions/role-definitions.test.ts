@@ -148,7 +148,7 @@ test('so many custom roles and no more; changing one is not adding one', async (
 
 test('a role in use is not deleted, whether an index or the rows know it', async () => {
   const reader = createMemoryReader()
-  // The row was just put there with this model.
+  // The row was just created with this model.
   const resource = reader.put(rolePath(name), role()) as Resource<RoleDefinition>
   const context = { ...sampleContext(reader), resource, requested: idOf(rolePath(name, sub)) }
   const refusal = { code: 'RoleDefinitionHasAssignments', status: 400 }
@@ -162,7 +162,7 @@ test('a role in use is not deleted, whether an index or the rows know it', async
     roleDeletionRules(context, builtIns, () => undefined),
     refusal,
   )
-  // An index may lag behind: its no is not taken.
+  // An index may lag behind, so its "no" is not trusted.
   await assert.rejects(
     roleDeletionRules(context, builtIns, () => false),
     refusal,
@@ -196,7 +196,7 @@ async function list(reader: MemoryReader, parent: string, filter = '', limit = 7
       cursor,
     })
     assert.ok(page !== undefined && page.items.length <= limit)
-    // The source shows role definitions and nothing else.
+    // The source shows only role definitions.
     found.push(...(page.items as Shown[]))
     cursor = page.next
   } while (cursor !== undefined)

@@ -1,4 +1,4 @@
-/** Our reader of CSV against another one, and what a quote out of place costs. */
+/** Our CSV reader against another one, and the cost of a misplaced quote. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ const cell = fc.oneof(
 )
 const row = fc.array(cell, { minLength: 1, maxLength: 4 })
 
-/** `always`: quotes also where none are needed. */
+/** `always`: quotes even if not needed. */
 const written = (text: string, always: boolean): string =>
   always || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 
@@ -52,7 +52,7 @@ test('where another reader reads a text, ours reads the same', () => {
       try {
         expected = parse(given, { relax_column_count: true, skip_empty_lines: true })
       } catch {
-        // It refuses the whole text where we refuse a record.
+        // It refuses the whole text where we refuse one record.
         return
       }
       read++
@@ -78,7 +78,7 @@ test('a quote out of place costs its line, and nothing else', () => {
 
 test('a text of quotes out of place is read in a time that grows with it, not with its square', () => {
   const lines = 50_000
-  // A million times ten characters read in vain would take minutes; the runner's own limit would tell.
+  // Reading ten characters in vain a million times would take minutes. The runner's limit would report it.
   for (const line of ['"a""', '",",', '"",""x', '"""', ',"""', '"']) {
     const records = [...readCsvRecords(`${line}\n`.repeat(lines), 1)]
     assert.ok(records.length >= lines / 2 - 1 && records.length <= lines, line)

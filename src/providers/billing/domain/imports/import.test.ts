@@ -1,4 +1,4 @@
-/** Files of three kinds: what goes in, what is refused with line, column and reason, and pieces sent twice. */
+/** Files of three kinds: what is imported, what is refused with line, column and reason, and parts sent twice. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -140,7 +140,7 @@ test('a piece sent twice, or after the wrong one, is recorded once', async () =>
   const done = await send(started, second)
   assert.deepEqual([done.properties.recorded, done.properties.completed], [3, true])
   assert.equal((await started.get(`${list}&type=Unbilled&count=true`)).count, 3)
-  // The same transaction by its name, in another file.
+  // The same transaction, by its name, in another file.
   const named = {
     name: 'other',
     text: `${JSON.stringify({ name: '11111111-2222-4333-8444-0000000000aa', date: '2026-05-01', transactionAmount: 1 })}\n`.repeat(
@@ -169,7 +169,7 @@ test('records deeper or wider than a transaction are refused, and others have th
     return refused.map(({ reason }: Wire) => reason)
   }
   let seed = 0
-  // One column of ten thousand levels made as many objects of each record.
+  // A column of ten thousand levels created as many objects for each record.
   const deep = Array.from({ length: 9_000 }, () => 'a').join('/')
   const [first] = readRecords('csv', `${deep},date`, 'x,1\n', 2)
   assert.deepEqual(first, { line: 2, length: 3, column: '', transaction: { date: '1' } })

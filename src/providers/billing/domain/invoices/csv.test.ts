@@ -1,4 +1,4 @@
-/** Cells of an invoice's CSV, as a spreadsheet program would read them. */
+/** Cells of an invoice's CSV, as a spreadsheet program reads them. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

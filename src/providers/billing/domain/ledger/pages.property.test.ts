@@ -1,4 +1,4 @@
-/** Pages of any question, joined, are what filtering and sorting all entries in memory gives. On both stores. */
+/** The joined pages of any query equal filtering and sorting all entries in memory. On both stores. */
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -145,7 +145,7 @@ const searches = [
   '00000007-0000-4000',
   'operation-1',
   'operation-1 customer',
-  // Both the name of one and the text of others.
+  // The name of one entry, and part of other entries' texts.
   '00000042 purchase',
 ] as const
 
@@ -242,9 +242,9 @@ async function check(store: Store, runs: number): Promise<void> {
     ),
     { numRuns: runs },
   )
-  // A slow machine asks fewer than it was told to (`tests/property.ts`).
+  // A slow machine runs fewer than requested (`tests/property.ts`).
   assert.ok(seen.some > seen.questions / 8, JSON.stringify(seen))
-  // One question in forty is of the rare kinds: of a few runs, now and then none is.
+  // One query in forty is of the rare kinds, so a short run may contain none.
   if (runs >= 150) assert.ok(seen.short > 0 && seen.tied > 0, JSON.stringify(seen))
 }
 
@@ -287,7 +287,7 @@ function sameOrder(found: readonly Entry[], compare: (a: Entry, b: Entry) => num
   })
 }
 
-/** What is left behind the first `skip`: which of the entries that tie at the border are left is free. */
+/** What remains after the first `skip`: among entries that tie at the border, any may remain. */
 function skipped(
   expected: readonly number[],
   found: readonly number[],

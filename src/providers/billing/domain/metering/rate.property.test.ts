@@ -1,4 +1,4 @@
-/** Whatever is told when, and rated when: every second of every run is charged once, and the sums add up. */
+/** Whatever is reported when, and rated when: every second of every run is charged once, and the sums add up. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Amounts add up, round as the currency does, and come back as they were written. */
+/** Amounts add up, round as the currency does, and can be read back as they were written. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,7 @@
-/** Operation 4 field by field and rule by rule (contract, Billing transaction; Endpoints 4): what may go in, and what may not. */
+/**
+ * Operation 4 field by field and rule by rule (contract, Billing transaction; Endpoints 4): what is accepted and
+ * what is refused.
+ */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -205,7 +208,7 @@ const amounts = [
 const prices = ['effectivePrice', 'marketPrice'] as const
 const moments = ['date', 'servicePeriodStartDate', 'servicePeriodEndDate'] as const
 
-/** What stands at `a.b`. */
+/** The value at a path such as `a.b`. */
 const read = (of: Wire, path: string): unknown =>
   path.split('.').reduce((at, name) => at?.[name], of)
 

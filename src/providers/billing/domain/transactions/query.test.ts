@@ -41,7 +41,7 @@ describe('the query', () => {
     assert.equal(await count(`${account}/invoices/${invoice}`), 19)
     assert.equal(await count('default'), 19)
     assert.equal(await count(`${account}/invoices/G999999999`), 0)
-    // In the name of the invoice, but not its beginning; and in the account's.
+    // It is in the names of the invoice and the account, but not at their beginning.
     assert.equal(await count('345'), 0)
     assert.equal(await count('2222-4333'), 0)
     assert.equal(await count('g1234'), 19)

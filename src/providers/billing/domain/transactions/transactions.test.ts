@@ -1,4 +1,4 @@
-/** Operation 4 as the contract has it, its neighbours, and what comes to be on an invoice. */
+/** Operation 4 of the contract, its neighbours, and what appears on an invoice. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -132,7 +132,7 @@ test('every field of the contract goes in and comes out', async () => {
   assert.equal(shown.name, full.name)
   assert.equal(shown.type, 'Vendor.Billing/billingAccounts/billingProfiles/transactions')
   assert.equal(shown.systemData.createdByType, 'User')
-  // Each field can be filtered by, with and without `properties/`.
+  // Each field can be used in a filter, with and without `properties/`.
   const walk = (at: object, path: string): readonly (readonly [string, unknown])[] =>
     Object.entries(at).flatMap(([name, value]) =>
       typeof value === 'object' ? walk(value, `${path}${name}/`) : [[path + name, value] as const],
@@ -222,7 +222,7 @@ for (const query of [
   '&filter=quantity ge 0&orderBy=date,subTotal/value',
 ]) {
   test(`pages hold while rows are added behind and before: ${query}`, async () => {
-    // Nothing is few here, so that what was walked once is not sorted the next time.
+    // No number of rows is small here, so that a result that was walked once is not sorted the next time.
     await using started = await withRows(100, { sortRowsMax: 0 })
     const before = new Set((await pages(started, `top=10${query}`)).map((one) => one.name))
     assert.equal(before.size, 100)
@@ -326,7 +326,7 @@ test('purchases, credits and refunds, pending and then on an invoice whose sum i
   const closed = await started.post(`${profile}/closeInvoices`, {})
   const [{ invoice }] = closed.value
   await refused(started.post(`${profile}/closeInvoices`, {}), 409, 'NothingToInvoice')
-  // The same entries, but what was said of them while they were pending holds no more.
+  // The same entries, but what was noted while they were pending no longer applies.
   assert.equal((await started.get(`${named}&type=Billed`)).value.length, 4)
   const billed = await started.get(`${account}/invoices/${invoice}/transactions`)
   assert.ok(billed.value.every((one: Wire) => one.properties.invoice === invoice))

@@ -1,4 +1,4 @@
-/** Secrets of every kind reach the engine's contents, and nothing else does. */
+/** Secrets of every kind reach the contents for the engine, and nothing else does. */
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -29,7 +29,7 @@ const around = {
   allowedRegistries: [],
 }
 
-/** Nothing of these groups has to go after a call, but for the last test's. */
+/** These groups need no cleanup after a call, except in the last test. */
 const held = new AsyncDisposableStack()
 
 function model(containers: readonly object[], properties: object = {}): ContainerGroup {
@@ -112,7 +112,7 @@ describe('contents', () => {
       assert.ok(volume?.kind === 'host')
       assert.match(volume.folder, /11111111-2222-4333-8444-555555555555\/rg\/account\/share$/)
       assert.ok(statSync(volume.folder).isDirectory())
-      // The same account name in two resource groups is two shares; the account's group counts.
+      // The same account name in two resource groups means two shares: the account's group decides.
       const folderOf = (over: Partial<ContainerGroup>): string => {
         const [found] = specOf({ ...group, ...over }, { ...around, shareRoot }).volumes
         return found?.kind === 'host' ? found.folder : ''

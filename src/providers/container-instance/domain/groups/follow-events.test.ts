@@ -1,4 +1,4 @@
-/** Hints go on when the engine or the store was away for a while. */
+/** Engine events continue after the engine or the store was away for a while. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -14,7 +14,7 @@ test('the events are asked for again after the store was away, and after the eng
     new EngineError('unavailable', 'the engine is away'),
   ]
   let connections = 0
-  // Stand for an engine and a store that fail in turn: real ones cannot be made to at such a moment.
+  // Replace an engine and a store that fail in turn: real ones cannot be made to fail at such a moment.
   const engine = {
     async *events(): AsyncGenerator<EngineEvent> {
       connections++

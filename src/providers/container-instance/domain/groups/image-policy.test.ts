@@ -1,4 +1,7 @@
-/** Allowed registries: refused by the rules with the property, and again when a group is made; whole names. */
+/**
+ * Allowed registries: a refusal by the rules with the property, and again when a group is created; whole names
+ * only.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

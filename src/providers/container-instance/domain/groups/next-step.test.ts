@@ -1,4 +1,4 @@
-/** The decisions of a group as a table: what is desired, what was seen, what is done. */
+/** The decisions about a group as a table: the desired state, the observed state, the next step. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

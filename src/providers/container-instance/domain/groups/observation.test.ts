@@ -1,4 +1,4 @@
-/** Looks folded into memory: what is remembered, counted and bounded; nothing new costs nothing. */
+/** Observations merged into memory: what is remembered, counted and limited. Without news there is no cost. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

@@ -1,4 +1,4 @@
-/** What the meter is told of a group’s life: every run once, with its beginning, its end and what it held. */
+/** What the meter is told about a group's life: every run once, with its beginning, its end and its resources. */
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -25,7 +25,7 @@ const body = {
   },
 }
 
-/** A meter that keeps what it is told as the real one does. */
+/** A meter that keeps what it is told, as the real one does. */
 function heardRuns() {
   const told = new Map<string, UsageRun>()
   const meter = {
@@ -109,7 +109,7 @@ test('runs that began and ended while nobody looked are told as well, once each,
     ({ properties }) => properties.containers[0]?.properties.instanceView?.restartCount === 2,
   )
   const seen = [
-    // The engine knows one run before the present one: this one ended at the latest when the next began.
+    // The engine knows one run before the current one: it ended at the latest when the next began.
     [0, 6],
     [6, 11],
     [13, undefined],

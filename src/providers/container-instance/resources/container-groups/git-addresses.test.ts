@@ -1,4 +1,4 @@
-/** What a group's events say of addresses that its git volumes name: nothing of what is behind them. */
+/** A group's events reveal nothing of what is behind the addresses of its git volumes. */
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'

@@ -16,7 +16,7 @@ import { requireOrSkip } from '../../../../../tests/require.ts'
 import { done, groups } from '../../testing/ask.ts'
 import { body, startContainers } from '../../testing/start.ts'
 
-/** Throws where git is not. */
+/** Throws without git. */
 function makeRepository(folder: string): void {
   const git = (...words: readonly string[]) =>
     execFileSync('git', ['-C', folder, '-c', 'user.name=a', '-c', 'user.email=a@b.net', ...words])
@@ -82,7 +82,7 @@ test('its files are in the volume; one that is not there fails the group by name
 
   await started.call('PUT', `${groups}/two`, group(`${at}/none.git`))
   await started.until('two', (one) => /not available/.test(JSON.stringify(one.properties)))
-  // It is tried again for a while, and given up.
+  // It is retried for a while, then given up.
   started.clock.advance(300)
   const failed = await started.until('two', done)
   assert.equal(failed.properties.provisioningState, 'Failed')

@@ -1,4 +1,7 @@
-/** Groups through a real plane over the simulated engine: addresses, other processes, and what stands around groups. */
+/**
+ * Groups through a real plane over the simulated engine: addresses, other processes, and the resources around
+ * groups.
+ */
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Texts that an engine could read as something else are refused, each by the path of its property. */
+/** Texts that an engine could misread are refused, each with the path of its property. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,11 +13,11 @@ const inContainer = 'properties.containers[0].properties'
 const volume = (source: object): object => ({ volumes: [{ name: 'v', ...source }] })
 const inWeb = (properties: object): object => body([web('', 'web', properties)])
 
-/** Refused wherever a value or a word stands. */
+/** Refused in every value and word. */
 const values = ['a\0b', '\ud800', 'a'.repeat(140_000)]
 const fileNames = ['', '.', '..', '..data', '../x', 'a/b', 'a\\b', 'a\0', 'a\nb', 'é'.repeat(60)]
 
-/** For each property: what it is refused for, in a body. */
+/** For each property: texts that are refused, and a body with them. */
 const properties: readonly (readonly [
   path: string,
   texts: readonly string[],
@@ -202,7 +202,7 @@ test('odd texts that are only themselves are let pass', () => {
 })
 
 function problemPaths(given: object): readonly string[] {
-  // Bodies of this file are made by `body`.
+  // `body` creates the bodies of this file.
   const { properties: inner } = given as { properties: object }
   const preparation = { place, location: 'here', tenantId: 't', userAssigned: {} }
   const model = toModel({ properties: inner, preparation }, undefined, { seal: testSeal, ids })

@@ -1,4 +1,4 @@
-/** Nobody learns by a container group which identities there are. */
+/** A container group never reveals which identities exist. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * The process dies at each call of the engine in turn, just before it takes effect and just after, during
- * create, update and delete. The next process must end where the first would have, and leave nothing behind.
+ * The process dies at each call of the engine in turn, just before and just after its effect, during create, update
+ * and delete. The next process must end where the first would have, and leave nothing behind.
  */
 
 import assert from 'node:assert/strict'
@@ -22,7 +22,7 @@ type Moment = 'before' | 'after'
 
 const steps = ['pull', 'create', 'start', 'stop', 'remove', 'observe'] as const
 
-/** An engine whose caller dies at the so-many-th call: from then on nothing is answered. */
+/** An engine whose caller dies at the given call: from then on nothing is answered. */
 function dying(engine: ContainerEngine, calls: number, moment: Moment) {
   let left = calls
   const death = Promise.withResolvers<void>()
@@ -52,7 +52,7 @@ const settled = (one: Shown) => one.properties.provisioningState === 'Succeeded'
 
 interface Trial {
   readonly what: string
-  /** What is there before the trial, if anything. */
+  /** What exists before the trial, if anything. */
   readonly first?: object
   readonly call: 'PUT' | 'DELETE'
   readonly given?: object
@@ -64,7 +64,7 @@ const trials: readonly Trial[] = [
   { what: 'delete', first: before, call: 'DELETE' },
 ]
 
-/** False when the work was done before the death came. */
+/** False if the work was done before the death. */
 async function dieAt(trial: Trial, calls: number, moment: Moment): Promise<boolean> {
   const folder = mkdtempSync(join(tmpdir(), 'armature-kill-'))
   const store = await memoryStore()
@@ -95,7 +95,7 @@ async function dieAt(trial: Trial, calls: number, moment: Moment): Promise<boole
       }
       died = await Promise.race([fatal.died.then(() => true), ended().then(() => false)])
     }
-    // What the dead process held is free again when its leases have run out.
+    // What the dead process held is free again when its leases have expired.
     movedClock.advance(600)
     await using next = await startContainers(common)
     if (trial.call === 'PUT') {

@@ -1,7 +1,7 @@
 /**
- * Whatever body the rules accept, Podman reports exactly what it asks for: mounts, ports, environment, command,
- * names, user, capabilities. When the group goes, nothing of it stays, volumes that the engine made by itself
- * included. What Podman reports is read by its own command line, not by our engine.
+ * Whatever body the rules accept, Podman reports exactly what it requests: mounts, ports, environment, command,
+ * names, user, capabilities. After the deletion nothing stays, including volumes that the engine created. Podman's
+ * report is read by its own command line, not by our engine.
  */
 
 import assert from 'node:assert/strict'
@@ -27,7 +27,7 @@ const runs = isLong ? 250 : 4
 const volumeImage = 'localhost/armature-test/declares:1'
 const place = `${base}/containerGroups/made`.toLowerCase()
 
-/** What separates, quotes, expands or escapes for somebody. */
+/** Characters that separate, quote, expand or escape in some program. */
 const fragments = [
   ',',
   ',ro=false',
@@ -88,7 +88,7 @@ const odd = fc
     maxLength: 4,
   })
   .map((pieces) => pieces.join(''))
-/** Mostly good, so that a good part of the bodies is accepted. */
+/** Mostly valid, so that a good part of the bodies is accepted. */
 const mostly = (good: fc.Arbitrary<string>, weight = 12): fc.Arbitrary<string> =>
   fc.oneof({ arbitrary: good, weight }, { arbitrary: odd, weight: 1 })
 const value = fc.oneof(fc.string({ maxLength: 20 }), odd)
@@ -260,7 +260,7 @@ test('what is accepted is made as asked, and goes without a trace', async (t) =>
           )
           seen.started += 1
         } catch (error) {
-          // Few of these commands can be run; a difference would be a fault.
+          // Few of these commands can be run. A difference would be a fault.
           assert.ok(error instanceof EngineError && error.kind === 'refused', String(error))
           assert.doesNotMatch(error.message, /something else/)
         }
@@ -291,7 +291,7 @@ test('a creation that fails leaves nothing behind', async (t) => {
   const spec: GroupSpec = {
     hash: 'h1',
     restart: 'never',
-    // The second cannot be made: its image is not there. The third cannot be started.
+    // The second cannot be created, because its image is missing. The third cannot be started.
     parts: [
       part({}),
       part({ name: 'two', image: 'localhost/armature-test/nothing:1' }),
@@ -310,7 +310,7 @@ function modelOf(properties: object): ContainerGroup {
   return toModel({ properties, preparation }, undefined, { seal: testSeal, ids })
 }
 
-/** Host ports of the engine's choice: what else runs on this machine is none of this test's business. */
+/** Host ports chosen by the engine: other programs on this machine do not matter. */
 function freePorts(spec: GroupSpec): GroupSpec {
   return {
     ...spec,
@@ -375,7 +375,7 @@ async function compare(
   secrets: ReadonlyMap<string, ReadonlyMap<string, string>>,
 ): Promise<void> {
   const listed = (await podman('ps', '-aq')).trim().split('\n')
-  // The form that this command line documents.
+  // The documented form of this command line.
   const all = JSON.parse(await podman('inspect', ...listed)) as readonly Told[]
   const byName = new Map(all.map((one) => [one.Name, one]))
   assert.deepEqual(

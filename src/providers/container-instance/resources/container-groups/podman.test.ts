@@ -109,7 +109,7 @@ test('made, called over localhost, updated, stopped, started, deleted', async (t
     one.properties.containers.map((each) => each.properties.instanceView?.currentState['startTime'])
   await started.call('PUT', path, group('ada'))
   const same = await started.until('real', ended)
-  // It gives secrets, so its tag moves whatever they are; what runs goes on.
+  // It writes secrets, so its tag changes in any case, but its containers keep running.
   assert.deepEqual(startsOf(same), startsOf(made))
 
   await started.call('PUT', path, group('bob'))
@@ -143,7 +143,7 @@ test('made, called over localhost, updated, stopped, started, deleted', async (t
   await started.settle()
 })
 
-/** What the server says once it listens: a container runs before its program does. */
+/** What the server answers once it listens: a container runs before its program does. */
 async function heard(url: string): Promise<string> {
   for (let tries = 0; ; tries++) {
     const answer = await fetch(url).catch((error: unknown) => error)

@@ -1,4 +1,4 @@
-/** What is refused, with which code and path; and that all of it is said at once. */
+/** What is refused, with which code and path, and that everything is reported at once. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -13,7 +13,7 @@ import { toModel } from './versions/to-model.ts'
 const place = `${base}/containerGroups/one`.toLowerCase()
 
 function model(given: object): ContainerGroup {
-  // Bodies of this file are made by `body`.
+  // `body` creates the bodies of this file.
   const { properties } = given as { properties: object }
   const preparation = { place, location: 'here', tenantId: 't', userAssigned: {} }
   const { identity } = given as { identity?: { type?: string } }
@@ -34,7 +34,7 @@ const codes = (given: object): readonly string[] =>
 const part = (properties: object) => web('', 'web', properties)
 const first = 'properties.containers[0].properties'
 
-/** None is only a path: each would say more to an engine that reads it as text, or leave its folder. */
+/** None is only a path: each would inject something into an engine that reads it as text, or leave its folder. */
 const hostileMountPaths = [
   '/mnt,source=evil,volume-opt=type=none,volume-opt=o=bind,volume-opt=device=/',
   '/mnt,source=/',

@@ -1,4 +1,4 @@
-/** The typed tables of data sharing are those its released migrations make, in both stores. */
+/** The typed tables of data sharing equal those of the released migrations, in both stores. */
 
 import { after, test } from 'node:test'
 import { assertTables } from '#query/testing/schema.ts'

@@ -1,6 +1,6 @@
 /**
- * Whatever the filter and the order, walking the pages gives every detail that the filter holds for, once, in that
- * order: what the store says ahead of looking never hides one. On both stores.
+ * Whatever the filter and the order, the pages contain every matching detail once, in that order: the store's
+ * prefilter never hides one. On both stores.
  */
 
 import assert from 'node:assert/strict'
@@ -134,7 +134,7 @@ async function walk(sql: Sql, run: string, query: URLSearchParams): Promise<read
   throw new Error('the pages never ended')
 }
 
-/** As the records show them: what still runs stands as the longest. */
+/** As the records show them: a running one counts as the longest. */
 const shown: Readonly<Record<string, (detail: Detail) => number | string>> = {
   ...Object.fromEntries(
     ['dataSetId', 'dataSetType', 'name', 'status', 'filesRead', 'filesWritten', 'rowsRead'].map(
@@ -151,7 +151,7 @@ const shown: Readonly<Record<string, (detail: Detail) => number | string>> = {
   message: ({ message }) => message ?? '',
   startTime: ({ startedAt }) => startedAt ?? 0,
   endTime: ({ endedAt }) => endedAt ?? 0,
-  // What has not begun stands ahead of what took no time.
+  // One that has not begun comes before one that took no time.
   durationMs: (detail) => longest(detail) ?? durationOf(detail, now) ?? -1,
   vCore: (detail) => longest(detail) ?? vCoreOf(detail, now),
 }

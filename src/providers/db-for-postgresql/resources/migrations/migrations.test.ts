@@ -1,4 +1,6 @@
-/** Migrations through the plane, between real servers: the contract's rows, every substate, and who says no when. */
+/**
+ * Migrations through the plane, between real servers: the contract's rows, every substate, and who refuses what.
+ */
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
@@ -80,7 +82,7 @@ describe('migrations', () => {
     assert.equal(made.status, 201)
     assert.deepEqual(made.body.properties, { charset: 'UTF8', collation: 'C' })
     assert.equal((await w.call('GET', path)).body.id, path)
-    // Again, also as command lines send it, whose collation this system may lack.
+    // Again, and as command lines send it, with a collation that this system may lack.
     const usual = { properties: { charset: 'utf8', collation: 'en_US.utf8' } }
     assert.equal((await w.call('PUT', path, usual)).status, 200)
     assert.equal((await w.call('PUT', `${target}/databases/usual`, usual)).status, 201)
@@ -88,7 +90,7 @@ describe('migrations', () => {
     await refused(w.call('PUT', path, other), 'InvalidParameterValue', 400)
     const unknown = { properties: { collation: 'xx_XX' } }
     await refused(w.call('PUT', `${target}/databases/no`, unknown), 'InvalidParameterValue', 400)
-    // For rights and locks it would be the same one.
+    // For rights and locks it is the same one.
     const shouted = `${target}/databases/ORDERED`
     await refused(w.call('PUT', shouted, utf8), 'InvalidParameterValue', 400)
     const long = `${target}/databases/${'l'.repeat(64)}`
@@ -119,7 +121,7 @@ describe('migrations', () => {
       assert.equal(unmapped.provisioningState, 'Succeeded')
       assert.match(unmapped.stateReason, /postgresServers/)
       assert.equal(unmapped.fullyQualifiedDomainName, 'unmapped.no-address.invalid')
-      // What clients compute with is there.
+      // The properties that clients compute with are there.
       assert.deepEqual(
         [unmapped.storage.storageSizeGB, unmapped.storage.tier, unmapped.availabilityZone],
         [32, 'P4', '1'],
@@ -246,7 +248,7 @@ describe('migrations', () => {
   row('a database that failed is begun anew, the others stay as they are', async (w) => {
     for (const name of ['sound', 'brittle']) await w.make(name)
     await using source = await w.session('source', 'brittle')
-    // Such an index cannot be restored: its function finds its table by a search path alone.
+    // Such an index cannot be restored: its function finds its table only by a search path.
     await source.run(`SET search_path TO public; CREATE TABLE found (id int); CREATE TABLE looked (id int);
       INSERT INTO looked VALUES (1);
       CREATE FUNCTION looked_up(int) RETURNS bigint IMMUTABLE LANGUAGE sql AS 'SELECT count(*) + $1 FROM found';
@@ -314,7 +316,7 @@ describe('migrations', () => {
     assert.equal(first.migrationState, 'WaitingForCutoverTrigger')
     assert.equal(typeof first.latency, 'number')
     assert.ok(first.incomingChanges >= 3)
-    // Progress is no change: a tag from before still holds.
+    // Progress is no change: an earlier tag still matches.
     const tagged = await w.call(
       'PATCH',
       at('online'),
@@ -349,10 +351,10 @@ describe('migrations', () => {
     assert.deepEqual(cut.body.properties.dbsToTriggerCutoverOn, ['first'])
     await w.until('online', ({ databases }) => databases['first'].migrationState === 'Succeeded')
     assert.equal(await w.contentOf('target', 'first'), await w.contentOf('source', 'first'))
-    // Names alone ask for nothing, and a later body does not take them up.
+    // Names alone request nothing, and a later body does not use them.
     const named = await w.patch('online', { dbsToTriggerCutoverOn: ['second'] })
     assert.deepEqual(named.body.properties.dbsToTriggerCutoverOn, ['first'])
-    // By the contract's words the list of databases to cancel goes with `triggerCutover`.
+    // By the contract, the list of databases to cancel goes with `triggerCutover`.
     const canceled = await w.patch('online', {
       triggerCutover: 'True',
       dbsToCancelMigrationOn: ['third'],
@@ -399,7 +401,7 @@ describe('migrations', () => {
       await w.until('called', waitsFor('WaitingForCutoverTrigger'))
       assert.notDeepEqual(await w.tracesAtSource(), [])
       const called = statusOf(await w.patch('called', { triggerCutover: 'True', cancel: 'True' }))
-      // The answer knows of it already.
+      // The answer already shows it.
       assert.equal(called.subState, 'CancelingRequestedDBMigrations')
       assert.equal(called.databases['kept'].migrationState, 'Canceling')
       const done = await w.until('called', isSettled)
@@ -540,7 +542,7 @@ describe('migrations', () => {
     const move = (port: number, administratorLoginPassword: string) =>
       w.call('PATCH', lent, { properties: { port, administratorLoginPassword } })
     await move(trap.port, 'of whoever may write the server')
-    // Another password blesses nothing.
+    // Another password does not authorize it.
     const { password } = w.target
     await w.patch('lent', {
       startDataMigration: 'True',
@@ -553,7 +555,7 @@ describe('migrations', () => {
     }
     assert.match(trap.told(), /of whoever may write the server/)
     assert.ok(!trap.told().includes(w.source.password))
-    // The look that the trap was told of may be under way still.
+    // The observation that the trap was told of may still be running.
     for (let looks = 0; looks < 1200; looks++) {
       const { body: seen } = await w.call('GET', lent)
       if (seen.properties.provisioningState !== 'Updating') break
@@ -563,7 +565,7 @@ describe('migrations', () => {
     await w.patch('lent', body(w.source.password))
     const done = await w.until('lent', isSettled)
     assert.equal(done.state, 'Succeeded', done.error)
-    // That it is the right one is not told once it has ended.
+    // After the end, a right guess is not confirmed.
     for (const guess of [w.source.password, 'wrong']) {
       assert.equal((await w.patch('lent', body(guess))).status, 200)
     }
@@ -600,7 +602,7 @@ describe('migrations', () => {
     await bad({ dbsToMigrate: Array.from({ length: 51 }, (_, i) => `d${i}`) }, /dbsToMigrate/)
     await bad({ migrationWindowStartTimeInUtc: '2026-13-41T00:00:00Z' }, /exists/)
     await refused(w.put('Bad', ['formed']), 'InvalidInput', 400, /MigrationResourceId/)
-    // The name in the override is what is connected to, whatever the id says.
+    // It connects to the name in the override, whatever the id says.
     await w.put('named', ['formed'], {
       sourceDbServerResourceId: `no.such.host.invalid:${port}@nobody`,
       sourceDbServerFullyQualifiedDomainName: '127.0.0.1',

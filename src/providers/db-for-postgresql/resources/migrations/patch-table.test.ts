@@ -1,6 +1,6 @@
 /**
- * Every property of a PATCH in every state, answered by the contract's list and facts 8.4: a plane that is not started,
- * with the state written into the store as the reconciler would. Asks no server.
+ * Every property of a PATCH in every state, answered by the contract's list and facts 8.4. The plane is not
+ * started; the state is written into the store as the reconciler would. Contacts no server.
  */
 
 import assert from 'node:assert/strict'
@@ -21,7 +21,7 @@ import type { DatabaseState, MigrationState, SubState } from './model.ts'
 
 const migration = `${target}/migrations/table`
 
-/** Of what a property may be asked: before the worker, with it, waiting for cutover, at the clean-up, at the end. */
+/** The stages of a migration: before the worker, with it, waiting for cutover, at the clean-up, at the end. */
 type Stage = 'early' | 'working' | 'cutover' | 'cleaning' | 'ended'
 interface Row {
   readonly state: MigrationState
@@ -58,7 +58,7 @@ const passwords = {
 }
 const late = '2030-01-01T00:00:00Z'
 
-/** `same`: 200, and nothing has changed. */
+/** `same`: 200 without a change. */
 type Answer = 200 | 400 | 409 | 'same'
 const always = (answer: Answer): Readonly<Record<Stage, Answer>> => ({
   early: answer,
@@ -68,7 +68,7 @@ const always = (answer: Answer): Readonly<Record<Stage, Answer>> => ({
   ended: answer,
 })
 const open = { ...always(200), ended: 409 } as const
-/** What the worker was given. */
+/** What the worker was given cannot change. */
 const fixed = { ...always(409), early: 200 } as const
 
 const table: readonly (readonly [object, Readonly<Record<Stage, Answer>>])[] = [
@@ -113,7 +113,7 @@ const table: readonly (readonly [object, Readonly<Record<Stage, Answer>>])[] = [
   [{ sourceDbServerResourceId: 'other:1@u', secretParameters: passwords }, open],
   [{ sourceDbServerFullyQualifiedDomainName: 'other' }, always(400)],
   [{ sourceDbServerResourceId: null }, always(400)],
-  // Not of the contract's list: refused, unless it is as it stands.
+  // Not in the contract's list: refused, unless it is unchanged.
   [{ sslMode: 'Require' }, always(400)],
   [{ sslMode: 'Prefer' }, always('same')],
   [{ migrationOption: 'Validate' }, always(400)],
@@ -271,7 +271,7 @@ describe('PATCH of a migration', () => {
     const again = { triggerCutover: 'True', dbsToTriggerCutoverOn: ['b'] }
     assert.equal(await statusOf(call('PATCH', migration, { properties: again })), 409)
     await asked(cut, { triggerCutover: 'True' })
-    // By the flag alone: the names of before are not shown with it.
+    // By the flag alone: the earlier names are not shown with it.
     await call('PATCH', migration, { properties: { triggerCutover: null } })
     const { model } = JSON.parse((await stored()).document)
     assert.deepEqual([model.triggerCutover, model.cutoverOn], [undefined, undefined])

@@ -1,4 +1,4 @@
-/** Migrations whose servers are restarted, go away, let nobody in any more, or are deleted in the middle. */
+/** Migrations whose servers are restarted, go away, refuse connections, or are deleted in the middle. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -70,7 +70,7 @@ describe('servers that go away', () => {
     }
     assert.equal(await raised(), 1)
     assert.equal((await w.call('GET', target)).body.properties.state, 'Inaccessible')
-    // How far it is behind nobody knows then, and it is not said.
+    // The lag is unknown then, and not shown.
     const lost = await w.until('watched', ({ error }) => error !== undefined)
     assert.match(lost.error ?? '', /is not reached/)
     assert.equal(lost.databases['watched'].latency, undefined)
@@ -160,7 +160,7 @@ describe('servers that go away', () => {
   })
 })
 
-/** Under way, a migration begins a worker again: not with the server that the target's writer named meanwhile. */
+/** A running migration restarts its worker, but never with the server that the target's writer named meanwhile. */
 async function isLedElsewhere(w: MigrationFixture): Promise<void> {
   await using trap = await openTrap()
   await w.make('led')
@@ -173,7 +173,7 @@ async function isLedElsewhere(w: MigrationFixture): Promise<void> {
     await w.call('PATCH', target, { properties: { port, administratorLoginPassword } })
   }
   await lead(trap.port, 'of whoever may write the server')
-  // The worker that knows the old address ends, since the source lets it in no more.
+  // The worker that knows the old address ends, since the source refuses it.
   await using server = await w.session('source', 'postgres')
   await server.run("ALTER ROLE postgres PASSWORD 'another'")
   await server.run(

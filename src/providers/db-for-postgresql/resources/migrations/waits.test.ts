@@ -98,7 +98,7 @@ test('after the end, those that failed are begun anew alone', async (t) => {
   for (const name of ['sound', 'brittle', 'broken']) await w.make(name)
   const spoil = async (name: string): Promise<void> => {
     await using source = await w.session('source', name)
-    // Such an index cannot be restored: its function finds its table by a search path alone.
+    // Such an index cannot be restored: its function finds its table only by a search path.
     await source.run(`SET search_path TO public; CREATE TABLE other (id int); INSERT INTO other VALUES (1);
       CREATE FUNCTION looked_up(int) RETURNS bigint IMMUTABLE LANGUAGE sql AS 'SELECT count(*) + $1 FROM parent';
       CREATE INDEX looks ON other (looked_up(id))`)

@@ -1,4 +1,4 @@
-/** What expressions ask of the world: each answer in a turn of its own, and no more of them than an evaluation holds. */
+/** What expressions read: each answer in a turn of its own, and no more of them than an evaluation may hold. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -16,13 +16,13 @@ const needs = Array.from(
   }),
 )
 
-/** Asks for all of them in one round. */
+/** Requests all of them in one round. */
 const late = {
   late: async (answers: ReadonlyMap<string, unknown>) =>
     answers.size === needs.length ? { value: answers.size } : { needs },
 }
 
-/** Everything asked is answered by this, without a turn of the event loop. */
+/** Answers every request, without a turn of the event loop. */
 function answering(body: object, call: () => void = () => undefined): Asking {
   const caller = {
     async call() {
@@ -30,7 +30,7 @@ function answering(body: object, call: () => void = () => undefined): Asking {
       return { status: 200, body }
     },
   }
-  // Only what is asked here is there.
+  // Only what is read here exists.
   return { caller, plan: { nodes: [] } } as unknown as Asking
 }
 

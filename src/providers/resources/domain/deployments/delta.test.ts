@@ -1,4 +1,4 @@
-/** What moves by itself is no change. */
+/** Values that change by themselves are no change. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,7 @@
-/** Templates that are written to take the server's time: it goes on while they are evaluated, and they are refused. */
+/**
+ * Templates that try to use up the server's time: it keeps answering while they are evaluated, and they are
+ * refused.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

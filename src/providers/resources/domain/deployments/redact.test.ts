@@ -1,4 +1,4 @@
-/** Secrets are taken out of everything that is shown, however many there are, and nothing else is. */
+/** Secrets are removed from everything that is shown, however many there are, and nothing else is. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -75,7 +75,7 @@ test('many secrets that begin alike are looked for in a long text of nothing els
     assert.equal(new Redaction(secrets).of(text), text)
     assert.equal(new Redaction(secrets).of(`${text} ${secrets[500]}`), `${text} *****`)
   }
-  // An id of very many parts, beside one that is known.
+  // An id of very many parts, beside a known one.
   const id = `/subscriptions${'/a'.repeat(100_000)}`
   assert.equal(new Redaction(['other-secret'], [node]).of(id), id)
 })
@@ -100,7 +100,7 @@ test('what is found is what a plain look at every place finds', () => {
   )
 })
 
-/** Each place of each secret, joined where they overlap. */
+/** Each occurrence of each secret, joined where they overlap. */
 function plainly(text: string, secrets: readonly string[], words: boolean): string {
   const letter = (at: number): boolean => /[\p{L}\p{N}]/u.test(text[at] ?? '')
   const places = secrets

@@ -1,4 +1,4 @@
-/** What a thread keeps of the plans it made. */
+/** What a thread keeps of the plans it created. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,7 @@
-/** A plan that its thread forgets is made again; when that fails, whoever asks is told, and nothing else happens. */
+/**
+ * A plan that its thread has forgotten is created again. If that fails, whoever asks is told, and nothing else
+ * happens.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -11,7 +14,7 @@ import type { TemplateThreads, Thread } from './template-threads.ts'
 test('a plan that is gone is made again in the question itself, where others had it made if they had', async () => {
   const [first, second] = [{}, {}] as unknown as [Thread, Thread]
   const sent: (readonly [boolean, Thread | undefined])[] = []
-  // Threads that have forgotten the plan: with real ones that takes many plans.
+  // Threads that have forgotten the plan. With real ones that takes many plans.
   const threads = {
     async ask(late: Extract<Question, { kind: 'late' }>, _payer: unknown, thread?: Thread) {
       sent.push([late.again !== undefined, thread])
@@ -86,7 +89,7 @@ test('nodes that are wanted at once share what one answer brings, and a small pl
     }
     return each
   }
-  // For the preview and for who carries it out; nothing is kept for longer.
+  // For the preview and for the execution; nothing is kept longer.
   assert.deepEqual(await questionsOf(1000), [5, 0, 5])
   assert.deepEqual(await questionsOf(4 * 1024 * 1024), [5, 5, 5])
 })

@@ -1,4 +1,4 @@
-/** The threads that evaluate templates: their limits, who pays, and plans that outlive the thread they were made in. */
+/** The threads that evaluate templates: their limits, whose allowance pays, and plans that outlive their thread. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -9,7 +9,7 @@ import type { ExpandQuestion } from './questions.ts'
 import { remotePlan } from './remote-plan.ts'
 import { defaultThreadLimits, TemplateThreads } from './template-threads.ts'
 
-/** A clock that stands still unless the test moves it. */
+/** A clock that only the test moves. */
 class TestClock {
   at = 0
   now(): number {
@@ -18,7 +18,7 @@ class TestClock {
 }
 
 const endless = `[length(map(range(0,10000),lambda('i',length(map(range(0,10000),lambda('j',add(1,1)))))))]`
-/** Makes four million numbers. */
+/** Creates four million numbers. */
 const large = "[map(range(0,4000),lambda('i',range(0,1000)))]"
 
 function question(plan: number, value: string): ExpandQuestion {
@@ -59,7 +59,7 @@ const payer = { principalId: 'p', accepted: false }
 
 test('what takes longer than a question may is refused; the next one finds a thread', async () => {
   const threads = new TemplateThreads(new TestClock(), { ...defaultThreadLimits, seconds: 0.1 })
-  // The thread is begun by a question that is over at once.
+  // The thread is started by a question that ends at once.
   await threads.ask<'secure'>({ kind: 'secure', template: '{}' }, payer).catch(() => {})
   await assert.rejects(
     threads.ask<'expand'>(question(1, endless), payer),
@@ -97,7 +97,7 @@ test('what takes more memory than a thread has is refused; plans of that thread 
 
 test('who has used the allowance up is refused with the time to wait, and others are not', async () => {
   const clock = new TestClock()
-  // Every question takes a second, by this clock.
+  // Every question takes a second of this clock.
   clock.now = () => {
     clock.at += 500
     return clock.at
@@ -172,7 +172,7 @@ test('nodes are answered ahead of their question, each as if it were asked by it
     else assert.partialDeepStrictEqual(await bodyOf(at), body(at))
   }
   assert.ok(questions < count, `${questions} questions`)
-  // Once given, an answer is asked for again.
+  // An answer that was given is requested again.
   for (const at of [5, 5, 199, 199, 0, 0]) {
     assert.partialDeepStrictEqual(await bodyOf(at), body(at))
   }

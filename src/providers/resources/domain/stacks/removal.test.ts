@@ -1,4 +1,4 @@
-/** However much a stack removes, only so many of its deletions are under way at once, and all of them come about. */
+/** However much a stack removes, only a limited number of deletions runs at once, and all of them happen. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

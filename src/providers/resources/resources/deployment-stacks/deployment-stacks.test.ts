@@ -1,4 +1,4 @@
-/** Stacks on a real plane: what they manage, let go, delete and protect. */
+/** Stacks on a real plane: what they manage, detach, delete and protect. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -177,7 +177,7 @@ test('what is denied is refused to owners, and done through the stack; settings 
   await refused(t.call('PUT', tags, wanted, groups), denied, 403)
   await refused(t.call('PATCH', tags, oneTag, groups), denied, 403)
   await refused(t.call('DELETE', tags, undefined, groups), denied, 403)
-  // A template that is no stack's meets it in its preflight.
+  // A template outside of any stack meets it in its preflight.
   const plain = `${group}/providers/Vendor.Resources/deployments/d`
   const template = templateFor([vault('a', { tags: { x: '4' } })])
   await refused(t.call('PUT', plain, { properties: { template } }), denied, 400)
@@ -346,7 +346,7 @@ test('what cannot be is refused before anything is made', async () => {
   assert.equal((await t.call('PUT', stack, bodyOf(wanted), as)).status, 201)
   await ended(t)
   await put(t, { ...wanted, deny: { mode: 'denyDelete' } })
-  // Neither taken off nor deleted by whoever may not manage it.
+  // Whoever may not manage it can neither detach nor delete it.
   await refused(t.call('PUT', stack, bodyOf(wanted), as), 'LinkedAuthorizationFailed', 403)
   await refused(t.call('DELETE', stack, undefined, as), 'LinkedAuthorizationFailed', 403)
   const bad = t.call('DELETE', `${stack}?unmanageAction.Resources=burn`, undefined, version)

@@ -1,4 +1,4 @@
-/** kill -9 in the middle of a stack, in each of its phases: the next process goes on, on both stores. */
+/** kill -9 in the middle of a stack, in each of its phases: the next process continues, on both stores. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -17,7 +17,7 @@ const resources = 60
 const isLong = process.env['ARMATURE_TEST_LONG'] === '1'
 const script = join(import.meta.dirname, '../../testing/killed.ts')
 
-/** Was it killed before its end? */
+/** Whether it was killed before its end. */
 async function killedAfter(store: string, milliseconds: number): Promise<boolean> {
   const child = spawn(process.execPath, [script, store, String(resources), 'stack'], {
     stdio: ['ignore', 'pipe', 'ignore'],

@@ -1,4 +1,6 @@
-/** Complete mode over random nests: it deletes what neither the template nor anything nested in it names, and no more. */
+/**
+ * Complete mode over random nests: it deletes exactly what neither the template nor anything nested in it names.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -22,13 +24,13 @@ const version = '2026-01-01'
 const vault = { type: 'Vendor.Secrets/vaults', apiVersion: version, location: 'local' }
 const deployment = { type: 'Vendor.Resources/deployments', apiVersion: '2025-03-01' }
 
-/** What is in the group before anything is deployed. */
+/** The content of the group before anything is deployed. */
 const before = ['old0', 'old1', 'old2', 'old3']
 
 interface Nest {
   readonly language: '1.0' | '2.0'
   readonly makes: 0 | 1 | 2
-  /** Which of `before` it deploys anew; none when there is none at the index. */
+  /** Which of `before` it deploys again; none if there is none at the index. */
   readonly redeploys: number
   /** Which of `before` it refers to as existing. */
   readonly refersTo: number
@@ -61,7 +63,7 @@ const { nest } = fc.letrec<{ nest: Nest; inside: readonly Nest[] }>((tie) => ({
   ),
 }))
 
-/** Writes a nest as a template, and notes what it names in the group. */
+/** Writes a nest as a template, and records what it names in the group. */
 class Writer {
   readonly files = new Map<string, string>()
   readonly named = new Set<string>()
@@ -92,7 +94,7 @@ class Writer {
   }
 
   #nested(one: Nest, name: string, language: Nest['language'], isInside: boolean): object {
-    // The outer scope is for templates that are there as they stand, of the first version of the language.
+    // The outer scope is for inline templates of the first version of the language.
     const isOuter =
       one.scope === 'outer' &&
       one.at !== 'linked' &&
@@ -110,7 +112,7 @@ class Writer {
         : {}),
       name: isLooped ? `[format('${name}-{0}', copyIndex())]` : name,
       ...(one.isDeployed ? {} : { condition: '[equals(1, 2)]' }),
-      // The turns come one after the other, since each of them deploys the same resources.
+      // The iterations run one after the other, since each of them deploys the same resources.
       ...(isLooped ? { copy: { name: `loop${name}`, count: one.loop, mode: 'serial' } } : {}),
       properties: {
         mode: 'Incremental',

@@ -1,4 +1,7 @@
-/** Laws of deployments: deployed once or twice, with the server stopped in between or not, nothing is left to change. */
+/**
+ * Laws of deployments: deployed once or twice, with or without a stop of the server in between, nothing is left to
+ * change.
+ */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -74,7 +77,7 @@ test('whatever is deployed, once or again after a restart: what-if then says tha
       if (restarted) {
         await using asleep = await startDeployments({ store, asleep: true })
         await asleep.call('PUT', path, asked)
-        // Whatever it has come to when it is stopped.
+        // Whatever state it has when it is stopped.
         asleep.plane.reconciler.start()
       }
       await using started = await startDeployments({ store })
@@ -103,7 +106,7 @@ test('a delta is empty exactly when the two are the same', () => {
   )
 })
 
-/** Order of properties does not matter, and minus zero is none. */
+/** The order of properties does not matter, and minus zero is zero. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value === 0 ? 0 : value

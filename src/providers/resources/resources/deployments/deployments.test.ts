@@ -1,4 +1,4 @@
-/** Deployments as a client sees them: everything goes through the plane's own PUT, as the one who deploys. */
+/** Deployments as a client sees them: everything goes through the plane's own PUT, as the principal who deploys. */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
@@ -307,7 +307,7 @@ test('a failure names the resource and holds its error; what depends on it is no
       }),
     },
   }
-  // What it is given is known only when the first one has run.
+  // Its argument is known only after the first one has run.
   const value = "[reference('inner').outputs.text.value]"
   const second = {
     type: 'Vendor.Resources/deployments',
@@ -463,7 +463,7 @@ test('secure values in the outer scope of a nested deployment are in no record e
   for (const row of rows) assert.ok(!row.document.includes(password), row.key)
   const whatIf = await started.call('POST', `${at('outer')}/whatIf`, asked)
   assert.ok(!JSON.stringify(whatIf.body).includes(password))
-  // Each value given to a vault secret is a new version, also where it is the same.
+  // Each value given to a vault secret is a new version, even an equal one.
   assert.ok(!/"changeType":"Create"/.test(JSON.stringify(whatIf.body)))
 })
 
@@ -599,7 +599,7 @@ test('a secure parameter takes its value from a vault, for who may use the secre
   assert.equal(read.properties.provisioningState, 'Succeeded', JSON.stringify(read.properties))
   const rows = await started.store.list({ under: '/', limit: 1000 })
   for (const row of rows) assert.ok(!row.document.includes(password), row.key)
-  // A value given to a vault secret is a new version, also where it is the same.
+  // A value given to a vault secret is a new version, even an equal one.
   const literal = body(resources, secure, { parameters: { pw: { value: password } } })
   assert.equal(await changesOf(started, 'taken', literal), 'copy:NoChange pw:Modify keys:Ignore')
   for (const one of [

@@ -1,4 +1,4 @@
-/** kill -9 in the middle of a deployment: the next process goes on, and all of it is there. */
+/** kill -9 in the middle of a deployment: the next process continues, and everything is deployed. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

@@ -1,6 +1,7 @@
 /**
- * A process that dies, or is told to cancel, at any moment of deployments nested three deep: what the store has then is
- * whole, the next process goes on, and a cancel reaches every level. Steps are calls of the store, so all moments are met.
+ * A process that dies, or is told to cancel, at any moment of deployments nested three deep: the store is
+ * consistent, the next process continues, and a cancel reaches every level. Steps are calls of the store, so every
+ * moment occurs.
  */
 
 import assert from 'node:assert/strict'
@@ -24,11 +25,11 @@ import { group, type Started, startDeployments, templateFor } from '../../testin
 
 const root = `${group}/providers/Vendor.Resources/deployments/root`
 const names = ['after-0', 'after-1', 'before-0', 'before-1', 'deepest']
-/** Of the process that goes on: the leases of the one that died are over. */
+/** The clock of the process that continues: the leases of the dead one have expired. */
 const laterClock: Clock = { now: () => Date.now() + 10 * 60_000 }
 const roundsMax = 5_000
 
-/** Each round has an hour of its own, so that no allowance for templates is used up by the one before. */
+/** Each round has its own hour, so that the previous one has not used up the allowance for templates. */
 let hours = 0
 const threads = new TemplateThreads({ now: () => Date.now() + hours * 3_600_000 })
 
@@ -70,7 +71,7 @@ async function vaultsIn(started: Started): Promise<readonly string[]> {
   return rows.map(({ id }) => id.text.slice(id.text.lastIndexOf('/') + 1)).sort()
 }
 
-/** Did the process die before its deployment ended? */
+/** Whether the process died before its deployment ended. */
 async function dieAfter(inner: Store, steps: number): Promise<boolean> {
   const mortal = mortalStore(inner)
   await using started = await startDeployments({ store: mortal.store, seal: openSeal, threads })
@@ -105,13 +106,13 @@ async function goesOn(store: Store, isCanceled: boolean): Promise<void> {
 }
 
 interface Matrix {
-  /** A store for the process that dies; `reopen` gives the same one to the process that goes on. */
+  /** A store for the process that dies; `reopen` gives the same one to the process that continues. */
   open(): Promise<Store>
   reopen(store: Store): Promise<Store>
-  /** Of one round: a server has few connections. */
+  /** After each round: a server has few connections. */
   close(): Promise<void>
   readonly isCanceled: boolean
-  /** Absent: the first alone. */
+  /** Absent: only the first one. */
   readonly every: number | undefined
   readonly first: number
 }
@@ -153,7 +154,7 @@ for (const isCanceled of [false, true]) {
     await using server = await startPostgres({ fsync: false })
     let url = ''
     let stores = new AsyncDisposableStack()
-    // The store goes by its own clock when it gives out what another process held.
+    // The store uses its own clock when it gives out what another process held.
     const openAt = async (clock: Clock): Promise<Store> =>
       stores.use(
         await openPostgres({

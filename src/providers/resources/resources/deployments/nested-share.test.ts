@@ -1,4 +1,4 @@
-/** A nest of deployments has a bound in sum: one that passes it fails clearly, and what-if says so before. */
+/** A nest of deployments has a total limit: one that exceeds it fails clearly, and what-if says so before. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,4 @@
-/** Trees of deployments: a template that deploys itself comes to an end, and a cancel reaches every level. */
+/** Trees of deployments: a template that deploys itself ends, and a cancel reaches every level. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -13,7 +13,7 @@ async function deploymentsOf(started: Started) {
   return started.plane.reader.list({ type: 'Resources/deployments', under: '/', limit: 1000 })
 }
 
-/** Holds itself: each level deploys the template it was given, under a new name. */
+/** Contains itself: each level deploys the template that it was given, under a new name. */
 const deploysItself = templateFor([
   {
     type: deploymentType,

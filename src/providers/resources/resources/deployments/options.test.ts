@@ -1,4 +1,4 @@
-/** `@options` of a resource: sent again when it is refused, and waited for until it is ready (decision 0172). */
+/** `@options` of a resource: retried when it is refused, and awaited until it is ready (decision 0172). */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -14,7 +14,7 @@ const version = { version: '2026-01-01' }
 const at = (name: string): string => `${group}/providers/Vendor.Resources/deployments/${name}`
 const vaultAt = (name: string): string => `${group}/providers/Vendor.Secrets/vaults/${name}`
 
-/** What preflight would refuse is let through: it is refused at its turn. */
+/** Preflight lets it through, so that it is refused when it is deployed. */
 function body(resources: readonly object[], sections: object = {}): object {
   const template = templateFor(resources, sections)
   return { properties: { mode: 'Incremental', template, validationLevel: 'Template' } }

@@ -1,4 +1,7 @@
-/** On PostgreSQL, with two replicas: rehearsals that meet taken keys, and deployments that either may carry out. */
+/**
+ * On PostgreSQL, with two replicas: dry runs that meet existing keys, and deployments that either replica may
+ * continue.
+ */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'

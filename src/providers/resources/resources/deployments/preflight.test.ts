@@ -32,7 +32,7 @@ interface Started {
   readonly call: Awaited<ReturnType<typeof startDeployments>>['call']
 }
 
-/** `code last-segments-of-the-target` of every detail; the same from all three. */
+/** `code last-segments-of-the-target` of every detail; the same from all three calls. */
 async function refusals(
   { call }: Started,
   path: string,
@@ -176,7 +176,7 @@ test('what nothing makes is missing for good, in bodies that wait for others and
   assert.deepEqual(await refusals(started, at('d'), { properties: { template: alone } }), [
     'ResourceNotFound w',
   ])
-  // What is nested may make anything, so nothing is missing for good.
+  // A nested deployment may create anything, so nothing is surely missing.
   const inside = nested('inside', [{ ...vault, name: 'none' }])
   const whole = templateFor([
     { ...vault, name: 'v' },
@@ -198,7 +198,7 @@ test('what nothing makes, at any depth, is missing for good, also where its name
     await refusals(started, at('d'), body([service, { ...gone, ...waits }, inner])),
     ['ParentResourceNotFound one', 'ParentResourceNotFound one', 'ParentResourceNotFound one'],
   )
-  // Somebody makes them, or could.
+  // Somebody creates them, or could.
   const after = { dependsOn: [...waits.dependsOn, 'maker'] }
   const makers = ['gone', 'lost', 'deep'].map((name) => ({ ...vault, name }))
   const maker = nested('maker', makers, waits)
@@ -206,7 +206,7 @@ test('what nothing makes, at any depth, is missing for good, also where its name
   assert.deepEqual(await refusals(started, at('e'), body(all)), ['accepted'])
   await started.settle()
   assert.equal((await started.call('GET', at('e'))).status, 200)
-  // What the other nested deployment answers is not known before it ran.
+  // The answer of the other nested deployment is not known before it has run.
   const template = "[reference('first').outputs.t.value]"
   const unknown = { ...maker, properties: { mode: 'Incremental', template }, dependsOn: ['first'] }
   const outer = {

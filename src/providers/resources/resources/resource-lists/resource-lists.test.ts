@@ -99,7 +99,7 @@ test('lists across types, past groups that are no members', async () => {
     const page = rows.filter((row) => after === undefined || row.id.key > after).slice(0, limit)
     const last = page.at(-1)
     return Promise.resolve({
-      // `b` stands for a group: read, and left out.
+      // `b` is a group: read, and left out.
       items: page
         .filter((row) => !row.id.key.endsWith('b'))
         .map((resource) => ({

@@ -26,7 +26,7 @@ test('the list holds exactly what the caller may read, over any number of pages'
       ...sampleContext(reader, {
         may: (action, scope) => {
           asked.add(action)
-          // Access may have to ask a store.
+          // The check may have to ask a store.
           return Promise.resolve(readable.has(scope.key))
         },
       }),
@@ -100,7 +100,7 @@ const acts: readonly [action: string, body: object, change: Partial<Subscription
 for (const [name, body, change] of acts) {
   test(`${name} ${JSON.stringify(body)} writes ${JSON.stringify(change) ?? 'nothing'}`, async () => {
     const reader = createMemoryReader()
-    // The row was just put there with this model.
+    // The row was just created with this model.
     const resource = reader.put(`/subscriptions/${guid(1)}`, enabled) as Resource<Subscription>
     const context: ActionContext<Subscription> = {
       ...sampleContext(reader),

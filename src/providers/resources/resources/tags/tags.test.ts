@@ -1,4 +1,4 @@
-/** Tags as a resource of their own: on scopes of every kind, by a right of their own, and held by locks. */
+/** Tags as a resource: on scopes of every kind, with a right of their own, and protected by locks. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

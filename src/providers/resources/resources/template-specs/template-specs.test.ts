@@ -1,4 +1,4 @@
-/** Template specs: kept in versions, deployed by their ids with the rights of whoever deploys. */
+/** Template specs: kept in versions, deployed by id with the rights of the principal who deploys. */
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'

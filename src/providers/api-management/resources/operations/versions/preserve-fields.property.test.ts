@@ -1,4 +1,4 @@
-/** An operation through any two versions: what one wrote, the other neither loses nor changes. */
+/** An operation through any two versions: neither loses nor changes what the other wrote. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -106,7 +106,7 @@ const date = fc.constantFrom(...allDates)
 function write(version: Version<Operation>, given: Wire, previous?: Operation): Operation {
   const isFlat = version.date < '2017'
   const body: unknown = isFlat ? given : { properties: given }
-  // As the store would: what is kept went through JSON.
+  // As in the store: what is kept has been JSON.
   return JSON.parse(JSON.stringify(version.toModel(body as never, previous, context)))
 }
 

@@ -1,4 +1,4 @@
-/** Every row of the contract's section on operation definitions, in every version it has. */
+/** Every row of the contract's section on operation definitions, in every version. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
@@ -9,7 +9,7 @@ const path = `${api}/operations/create-pet`
 
 const isFlat = (date: string): boolean => date === '2016-07-07' || date === '2016-10-10'
 const hasExamples = (date: string): boolean => date >= '2024-05-01'
-/** Where the fields of a version are, for paths of problems. */
+/** The path of a version's fields, for problems. */
 const at = (date: string): string => (isFlat(date) ? '' : 'properties.')
 
 const examples = {
@@ -48,7 +48,7 @@ function representations(date: string): Wire {
   ]
 }
 
-/** Everything a version has. */
+/** All properties of a version. */
 function whole(date: string): Wire {
   return {
     ...(isFlat(date) ? {} : { displayName: 'Create a pet', policies: '<policies />' }),
@@ -76,7 +76,7 @@ function whole(date: string): Wire {
 const bodyOf = (date: string, fields: Wire): Wire =>
   isFlat(date) ? fields : { properties: fields }
 
-/** What is required, and no more. */
+/** Only the required properties. */
 const least = (date: string): Wire => ({
   ...(isFlat(date) ? {} : { displayName: 'd' }),
   method: 'GET',

@@ -1,4 +1,4 @@
-/** Every list, key and text of a body has a bound, told with its path before anything is sealed. */
+/** Every list, key and text of a body has a limit, reported with its path before anything is sealed. */
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'

@@ -21,7 +21,7 @@ import {
 const path = `${base}/containerGroups/one`
 const identity = `/subscriptions/${subscription}/resourceGroups/rg/providers/Vendor.ManagedIdentity/userAssignedIdentities/app`
 
-/** PUT, then GET, on a plane that does no background work: what is stored is what was written. */
+/** PUT, then GET, on a plane without background work: what is stored is what was written. */
 async function roundTrip(given: object): Promise<{ put: Shown; get: Shown }> {
   await using started = await startContainers({ reconcile: false })
   const put = await started.call('PUT', path, given)
@@ -31,7 +31,7 @@ async function roundTrip(given: object): Promise<{ put: Shown; get: Shown }> {
   return { put: put.body as unknown as Shown, get: get.body as unknown as Shown }
 }
 
-/** `given` is in `shown`; what is shown besides (defaults, what is read-only) does not matter. */
+/** `shown` contains `given`. Other properties (defaults, read-only ones) do not matter. */
 function assertWithin(shown: unknown, given: unknown, where = ''): void {
   if (typeof given !== 'object' || given === null) {
     assert.deepEqual(shown, given, where)
@@ -49,7 +49,7 @@ const container = (properties: object) => ({
   properties: { image: 'i', ...properties },
 })
 
-/** What comes back as it was given, by the contract's row. */
+/** What is answered as it was given, by the contract's row. */
 const rows: readonly (readonly [row: string, given: object])[] = [
   ['location', { location: 'West Here', properties: { containers: [web()] } }],
   ['tags', { ...body(), tags: { a: 'b' } }],

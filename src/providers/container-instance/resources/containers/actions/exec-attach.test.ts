@@ -26,7 +26,7 @@ interface Fixture extends AsyncDisposable {
 
 interface Talk {
   readonly socket: WebSocket
-  /** What was heard, when the other side has closed. */
+  /** Everything received until the other side closed. */
   readonly end: Promise<{ readonly text: string; readonly reason: string; readonly code: number }>
   says(words: string): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Long logs are streamed as JSON, only their last part, whole characters and escapes included. */
+/** Long logs are streamed as JSON: only their last part, with whole characters and escapes. */
 
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { base, body, startContainers } from '../../../testing/start.ts'
 
 const path = `${base}/containerGroups/one/containers/web/logs`
 
-/** A simulated engine whose containers have written `pieces`. */
+/** A simulated engine whose containers have written these parts. */
 function writing(
   engine: ContainerEngine,
   pieces: () => Iterable<string | Uint8Array>,
@@ -56,7 +56,7 @@ async function contentOf(
       return { content: (given as { content: string }).content, streamed: false }
     }
     const all: Uint8Array[] = []
-    // A stream of an answer is of bytes.
+    // The stream of an answer consists of bytes.
     for await (const piece of given as AsyncIterable<Uint8Array>) all.push(piece)
     const parsed = JSON.parse(Buffer.concat(all).toString('utf8')) as { content: string }
     return { content: parsed.content, streamed: true }

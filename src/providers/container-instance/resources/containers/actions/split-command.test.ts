@@ -1,4 +1,4 @@
-/** How a command line becomes words. */
+/** How a command line is split into words. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

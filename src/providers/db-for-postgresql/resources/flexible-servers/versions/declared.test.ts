@@ -1,4 +1,4 @@
-/** What published clients write of a server that is not this installation's to do. */
+/** Server properties of published clients that this installation does not act on. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
