@@ -19,7 +19,7 @@ import { initialState } from './control/snapshots.ts'
 import type { States } from './control/states.ts'
 import { openAccounts } from './main/accounts.ts'
 import { type Addresses, addressesOf } from './main/addresses.ts'
-import { createEdge } from './main/edge.ts'
+import { businessAdministrators, createEdge } from './main/edge.ts'
 import { openEngines } from './main/engines.ts'
 import { faulty } from './main/faults.ts'
 import { findOwner, seedInstallation } from './main/first-start.ts'
@@ -119,7 +119,8 @@ export async function start(config: Config, given: Partial<Given> = {}): Promise
 
   const unhandled = { rejections: 0, exceptions: 0 }
   const { containers } = engines
-  const outbox = opened.use(openInstallationOutbox(serving, directory))
+  const administers = businessAdministrators(serving, served)
+  const outbox = opened.use(openInstallationOutbox(serving, { directory, administers }))
   const edge = {
     ...served,
     ...accounts,
@@ -127,6 +128,7 @@ export async function start(config: Config, given: Partial<Given> = {}): Promise
     containers,
     states,
     outbox,
+    administers,
     unhandledErrors: () => unhandled,
   }
   const server = opened.use(createEdge(serving, edge))

@@ -726,6 +726,7 @@ CREATE TABLE business_subscriptions (
   expires_at bigint DEFAULT 0 NOT NULL,
   created_at bigint DEFAULT 0 NOT NULL,
   last_modified_date_time bigint DEFAULT 0 NOT NULL,
+  maker text COLLATE "C" DEFAULT ''::text NOT NULL,
   PRIMARY KEY (id)
 );
 

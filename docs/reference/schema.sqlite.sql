@@ -1007,7 +1007,7 @@ CREATE TABLE business_subscriptions (
   expires_at bigint not null default 0,
   created_at bigint not null default 0,
   last_modified_date_time bigint not null default 0
-);
+, maker text not null default '');
 
 CREATE INDEX business_subscriptions_by_set
 on business_subscriptions (company_id, set_name);

@@ -267,6 +267,11 @@ function statements(dialect: Dialect): readonly (readonly string[])[] {
         on business_subscriptions (company_id, set_name)`,
       ...watchStatements(dialect),
     ],
+    [
+      ...addColumns(tables.subscriptions, dialect, 13),
+      `update business_subscriptions
+        set maker = '{"id":"' || user_id || '","type":"User","groups":[]}'`,
+    ],
   ]
 }
 

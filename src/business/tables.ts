@@ -401,9 +401,12 @@ export const subscriptions = business('subscriptions', {
   ...own,
   ...each(words, 'set_name', 'resource', 'notification_url', 'client_state'),
   user_id: guid,
+  // No longer read: what the maker may do is asked when a notification is sent.
   is_administrators: number,
   ...each(number, 'expires_at', 'created_at'),
   ...changed,
+  /** The principal, as its last token described it. */
+  maker: text({ bytewise: true, default: '', since: 13 }),
 })
 export type SubscriptionRow = CellsOf<typeof subscriptions>
 

@@ -36,20 +36,37 @@ interface Served extends InstallationPlane, Accounts {
   readonly containers: ChosenEngine
   readonly states: States
   readonly outbox: InstallationOutbox
+  /** Whether the principal may administer the business application. */
+  readonly administers: (principal: Principal) => Promise<boolean>
   readonly unhandledErrors: () => { readonly rejections: number; readonly exceptions: number }
+}
+
+/** These actions are about no resource, so a condition on a resource cannot hold. */
+function allowingAtRoot(
+  { config: { words }, clock }: Foundation,
+  { authorizer }: Pick<InstallationPlane, 'authorizer'>,
+) {
+  return async (principal: Principal, action: string): Promise<boolean> =>
+    allowsWithoutAttributes(
+      authorizer,
+      { principal, action: qualify(words, action), scope: rootId },
+      clock.now(),
+    )
+}
+
+export function businessAdministrators(
+  base: Foundation,
+  served: Pick<InstallationPlane, 'authorizer'>,
+): Served['administers'] {
+  const allows = allowingAtRoot(base, served)
+  return (principal) => allows(principal, 'Business/companies/write')
 }
 
 export function createEdge(base: Foundation, served: Served): HttpServer {
   const { config, home, store, keyring, rotation, addressOf, clock, ids, ticks, log } = base
   const { identity, activity, plane, streams, permissions } = served
   const { words } = config
-  /** These actions are about no resource, so a condition on a resource cannot hold. */
-  const allowsAtRoot = async (principal: Principal, action: string): Promise<boolean> =>
-    allowsWithoutAttributes(
-      served.authorizer,
-      { principal, action: qualify(words, action), scope: rootId },
-      clock.now(),
-    )
+  const allowsAtRoot = allowingAtRoot(base, served)
   const notAllowed = (principal: Principal, action: string) =>
     refuse.AuthorizationFailed({
       client: principal.displayName,
@@ -73,9 +90,7 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
     ticks,
   })
   return createHttpServer({
-    business: businessOf(base, served, (principal) =>
-      allowsAtRoot(principal, 'Business/companies/write'),
-    ),
+    business: businessOf(base, served),
     plane,
     authenticate: (header) => identity.authenticator.authenticate(header),
     expiryOf: (header) => identity.authenticator.expiryOf(header),
@@ -152,8 +167,7 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
 
 function businessOf(
   { config, store, clock, ids, publicUrl }: Foundation,
-  { identity, activity, outbox }: Served,
-  administers: (principal: Principal) => Promise<boolean>,
+  { identity, activity, outbox, administers }: Served,
 ): Business {
   return createBusiness({
     sql: store.sql,

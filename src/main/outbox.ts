@@ -7,6 +7,7 @@ import { type Mailer, mailChannel } from '#business/outbox/mail-channel.ts'
 import { type MailEngine, MailNotSent } from '#engines/mail/engine.ts'
 import type { DirectoryCache } from '#identity/directory-cache.ts'
 import type { Timers } from '#kernel/ports.ts'
+import type { Principal } from '#kernel/principal.ts'
 import { isLoopback } from '#outbound/address.ts'
 import { destinationOf, type Outbound } from '#outbound/outbound.ts'
 import { answerOf, TooLarge, textOf } from '#outbound/request.ts'
@@ -25,7 +26,13 @@ export interface InstallationOutbox extends Outbox {
 
 export function openInstallationOutbox(
   base: Base,
-  directory: Pick<DirectoryCache, 'groupsOf' | 'record'>,
+  {
+    directory,
+    administers,
+  }: {
+    readonly directory: Pick<DirectoryCache, 'groupsOf' | 'isActive'>
+    readonly administers: (principal: Principal) => Promise<boolean>
+  },
 ): InstallationOutbox {
   const { config, store, clock, timers, log, ids } = base
   const { sql } = store
@@ -39,7 +46,8 @@ export function openInstallationOutbox(
       newId,
       callOut,
       groupsOf: (id) => directory.groupsOf(id),
-      isDisabled: async (id) => (await directory.record(id))?.enabled === false,
+      isActive: (principal) => directory.isActive(principal),
+      administers,
     }),
   }
   const { server, from } = config.mail

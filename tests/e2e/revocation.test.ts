@@ -1,10 +1,16 @@
-/** Open shells end when the right to them is revoked, in whatever way and at whatever replica. */
+/**
+ * Open shells end when the right to them is taken away, by whatever way and at whatever replica. So do subscriptions
+ * to changes.
+ */
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { start } from '../../src/embedded/index.ts'
 import { startPodman, testImage } from '../../src/engines/containers/testing/podman.ts'
+import { localServer } from '../../src/outbound/testing/ways.ts'
 import {
   findPostgres,
   howToGetPostgres,
@@ -245,3 +251,66 @@ async function openShell(
   await answers()
   return { answers, closed }
 }
+
+test('subscriptions to changes end with their maker, and with the role of an administrator', async () => {
+  const notified: string[] = []
+  await using receiver = await localServer((request, response) => {
+    const { searchParams, pathname } = new URL(request.url ?? '', 'http://receiver')
+    if (!searchParams.has('validationToken')) notified.push(pathname)
+    response.end(searchParams.get('validationToken') ?? '')
+  })
+  await using plane = await start({
+    clock: 'manual',
+    seed: {
+      principals: ['deleted', 'demoted', 'reader'].map((name) => ({
+        name,
+        type: 'application' as const,
+      })),
+      roleAssignments: [{ principal: 'demoted', role: 'Owner', scope: '/' }],
+    },
+  })
+  const call = async (method: string, path: string, body?: object, as = plane.token) => {
+    const answer = await fetch(`${plane.url}${path}`, {
+      method,
+      headers: { authorization: `Bearer ${as}`, 'content-type': 'application/json' },
+      body: body === undefined ? null : JSON.stringify(body),
+    })
+    const text = await answer.text()
+    assert.ok(answer.ok, text)
+    return text === '' ? {} : JSON.parse(text)
+  }
+  const company = `companies(${(await call('POST', '/api/v2.0/companies', { name: 'X' })).id})`
+  for (const name of ['deleted', 'reader']) {
+    const right = { principalId: plane.idOf(name), role: 'read' }
+    await call('POST', `/api/v2.0/${company}/accessRights`, right)
+  }
+  for (const name of ['deleted', 'demoted', 'reader']) {
+    const wanted = {
+      notificationUrl: `http://127.0.0.1:${receiver.port}/${name}`,
+      resource: `api/v2.0/${company}/customers`,
+    }
+    await call('POST', '/api/v2.0/subscriptions', wanted, await plane.tokenOf(name))
+  }
+  /** Who is told of a change. The reader is told last: all are sent at once, and it is waited for. */
+  const notifiedOfChange = async () => {
+    notified.length = 0
+    await call('POST', `/api/v2.0/${company}/customers`, { displayName: 'one' })
+    while (!notified.includes('/reader')) {
+      await plane.advance('15s')
+      await sleep(50)
+    }
+    return [...new Set(notified)].toSorted()
+  }
+  assert.deepEqual(await notifiedOfChange(), ['/deleted', '/demoted', '/reader'])
+  await call('DELETE', `/directory/servicePrincipals/${plane.idOf('deleted')}`)
+  const assignments = '/providers/Vendor.Authorization/roleAssignments'
+  const filter = `$filter=principalId eq '${plane.idOf('demoted')}'`
+  const given = await call('GET', `${assignments}?api-version=2022-04-01&${filter}`)
+  for (const { id } of given.value) await call('DELETE', `${id}?api-version=2022-04-01`)
+  assert.deepEqual(await notifiedOfChange(), ['/reader'])
+  const left = await call('GET', '/api/v2.0/subscriptions')
+  assert.deepEqual(
+    left.value.map(({ userId }: { userId: string }) => userId),
+    [plane.idOf('reader')],
+  )
+})

@@ -64,6 +64,8 @@ async function openOffice(company: BusinessFixture) {
   const ids = { uuid: () => randomUUID(), secret: () => randomUUID() }
   const groupsOf = async () => []
   const disabled = new Set<string>()
+  const administrators = new Set(['admin'])
+  const administers = async ({ id }: { id: string }) => administrators.has(id)
   let looks = 0
   const outbox = openOutbox({
     sql,
@@ -83,7 +85,8 @@ async function openOffice(company: BusinessFixture) {
         groupsOf,
         newId: randomUUID,
         callOut,
-        isDisabled: async (id) => disabled.has(id),
+        administers,
+        isActive: async ({ id }) => !disabled.has(id),
       }),
     },
   })
@@ -96,7 +99,7 @@ async function openOffice(company: BusinessFixture) {
     conflictStatus: 412,
     outbox: { wake() {}, mailSender: (address) => address, callOut },
     groupsOf,
-    administers: async ({ id }) => id === 'admin',
+    administers,
   })
   const ask = async (method: string, path: string, body?: object, more: object = {}) => {
     const { principal = owner, tag } = more as { principal?: string; tag?: string }
@@ -124,7 +127,8 @@ async function openOffice(company: BusinessFixture) {
   return {
     ask,
     disabled,
-    /** Moves the clock, and lets the outbox poll twice: it sees the change, and sends it. */
+    administrators,
+    /** Time passes, and the outbox looks twice: it sees what changed, and sends it. */
     async pass(milliseconds: number) {
       for (const part of [0, milliseconds]) {
         clock.at += part
@@ -152,7 +156,7 @@ for (const dialect of dialects) {
     if (company === undefined) return
     await using receiver = await openReceiver()
     await using office = await openOffice(company)
-    const { ask, disabled, pass } = office
+    const { ask, disabled, administrators, pass } = office
     const below = `companies(${company.companyId})`
     const wanted = {
       notificationUrl: receiver.url,
@@ -306,7 +310,24 @@ for (const dialect of dialects) {
           disabled.delete(who)
           assert.deepEqual((await ask('GET', 'subscriptions', undefined, by)).at.value, [])
         }
-        assert.equal((await ask('POST', 'subscriptions', wanted)).status, 201)
+        const by = { principal: 'admin' }
+        assert.equal((await ask('POST', 'subscriptions', wanted, by)).status, 201)
+        administrators.delete('admin')
+        await company.create('salesInvoices', { customerId: company.customerId })
+        receiver.received.length = 0
+        await pass(30_000)
+        assert.deepEqual(receiver.received, [], 'no administrator any more')
+        assert.deepEqual((await ask('GET', 'subscriptions', undefined, by)).at.value, [])
+        administrators.add('admin')
+        // One principal has an eighth of them.
+        for (let made = 0; made < 25; made++) {
+          assert.equal((await ask('POST', 'subscriptions', wanted)).status, 201)
+        }
+        await refusedBecause({}, /You have 25 subscriptions, the limit per principal/)
+        assert.equal((await ask('POST', 'subscriptions', wanted, by)).status, 201)
+        await company.sql.transact((tx) =>
+          tx.run(`delete from business_subscriptions where user_id = 'admin'`),
+        )
         await company.create('salesInvoices', { customerId: company.customerId })
         await company.sql.transact((tx) => tx.run('delete from business_access_rights'))
         receiver.received.length = 0

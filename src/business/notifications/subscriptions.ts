@@ -23,6 +23,8 @@ const resourceForm =
   /^(?:https?:\/\/[^/]+)?\/?(?:v2\.0\/(?:[^/]+\/){1,2})?api\/(v[12]\.0)\/companies\(([0-9a-f-]{36})\)\/([A-Za-z]+)\/?$/i
 /** The maximum number per installation (business facts 10). */
 const subscriptionsMax = 200
+/** The maximum number per principal, so that no principal takes all of them. */
+const perPrincipalMax = subscriptionsMax / 8
 const lifeMilliseconds = 3 * 86_400_000
 const clientStateMax = 2048
 const urlMax = 2000
@@ -165,20 +167,13 @@ async function subscribe(
   await shakeHands(deps, wanted)
   const id = ids.uuid().replaceAll('-', '')
   return await sql.transact(async (tx) => {
-    const [count] = await tx.all(
-      'select count(*) as n from business_subscriptions where expires_at > ?',
-      now,
-    )
-    if (Number(count?.['n']) >= subscriptionsMax) {
-      throw refuse.BadRequest_InvalidOperation({
-        reason: `There are ${subscriptionsMax} subscriptions; remove one, or wait until one ends.`,
-      })
-    }
+    await requireRoom(tx, caller, now)
     await insertRow(tx, subscriptions, {
       id,
       revision: 1,
-      ...cellsOf(wanted, caller, now),
+      ...cellsOf(wanted, now),
       user_id: caller.principal.id,
+      maker: JSON.stringify(caller.principal),
       created_at: now,
     })
     const row = await own(tx, { ...asking, key: id })
@@ -187,18 +182,30 @@ async function subscribe(
   })
 }
 
-function cellsOf(
-  { url, clientState, resource, companyId, set }: Wanted,
-  caller: Caller,
-  now: number,
-) {
+async function requireRoom(tx: SqlTx, { principal }: Caller, now: number): Promise<void> {
+  const [count] = await tx.all(
+    `select count(*) as n, count(case when user_id = ? then 1 end) as own
+      from business_subscriptions where expires_at > ?`,
+    principal.id,
+    now,
+  )
+  const none = (reason: string) => refuse.BadRequest_InvalidOperation({ reason })
+  if (Number(count?.['own']) >= perPrincipalMax) {
+    throw none(
+      `You have ${perPrincipalMax} subscriptions, the limit per principal; remove one, or wait until one ends.`,
+    )
+  }
+  if (Number(count?.['n']) < subscriptionsMax) return
+  throw none(`There are ${subscriptionsMax} subscriptions; remove one, or wait until one ends.`)
+}
+
+function cellsOf({ url, clientState, resource, companyId, set }: Wanted, now: number) {
   return {
     company_id: companyId,
     set_name: set,
     resource,
     notification_url: url,
     client_state: clientState,
-    is_administrators: caller.isAdministrator ? 1 : 0,
     expires_at: now + lifeMilliseconds,
     last_modified_date_time: now,
   }
@@ -219,7 +226,12 @@ async function renew(
     const row = await lockRow({ tx, dialect: sql.dialect }, subscriptions, { id })
     if (row === undefined) throw notThere(asking)
     checked(deps, asking, row, true)
-    await updateRow(tx, subscriptions, id, cellsOf(wanted, asking.caller, now))
+    const { principal } = asking.caller
+    const isMaker = principal.id === row.user_id
+    await updateRow(tx, subscriptions, id, {
+      ...cellsOf(wanted, now),
+      ...(isMaker ? { maker: JSON.stringify(principal) } : {}),
+    })
     const after = await own(tx, asking)
     await record(deps, tx, after, 200)
     return answerOf(deps, asking, after)

@@ -4,9 +4,10 @@
  * published rule), and when its maker may no longer read the company.
  */
 
+import type { Principal } from '#kernel/principal.ts'
 import { deleteRows, findRow } from '#query/rows.ts'
 import type { Sql } from '#stores/store.ts'
-import { type AccessDependencies, rightsOf } from '../access.ts'
+import { type AccessDependencies, callerOf, rightsOf } from '../access.ts'
 import { type Channel, NotDelivered } from '../outbox/deliver.ts'
 import { type OutboxRow, type SubscriptionRow, subscriptions } from '../tables.ts'
 import { collectChanges, type NotedChange } from './collect.ts'
@@ -20,13 +21,13 @@ export type CallOut = (
   body: string,
 ) => Promise<{ readonly status: number; readonly text: string } | { readonly reason: string }>
 
-interface WebhookDependencies extends Pick<AccessDependencies, 'groupsOf'> {
+interface WebhookDependencies extends AccessDependencies {
   readonly sql: Sql
   readonly clock: { now(): number }
   readonly newId: () => string
   readonly callOut: CallOut
-  /** True if the user is disabled in the directory. */
-  isDisabled(userId: string): Promise<boolean>
+  /** False if the principal was deleted or disabled, or if all its tokens were revoked. */
+  isActive(principal: Principal): Promise<boolean>
 }
 
 /** A row that changes several times within this delay gives one notification. */
@@ -90,14 +91,14 @@ async function end({ sql }: WebhookDependencies, { sender: id }: OutboxRow): Pro
   await sql.transact((tx) => deleteRows(tx, subscriptions, { id }))
 }
 
+/** Asked as the maker of the subscription, as if they read the company now. */
 async function mayRead(
-  { sql, groupsOf, isDisabled }: WebhookDependencies,
-  { user_id: userId, company_id: companyId, is_administrators: isAdministrators }: SubscriptionRow,
+  deps: WebhookDependencies,
+  { maker: stored, company_id: companyId }: SubscriptionRow,
 ): Promise<boolean> {
-  if (await isDisabled(userId)) return false
-  // Checked again when the subscription is renewed, at most three days later.
-  if (isAdministrators === 1) return true
-  const names = [userId, ...(await groupsOf(userId))]
-  const rights = await rightsOf(sql, { isAdministrator: false, names })
-  return rights.byCompany.has(companyId)
+  // `subscribe` wrote this text.
+  const maker = JSON.parse(stored) as Principal
+  if (!(await deps.isActive(maker))) return false
+  const rights = await rightsOf(deps.sql, await callerOf(deps, maker))
+  return rights.isAdministrator || rights.byCompany.has(companyId)
 }
