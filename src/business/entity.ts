@@ -130,8 +130,8 @@ export interface BoundAction {
 }
 
 export interface View {
-  /** A select with every column of the table, in the store's dialect. */
-  select(dialect: Dialect): string
+  /** A select with every column of the table, in the store's dialect; `now` is the moment it is read at. */
+  select(dialect: Dialect, now: number): string
   /** A condition on the table named `t0`: true for rows with a computed value. When left out, every row has one. */
   readonly works?: string
   readonly columns: ReadonlySet<string>

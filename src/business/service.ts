@@ -320,8 +320,8 @@ function createReaders(deps: BusinessDependencies): (request: BusinessRequest) =
   return (request) => {
     const publicUrl = rootOf(deps, request)
     if (publicUrl === kept?.root) return kept.reader
-    const { namespace, sql } = deps
-    const reader = createReader({ model, namespace, publicUrl, dialect: sql.dialect })
+    const { namespace, sql, clock } = deps
+    const reader = createReader({ model, namespace, publicUrl, dialect: sql.dialect, clock })
     if (publicUrl === `${deps.publicUrl()}/api`) kept = { root: publicUrl, reader }
     return reader
   }

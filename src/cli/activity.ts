@@ -2,12 +2,12 @@
 
 import { textOf } from '#client/answer.ts'
 import { walkPages } from '#client/pages.ts'
-import { systemTiming } from '#client/timing.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { UsageError } from './command.ts'
 import type { Connection } from './context.ts'
 import type { Column } from './output/table.ts'
 import { extensionPath } from './resource-path.ts'
+import { serverMoment } from './server-moment.ts'
 
 export const activityOptions = {
   subscription: {
@@ -57,15 +57,17 @@ export interface ActivityValues {
 
 /** The records in the server's form, newest first, one page in memory at a time. */
 export async function* readRecords(
-  { client, words }: Connection,
+  connection: Connection,
   values: ActivityValues,
 ): AsyncGenerator<readonly unknown[]> {
+  const { client, words } = connection
   const scope =
     values.subscription === undefined
       ? '/'
       : `/subscriptions/${encodeURIComponent(values.subscription)}`
   const path = extensionPath(words, scope, 'Insights/eventtypes/management/values')
-  const filter = filterOf(values, systemTiming.now())
+  const isRelative = [values.since, values.until].some((text) => span.test(text ?? ''))
+  const filter = filterOf(values, isRelative ? await serverMoment(connection) : 0)
   const query = { 'api-version': '2015-04-01', ...(filter === '' ? {} : { $filter: filter }) }
   for await (const { value } of walkPages(client, path, { query })) yield value
 }
@@ -87,10 +89,11 @@ function filterOf(values: ActivityValues, now: number): string {
   ].join(' and ')
 }
 
+const span = /^(\d{1,6})([smhd])$/
 const units = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
 function momentOf(text: string, now: number): string {
-  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
+  const [, count, unit] = span.exec(text) ?? []
   // The pattern allows only these four letters.
   const milliseconds =
     count === undefined ? Date.parse(text) : now - Number(count) * units[unit as keyof typeof units]

@@ -105,6 +105,8 @@ export interface EdgeDependencies {
   /** Takes requests that were refused although they came from somebody known. */
   readonly activity: Pick<ActivityQueue, 'note'>
   readonly clock: Clock
+  /** Set where the clock may be moved: answers carry its moment as their `Date`, not the machine's. */
+  readonly isClockMoved?: true
   readonly ids: Ids
   /** Milliseconds of a monotonic clock, for durations and deadlines. */
   ticks(): number

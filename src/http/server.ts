@@ -118,6 +118,11 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
     ...(await deps.readiness()),
   ]
   addRoutes(router, { ...deps, oauth: throttledOauth(deps, edge), readiness }, enter)
+  if (edge.isClockMoved) {
+    server.on('request', (_, response) => {
+      response.setHeader('Date', new Date(edge.clock.now()).toUTCString())
+    })
+  }
   server.on('request', (request, response) => router.route(request, response))
 
   // Only requests that `shouldUpgradeCallback` accepted come here.

@@ -130,6 +130,7 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
       throw notAllowed(principal, action)
     },
     clock,
+    ...(base.movedClock === undefined ? {} : { isClockMoved: true as const }),
     ids,
     ...(base.faults === undefined ? {} : { meetFault: faultDoor(base.faults, base.machineTimers) }),
     ticks,

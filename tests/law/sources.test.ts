@@ -25,6 +25,7 @@ const deadline = 'a deadline of a socket, a thread or another program'
 const timedByTheMachine: Readonly<Record<string, string>> = {
   'src/activity/queue.ts': 'gathers records for a moment before they are written',
   'src/business/documents/pdf-maker.ts': deadline,
+  'src/client/client.ts': deadline,
   'src/client/timing.ts': 'the client’s own time',
   'src/engines/containers/docker/client.ts': deadline,
   'src/engines/containers/docker/session.ts': deadline,
@@ -38,6 +39,7 @@ const timedByTheMachine: Readonly<Record<string, string>> = {
   'src/engines/copy/worker/main.ts': 'looks at the memory of its own process',
   'src/engines/copy/worker/worker-engine.ts': deadline,
   'src/engines/repositories/git-program.ts': deadline,
+  'src/engines/repositories/git-repositories.ts': deadline,
   'src/http/change-stream.ts': 'looks whether there is something to tell; it costs nothing else',
   'src/http/connections.ts': deadline,
   'src/http/permission-watch.ts': 'looks whether what is open may stay so; it costs nothing else',
@@ -45,8 +47,11 @@ const timedByTheMachine: Readonly<Record<string, string>> = {
   'src/http/slow-readers.ts': deadline,
   'src/http/streams.ts': deadline,
   'src/http/web-socket/accept-web-socket.ts': deadline,
+  'src/identity/external-issuers.ts': deadline,
   'src/installation/rotation.ts': 'waits for other processes',
   'src/main/readiness.ts': deadline,
+  'src/main/template-links.ts': deadline,
+  'src/main/token-endpoint.ts': deadline,
   'src/outbound/forward-proxy.ts': deadline,
   'src/providers/resources/domain/evaluation/template-threads.ts': deadline,
   'src/stores/postgres/listener.ts': deadline,
@@ -58,12 +63,14 @@ const machinePrograms = /^src\/(?:cli|engines\/databases\/postgres)\//
 const laws: readonly Law[] = [
   {
     name: 'the clock is a parameter',
-    pattern: /\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(/,
+    pattern:
+      /\bDate\.now\b|\bnew Date(?:\(\)|;|$)|[^\w.]Date\(\)|\bperformance\.(?:now|timeOrigin)\b|\bhrtime\b|\bprocess\.uptime\b|\bTemporal\.Now\b/,
     reason:
       'time comes in through `Clock` (kernel/ports.ts), so that tests and operators can move it',
     except: {
       'src/main.ts': 'the real clock is made here',
       'src/client/timing.ts': 'the client’s own clock is made here',
+      'src/cli/commands/demo/shop.ts': 'measures a pause as its clients feel it',
       'src/cli/commands/serve.ts': 'tells two signals of one keystroke apart',
       'src/engines/copy/elapsed.ts':
         'a process of its own paces itself by it; no moment comes from it',
@@ -75,9 +82,24 @@ const laws: readonly Law[] = [
     bad: 'const now = Date.now()',
   },
   {
+    name: 'no statement reads the clock of a database',
+    pattern:
+      /\bclock_timestamp\(|\bnow\(\) at time zone|\b(?:pg_catalog\.|select |SELECT )now\(|\bcurrent_(?:date|time|timestamp)\b|\b(?:date|time|datetime|julianday|unixepoch|strftime)\((?:'[^']*', *)?'now'/i,
+    reason: 'a moved clock does not move it: give the statement a moment of `Clock`',
+    except: {
+      'src/stores/postgres/statements.ts':
+        'leases of several processes end by the one clock that all of them share',
+      'src/business/migrations.ts': 'a released migration, which is never changed',
+      'src/engines/databases/postgres/fence.ts': 'asks a server that is migrated about itself',
+      'src/engines/databases/postgres/replication.ts':
+        'asks a server that is migrated about itself',
+    },
+    bad: "date('now', '-30 days')",
+  },
+  {
     name: 'timers are a parameter',
     pattern:
-      /\bset(?:Timeout|Interval)\((?!\d)|import \{[^}]*\bsetTimeout\b[^}]*\} from 'node:timers/,
+      /\bset(?:Timeout|Interval)\((?!\d)|\bAbortSignal\.timeout\(|import \{[^}]*\bsetTimeout\b[^}]*\} from 'node:timers/,
     reason:
       'what waits for time to pass goes by `Timers` (kernel/ports.ts), so that the clock can be moved under it',
     except: {

@@ -13,7 +13,7 @@ import type { QueryOptions } from '../odata/options.ts'
 import { totalOrder } from '../odata/paging.ts'
 import { createReader } from '../odata/read.ts'
 import { type DataRequest, parseRequest } from '../odata/request.ts'
-import { dialects, openBooks } from '../testing/books.ts'
+import { dialects, fixtureNow, openBooks } from '../testing/books.ts'
 import { chanceOf, RandomQuery } from '../testing/random-query.ts'
 import { insertRows, randomRows } from '../testing/random-rows.ts'
 import { byOrder, holds, rowsOf, type Tables } from './evaluate.ts'
@@ -29,7 +29,7 @@ async function load(sql: Sql): Promise<Tables> {
   for (const { table, view } of businessModel.entities) {
     const { name } = table
     if (tables.has(name) && view === undefined) continue
-    const rows = view === undefined ? name : `(${view.select(sql.dialect)}) as rows`
+    const rows = view === undefined ? name : `(${view.select(sql.dialect, fixtureNow)}) as rows`
     tables.set(name, await sql.all(`select * from ${rows}`))
   }
   return (table) => tables.get(table) ?? []
@@ -117,6 +117,7 @@ for (const dialect of dialects) {
       namespace: 'Vendor',
       publicUrl: 'http://host/api',
       dialect,
+      clock: { now: () => fixtureNow },
     })
     const told = { some: 0, none: 0, all: 0, refused: 0 }
 

@@ -1,9 +1,17 @@
 /** Parts of a statement with their values, and the differences between the two stores. */
 
+import type { Clock } from '#kernel/ports.ts'
 import type { SqlValue } from '#stores/store.ts'
 import type { Kind } from './expression.ts'
 
 export type Dialect = 'sqlite' | 'postgres'
+
+/** What a statement depends on besides its request. */
+export interface SqlContext {
+  readonly dialect: Dialect
+  /** The installation's clock. Statements never ask the database for its own. */
+  readonly clock: Clock
+}
 
 /** A piece of a statement and the values of its question marks, in order. */
 export interface Fragment {

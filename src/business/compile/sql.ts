@@ -27,7 +27,15 @@ import type {
   OrderExpression,
   Source,
 } from './expression.ts'
-import { bare, between, type Dialect, type Fragment, joined, parameter } from './fragment.ts'
+import {
+  bare,
+  between,
+  type Dialect,
+  type Fragment,
+  joined,
+  parameter,
+  type SqlContext,
+} from './fragment.ts'
 import { callOf } from './sql-functions.ts'
 
 const comparisons = { eq: '=', ne: '<>', gt: '>', ge: '>=', lt: '<', le: '<=' } as const
@@ -42,12 +50,15 @@ const emptyOf: Partial<Readonly<Record<Kind, string>>> = {
 /** The expressions of one statement; collects the joins they need. */
 export class SqlWriter {
   readonly #dialect: Dialect
+  /** One moment for the whole statement. */
+  readonly #now: number
   readonly #joins = new Map<number, Set<string>>()
   /** Sources that need a column which only their view has. */
   readonly #viewed = new Set<number>()
 
-  constructor(dialect: Dialect) {
+  constructor({ dialect, clock }: SqlContext) {
     this.#dialect = dialect
+    this.#now = clock.now()
   }
 
   /** The name of a source's table in the statement. */
@@ -81,7 +92,7 @@ export class SqlWriter {
     })
     const { table, view } = source.entity
     const isViewed = view !== undefined && this.#viewed.has(source.number)
-    const rows = isViewed ? `(${view.select(this.#dialect)})` : table.name
+    const rows = isViewed ? `(${view.select(this.#dialect, this.#now)})` : table.name
     return `${rows} as ${name}${parts.join('')}`
   }
 

@@ -21,11 +21,11 @@ const never = { write: 'never' } as const
 /** The days of a period: overdue amounts are grouped by periods. */
 const periodDays = 30
 
-/** The day so many days ago, in the form of date columns. */
-function daysAgo(days: number, dialect: Dialect): string {
-  return dialect === 'sqlite'
-    ? `date('now', '-${days} days')`
-    : `to_char((now() at time zone 'utc') - interval '${days} days', 'YYYY-MM-DD')`
+const dayMs = 86_400_000
+
+/** The day so many days before a moment, as a literal in the form of date columns. */
+function daysBefore(days: number, now: number): string {
+  return `'${new Date(now - days * dayMs).toISOString().slice(0, 10)}'`
 }
 
 /**
@@ -64,8 +64,8 @@ const receivables = { ...tables.customers, columns: worked }
  * What is open and not yet due, together with unapplied payments and credits, is the rest, so the parts add up to
  * the balance. The tag changes with the day, because the parts do.
  */
-function select(dialect: Dialect): string {
-  const day = (periods: number) => daysAgo(periods * periodDays, dialect)
+function select(_dialect: Dialect, now: number): string {
+  const day = (periods: number) => daysBefore(periods * periodDays, now)
   const dueBetween = (from: string, until: string) =>
     sumOf(local('remaining_amount'), `${open} and due_date < ${until}${from}`)
   const sums = `select ${Object.keys(tables.customers.columns)

@@ -6,7 +6,7 @@
 
 import type { SqlRow } from '#stores/store.ts'
 import { among } from '../compile/among.ts'
-import type { Dialect, Fragment } from '../compile/fragment.ts'
+import type { Fragment, SqlContext } from '../compile/fragment.ts'
 import { leadsToList } from '../compile/paths.ts'
 import type { Entity, Version } from '../entity.ts'
 import type { Reads } from '../message.ts'
@@ -78,17 +78,17 @@ export function written(
 }
 
 export class LevelReader {
-  readonly #dialect: Dialect
+  readonly #context: SqlContext
   readonly #pageSize: number
   readonly #publicUrl: string
   readonly #namespace: string
 
   constructor(
-    dialect: Dialect,
+    context: SqlContext,
     pageSize: number,
     { publicUrl, namespace }: { readonly publicUrl: string; readonly namespace: string },
   ) {
-    this.#dialect = dialect
+    this.#context = context
     this.#pageSize = pageSize
     this.#publicUrl = publicUrl
     this.#namespace = namespace
@@ -115,7 +115,7 @@ export class LevelReader {
   ): Promise<Level> {
     const { entity, version, options } = asked
     const { budget } = reading
-    const statement = new LevelStatement(this.#dialect, entity, version, options)
+    const statement = new LevelStatement(this.#context, entity, version, options)
     const expands = options.expand.length > 0
     const rows: WrittenRow[] = []
     let token: string | undefined
@@ -191,9 +191,9 @@ export class LevelReader {
     const column = navigation.on.foreign
     const conditions: Conditions = (writer) => [
       ...ofCompany(entity, companyId)(writer),
-      among(this.#dialect, writer, column, values),
+      among(this.#context.dialect, writer, column, values),
     ]
-    const statement = new LevelStatement(this.#dialect, entity, version, options)
+    const statement = new LevelStatement(this.#context, entity, version, options)
     const level = { entity, version, options, companyId }
     const isOfMany = looksThrough(options) || above.table === companies
     const isScan = isList && (isOfMany || reading.reads.scan !== undefined)
@@ -238,7 +238,7 @@ export class LevelReader {
   #lookFor({ entity, companyId }: Asked, isScan: boolean, reading: Reading): Look {
     const { reads } = reading
     if (!isScan) return ({ text, values }) => reads.all(text, ...values)
-    return (fragment) => scan(reading, { dialect: this.#dialect, entity, companyId }, fragment)
+    return (fragment) => scan(reading, { context: this.#context, entity, companyId }, fragment)
   }
 
   #listText(

@@ -6,7 +6,13 @@
 import type { SqlRow, SqlValue } from '#stores/store.ts'
 import { among } from '../compile/among.ts'
 import type { Source } from '../compile/expression.ts'
-import { between, type Dialect, type Fragment, joined } from '../compile/fragment.ts'
+import {
+  between,
+  type Dialect,
+  type Fragment,
+  joined,
+  type SqlContext,
+} from '../compile/fragment.ts'
 import { rootSource } from '../compile/paths.ts'
 import { SqlWriter } from '../compile/sql.ts'
 import { type Entity, etagOf, type Version } from '../entity.ts'
@@ -37,9 +43,9 @@ export class LevelStatement {
   readonly #locals: readonly string[]
   readonly #order
 
-  constructor(dialect: Dialect, entity: Entity, version: Version, options: QueryOptions) {
-    this.#dialect = dialect
-    this.#writer = new SqlWriter(dialect)
+  constructor(context: SqlContext, entity: Entity, version: Version, options: QueryOptions) {
+    this.#dialect = context.dialect
+    this.#writer = new SqlWriter(context)
     this.#source = rootSource(entity, version)
     this.#options = options
     this.#plan = new RowPlan(this.#writer, this.#source)

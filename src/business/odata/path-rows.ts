@@ -5,7 +5,7 @@
 
 import type { SqlRow } from '#stores/store.ts'
 import { among } from '../compile/among.ts'
-import { between, type Dialect, joined } from '../compile/fragment.ts'
+import { between, joined, type SqlContext } from '../compile/fragment.ts'
 import { leadsToList, rootSource } from '../compile/paths.ts'
 import { SqlWriter } from '../compile/sql.ts'
 import { type Entity, fieldNamed, type Model, type Version } from '../entity.ts'
@@ -57,11 +57,11 @@ export interface Bounds {
 }
 
 export class PathRows {
-  readonly #dialect: Dialect
+  readonly #context: SqlContext
   readonly #model: Model
 
-  constructor(dialect: Dialect, model: Model) {
-    this.#dialect = dialect
+  constructor(context: SqlContext, model: Model) {
+    this.#context = context
     this.#model = model
   }
 
@@ -164,7 +164,7 @@ export class PathRows {
         ? []
         : [belongs(writer, navigation.on.foreign, before[navigation.on.local] ?? null)]),
       ...(entity.scope === 'installation' && visible !== undefined
-        ? [among(this.#dialect, writer, 'id', visible)]
+        ? [among(this.#context.dialect, writer, 'id', visible)]
         : []),
     ]
   }
@@ -176,7 +176,7 @@ export class PathRows {
     conditions: Conditions,
     columns: readonly string[],
   ): Promise<SqlRow | undefined> {
-    const writer = new SqlWriter(this.#dialect)
+    const writer = new SqlWriter(this.#context)
     const source = rootSource(entity, version)
     const where = between(' and ', [...conditions(writer, source), ...writer.ofSet(source)])
     const what = [...new Set(['id', ...columns])].map((column) => `t0.${column}`).join(', ')

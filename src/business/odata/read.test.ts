@@ -75,6 +75,7 @@ function setUp(store: Store, pageSize?: number) {
     namespace: 'Vendor',
     publicUrl: 'http://host/api',
     dialect: sql.dialect,
+    clock: { now: () => 0 },
     ...(pageSize === undefined ? {} : { pageSize }),
   })
   return async (address: string, headers: Record<string, string> = {}) => {

@@ -4,8 +4,9 @@
  * rights.
  */
 
+import type { Clock } from '#kernel/ports.ts'
 import type { SqlRow, SqlValue } from '#stores/store.ts'
-import { type Dialect, joined } from '../compile/fragment.ts'
+import { joined, type SqlContext } from '../compile/fragment.ts'
 import { leadsToList, rootSource } from '../compile/paths.ts'
 import { SqlWriter } from '../compile/sql.ts'
 import type { Entity, Model, Version } from '../entity.ts'
@@ -37,6 +38,7 @@ export interface ReaderOptions {
   /** The address up to the version segment, without a slash at the end: `https://host/api`. */
   readonly publicUrl: string
   readonly dialect: 'sqlite' | 'postgres'
+  readonly clock: Clock
   /** The page size without a preference of the client. At most the limit in `odata/limits.ts`. */
   readonly pageSize?: number
 }
@@ -139,7 +141,7 @@ function withContext(context: string, row: string): string {
 }
 
 class SqlReader implements Reader {
-  readonly #dialect: Dialect
+  readonly #context: SqlContext
   readonly #pageSize: number
   readonly #publicUrl: string
   readonly #paths: PathRows
@@ -147,12 +149,13 @@ class SqlReader implements Reader {
   /** Readers of one whole row by its id, per set and version. Almost every write answers with one. */
   readonly #wholeRows = new Map<string, WholeRow>()
 
-  constructor({ dialect, pageSize, publicUrl, namespace, model }: ReaderOptions) {
-    this.#dialect = dialect
+  constructor({ dialect, clock, pageSize, publicUrl, namespace, model }: ReaderOptions) {
+    const context = { dialect, clock }
+    this.#context = context
     this.#publicUrl = publicUrl
-    this.#paths = new PathRows(dialect, model)
+    this.#paths = new PathRows(context, model)
     this.#pageSize = Math.min(pageSize ?? odataLimits.pageSizeMax, odataLimits.pageSizeMax)
-    this.#levels = new LevelReader(dialect, this.#pageSize, { publicUrl, namespace })
+    this.#levels = new LevelReader(context, this.#pageSize, { publicUrl, namespace })
   }
 
   async read(
@@ -251,7 +254,7 @@ class SqlReader implements Reader {
     const key = `${version} ${entity.set}`
     let known = this.#wholeRows.get(key)
     if (known === undefined) {
-      const read = new LevelStatement(this.#dialect, entity, version, plainOptions(entity, version))
+      const read = new LevelStatement(this.#context, entity, version, plainOptions(entity, version))
       const { text, values } = read.page(withId(entity, id, companyId), 1)
       known = { read, text, values: values.slice(own.length) }
       this.#wholeRows.set(key, known)
@@ -400,13 +403,13 @@ class SqlReader implements Reader {
     conditions: Conditions,
     reading: Reading,
   ): Promise<number> {
-    const writer = new SqlWriter(this.#dialect)
+    const writer = new SqlWriter(this.#context)
     const source = rootSource(entity, version)
     const where = whereOf({ writer, source }, options, conditions)
     const count = joined(`select count(*) as n from ${writer.from(source)}`, where)
     const isScan = reading.reads.scan !== undefined || options.filter !== undefined
     const rows = isScan
-      ? await scan(reading, { dialect: this.#dialect, entity, companyId }, count)
+      ? await scan(reading, { context: this.#context, entity, companyId }, count)
       : await reading.reads.all(count.text, ...count.values)
     return Number(rows[0]?.['n'] ?? 0)
   }

@@ -63,6 +63,7 @@ const reader = createReader({
   namespace: 'Vendor',
   publicUrl: 'http://host/api',
   dialect: 'sqlite',
+  clock: { now: () => 0 },
 })
 
 async function waysOf(address: string): Promise<readonly string[]> {

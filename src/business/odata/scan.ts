@@ -5,7 +5,7 @@
  */
 
 import type { SqlRow } from '#stores/store.ts'
-import { type Dialect, type Fragment, joined } from '../compile/fragment.ts'
+import { type Fragment, joined, type SqlContext } from '../compile/fragment.ts'
 import { SqlWriter } from '../compile/sql.ts'
 import type { Entity } from '../entity.ts'
 import { refuse } from '../errors.ts'
@@ -16,7 +16,7 @@ import type { QueryOptions } from './options.ts'
 
 /** The rows to scan. */
 interface Scanned {
-  readonly dialect: Dialect
+  readonly context: SqlContext
   readonly entity: Entity
   readonly companyId: string | undefined
 }
@@ -43,10 +43,10 @@ export async function scan(
 
 async function requireFew(
   { reads, budget }: Reading,
-  { dialect, entity, companyId }: Scanned,
+  { context, entity, companyId }: Scanned,
 ): Promise<void> {
   const { scannedRowsMax } = odataLimits
-  const writer = new SqlWriter(dialect)
+  const writer = new SqlWriter(context)
   const own = ofCompany(entity, companyId)(writer)
   const where = own[0] === undefined ? joined('') : joined(' where ', own[0])
   const { text, values } = joined(

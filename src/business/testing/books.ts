@@ -50,6 +50,8 @@ export interface BusinessFixture extends AsyncDisposable {
 }
 
 type Dialect = 'sqlite' | 'postgres'
+/** The moment at which everything here happens. */
+export const fixtureNow = Date.UTC(2026, 10, 21)
 export const dialects: readonly Dialect[] = ['sqlite', 'postgres']
 
 const options = {
@@ -99,7 +101,7 @@ export async function openBooks(
     dialect,
     companyId,
     version,
-    now: Date.UTC(2026, 10, 21),
+    now: fixtureNow,
     principalId: '11111111-1111-1111-1111-111111111111',
     ids: { uuid: () => randomUUID(), secret: () => 'x' },
     mailSender: (address) => address || 'books@example.com',
@@ -112,7 +114,7 @@ export async function openBooks(
   }
   const rowOf = async (set: string, id: string): Promise<SqlRow> => {
     const { table, view } = entityOf(set)
-    const rows = view === undefined ? table.name : `(${view.select(dialect)}) as lines`
+    const rows = view === undefined ? table.name : `(${view.select(dialect, fixtureNow)}) as lines`
     const [row] = await sql.all(`select * from ${rows} where id = ?`, id)
     if (row === undefined) throw new Error(`no row ${id}`)
     return row

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { Version } from '../entity.ts'
 import { createBusiness } from '../service.ts'
-import type { BusinessFixture } from './books.ts'
+import { type BusinessFixture, fixtureNow } from './books.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 
@@ -19,7 +19,7 @@ export function caller(
   const { signal, uuid = randomUUID } = given
   const business = createBusiness({
     sql: books.sql,
-    clock: { now: () => Date.UTC(2026, 10, 21) },
+    clock: { now: () => fixtureNow },
     ids: { uuid: () => uuid(), secret: () => 'x' },
     namespace: 'Vendor',
     publicUrl: () => 'http://host',

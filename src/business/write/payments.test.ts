@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
-import { amount, dialects, openCompany } from '../testing/books.ts'
+import { amount, dialects, fixtureNow, openCompany } from '../testing/books.ts'
 import { caller, type Json } from '../testing/caller.ts'
 
 const code = (wanted: string) => (error: unknown) =>
@@ -161,8 +161,8 @@ for (const dialect of dialects) {
     await using company = await openCompany(t, dialect)
     if (company === undefined) return
     const { customerId } = company
-    const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
-    // Far from the edges, so that midnight does not matter.
+    const day = (ago: number) => new Date(fixtureNow - ago * 86_400_000).toISOString().slice(0, 10)
+    // Far from the edges, so that no midnight decides.
     const [open = '', late = '', , oldest = ''] = await Promise.all(
       [-5, 10, 45, 90].map((ago) => posted(company, { dueDate: day(ago) })),
     )

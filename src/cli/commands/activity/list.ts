@@ -2,7 +2,6 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { textOf } from '#client/answer.ts'
-import { systemTiming } from '#client/timing.ts'
 import {
   type ActivityValues,
   activityColumns,
@@ -14,6 +13,7 @@ import type { Connection, Context } from '../../context.ts'
 import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
 import { formatTable } from '../../output/table.ts'
+import { serverMoment } from '../../server-moment.ts'
 
 const shownDefault = 50
 const shownMax = 10_000
@@ -72,12 +72,12 @@ async function follow(
     stop.abort()
   })
   let shown = new Set<string>()
-  const beganAt = systemTiming.now()
+  const beganAt = await serverMoment(connection)
   let since = values.since ?? new Date(beganAt).toISOString()
   // The overlap must not reach back before the requested start.
   const earliest = values.since === undefined ? beganAt : 0
   while (!stopped) {
-    const asked = systemTiming.now()
+    const asked = await serverMoment(connection)
     const fresh: unknown[] = []
     const seen = new Set<string>()
     for await (const page of readRecords(connection, { ...values, since })) {

@@ -14,6 +14,7 @@ import {
 import { type Command, defineCommand } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
+import { serverMoment } from '../../server-moment.ts'
 
 const yearMilliseconds = 366 * 86_400_000
 
@@ -47,8 +48,8 @@ export const command: Command = defineCommand({
   ],
   async run(context, values) {
     const connection = context.connect(values)
-    const now = connection.client.timing.now()
     const { invoice } = values
+    const now = invoice === undefined ? await serverMoment(connection) : 0
     const path =
       invoice === undefined
         ? `${await profilePath(connection, values)}/transactions`
