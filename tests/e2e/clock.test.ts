@@ -149,18 +149,18 @@ test('copies begin on schedule, what runs is charged, what is owed grows late, w
   const operation = made.headers.get('vendor-asyncoperation') ?? ''
 
   const company = (await send(201, 'POST', '/api/v2.0/companies', { name: 'Late' })).at('id')
-  const books = `/api/v2.0/companies(${company})`
-  const customer = await send(201, 'POST', `${books}/customers`, { displayName: 'Adatum' })
-  const item = await send(201, 'POST', `${books}/items`, { displayName: 'Chair', unitPrice: 100 })
+  const root = `/api/v2.0/companies(${company})`
+  const customer = await send(201, 'POST', `${root}/customers`, { displayName: 'Adatum' })
+  const item = await send(201, 'POST', `${root}/items`, { displayName: 'Chair', unitPrice: 100 })
   const customerId = customer.at('id')
-  const invoice = await send(201, 'POST', `${books}/salesInvoices`, {
+  const invoice = await send(201, 'POST', `${root}/salesInvoices`, {
     customerId,
     dueDate: '2030-01-11',
     salesInvoiceLines: [{ itemId: item.at('id'), quantity: 1 }],
   })
-  await send(204, 'POST', `${books}/salesInvoices(${invoice.at('id')})/Vendor.NAV.post`)
+  await send(204, 'POST', `${root}/salesInvoices(${invoice.at('id')})/Vendor.NAV.post`)
   const late = async () => {
-    const { body } = await send(200, 'GET', `${books}/agedAccountsReceivables(${customerId})`)
+    const { body } = await send(200, 'GET', `${root}/agedAccountsReceivables(${customerId})`)
     const row = body as Readonly<Record<string, unknown>>
     return ['agedAsOfDate', 'currentAmount', 'period1Amount'].map((name) => row[name])
   }
