@@ -7,7 +7,7 @@ const agreesMilliseconds = 2000
 
 export async function serverMoment({ client }: Pick<Connection, 'client'>): Promise<number> {
   const { headers } = await client.request('GET', '/healthz')
-  const told = Date.parse(headers.get('date') ?? '')
+  const received = Date.parse(headers.get('date') ?? '')
   const own = client.timing.now()
-  return Math.abs(told - own) > agreesMilliseconds ? told : own
+  return Math.abs(received - own) > agreesMilliseconds ? received : own
 }
