@@ -150,6 +150,10 @@ test('a parent whose child is still being removed rests, instead of looking with
   assert.ok(transactions < 20, `there were ${transactions} transactions`)
   release.resolve()
   await t.plane.reconciler.idle()
+  const ends = (await events(t, `${widget}/gadgets/g`)).filter(
+    ([, status]) => status !== 'Accepted',
+  )
+  assert.deepEqual(ends.at(-1), ['widgets/gadgets/delete', 'Succeeded', 'none', undefined])
 })
 
 test('the end of work is recorded by its verb, with its operation and the code of its failure', async () => {

@@ -95,6 +95,68 @@ test('what is heard of while it claims is looked for once more', async () => {
   assert.equal(await stateOf(t, 'a'), 'Succeeded')
 })
 
+test('a stop during a claim claims nothing more, whatever was heard meanwhile', async () => {
+  await using store = await changeable()
+  const go = Promise.withResolvers<void>()
+  const { claimDue } = store
+  let claims = 0
+  store.claimDue = async (...given) => {
+    claims++
+    await go.promise
+    return claimDue(...given)
+  }
+  const t = await startPlane({ store, timers: stillTimers().timers })
+  await turns()
+  t.plane.reconciler.wake()
+  const ended = t[Symbol.asyncDispose]()
+  go.resolve()
+  await ended
+  assert.equal(claims, 1)
+})
+
+test('the store is not asked for work while there is no room for it', async () => {
+  await using store = await changeable()
+  const { claimDue } = store
+  let claims = 0
+  store.claimDue = (...given) => {
+    claims++
+    return claimDue(...given)
+  }
+  const reached = Promise.withResolvers<void>()
+  const go = Promise.withResolvers<void>()
+  const script: ValveScript = {
+    async observe() {
+      reached.resolve()
+      await go.promise
+    },
+    next: () => ({ kind: 'done' }),
+  }
+  const { timers } = stillTimers()
+  const providers = [scriptedProvider(script)]
+  await using t = await startPlane({ store, timers, providers, limits: { stepsAtOnceMax: 1 } })
+  try {
+    await t.call('PUT', valve('a'), body)
+    await reached.promise
+    await turns()
+    const before = claims
+    await t.call('PUT', valve('b'), body)
+    t.plane.reconciler.wake()
+    await turns()
+    assert.equal(claims, before)
+  } finally {
+    go.resolve()
+  }
+})
+
+test('it is not idle while something is due', async () => {
+  await using store = await changeable()
+  await using t = await startPlane({ store })
+  let asked = 0
+  store.nextDue = async () => (++asked < 5 ? t.clock.now() : undefined)
+  await t.plane.reconciler.idle()
+  assert.equal(asked, 5)
+})
+
 test('a store that is away costs delay only', async () => {
   await using store = await changeable()
   const { claimDue, nextDue } = store
