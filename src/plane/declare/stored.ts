@@ -197,6 +197,14 @@ export interface StoredMembers<M> extends EveryType {
    */
   brings?(body: never): Brought | undefined
   /**
+   * Members of `properties` that only the answer of a PUT shows, and only to a caller from outside: what the
+   * installation sends itself could be recorded. They may be secrets, so the PUT leaves a record even if it changed
+   * nothing; a secret of the body itself is not repeated. Runs after the transaction.
+   */
+  onlyPutShows?(
+    context: Context & { readonly id: ResourceId; readonly body: object },
+  ): Promise<object>
+  /**
    * Rights on other resources that a PUT or PATCH of this body may need. They are checked before the transaction;
    * `rules` decides, through its `may`, whether one was needed.
    */

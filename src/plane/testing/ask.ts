@@ -33,6 +33,7 @@ export async function ask(
     body,
     preconditions: { ifMatch, ifNoneMatch },
     correlationId: 'correlation',
+    from: { method, address: '192.0.2.1', userAgent: 'test' },
     pending,
     ...(signal === undefined ? {} : { signal }),
     permission: { principalId: as.id, ask: async () => ({ holds: true, until: Infinity }) },

@@ -2,7 +2,9 @@
 
 import type { TSchema } from 'typebox'
 import type { ApiError } from '#kernel/error.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import type { Tx } from '#stores/store.ts'
+import { initiatorOf, recordActivity } from '../audit.ts'
 import { envelopeMembers } from '../check.ts'
 import { contextOf, type PlaneDependencies } from '../dependencies.ts'
 import type { WriteRoute } from '../locate.ts'
@@ -39,7 +41,36 @@ export async function runPut(
 ): Promise<Outcome> {
   const body = await checkedBody(deps, route, input)
   const request = await openWriteRequest(deps, route, input, body)
-  return declaredWrite(route, await commitWrite(request, (tx) => putInside(request, tx)))
+  const outcome = await commitWrite(request, (tx) => putInside(request, tx))
+  return declaredWrite(route, await withPutMembers(request, outcome))
+}
+
+/** Adds what only the answer of a PUT shows. */
+async function withPutMembers(
+  { deps, route, input, body: given }: WriteRequest,
+  outcome: Outcome,
+): Promise<Outcome> {
+  const { onlyPutShows } = route.compiled.stored
+  const { body } = outcome
+  if (onlyPutShows === undefined || input.from === undefined) return outcome
+  if (!isJsonObject(body)) return outcome
+  const context = contextOf(deps, input, deps.clock.now(), deps.store)
+  const properties = { ...(body['properties'] ?? {}) }
+  const more = await onlyPutShows({ ...context, id: route.id, body: given })
+  // It may be a secret, and a PUT that changed nothing has left no record yet.
+  if (outcome.isUnchanged === true && Object.keys(more).length > 0) {
+    await deps.store.transact((tx) =>
+      recordActivity(tx, {
+        at: context.now,
+        initiator: initiatorOf(input),
+        action: route.operation,
+        target: route.id,
+        status: 'Succeeded',
+        httpStatus: outcome.status,
+      }),
+    )
+  }
+  return { ...outcome, body: { ...body, properties: { ...properties, ...more } } }
 }
 
 /** Checks the body as far as that needs no transaction, and lets the type complete it. */

@@ -38,12 +38,13 @@ describe('a service', () => {
     const given = {
       ...body,
       zones: ['1'],
-      properties: { ...body.properties, disableGateway: true },
+      properties: { ...body.properties, disableGateway: true, customProperties: { own: 'True' } },
     }
     const made = await started.call('PUT', service, given)
     assert.match(made.operation?.resultPath ?? '', /operationResults/)
     const shown = JSON.parse(JSON.stringify(made.body))
     assert.deepEqual([shown.zones, shown.properties.disableGateway], [['1'], true])
+    assert.ok(Object.keys(shown.properties.customProperties).length > 1, 'the others are told, too')
     assert.equal((await started.call('PUT', service, given)).etag, made.etag)
     const again = await started.call('PUT', service, shown)
     assert.equal(again.status, 200)
@@ -121,6 +122,8 @@ describe('definitions', () => {
     const product = `${service}/products/pets`
     const written = { displayName: 'Pets', unknown: 1, state: 'PUBLISHED', terms: null }
     assert.equal((await started.send('PUT', product, { properties: written })).status, 201)
+    const shown = await started.json('PUT', product, { properties: written })
+    assert.deepEqual(shown.properties.groups[0].id, `${service}/groups/administrators`)
     assert.deepEqual((await started.json('GET', product)).properties, {
       displayName: 'Pets',
       subscriptionRequired: true,
@@ -182,6 +185,9 @@ describe('what policies and developers have', () => {
     })
     assert.equal(made.properties.scope.toLowerCase(), `${service}/apis`.toLowerCase())
     assert.equal(JSON.stringify(made).includes('given'), false)
+    // A key that was made here comes along for a caller who may list it, and does not in a GET.
+    assert.match(made.properties.secondaryKey, /^[\w-]{32}$/)
+    assert.ok(!('secondaryKey' in (await started.json('GET', subscription)).properties))
     const before = await started.json('POST', `${subscription}/listSecrets`)
     assert.equal(before.primaryKey, 'given')
     assert.match(before.secondaryKey, /^[\w-]{32}$/)
@@ -189,6 +195,17 @@ describe('what policies and developers have', () => {
     const after = await started.json('POST', `${subscription}/listSecrets`)
     assert.notEqual(after.primaryKey, 'given')
     assert.equal(after.secondaryKey, before.secondaryKey)
+  })
+
+  test('a PUT shows no keys to a caller who may not list them', async () => {
+    await using started = await startApis(
+      'Vendor.ApiManagement/service/subscriptions/listSecrets/action',
+    )
+    await started.call('PUT', service, body)
+    const given = { properties: { displayName: 'All', scope: '/apis' } }
+    const made = await started.call('PUT', `${service}/subscriptions/one`, given)
+    assert.equal(made.status, 201)
+    assert.doesNotMatch(JSON.stringify(made.body), /primaryKey|secondaryKey/)
   })
 
   test('products link APIs and groups that are there, by name alone', async () => {
@@ -210,6 +227,69 @@ describe('what policies and developers have', () => {
     assert.deepEqual(value[0].properties.displayName, 'Renamed', 'a list looks again')
     await started.send('DELETE', api)
     assert.deepEqual((await started.json('GET', `${product}/apis`)).value, [])
+  })
+
+  test('built-in groups are there with their service, are listed, linked, and stay', async () => {
+    await using started = await startWithApi()
+    const groups = `${service}/groups`
+    const named = async (query: string): Promise<readonly string[]> => {
+      const { value } = await started.json('GET', `${groups}?${query}`)
+      return value.map(({ name }: { name: string }) => name)
+    }
+    await started.send('PUT', `${groups}/keepers`, { properties: { displayName: 'Keepers' } })
+    assert.deepEqual(await named(''), ['administrators', 'developers', 'guests', 'keepers'])
+    assert.deepEqual(await named("$filter=displayName eq 'Developers'"), ['developers'])
+    assert.deepEqual(await named('$skip=2'), ['guests', 'keepers'])
+    assert.equal((await started.json('GET', groups)).count, 4)
+    const { properties } = await started.json('GET', `${groups}/developers`)
+    assert.deepEqual([properties.builtIn, properties.type], [true, 'system'])
+    const write = started.send('PUT', `${groups}/Guests`, { properties: { displayName: 'Mine' } })
+    assert.deepEqual(await problemsOf(write), ['name'])
+    assert.deepEqual(await problemsOf(started.send('DELETE', `${groups}/guests`)), ['name'])
+    const product = `${service}/products/pets`
+    const pets = { properties: { displayName: 'Pets' } }
+    await started.send('PUT', product, pets)
+    await started.send('PUT', `${product}/groups/developers`)
+    await started.send('PUT', `${product}/groups/keepers`)
+    const linked = ['Administrators', 'Developers', 'Keepers']
+    const again = await started.json('PUT', product, pets)
+    assert.deepEqual(
+      again.properties.groups.map(({ name }: { name: string }) => name),
+      linked,
+    )
+    const links = await started.json('GET', `${product}/groups`)
+    assert.deepEqual(
+      links.value.map((one: { properties: { displayName: string } }) => one.properties.displayName),
+      linked,
+    )
+    const elsewhere = started.send('GET', `${service}-2/groups/guests`)
+    await assert.rejects(elsewhere, { status: 404 })
+  })
+
+  test('the PUT of an API shows its version set, and its settings as lists', async () => {
+    await using started = await startWithApi()
+    const set = `${service}/apiVersionSets/pets`
+    const scheme = { displayName: 'Pets', versioningScheme: 'Segment' }
+    await started.send('PUT', set, { properties: scheme })
+    const oAuth2 = { authorizationServerId: 'one', scope: 'read' }
+    const own = { path: 'pets', apiVersion: 'v2', authenticationSettings: { oAuth2 } }
+    const path = `${service}/apis/pets-v2`
+    for (const apiVersionSetId of ['/apiVersionSets/pets', set]) {
+      const made = await started.json('PUT', path, { properties: { ...own, apiVersionSetId } })
+      assert.deepEqual(made.properties.apiVersionSet, {
+        id: set,
+        name: 'Pets',
+        versioningScheme: 'Segment',
+      })
+      assert.deepEqual(made.properties.authenticationSettings, {
+        oAuth2,
+        oAuth2AuthenticationSettings: [oAuth2],
+      })
+    }
+    const { properties } = await started.json('GET', path)
+    assert.equal(properties.apiVersionSet, undefined)
+    const link = await started.json('GET', `${path}?export=true&format=openapi%2Bjson-link`)
+    assert.equal(link.value.link, link.properties.value.link)
   })
 
   test('a logger keeps no credentials, a user is one of a service, a diagnostic hides queries', async () => {

@@ -17,7 +17,7 @@ function world(rows: number) {
   const list = countedList<{ even: boolean }>(
     type,
     { even: { type: 'boolean', read: ({ model }) => model.even } },
-    100,
+    { scanRowsMax: 100 },
   )
   const ask = (query: string, limit: number, cursor?: string) => {
     const context: ListContext = {

@@ -23,11 +23,17 @@ export const countedQuery = { list: ['$filter', '$skip'] }
 
 const rowsAtOnceMax = 500
 
+interface CountedListOptions<M> {
+  readonly scanRowsMax?: number
+  /** Items that are not stored. Each is shown where its id stands in the order of keys. */
+  unstored?(context: ListContext): Promise<readonly Resource<M>[]>
+}
+
 /** The list of a type, with fields of its stored resources. */
 export function countedList<M>(
   type: string,
   fields: Readonly<Record<string, Field<Resource<M>>>>,
-  scanRowsMax: number = defaultLimits.filterScanRowsMax,
+  { scanRowsMax = defaultLimits.filterScanRowsMax, unstored }: CountedListOptions<M> = {},
 ): (context: ListContext) => Promise<ListPage<Resource<M>>> {
   const map: FieldMap<Resource<M>> = { fields, lenient: true, optionalPrefix: 'properties' }
   return async (context) => {
@@ -47,13 +53,18 @@ export function countedList<M>(
     let isExhausted = false
     let isFull = false
     let budget = Math.max(scanRowsMax, limit + 1)
+    const extra = (await unstored?.(context)) ?? []
+    let waiting = extra.filter(({ id }) => after === undefined || id.key > after)
     while (budget > 0 && !isExhausted && (countsByScan || !hasMore)) {
       const size = Math.min(budget, rowsAtOnceMax, countsByScan ? rowsAtOnceMax : skip + limit + 1)
       // The type's `toModel` made the rows.
       const page = await reader.page({ type, under, after, limit: size })
-      const rows = page.items as readonly Resource<M>[]
+      const stored = page.items as readonly Resource<M>[]
       budget -= size
       isExhausted = page.next === undefined
+      const end = isExhausted ? undefined : stored.at(-1)?.id.key
+      const rows = inOrder(stored, waiting, end)
+      waiting = waiting.filter(({ id }) => end !== undefined && id.key > end)
       for (const row of rows) {
         after = row.id.key
         if (!matches(row)) continue
@@ -76,7 +87,7 @@ export function countedList<M>(
       ? cursor?.count
       : countsByScan
         ? scanned
-        : await countOf(reader, type, under, scanRowsMax)
+        : sumOf(await countOf(reader, type, under, scanRowsMax), extra.length)
     const from = hasMore ? lastShown : isExhausted ? undefined : after
     return {
       items,
@@ -86,6 +97,21 @@ export function countedList<M>(
         : { next: nextOf({ after: from, skip, ...(count === undefined ? {} : { count }) }) }),
     }
   }
+}
+
+/** Stored rows, and those of the others that stand among them: up to `end`, or all. */
+function inOrder<M>(
+  stored: readonly Resource<M>[],
+  others: readonly Resource<M>[],
+  end: string | undefined,
+): readonly Resource<M>[] {
+  const among = others.filter(({ id }) => end === undefined || id.key < end)
+  if (among.length === 0) return stored
+  return [...stored, ...among].sort((a, b) => (a.id.key < b.id.key ? -1 : 1))
+}
+
+function sumOf(stored: number | undefined, unstored: number): number | undefined {
+  return stored === undefined ? undefined : stored + unstored
 }
 
 function nextOf(cursor: Cursor): string {

@@ -31,7 +31,8 @@ export const newest = '2024-05-01'
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely here, and only here.
 export type Wire = any
 
-export async function startApis(): Promise<Subject & AsyncDisposable> {
+/** `mayNot`: an action that even the owner may not do. */
+export async function startApis(mayNot?: string): Promise<Subject & AsyncDisposable> {
   const store = await memoryStore()
   const plane = createPlane({
     providers: (services) => [
@@ -43,7 +44,9 @@ export async function startApis(): Promise<Subject & AsyncDisposable> {
       }),
     ],
     store,
-    access: { allows: ({ principal }) => principal.id === owner.id },
+    access: {
+      allows: ({ principal, action }) => principal.id === owner.id && action !== mayNot,
+    },
     words: contractWords,
     clock: realClock,
     ids: realIds,

@@ -14,6 +14,7 @@ import { writeOpenApi } from '../../domain/openapi/export.ts'
 import { type ImportedOperation, readOpenApi } from '../../domain/openapi/import.ts'
 import { refuseFields } from '../../errors.ts'
 import { allDates, workspaceDates } from '../../published-versions.ts'
+import type { Definition } from '../definitions/model.ts'
 import type { Operation } from '../operations/model.ts'
 import type { Api } from './model.ts'
 import { type ApiBody, api } from './versions/2016-07-07.ts'
@@ -148,7 +149,27 @@ async function exported(
   const operations = await operationsBelow(type, reader, id)
   const value = writeOpenApi(stored.model as Api, nameOf(id), operations)
   const link = `data:application/json;base64,${Buffer.from(JSON.stringify(value)).toString('base64')}`
-  return { id: id.text, format, value: format.endsWith('-link') ? { link } : value }
+  if (!format.endsWith('-link')) return { id: id.text, format, value }
+  // Published libraries read the link at the top, the published command line below `properties`.
+  const shown = { format, value: { link } }
+  return { id: id.text, name: nameOf(id), type: qualify(words, type), ...shown, properties: shown }
+}
+
+/** The version set that the API belongs to, where it is one of the same service. */
+async function versionSetOf({
+  id,
+  reader,
+}: Context & { readonly id: ResourceId }): Promise<object> {
+  const found = await reader.get(id)
+  const { apiVersionSetId: given } = (found?.model ?? {}) as Partial<Api>
+  const name = /(?:^|\/apiVersionSets\/)([^/]+)$/i.exec(given ?? '')?.[1]
+  if (name === undefined) return {}
+  const at = childOf(parentOf(id), 'apiVersionSets', name)
+  const set = await reader.get(at)
+  if (set === undefined) return {}
+  // A definition, as its own shape makes it.
+  const { displayName, ...shown } = set.model as Definition
+  return { apiVersionSet: { id: set.id.text, name: displayName, ...shown } }
 }
 
 const exportFormats = ['openapi', 'openapi+json', 'openapi-link', 'openapi+json-link']
@@ -167,6 +188,7 @@ function apiType(type: string, dates: readonly string[]): ResourceType {
     brings: ({ imported }: PreparedApi) =>
       imported === undefined ? undefined : { type: `${type}/operations`, items: imported },
     source: { get: (context) => exported(type, context) },
+    onlyPutShows: versionSetOf,
     protocol: { headStatus: 200, ifMatchRequired: ['patch'], anyMatchCreates: true },
     rules: ({ id, desired }) => {
       const named = revisionOf(id)

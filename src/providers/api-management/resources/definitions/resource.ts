@@ -3,12 +3,21 @@
  * stored and answered; no gateway uses them.
  */
 
-import { nameOf } from '#kernel/resource-id.ts'
+import { childOf, nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
+import { qualify } from '#kernel/vendor.ts'
+import type { GetContext } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
-import type { Resource } from '#plane/declare/resource.ts'
+import type { Context, Reader, Resource } from '#plane/declare/resource.ts'
 import { defineStored } from '#plane/declare/stored.ts'
+import {
+  builtInGroups,
+  groupContract,
+  isBuiltInGroup,
+  readGroup,
+} from '../../domain/built-in-groups.ts'
 import { countedList, countedQuery } from '../../domain/counted-list.ts'
 import { idRule } from '../../domain/names.ts'
+import { refuseFields } from '../../errors.ts'
 import { definitionDates } from '../../published-versions.ts'
 import type { Definition } from './model.ts'
 import { definition, type definitionShapes } from './versions/2021-08-01.ts'
@@ -83,12 +92,21 @@ function definitionType(kind: Kind): ResourceType {
         : {}),
     },
     ...(kind === 'loggers' ? { secrets: 'not-kept' as const } : {}),
+    ...(kind === 'groups' ? builtIn : {}),
+    ...(kind === 'products' ? { onlyPutShows: groupsOfProduct } : {}),
+    ...(kind === 'users' ? { onlyPutShows: groupsOfUser } : {}),
     list: {
-      page: countedList<Definition>(type, {
-        name: { type: 'string', read: ({ id }: Resource<Definition>) => nameOf(id) },
-        displayName: { type: 'string', read: ({ model }) => textOf(model['displayName']) },
-        description: { type: 'string', read: ({ model }) => textOf(model['description']) },
-      }),
+      page: countedList<Definition>(
+        type,
+        {
+          name: { type: 'string', read: ({ id }: Resource<Definition>) => nameOf(id) },
+          displayName: { type: 'string', read: ({ model }) => textOf(model['displayName']) },
+          description: { type: 'string', read: ({ model }) => textOf(model['description']) },
+        },
+        kind === 'groups'
+          ? { unstored: ({ reader, parent }) => builtInGroups(reader, parent) }
+          : {},
+      ),
     },
     sample: {
       name: (seed) => `definition-${seed}`,
@@ -97,6 +115,61 @@ function definitionType(kind: Kind): ResourceType {
       ...(kind === 'loggers' ? { secrets: ['hush-logger'] } : {}),
     },
   })
+}
+
+/** Built-in groups are read like others, and stay as they are. */
+const builtIn = {
+  source: { get: shownBuiltInGroup },
+  rules: ({ id }: { readonly id: ResourceId }) =>
+    isBuiltInGroup(id) ? [{ path: 'name', message: 'is the name of a built-in group' }] : [],
+  deleteRules: ({ id }: { readonly id: ResourceId }) => {
+    if (isBuiltInGroup(id)) {
+      throw refuseFields([
+        { path: 'name', message: 'a built-in group stays as long as its service' },
+      ])
+    }
+  },
+}
+
+async function shownBuiltInGroup({ id, reader, words }: GetContext): Promise<object | undefined> {
+  if (!isBuiltInGroup(id)) return undefined
+  const found = await readGroup(reader, id)
+  if (found === undefined) return undefined
+  // Its model is a definition of that file.
+  const properties = found.model as Definition
+  const type = qualify(words, 'ApiManagement/service/groups')
+  return { id: found.id.text, name: nameOf(found.id), type, properties }
+}
+
+/** Administrators see every product; other groups are linked to it. */
+async function groupsOfProduct({
+  id,
+  reader,
+}: Context & { readonly id: ResourceId }): Promise<object> {
+  const type = 'ApiManagement/service/products/groups'
+  const links = await reader.list({ type, under: id, limit: shownGroupsMax })
+  return groupsNamed(reader, id, ['administrators', ...links.map((link) => nameOf(link.id))])
+}
+
+/** Of one product, in the answer of its PUT. */
+const shownGroupsMax = 100
+
+/** Every user is a developer. */
+function groupsOfUser({ id, reader }: Context & { readonly id: ResourceId }): Promise<object> {
+  return groupsNamed(reader, id, ['developers'])
+}
+
+async function groupsNamed(
+  reader: Reader,
+  sibling: ResourceId,
+  names: readonly string[],
+): Promise<object> {
+  const found = await Promise.all(
+    [...new Set(names)].map((name) =>
+      readGroup(reader, childOf(parentOf(sibling), 'groups', name)),
+    ),
+  )
+  return { groups: found.filter((group) => group !== undefined).map(groupContract) }
 }
 
 function textOf(value: unknown): string | undefined {

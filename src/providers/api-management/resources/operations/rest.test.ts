@@ -240,7 +240,10 @@ describe('services and APIs', () => {
       subscriptionRequired: false,
       subscriptionKeyParameterNames: { header: 'X-Key', query: 'key' },
       type: 'http',
-      authenticationSettings: { oAuth2: { authorizationServerId: 'a' } },
+      authenticationSettings: {
+        oAuth2: { authorizationServerId: 'a' },
+        oAuth2AuthenticationSettings: [{ authorizationServerId: 'a' }],
+      },
       contact: { name: 'n', url: 'https://example.test', email: 'a@example.test' },
       license: { name: 'MIT', url: 'https://example.test' },
       termsOfServiceUrl: 'https://example.test',

@@ -3,9 +3,10 @@
 import { refuse } from '#kernel/error.ts'
 import { childOf, nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
-import type { Resource } from '#plane/declare/resource.ts'
+import type { Context, Reader, Resource } from '#plane/declare/resource.ts'
 import { defineStored } from '#plane/declare/stored.ts'
 import type { ListContext, ListPage, Version } from '#plane/declare/wire.ts'
+import { readGroup } from '../../domain/built-in-groups.ts'
 import { countedList, countedQuery } from '../../domain/counted-list.ts'
 import { idRule } from '../../domain/names.ts'
 import { definitionDates } from '../../published-versions.ts'
@@ -30,18 +31,47 @@ export function productLinks(): readonly ResourceType[] {
       query: countedQuery,
       name: idRule(256),
       movable: true,
-      versions: definitionDates.map((date) => productLink(targets[word](date))),
+      versions: definitionDates.map((date) => productLink(word, targets[word](date))),
       verbs: ['get', 'list', 'put', 'delete'],
       protocol: { anyMatchCreates: true, bodyOptional: true },
       prepare: async ({ id, reader }, body: object) => {
         const place = targetOf(id, word)
-        const found = await reader.get(place)
+        const found = await read[word](reader, place)
         if (found === undefined) throw refuse.ResourceNotFound({ id: place.text })
         return { ...body, target: found.model }
       },
+      ...(word === 'apis' ? { onlyPutShows: lastChangeOfApi } : {}),
       list: { page: currentPage(type, word) },
     })
   })
+}
+
+const read = {
+  apis: (reader: Reader, id: ResourceId) => reader.get(id),
+  groups: readGroup,
+} as const
+
+/** A link shows when the definition of its API changed last. */
+async function lastChangeOfApi({
+  id,
+  reader,
+}: Context & { readonly id: ResourceId }): Promise<object> {
+  const found = await reader.get(targetOf(id, 'apis'))
+  const { lastModifiedAt, createdAt } = found?.systemData ?? {}
+  const specificationLastUpdated = lastModifiedAt ?? createdAt
+  return specificationLastUpdated === undefined ? {} : { specificationLastUpdated }
+}
+
+/** Administrators see every product without a link. */
+async function administrators({
+  reader,
+  parent,
+}: ListContext): Promise<readonly Resource<LinkTarget>[]> {
+  const id = childOf(parent, 'groups', 'administrators')
+  if ((await reader.get(id)) !== undefined) return []
+  const group = await readGroup(reader, targetOf(id, 'groups'))
+  // A definition, as its own shape makes it.
+  return group === undefined ? [] : [{ ...group, id, model: group.model as LinkTarget }]
 }
 
 /** The API or group that the link is named after. */
@@ -54,14 +84,16 @@ function currentPage(
   type: string,
   word: keyof typeof targets,
 ): (context: ListContext) => Promise<ListPage<Resource<LinkTarget>>> {
-  const page = countedList<LinkTarget>(type, {
-    name: { type: 'string', read: ({ id }: Resource<LinkTarget>) => nameOf(id) },
-  })
+  const page = countedList<LinkTarget>(
+    type,
+    { name: { type: 'string', read: ({ id }: Resource<LinkTarget>) => nameOf(id) } },
+    word === 'groups' ? { unstored: administrators } : {},
+  )
   return async (context) => {
     const { items, ...rest } = await page(context)
     const found = await Promise.all(
       items.map(async (item) => {
-        const target = await context.reader.get(targetOf(item.id, word))
+        const target = await read[word](context.reader, targetOf(item.id, word))
         // Their own shapes made these rows.
         return target === undefined ? [] : [{ ...item, model: target.model as LinkTarget }]
       }),

@@ -28,6 +28,14 @@ export function subscriptions(deps: SubscriptionDependencies): ResourceType {
     protocol: { headStatus: 200, anyMatchCreates: true },
     secrets: 'sent-nowhere',
     prepare: async ({ id }, body: object) => ({ ...body, place: id.key }),
+    onlyPutShows: async ({ id, reader, may, body }) => {
+      if (!(await may(`${type}/listSecrets/action`, id))) return {}
+      const found = await reader.get(id)
+      // Made by this type's `toModel`.
+      const keys = found === undefined ? {} : keysOf(found.model as Subscription, deps)
+      const given = { ...Reflect.get(body, 'properties') }
+      return Object.fromEntries(Object.entries(keys).filter(([name]) => given[name] === undefined))
+    },
     actions: {
       listSecrets: listSecrets(deps),
       regeneratePrimaryKey: regenerate(deps, 'primary'),
@@ -52,7 +60,7 @@ export function subscriptions(deps: SubscriptionDependencies): ResourceType {
   })
 }
 
-function listSecrets({ seal }: SubscriptionDependencies): Action<Subscription> {
+function listSecrets(deps: SubscriptionDependencies): Action<Subscription> {
   return {
     method: 'POST',
     description: 'Both keys.',
@@ -64,18 +72,21 @@ function listSecrets({ seal }: SubscriptionDependencies): Action<Subscription> {
     }),
     async run({ resource, id }) {
       if (resource === undefined) throw refuse.ResourceNotFound({ id: id.text })
-      const { place, sealedPrimaryKey, sealedSecondaryKey } = resource.model
-      const primaryKey = seal.open(sealedPrimaryKey, `${place}|primary`)
-      const secondaryKey = seal.open(sealedSecondaryKey, `${place}|secondary`)
-      return {
-        status: 200,
-        body: {
-          ...(primaryKey === undefined ? {} : { primaryKey }),
-          ...(secondaryKey === undefined ? {} : { secondaryKey }),
-        },
-        headers: { ETag: `"${resource.etag}"` },
-      }
+      const headers = { ETag: `"${resource.etag}"` }
+      return { status: 200, body: keysOf(resource.model, deps), headers }
     },
+  }
+}
+
+function keysOf(
+  { place, sealedPrimaryKey, sealedSecondaryKey }: Subscription,
+  { seal }: SubscriptionDependencies,
+): object {
+  const primaryKey = seal.open(sealedPrimaryKey, `${place}|primary`)
+  const secondaryKey = seal.open(sealedSecondaryKey, `${place}|secondary`)
+  return {
+    ...(primaryKey === undefined ? {} : { primaryKey }),
+    ...(secondaryKey === undefined ? {} : { secondaryKey }),
   }
 }
 

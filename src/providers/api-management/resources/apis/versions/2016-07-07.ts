@@ -5,6 +5,7 @@
 
 import Type, { type Static } from 'typebox'
 import type { Problem } from '#kernel/error.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import { nameOf } from '#kernel/resource-id.ts'
 import { added } from '#plane/declare/added.ts'
 import type { Version } from '#plane/declare/wire.ts'
@@ -94,6 +95,9 @@ export function api(date: string): Version<Api> {
       model['apiRevision'] ??= '1'
       model['subscriptionRequired'] ??= true
       model['type'] ??= 'http'
+      if (given.authenticationSettings) {
+        model['authenticationSettings'] = withLists(given.authenticationSettings)
+      }
       // Validated by the schema of the same members; required ones were checked or set above.
       return model as unknown as Api
     },
@@ -111,6 +115,16 @@ export function api(date: string): Version<Api> {
       },
     }),
   }
+}
+
+/** Newer clients read a list where older ones wrote the only setting. */
+function withLists(written: object): object {
+  const settings: Readonly<Record<string, unknown>> = { ...written }
+  const lists = { oAuth2: 'oAuth2AuthenticationSettings', openid: 'openidAuthenticationSettings' }
+  const added = Object.entries(lists).flatMap(([one, list]) =>
+    isJsonObject(settings[one]) && settings[list] === undefined ? [[list, [settings[one]]]] : [],
+  )
+  return { ...settings, ...Object.fromEntries(added) }
 }
 
 function documentProblems({ format, value }: Body['properties']): readonly Problem[] {

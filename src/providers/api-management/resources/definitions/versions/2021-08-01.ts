@@ -108,11 +108,27 @@ const answered: Readonly<Record<string, (model: Definition, view: View) => Defin
     identities: [{ provider: 'Basic', id: email }],
   }),
 }
+/** In the answer of a PUT. */
+const shownGroups = added(
+  Type.Array(
+    Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      description: Type.Optional(Type.String()),
+      builtIn: Type.Boolean(),
+      type: Type.String(),
+      externalId: Type.Optional(Type.String()),
+    }),
+    { readOnly: true },
+  ),
+)
 const answeredShapes: Readonly<Record<string, TProperties>> = {
   groups: { builtIn: Type.Boolean({ readOnly: true }) },
   policyFragments: { provisioningState: Type.String({ readOnly: true }) },
   loggers: { credentials: Type.Optional(Type.Record(Type.String(), Type.String())) },
+  products: { groups: shownGroups },
   users: {
+    groups: shownGroups,
     registrationDate: Type.String({ readOnly: true }),
     identities: Type.Array(Type.Object({ provider: Type.String(), id: Type.String() })),
   },

@@ -5,7 +5,7 @@ import { nameOf } from '#kernel/resource-id.ts'
 import { added } from '#plane/declare/added.ts'
 import type { Version } from '#plane/declare/wire.ts'
 import { type Service, skuNames } from '../model.ts'
-import { gatewayAddress, gatewayAnswers, gatewayDefaults, gatewayProperties } from './gateway.ts'
+import { gatewayAddress, gatewayAnswers, gatewayProperties, withGateway } from './gateway.ts'
 
 const sku = {
   name: Type.Enum([...skuNames]),
@@ -53,8 +53,7 @@ export function serviceVersion(date: string, publicUrl: () => string): Version<S
         notificationSenderEmail: model.publisherEmail,
         managementApiUrl: publicUrl(),
         ...gatewayAddress(nameOf(id), publicUrl()),
-        ...gatewayDefaults(words),
-        ...model.gateway,
+        ...withGateway(model.gateway, words),
         publisherEmail: model.publisherEmail,
         publisherName: model.publisherName,
         provisioningState: state,

@@ -27,6 +27,7 @@ export const gatewayProperties = {
   additionalLocations: added(openList),
   legacyPortalStatus: added(either),
   developerPortalStatus: added(either),
+  configurationApi: added(Type.Object({ legacyApi: Type.Optional(either) })),
 }
 
 /** Properties of answers only. */
@@ -70,8 +71,21 @@ export function gatewayAddress(name: string, publicUrl: string): Readonly<Record
   }
 }
 
+/** What was written, and the answers where nothing was. Custom properties are many, and each stands for itself. */
+export function withGateway(
+  written: Readonly<Record<string, unknown>> = {},
+  words: VendorWords,
+): Readonly<Record<string, unknown>> {
+  const usual = gatewayDefaults(words)
+  const customProperties = {
+    ...(usual['customProperties'] as object),
+    ...(written['customProperties'] as object | undefined),
+  }
+  return { ...usual, ...written, customProperties }
+}
+
 /** The answers where nothing was written: old protocols are off, as everywhere in this server. */
-export function gatewayDefaults(words: VendorWords): Readonly<Record<string, unknown>> {
+function gatewayDefaults(words: VendorWords): Readonly<Record<string, unknown>> {
   const prefix = `${words.namespace}.Windows${words.brand}.ApiManagement.Gateway`
   return {
     virtualNetworkType: 'None',

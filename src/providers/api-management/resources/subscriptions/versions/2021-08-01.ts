@@ -1,7 +1,11 @@
-/** The wire form of subscriptions. Keys are generated unless given, and only `listSecrets` returns them. */
+/**
+ * The wire form of subscriptions. Keys are generated unless given. `listSecrets` returns them, and the answer of a PUT
+ * does to a caller who may list them.
+ */
 
 import Type, { type Static } from 'typebox'
 import type { Ids, Seal } from '#kernel/ports.ts'
+import { added } from '#plane/declare/added.ts'
 import type { Version } from '#plane/declare/wire.ts'
 import { type Subscription, subscriptionStates } from '../model.ts'
 
@@ -31,7 +35,12 @@ export function subscription(date: string, deps: SubscriptionDependencies): Vers
     date,
     body,
     answer: Type.Object({
-      properties: Type.Object({ ...shared, createdDate: Type.String({ readOnly: true }) }),
+      properties: Type.Object({
+        ...shared,
+        createdDate: Type.String({ readOnly: true }),
+        primaryKey: added(Type.String({ readOnly: true })),
+        secondaryKey: added(Type.String({ readOnly: true })),
+      }),
     }),
     unknownProperties: 'ignore',
     toModel: (given: Body, previous) => toModel(given, previous, deps),
