@@ -116,8 +116,11 @@ function compareMembers(
 ): void {
   for (const name of namesOf(before, after)) {
     if (found.omitted > 0 && found.list.length >= changeLimits.changes) return
+    const [old, fresh] = [memberOf(before, name), memberOf(after, name)]
+    // Most members are as they were: no path is made for them.
+    if (old === fresh) continue
     const member = Array.isArray(before ?? after) ? `[${name}]` : name
-    compare(found, [...path, member], memberOf(before, name), memberOf(after, name))
+    compare(found, [...path, member], old, fresh)
   }
 }
 

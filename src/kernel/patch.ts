@@ -26,7 +26,12 @@ export function sameJson(a: unknown, b: unknown): boolean {
     return Array.isArray(b) && a.length === b.length && a.every((item, at) => sameJson(item, b[at]))
   }
   if (!isJsonObject(a) || !isJsonObject(b)) return false
-  const keys = Object.keys(a).filter((key) => a[key] !== undefined)
-  if (keys.length !== Object.keys(b).filter((key) => b[key] !== undefined).length) return false
-  return keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]))
+  let members = 0
+  for (const key in a) {
+    if (!Object.hasOwn(a, key) || a[key] === undefined) continue
+    if (!Object.hasOwn(b, key) || !sameJson(a[key], b[key])) return false
+    members++
+  }
+  for (const key in b) if (Object.hasOwn(b, key) && b[key] !== undefined) members--
+  return members === 0
 }

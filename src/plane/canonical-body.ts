@@ -59,8 +59,10 @@ function alternativeOf(schema: Schema, value: unknown): Schema {
 
 function alternativesOf(schema: Schema): readonly Schema[] {
   const given = schema['anyOf'] ?? schema['oneOf']
-  return Array.isArray(given) ? given.filter(isJsonObject) : []
+  return Array.isArray(given) ? given.filter(isJsonObject) : noAlternatives
 }
+
+const noAlternatives: readonly Schema[] = []
 
 function kindOf(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value
@@ -69,7 +71,7 @@ function kindOf(value: unknown): string {
 /** The declared word that differs only in case, if there is exactly one. */
 function wordOf(schema: Schema, value: string): string {
   const words = wordsOf(schema)
-  if (words.includes(value)) return value
+  if (words.length === 0 || words.includes(value)) return value
   const lower = value.toLowerCase()
   const alike = words.filter((word) => word.toLowerCase() === lower)
   return alike.length === 1 && alike[0] !== undefined ? alike[0] : value
@@ -77,10 +79,15 @@ function wordOf(schema: Schema, value: string): string {
 
 function wordsOf(schema: Schema): readonly string[] {
   const { enum: listed, const: only } = schema
+  const alternatives = alternativesOf(schema)
+  // Most properties have no words: nothing is made for them.
+  if (listed === undefined && only === undefined && alternatives.length === 0) return noWords
   const own = Array.isArray(listed) ? listed : [only]
   const words = own.filter((word) => typeof word === 'string')
-  return [...words, ...alternativesOf(schema).flatMap(wordsOf)]
+  return [...words, ...alternatives.flatMap(wordsOf)]
 }
+
+const noWords: readonly string[] = []
 
 function settledList(schema: Schema, value: readonly unknown[], mending: Mending): unknown {
   const next = value.map((item) => settled(schema['items'], item, mending))
@@ -90,19 +97,19 @@ function settledList(schema: Schema, value: readonly unknown[], mending: Mending
 function settledObject(schema: Schema, value: Schema, mending: Mending): unknown {
   const properties = isJsonObject(schema['properties']) ? schema['properties'] : {}
   const required = Array.isArray(schema['required']) ? schema['required'] : []
-  let changed = false
-  const next: [string, unknown][] = []
-  for (const [name, member] of Object.entries(value)) {
+  const names = Object.keys(value)
+  /** The members of the result, once one of them differs. */
+  let next: [string, unknown][] | undefined
+  for (const [at, name] of names.entries()) {
+    const member = value[name]
     const declared = Object.hasOwn(properties, name) ? properties[name] : restOf(schema)
-    if (mending.dropsNull && member === null && !required.includes(name) && !takesNull(declared)) {
-      changed = true
-      continue
-    }
-    const own = settled(declared, member, mending)
-    if (own !== member) changed = true
-    next.push([name, own])
+    const isDropped =
+      mending.dropsNull && member === null && !required.includes(name) && !takesNull(declared)
+    const own = isDropped ? undefined : settled(declared, member, mending)
+    if (own !== member) next ??= names.slice(0, at).map((before) => [before, value[before]])
+    if (!isDropped) next?.push([name, own])
   }
-  return changed ? Object.fromEntries(next) : value
+  return next === undefined ? value : Object.fromEntries(next)
 }
 
 /** The schema of members that the object does not name. */

@@ -28,13 +28,35 @@ test('gives back what was put, until it is forgotten', () => {
   assert.equal(cache.get('/a'), undefined)
 })
 
-test('forgets an old row too, also after it has moved', () => {
+test('a row takes the place of the one before, and a very large one leaves none', () => {
   const cache = new RowCache(64_000)
   cache.put(row('/a'))
-  for (let at = 0; at < 20; at++) cache.put(row(`/filler/${at}`))
-  assert.ok(cache.get('/a'), 'it is in the old generation')
-  cache.forget('/a')
+  const second = row('/a', 2000)
+  cache.put(second)
+  assert.equal(cache.get('/a'), second)
+  cache.put(row('/a', 50_000))
   assert.equal(cache.get('/a'), undefined)
+})
+
+test('rows that fit the bound all stay, however often they are asked for', () => {
+  const cache = new RowCache(64_000)
+  const keys = Array.from({ length: 40 }, (_, at) => `/fits/${at}`)
+  for (const key of keys) cache.put(row(key))
+  for (let round = 0; round < 5; round++) {
+    for (const key of keys) assert.ok(cache.get(key), `${key} is gone in round ${round}`)
+  }
+})
+
+test('rows go out and in while a hand goes round', () => {
+  const cache = new RowCache(64_000)
+  for (let at = 0; at < 5000; at++) {
+    cache.put(row(`/row/${at % 97}`, 200 + ((at * 37) % 1500)))
+    if (at % 3 === 0) cache.forget(`/row/${(at * 7) % 97}`)
+    if (at % 1000 === 999) cache.clear()
+  }
+  const last = row('/last')
+  cache.put(last)
+  assert.equal(cache.get('/last'), last)
 })
 
 test('what is used stays, the rest goes, and the bound holds', () => {

@@ -9,58 +9,71 @@ import type { ResourceRow } from '../store.ts'
 /** Key, id, type and tag beside the document, roughly. */
 const rowOverheadBytes = 600
 
+interface Kept {
+  row: ResourceRow
+  bytes: number
+  /** Asked for since the hand came by. */
+  isUsed: boolean
+}
+
 /**
- * Two generations: rows go into the young one; when that is full it becomes the old one, and the previous old one is
- * dropped. A hit in the old one moves the row to the young one, so used rows stay without an order to update on every
- * hit.
+ * A clock: where room is needed, a hand goes round the rows and drops those that nobody asked for since it came by
+ * last. A hit only sets a mark, and every byte of the bound holds a row that is wanted.
  */
 export class RowCache {
-  readonly #generationBytesMax: number
-  #young = new Map<string, ResourceRow>()
-  #old = new Map<string, ResourceRow>()
-  #youngBytes = 0
+  readonly #bytesMax: number
+  readonly #rows = new Map<string, Kept>()
+  #hand = this.#rows.values()
+  #bytes = 0
 
   constructor(bytesMax: number) {
-    this.#generationBytesMax = bytesMax / 2
+    this.#bytesMax = bytesMax
   }
 
   get(key: string): ResourceRow | undefined {
-    const young = this.#young.get(key)
-    if (young !== undefined) return young
-    const old = this.#old.get(key)
-    if (old !== undefined) {
-      this.#old.delete(key)
-      this.put(old)
-    }
-    return old
+    const kept = this.#rows.get(key)
+    if (kept === undefined) return undefined
+    kept.isUsed = true
+    return kept.row
   }
 
+  /** Takes the place of the row with the same key. A very large row is not kept: it would push out too many others. */
   put(row: ResourceRow): void {
     const bytes = bytesOf(row)
-    if (bytes > this.#generationBytesMax / 8) return
-    if (this.#youngBytes + bytes > this.#generationBytesMax) {
-      this.#old = this.#young
-      this.#young = new Map()
-      this.#youngBytes = 0
+    if (bytes > this.#bytesMax / 16) {
+      this.forget(row.key)
+      return
     }
-    this.#young.set(row.key, row)
-    this.#youngBytes += bytes
+    const kept = this.#rows.get(row.key)
+    if (kept === undefined) this.#rows.set(row.key, { row, bytes, isUsed: false })
+    else {
+      this.#bytes -= kept.bytes
+      kept.row = row
+      kept.bytes = bytes
+    }
+    this.#bytes += bytes
+    while (this.#bytes > this.#bytesMax) this.#turnHand()
+  }
+
+  clear(): void {
+    this.#rows.clear()
+    this.#hand = this.#rows.values()
+    this.#bytes = 0
   }
 
   /** The row was written or may have been, so the next read asks the database. */
-  clear(): void {
-    this.#young.clear()
-    this.#old.clear()
-    this.#youngBytes = 0
+  forget(key: string): void {
+    const kept = this.#rows.get(key)
+    if (kept === undefined) return
+    this.#rows.delete(key)
+    this.#bytes -= kept.bytes
   }
 
-  forget(key: string): void {
-    const young = this.#young.get(key)
-    if (young !== undefined) {
-      this.#young.delete(key)
-      this.#youngBytes -= bytesOf(young)
-    }
-    this.#old.delete(key)
+  #turnHand(): void {
+    const { value } = this.#hand.next()
+    if (value === undefined) this.#hand = this.#rows.values()
+    else if (value.isUsed) value.isUsed = false
+    else this.forget(value.row.key)
   }
 }
 

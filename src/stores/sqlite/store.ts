@@ -328,9 +328,9 @@ export class SqliteStore implements Store {
       this.#rows.clear()
     }
     for (const key of this.#touched) {
-      this.#rows.forget(key)
       const row = this.#batchRows.get(key)
-      if (row !== undefined) this.#rows.put(row)
+      if (row === undefined) this.#rows.forget(key)
+      else this.#rows.put(row)
     }
     this.#touched.clear()
     this.#batchRows.clear()
