@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, test } from 'node:test'
-import { group } from '#plane/testing/start.ts'
+import { refuse } from '#kernel/error.ts'
+import { group, owner } from '#plane/testing/start.ts'
 import type { DirectoryRoute } from './directory.ts'
 import { type RawAnswer, rawRequest } from './testing/raw-request.ts'
 import { startEdge } from './testing/start.ts'
@@ -248,4 +249,54 @@ describe('a stream', () => {
     await assert.rejects(edge.fetch('/directory/stream').then((response) => response.text()))
     assert.equal(edge.logged.filter(({ level }) => level === 'error').length, 1)
   })
+})
+
+test('a body that comes after its caller was revoked changes nothing', async () => {
+  const may = { signIn: true, act: true }
+  const seen = Promise.withResolvers<void>()
+  let heard = seen
+  const done: unknown[] = []
+  const route: DirectoryRoute = {
+    method: 'POST',
+    path: '/directory/things',
+    action: 'Directory/things/write',
+    status: 201,
+    body: { type: 'object' } as NonNullable<DirectoryRoute['body']>,
+    run: async (_, given) => {
+      done.push(given)
+      return {}
+    },
+  }
+  await using edge = await startEdge({
+    directoryRoutes: [route],
+    options: {
+      authenticate() {
+        if (!may.signIn) throw refuse.InvalidAuthenticationToken({ reason: 'it was revoked' })
+        return owner
+      },
+      authorizeAction(action, { id }) {
+        heard.resolve()
+        if (may.act) return
+        throw refuse.AuthorizationFailed({ client: 'x', principalId: id, action, scope: '/' })
+      },
+    },
+  })
+  for (const [right, status] of [
+    ['signIn', 401],
+    ['act', 403],
+  ] as const) {
+    heard = Promise.withResolvers<void>()
+    const socket = connect(edge.port, '127.0.0.1')
+    const answer = once(socket, 'data')
+    const fields = 'Host: h\r\nAuthorization: Bearer owner\r\nContent-Length: 2\r\n'
+    socket.write(`POST /directory/things HTTP/1.1\r\n${fields}\r\n{`)
+    await heard.promise
+    may[right] = false
+    socket.write('}')
+    const [head] = await answer
+    assert.match(String(head), new RegExp(`^HTTP/1.1 ${status} `))
+    socket.destroy()
+    may[right] = true
+  }
+  assert.deepEqual(done, [])
 })

@@ -1,6 +1,7 @@
 /**
  * Reads the body of an authenticated and authorized caller: framing, size, encoding, media type, then JSON. A body
- * that the route does not use is not read here; `respond` drains it within a bound.
+ * that the route does not use is not read here; `respond` drains it within a bound. What counts is who the caller is and
+ * what they may do once the body is there.
  */
 
 import type { IncomingMessage } from 'node:http'
@@ -8,6 +9,8 @@ import { refuse } from '#kernel/error.ts'
 import { type JsonSizeLimits, jsonSizeLimitsOf } from '#kernel/json-size.ts'
 import { announcesBody, type Edge, type Exchange, enterBodyRoom } from '../exchange.ts'
 import { parseJsonWithPauses } from '../json.ts'
+import { authenticate } from './authenticate.ts'
+import { authorize } from './authorize.ts'
 
 export function readBody(exchange: Exchange, edge: Edge): void | Promise<void> {
   if (exchange.bodyRule === 'none') return
@@ -37,6 +40,7 @@ async function keep(exchange: Exchange, edge: Edge, size: JsonSizeLimits): Promi
       return
     }
     exchange.body = await parseJsonWithPauses(bytes, size, exchange.bodySyntax)
+    await authorize(exchange, edge)
   } finally {
     // The parsed value does not refer to the bytes, so the buffer can be reused.
     if (into !== undefined && edge.spareBodies.length < spareBodiesMax) edge.spareBodies.push(into)
@@ -94,7 +98,10 @@ export async function bytesOf(
   const { request, response } = exchange
   // The client is told to continue only now (`Expect: 100-continue`), so a refusal costs no upload.
   if (request.headers.expect !== undefined) response.writeContinue()
-  return await readBytes(request, edge.limits.bodyBytesMax, bufferWanted?.())
+  const bytes = await readBytes(request, edge.limits.bodyBytesMax, bufferWanted?.())
+  // A body may take a minute, in which its caller may have been revoked. `keep` asks for the right again, too.
+  await authenticate(exchange, edge)
+  return bytes
 }
 
 /** The connection is gone, so nobody gets this refusal; it only ends the exchange. */
