@@ -85,6 +85,33 @@ test('whoever answers with another protocol is told as giving no answer', async 
   await failure(answerOf(outbound, { url: new URL(`http://127.0.0.1:${server.port}/`), signal }))
 })
 
+test('whoever answers without an end of informational answers is told as giving no answer', async () => {
+  for (const status of ['100 Continue', '103 Early Hints']) {
+    await using server = await localServer((_, { socket }) => {
+      const flood = (): void => {
+        if (socket?.destroyed === false) {
+          socket.write(`HTTP/1.1 ${status}\r\n\r\n`.repeat(200), flood)
+        }
+      }
+      flood()
+    })
+    const { outbound } = watchedWay({ mode: 'open' })
+    const url = new URL(`http://127.0.0.1:${server.port}/`)
+    // No time limit: without a bound the call would not end.
+    await failure(answerOf(outbound, { url, signal: new AbortController().signal }))
+  }
+})
+
+test('a few informational answers are no answer', async () => {
+  await using server = await localServer((_, response) => {
+    for (let at = 0; at < 5; at++) response.writeEarlyHints({ link: '</a>; rel=preload' })
+    response.end('here')
+  })
+  const { outbound } = watchedWay({ mode: 'open' })
+  const url = new URL(`http://127.0.0.1:${server.port}/`)
+  assert.equal(await textOf(await answerOf(outbound, { url, signal }), 100), 'here')
+})
+
 test('a redirect is an answer, not a way', async () => {
   await using inner = await localServer((_, response) => response.end('secret'))
   await using server = await localServer((_, response) => {

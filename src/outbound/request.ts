@@ -1,6 +1,6 @@
 /** HTTP requests to addresses that users named. One bounded answer is read, and the caller handles redirects. */
 
-import { type IncomingMessage, request as requestPlain } from 'node:http'
+import { type ClientRequest, type IncomingMessage, request as requestPlain } from 'node:http'
 import { request as requestSecure } from 'node:https'
 import { destinationOf, type Outbound } from './outbound.ts'
 
@@ -35,16 +35,29 @@ export async function answerOf(
     return await new Promise((resolve, reject) => {
       const call = send(url, options, resolve)
       call.once('error', reject)
-      // Nobody asked for another protocol. Without this handler the request would never end.
-      call.once('upgrade', (_, socket) => {
-        socket.destroy()
-        reject(new Error('it answered with another protocol'))
-      })
+      requireFinalAnswer(call)
       call.end(body)
     })
   } catch (error) {
     throw outbound.failed(destination, error)
   }
+}
+
+/** Answers of the statuses 100 to 199 that may come before the final one. Others send one or two. */
+const informationalMax = 20
+
+/** Fails a call that is answered with another protocol, which would never end, or with informational answers only. */
+export function requireFinalAnswer(call: ClientRequest): void {
+  let informational = 0
+  call.on('information', () => {
+    informational++
+    if (informational > informationalMax) call.destroy(new Error('it answers without end'))
+  })
+  call.once('upgrade', (_, socket) => {
+    socket.destroy()
+    // The client counts such a call as ended and emits nothing more.
+    call.emit('error', new Error('it answered with another protocol'))
+  })
 }
 
 /** Rejects with `TooLarge`, or with the error of a broken connection. */

@@ -3,6 +3,7 @@
 import http from 'node:http'
 import https from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { requireFinalAnswer } from '#outbound/request.ts'
 import { EngineError, type Probe, type ProbeOutcome, type Session } from './engine.ts'
 
 export async function probeByExec(
@@ -63,6 +64,11 @@ export async function probeByHttp(
     request.on('error', (error) => {
       resolve({ healthy: false, message: `HTTP probe failed: ${error.message}` })
     })
+    // A probe that never ended would keep its place from the probes of others.
+    request.on('close', () => {
+      resolve({ healthy: false, message: 'HTTP probe failed: the connection ended' })
+    })
+    requireFinalAnswer(request)
     request.end()
   } catch (error) {
     // The client refuses headers or a path that HTTP cannot carry before it connects.

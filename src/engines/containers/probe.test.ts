@@ -1,0 +1,34 @@
+/** HTTP probes of programs that answer as they like: each ends, healthy or not. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { localServer } from '#outbound/testing/ways.ts'
+import { probeByHttp } from './probe.ts'
+
+const answers: readonly (readonly [what: string, bytes: string, told: RegExp])[] = [
+  ['another protocol', 'HTTP/1.1 101 S\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n', /protocol/],
+  ['informational answers only', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(1000), /without end/],
+  ['no HTTP', 'garbage\r\n\r\n', /failed/],
+  ['an end', '', /failed/],
+  ['silence', ' ', /failed/],
+  ['a status', 'HTTP/1.1 503 No\r\n\r\n', /status 503/],
+]
+
+for (const [what, bytes, told] of answers) {
+  test(`a probe that is answered by ${what} ends`, async () => {
+    await using server = await localServer((_, { socket }) => {
+      if (bytes === '') socket?.destroy()
+      else if (bytes !== ' ') socket?.write(bytes)
+    })
+    const probe = {
+      kind: 'http',
+      scheme: 'http',
+      port: server.port,
+      path: '/',
+      headers: [],
+    } as const
+    const { healthy, message } = await probeByHttp('127.0.0.1', probe, 1)
+    assert.equal(healthy, false)
+    assert.match(String(message), told)
+  })
+}
