@@ -59,9 +59,8 @@ async function serve(options: ConsentPagesOptions, request: IncomingMessage): Pr
     const action = `${mountPathOf(options)}${url.pathname}`
     if (request.method === 'GET') return pageOf(options, await flow.open(link), action)
     if (request.method === 'POST') {
-      // A form on another site must not start a redirect.
-      const origin = request.headers.origin
-      if (origin !== undefined && origin !== 'null' && origin !== ownOrigin(options)) {
+      // A form on another site must not pass the page by.
+      if (!isOwnForm(options, request)) {
         return stopPage('This form was not sent from the page of this installation.', 403)
       }
       const choice = new URLSearchParams(await bodyOf(request)).get('do')
@@ -72,8 +71,14 @@ async function serve(options: ConsentPagesOptions, request: IncomingMessage): Pr
   return stopPage('There is nothing here.', 404)
 }
 
-function ownOrigin({ publicUrl }: ConsentPagesOptions): string | undefined {
-  return URL.parse(publicUrl())?.origin
+/** Judged by what a browser says of itself, which no page can change. Other programs have no session to abuse. */
+function isOwnForm({ publicUrl }: ConsentPagesOptions, { headers }: IncomingMessage): boolean {
+  const site = headers['sec-fetch-site']
+  if (site !== undefined) return site === 'same-origin'
+  const { origin } = headers
+  if (origin === undefined) return true
+  const given = URL.parse(origin)
+  return given?.origin === URL.parse(publicUrl())?.origin || given?.host === headers.host
 }
 
 /** The path of the public address, which a proxy takes away. */
@@ -107,6 +112,8 @@ function pageOf(options: ConsentPagesOptions, step: Step, action: string): Page 
 function askPage(question: Question, action: string): Page {
   return renderPage({
     title: 'Before you sign in',
+    // With `no-referrer` the form would carry the origin `null`, as a form of any other page can.
+    headers: { 'Referrer-Policy': 'same-origin' },
     content: html`<h1>Do you know who sent you this link?</h1>
 <p>Somebody who manages the service <strong>${question.service}</strong> asks you to sign in, so that the connection <strong>${question.authorization}</strong> can act for you.</p>
 <dl class="soft">

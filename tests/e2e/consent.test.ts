@@ -180,6 +180,28 @@ test('from a login link to a confirmed code: connected, once, and no page the ne
   assert.ok(!shown.text.includes('oken'), shown.text)
 })
 
+test('a form of another page does not pass the anti-phishing page by', async () => {
+  const link = await linkOf(await connection('forms'))
+  const send = async (headers: Readonly<Record<string, string>>): Promise<number> => {
+    const body = new URLSearchParams({ do: 'continue' })
+    return (await fetch(link, { method: 'POST', redirect: 'manual', headers, body })).status
+  }
+  for (const headers of [
+    { origin: 'null' },
+    { origin: 'null', 'sec-fetch-site': 'cross-site' },
+    { 'sec-fetch-site': 'same-site' },
+    { origin: 'https://evil.example' },
+    { origin: ours.url, 'sec-fetch-site': 'cross-site' },
+  ]) {
+    assert.equal(await send(headers), 403, JSON.stringify(headers))
+  }
+  const page = await fetch(link)
+  assert.equal(page.headers.get('referrer-policy'), 'same-origin')
+  for (const headers of [{ origin: ours.url }, { 'sec-fetch-site': 'same-origin' }]) {
+    assert.equal(await send(headers), 303, JSON.stringify(headers))
+  }
+})
+
 test('codes: missing, wrong, of another authorization; guessing is slowed', async () => {
   const path = await connection('codes')
   const other = await connection('other')

@@ -8,6 +8,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { localServer } from '#outbound/testing/ways.ts'
 import { createResourceGroup } from '../e2e/access.ts'
 import { type Installation, startInstallation } from '../e2e/installation.ts'
 import { requireOrSkip } from '../require.ts'
@@ -121,6 +122,24 @@ function pages(): void {
     assert.match(await arrived(page), /^c/)
     await page.screenshot({ path: join(screenshots, 'consent-after.png') })
     assert.deepEqual(browser.complaints, [])
+  })
+
+  test('a page of somebody else cannot pass it by, although the consent is known', async () => {
+    await using evil = await localServer((request, response) => {
+      const link = decodeURIComponent(new URL(request.url ?? '/', 'http://e').search.slice(1))
+      response.setHeader('content-type', 'text/html')
+      response.end(`<meta name=referrer content=no-referrer><form method=post action="${link}">
+<input name=do value=continue></form><script>document.forms[0].submit()</script>`)
+    })
+    await put(`${connection}-3`, { properties: {} })
+    const path = `${connection}-3/getLoginLinks?api-version=2024-05-01`
+    const body = { postLoginRedirectUrl: `${ours.url}/healthz` }
+    const answer = await ours.request('POST', path, { body })
+    await using browser = await openBrowser()
+    const { page } = browser
+    const from = `http://evil.localhost:${evil.port}/`
+    await page.goto(`${from}?${encodeURIComponent(String(answer.at('loginLink')))}`)
+    await page.getByText('was not sent from the page of this installation').waitFor()
   })
 
   test('who leaves is taken back without a code', async () => {
