@@ -112,13 +112,21 @@ function readShared(row: ResourceRow): StoredResource {
   return resource
 }
 
-/** Locks the stored parent of a nested resource, or throws its 404. Nothing above it may be in deletion. */
-export async function lockParent(deps: PlaneDependencies, tx: Tx, id: ResourceId): Promise<void> {
+/**
+ * Locks the stored parent of a nested resource, or throws its 404. Nothing above it may be in deletion. `mayCreate`
+ * is the answer of `mayCreateScopes`.
+ */
+export async function lockParent(
+  deps: PlaneDependencies,
+  tx: Tx,
+  id: ResourceId,
+  mayCreate: boolean,
+): Promise<void> {
   for (const above of slowAncestors(deps, parentOf(id))) {
     const row = await tx.lock(above.key, 'share')
     if (row !== undefined) requireStaying(readShared(row))
   }
-  await lockDirectParent(deps, tx, id)
+  await lockDirectParent(deps, tx, id, mayCreate)
 }
 
 /** Ancestors whose deletion takes time; outermost first, the order in which deletions lock. */
@@ -135,7 +143,12 @@ function slowAncestors(deps: PlaneDependencies, id: ResourceId): readonly Resour
   return found
 }
 
-async function lockDirectParent(deps: PlaneDependencies, tx: Tx, id: ResourceId): Promise<void> {
+async function lockDirectParent(
+  deps: PlaneDependencies,
+  tx: Tx,
+  id: ResourceId,
+  mayCreate: boolean,
+): Promise<void> {
   const last = id.segments.at(-1)
   if (last === undefined || last.namespace === undefined) return
   const parent = parentOf(id)
@@ -144,7 +157,7 @@ async function lockDirectParent(deps: PlaneDependencies, tx: Tx, id: ResourceId)
     if (!isStored(compiled)) return
     const row = await tx.lock(parent.key, 'share')
     if (row === undefined && (await isImplied(compiled, tx, parent))) {
-      await lockDirectParent(deps, tx, parent)
+      await lockDirectParent(deps, tx, parent, mayCreate)
       return
     }
     if (row === undefined) throw refuse.ParentResourceNotFound({ id: parent.text })
@@ -153,14 +166,15 @@ async function lockDirectParent(deps: PlaneDependencies, tx: Tx, id: ResourceId)
     requireStaying(resource)
     return
   }
-  // An extension resource: what it hangs on must exist where scopes are declared and its type is known.
+  // An extension resource: what it hangs on must exist if its type is known, except for callers who may write at the
+  // root. A right there may have been deleted with it since the caller was authorized.
   const under = parent.segments.at(-1)
   if (under?.namespace === undefined) return
   const compiled = deps.registry.find(under.namespace, under.types)
   if (!isStored(compiled)) return
   const row = await tx.lock(parent.key, 'share')
   if (row !== undefined) requireStaying(readShared(row))
-  else if (deps.scopes === 'declared' && !(await isImplied(compiled, tx, parent))) {
+  else if (!mayCreate && !(await isImplied(compiled, tx, parent))) {
     throw refuse.ResourceNotFound({ id: parent.text })
   }
 }

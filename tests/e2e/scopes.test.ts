@@ -457,6 +457,23 @@ describe('scopes nobody declared', () => {
     assert.equal((await ask(assignmentPath(group))).status, 201)
   })
 
+  test('implicit: one who may at a resource alone grants nothing there once it is gone', async () => {
+    const group = `${subscription}/resourceGroups/${randomUUID()}`
+    await createResourceGroup(installation, group)
+    const managementGroup = `/providers/Vendor.Management/managementGroups/m${randomUUID()}`
+    const service = `${group}/providers/Vendor.ApiManagement/service/s`
+    for (const scope of [managementGroup, service]) {
+      const { principalId, token } = await createApplication(installation, 'one resource')
+      await grant(installation, scope, roles.owner, principalId)
+      const answer = await installation.request('PUT', assignmentPath(scope), {
+        body: bodyOf(),
+        token,
+      })
+      assert.equal(answer.status, 404, scope)
+      assertRefused(answer, 404, 'ResourceNotFound')
+    }
+  })
+
   test('declared: they must be there first', async () => {
     await using declared = await startInstallation({ environment: { ARMATURE_SCOPES: 'declared' } })
     const ask = (method: string, path: string, body?: object) =>

@@ -128,7 +128,7 @@ export async function lockForWrite(request: WriteRequest, tx: Tx): Promise<Write
   const { principal } = input
   const mayCreate = request.mayCreateScopes
   const scope = await lockScopes(deps, tx, id, { principal, initiator, now, mayCreate })
-  await lockParent(deps, tx, id)
+  await lockParent(deps, tx, id, mayCreate)
   const row = await tx.lock(id.key, 'change')
   const current = row === undefined ? undefined : readRow(row, id)
   const context = contextOf(deps, input, now, tx)
