@@ -32,6 +32,7 @@ const entries = [
   'stores/sqlite/scan-thread.ts',
   'business/documents/pdf-thread.ts',
   'providers/resources/domain/evaluation/thread.ts',
+  'providers/api-management/domain/openapi/import-thread.ts',
 ]
 
 function filesIn(folder: string): readonly string[] {

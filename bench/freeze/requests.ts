@@ -15,6 +15,7 @@ export function hostileRequests(fixture: FreezeFixture): readonly Hostile[] {
     ...longTexts(fixture),
     ...relaxedBodies(fixture),
     ...documents,
+    ...apiDocuments(fixture),
     ...imports(fixture),
     ...filters(fixture),
     ...largeAnswers(fixture),
@@ -211,7 +212,26 @@ function relaxedBodies({ subscriptionId }: FreezeFixture): readonly Hostile[] {
 
 const documents: readonly Hostile[] = [get('OpenAPI: the list of documents', '/openapi')]
 
-/** Texts that a bad regular expression would scan again from each character. */
+/** Documents of APIs that take long to read. What is wrong is said after they were read. */
+function apiDocuments({ subscriptionId }: FreezeFixture): readonly Hostile[] {
+  const path = `/subscriptions/${subscriptionId}/resourceGroups/bench/providers/Vendor.ApiManagement/service/s/apis/a?api-version=2021-08-01`
+  const put = (name: string, value: string): Hostile => ({
+    name: `API document: ${name}`,
+    method: 'PUT',
+    path,
+    body: JSON.stringify({ properties: { path: 'a', format: 'openapi', value } }),
+    expects: 400,
+  })
+  return [
+    put(
+      'YAML of a megabyte',
+      filled(1_000_000, () => '  - a\n', ''),
+    ),
+    put('JSON of 3 MB', `{${filled(3_000_000, (at) => `"n${at}":"x"`)}}`),
+  ]
+}
+
+/** Texts that an expression would look through again from each of their characters. */
 function longTexts({ subscriptionId }: FreezeFixture): readonly Hostile[] {
   const path = `/subscriptions/${subscriptionId}/resourceGroups/bench/providers/Vendor.ContainerInstance/containerGroups/g?api-version=2025-09-01`
   const group = (name: string, own: object, volumes: readonly object[] = []): Hostile => {

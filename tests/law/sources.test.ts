@@ -24,8 +24,6 @@ interface Law {
 const deadline = 'a deadline of a socket, a thread or another program'
 const timedByTheMachine: Readonly<Record<string, string>> = {
   'src/activity/queue.ts': 'gathers records for a moment before they are written',
-  'src/business/documents/pdf-maker.ts': deadline,
-  'src/client/client.ts': deadline,
   'src/client/timing.ts': 'the client’s own time',
   'src/engines/containers/docker/client.ts': deadline,
   'src/engines/containers/docker/session.ts': deadline,
@@ -56,6 +54,7 @@ const timedByTheMachine: Readonly<Record<string, string>> = {
   'src/providers/resources/domain/evaluation/template-threads.ts': deadline,
   'src/stores/postgres/listener.ts': deadline,
   'src/stores/postgres/store.ts': deadline,
+  'src/threads/limited-threads.ts': deadline,
   'src/tls/certificates.ts': 'looks at files that another program writes',
 }
 const machinePrograms = /^src\/(?:cli|engines\/databases\/postgres)\//
@@ -158,8 +157,12 @@ const catchers: Readonly<Record<string, string>> = {
   'src/template/compile.ts': 'an expression that is none is one problem of several',
   'src/kernel/resource-id.ts': 'decodeURIComponent has no other way to say no',
   'src/plane/tokens.ts': 'a token that was changed is told by an error of the platform',
-  'src/business/documents/pdf-thread.ts':
+  'src/threads/answer-tasks.ts':
     'errors lose their class on the way out of a thread, so they travel as values',
+  'src/threads/limited-threads.ts': 'what fails in a thread ends the thread',
+  'src/business/documents/pdf-maker.ts': 'a limit of a thread becomes a refusal',
+  'src/providers/api-management/domain/openapi/document-reader.ts':
+    'a limit of a thread becomes a refusal',
   'src/plane/run-within.ts': 'a script that took too long is told by an error of the platform',
   'src/plane/create-plane.ts': 'a denial is noted and goes on its way',
   'src/plane/verbs/move.ts': 'what was only validated is rolled back by what it throws',

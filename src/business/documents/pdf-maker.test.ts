@@ -34,7 +34,7 @@ describe('a PDF', () => {
   })
 
   test('that takes too much memory or time is refused, and the next one is made', async () => {
-    const limits = { seconds: 20, heapMegabytes: 32, idleSeconds: 60 }
+    const limits = { threadsMax: 1, seconds: 20, heapMegabytes: 32, idleSeconds: 60 }
     const small = createPdfMaker(limits)
     const long = printedOf(300_000, 'x')
     await assert.rejects(small.make(long), { code: 'BadRequest', message: /more than the 32 MB/ })

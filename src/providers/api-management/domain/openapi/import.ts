@@ -26,7 +26,7 @@ export interface ImportedOperation {
   readonly model: Operation
 }
 
-interface ImportedApi {
+export interface ImportedApi {
   readonly title: string | undefined
   readonly description: string | undefined
   readonly serviceUrl: string | undefined
@@ -36,8 +36,6 @@ interface ImportedApi {
 export const importFormats = ['openapi', 'openapi+json'] as const
 
 const operationsMax = 500
-/** Parsing YAML takes far longer than JSON. */
-const yamlLengthMax = 64 * 1024
 const nameLengthMax = 80
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const
 
@@ -84,13 +82,13 @@ export function readOpenApi(text: string): ImportedApi | string {
   }
 }
 
+export function isJsonText(text: string): boolean {
+  return text.trimStart().startsWith('{')
+}
+
 function parsed(text: string): Json | string {
-  const isJson = text.trimStart().startsWith('{')
-  if (!isJson && text.length > yamlLengthMax) {
-    return `a document in YAML has at most ${yamlLengthMax} characters; send it as JSON`
-  }
   // The size of the parsed text is computed before it is parsed.
-  const json = isJson ? text : jsonOfYaml(text)
+  const json = isJsonText(text) ? text : jsonOfYaml(text)
   const limits = jsonSizeLimitsOf(defaultLimits)
   const excess = json === undefined ? undefined : jsonExcess(Buffer.from(json), limits)
   if (excess !== undefined) {

@@ -14,6 +14,7 @@ import {
   openInstallation,
   refused,
 } from '../../../testing/installation.ts'
+import { createDocumentReader } from './document-reader.ts'
 import { writeOpenApi } from './export.ts'
 import { readOpenApi } from './import.ts'
 
@@ -311,4 +312,32 @@ test('no text ends the reader', () => {
     ),
     { numRuns: 300 },
   )
+})
+
+test('large documents and YAML are read in threads, with limits of time and memory', async () => {
+  const paths = Array.from({ length: 400 }, (_, at) => [
+    `/p${at}`,
+    { get: { summary: 'x'.repeat(250) } },
+  ])
+  const large = { openapi: '3.0.0', info: { title: 'Large' }, paths: Object.fromEntries(paths) }
+  const flat = `openapi: 3.0.0\npaths:\n${'  - a\n'.repeat(60_000)}`
+  const reader = createDocumentReader()
+  let turns = 0
+  const timer = setInterval(() => turns++, 1)
+  const [yaml, json, other] = await Promise.all([
+    reader.read(stringify(large), 'a'),
+    reader.read(JSON.stringify(large), 'b'),
+    reader.read(flat, 'c'),
+  ])
+  clearInterval(timer)
+  assert.ok(typeof yaml !== 'string' && yaml.operations.length === 400, String(yaml))
+  assert.deepEqual(json, yaml)
+  assert.equal(typeof other, 'object')
+  assert.ok(turns > 3, `the loop went on ${turns} times`)
+  const limits = { threadsMax: 1, seconds: 10, heapMegabytes: 256, idleSeconds: 1 }
+  const quick = createDocumentReader({ ...limits, seconds: 0.01 })
+  assert.match(String(await quick.read(flat, 'a')), /more than the 0.01 seconds/)
+  const small = createDocumentReader({ ...limits, heapMegabytes: 16 })
+  assert.match(String(await small.read(flat, 'a')), /more than the 16 MB/)
+  assert.deepEqual(await small.read('openapi: 3.0.0', 'a'), readOpenApi('openapi: 3.0.0'))
 })

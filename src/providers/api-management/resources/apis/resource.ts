@@ -9,9 +9,10 @@ import type { Context, Reader, Resource } from '#plane/declare/resource.ts'
 import { defineStored } from '#plane/declare/stored.ts'
 import { countedList, countedQuery } from '../../domain/counted-list.ts'
 import { idRule, revisionOf } from '../../domain/names.ts'
+import { createDocumentReader, type DocumentReader } from '../../domain/openapi/document-reader.ts'
 import { charactersMax } from '../../domain/openapi/document-source.ts'
 import { writeOpenApi } from '../../domain/openapi/export.ts'
-import { type ImportedOperation, readOpenApi } from '../../domain/openapi/import.ts'
+import type { ImportedOperation } from '../../domain/openapi/import.ts'
 import { refuseFields } from '../../errors.ts'
 import { allDates, workspaceDates } from '../../published-versions.ts'
 import type { Definition } from '../definitions/model.ts'
@@ -22,9 +23,10 @@ import { type ApiBody, api } from './versions/2016-07-07.ts'
 type Stored = Resource<Api>
 
 export function apis(): readonly ResourceType[] {
+  const documents = createDocumentReader()
   return [
-    apiType('ApiManagement/service/apis', allDates),
-    apiType('ApiManagement/service/workspaces/apis', workspaceDates),
+    apiType('ApiManagement/service/apis', allDates, documents),
+    apiType('ApiManagement/service/workspaces/apis', workspaceDates, documents),
   ]
 }
 
@@ -33,12 +35,17 @@ interface PreparedApi extends ApiBody {
 }
 
 /** What a document says of the API stands where the body leaves it out. */
-function withDocument(given: PreparedApi): PreparedApi {
+async function withDocument(
+  documents: DocumentReader,
+  { principal }: Context,
+  given: PreparedApi,
+): Promise<PreparedApi> {
   const { format, value, ...own } = given.properties
   if (format === undefined || value === undefined) return given
-  const found = readOpenApi(value)
-  // The shape has reported the document's problems already.
-  if (typeof found === 'string') return given
+  const found = await documents.read(value, principal.id)
+  if (typeof found === 'string') {
+    throw refuseFields([{ path: 'properties.value', message: found }])
+  }
   const { title, description, serviceUrl, operations } = found
   const properties = {
     ...(title === undefined ? {} : { displayName: title }),
@@ -174,7 +181,7 @@ async function versionSetOf({
 
 const exportFormats = ['openapi', 'openapi+json', 'openapi-link', 'openapi+json-link']
 
-function apiType(type: string, dates: readonly string[]): ResourceType {
+function apiType(type: string, dates: readonly string[], documents: DocumentReader): ResourceType {
   return defineStored<Api>({
     type,
     description: 'An API: its path, its backend, its revision, and the operations below it.',
@@ -183,8 +190,10 @@ function apiType(type: string, dates: readonly string[]): ResourceType {
     name: idRule(256),
     movable: true,
     versions: dates.map(api),
-    prepare: async (context, given: ApiBody) =>
-      withRevision(context.id, withDocument(await withSource(type, context, given))),
+    prepare: async (context, given: ApiBody) => {
+      const sourced = await withSource(type, context, given)
+      return withRevision(context.id, await withDocument(documents, context, sourced))
+    },
     brings: ({ imported }: PreparedApi) =>
       imported === undefined ? undefined : { type: `${type}/operations`, items: imported },
     source: { get: (context) => exported(type, context) },

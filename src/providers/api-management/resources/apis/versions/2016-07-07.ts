@@ -10,7 +10,7 @@ import { nameOf } from '#kernel/resource-id.ts'
 import { added } from '#plane/declare/added.ts'
 import type { Version } from '#plane/declare/wire.ts'
 import { revisionOf } from '../../../domain/names.ts'
-import { importFormats, readOpenApi } from '../../../domain/openapi/import.ts'
+import { importFormats } from '../../../domain/openapi/import.ts'
 import { maybe } from '../../operations/versions/shapes.ts'
 import { type Api, apiKinds, protocols } from '../model.ts'
 
@@ -117,24 +117,15 @@ export function api(date: string): Version<Api> {
   }
 }
 
-/** Newer clients read a list where older ones wrote the only setting. */
-function withLists(written: object): object {
-  const settings: Readonly<Record<string, unknown>> = { ...written }
-  const lists = { oAuth2: 'oAuth2AuthenticationSettings', openid: 'openidAuthenticationSettings' }
-  const added = Object.entries(lists).flatMap(([one, list]) =>
-    isJsonObject(settings[one]) && settings[list] === undefined ? [[list, [settings[one]]]] : [],
-  )
-  return { ...settings, ...Object.fromEntries(added) }
-}
-
+/** What is wrong with the document itself is said when it is read. */
 function documentProblems({ format, value }: Body['properties']): readonly Problem[] {
   if (format === undefined && value === undefined) return []
   if (!importFormats.some((known) => known === format?.toLowerCase())) {
     const message = `expected ${importFormats.join(' or ')}: the document itself, OpenAPI 3`
     return [{ path: 'properties.format', message }]
   }
-  const found = readOpenApi(value ?? '')
-  return typeof found === 'string' ? [{ path: 'properties.value', message: found }] : []
+  if (value !== undefined) return []
+  return [{ path: 'properties.value', message: 'expected the document' }]
 }
 
 /** The path for callers: a version that is a path segment is appended. */
