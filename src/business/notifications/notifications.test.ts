@@ -281,6 +281,14 @@ for (const dialect of dialects) {
         receiver.mood.answersToken = false
         assert.equal((await ask('PATCH', at, {}, { tag: '*' })).status, 400)
         receiver.mood.answersToken = true
+        // Who is not its maker moves it to another receiver without its secret only.
+        const elsewhere = { notificationUrl: `${receiver.url}&elsewhere` }
+        const byAdministrator = { tag: '*', principal: 'admin' }
+        const moved = await ask('PATCH', at, elsewhere, byAdministrator)
+        assert.equal(moved.status, 400, moved.text)
+        assert.match(moved.text, /clientState/)
+        const kept = await ask('PATCH', at, {}, byAdministrator)
+        assert.equal(kept.status, 200, kept.text)
         const renewed = await ask('PATCH', at, {}, { tag: '*' })
         assert.equal(renewed.status, 200, renewed.text)
         assert.ok(renewed.at.expirationDateTime > made.at.expirationDateTime)
@@ -312,6 +320,16 @@ for (const dialect of dialects) {
         }
         const by = { principal: 'admin' }
         assert.equal((await ask('POST', 'subscriptions', wanted, by)).status, 201)
+        // An administrator who renews the subscription of somebody does not lend them the role.
+        const mine = await ask('POST', 'subscriptions', wanted)
+        const mineAt = `subscriptions('${mine.at.subscriptionId}')`
+        assert.equal((await ask('PATCH', mineAt, {}, { ...by, tag: '*' })).status, 200)
+        const [stored] = await company.sql.all(
+          'select maker from business_subscriptions where id = ?',
+          mine.at.subscriptionId,
+        )
+        assert.equal(JSON.parse(String(stored?.['maker'])).id, owner)
+        assert.equal((await ask('DELETE', mineAt, undefined, { tag: '*' })).status, 204)
         administrators.delete('admin')
         await company.create('salesInvoices', { customerId: company.customerId })
         receiver.received.length = 0

@@ -87,7 +87,10 @@ interface Wanted {
 }
 
 /** The stored subscription with the changes of the body. */
-function wantedOf(request: BusinessRequest, before: SubscriptionRow | undefined): Wanted {
+function wantedOf(
+  { request, caller }: SubscriptionRequest,
+  before: SubscriptionRow | undefined,
+): Wanted {
   const body = request.body === undefined ? {} : parseJson(request.body)
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw refuse.BadRequest({ reason: 'The request body is invalid: an object was expected.' })
@@ -96,7 +99,10 @@ function wantedOf(request: BusinessRequest, before: SubscriptionRow | undefined)
   const textOf = (name: string, known: string | undefined, most: number): string => {
     const value = given.get(name) ?? known
     if (value === undefined) {
-      const reason = 'a subscription says who is called, and of what.'
+      const reason =
+        name === 'clientState'
+          ? 'another receiver gets no secret that you did not give.'
+          : 'a subscription says who is called, and of what.'
       throw refuse.BadRequest_RequiredParamNotProvided({ name, reason }, { target: name })
     }
     if (typeof value !== 'string') throw badValue(name, 'text was expected.')
@@ -109,6 +115,12 @@ function wantedOf(request: BusinessRequest, before: SubscriptionRow | undefined)
   if (parsed === null || !/^https?:$/.test(parsed.protocol) || parsed.username !== '') {
     throw badValue('notificationUrl', 'an https address without a user in it was expected.')
   }
+  // A secret stays with the receiver it was given for. Its maker knows it, and may give it to another.
+  const isKept =
+    before === undefined ||
+    before.notification_url === url ||
+    before.client_state === '' ||
+    before.user_id === caller.principal.id
   const named = textOf('resource', before?.resource, urlMax)
   const [, version = '', companyId = '', set = ''] = resourceForm.exec(named) ?? []
   if (!watchedSets.includes(set)) {
@@ -119,7 +131,11 @@ function wantedOf(request: BusinessRequest, before: SubscriptionRow | undefined)
   }
   return {
     url,
-    clientState: textOf('clientState', before?.client_state ?? '', clientStateMax),
+    clientState: textOf(
+      'clientState',
+      isKept ? (before?.client_state ?? '') : undefined,
+      clientStateMax,
+    ),
     resource: `api/${version.toLowerCase()}/companies(${companyId.toLowerCase()})/${set}`,
     companyId: companyId.toLowerCase(),
     set,
@@ -162,7 +178,7 @@ async function subscribe(
 ): Promise<BusinessAnswer> {
   const { sql, now, ids } = deps
   const { caller } = asking
-  const wanted = wantedOf(asking.request, undefined)
+  const wanted = wantedOf(asking, undefined)
   await requireReader(deps, caller, wanted)
   await shakeHands(deps, wanted)
   const id = ids.uuid().replaceAll('-', '')
@@ -218,7 +234,7 @@ async function renew(
   const { sql, now } = deps
   const before = await own(sql, asking)
   checked(deps, asking, before, true)
-  const wanted = wantedOf(asking.request, before)
+  const wanted = wantedOf(asking, before)
   await requireReader(deps, asking.caller, wanted)
   await shakeHands(deps, wanted)
   return await sql.transact(async (tx) => {
