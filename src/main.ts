@@ -23,6 +23,7 @@ import { businessAdministrators, createEdge } from './main/edge.ts'
 import { openEngines } from './main/engines.ts'
 import { faulty } from './main/faults.ts'
 import { findOwner, seedInstallation } from './main/first-start.ts'
+import { type IdMaker, seedIds } from './main/fixed-ids.ts'
 import { type Foundation, inMemory, openFoundation, type Sources } from './main/foundation.ts'
 import { openInstallationPlane } from './main/installation-plane.ts'
 import { openInstallationOutbox } from './main/outbox.ts'
@@ -62,10 +63,13 @@ interface Opened extends Started {
   }
 }
 
+/** The ids of a start with a seed. */
+export const idsForSeed = seedIds
+
 /** What the caller of `start` may provide. */
 interface Given {
   /** The source of ids for each part that creates some. */
-  readonly idsFor: (maker: 'installation' | 'directory') => Ids
+  readonly idsFor: (maker: IdMaker) => Ids
   /** The pair of its first signing key. */
   readonly firstPair: typeof makeSigningPair
 }
@@ -88,6 +92,8 @@ function sourcesOf({ clock }: Config, { idsFor, firstPair }: Given): Sources {
     machineClock: machine.clock,
     machineTimers: machine.timers,
     movedClock,
+    recordIds: idsFor('record'),
+    businessIds: idsFor('business'),
     ids: idsFor('installation'),
     directoryIds: idsFor('directory'),
     firstPair,

@@ -12,11 +12,11 @@ export interface Seed {
   readonly principals?: readonly SeedPrincipal[]
   /** Groups by name, with the names of their members. */
   readonly groups?: readonly { readonly name: string; readonly members?: readonly string[] }[]
-  /** Created in this order. `{subscription}` and `{principal:name}` in texts are replaced. */
+  /** Created in this order. `{subscription}`, `{tenant}` and `{principal:name}` in texts are replaced. */
   readonly resources?: readonly SeedResource[]
   readonly roleAssignments?: readonly SeedAssignment[]
-  /** Charges to import. */
-  readonly transactions?: readonly SeedRequest[]
+  /** Charges of the default billing profile, as a list of transactions shows them. */
+  readonly transactions?: readonly SeedTransaction[]
   readonly healthEvents?: readonly SeedRequest[]
   readonly companies?: readonly SeedRequest[]
 }
@@ -42,10 +42,18 @@ interface SeedAssignment {
   readonly scope?: string
 }
 
+interface SeedTransaction {
+  readonly name?: string
+  readonly tags?: Readonly<Record<string, string>>
+  readonly properties: object
+}
+
 interface SeedRequest {
   readonly method?: 'PUT' | 'POST'
   readonly path: string
   readonly body: object
+  /** A name for the `id` of the answer: `{name}` in the texts of later requests. */
+  readonly as?: string
 }
 
 const lists: readonly (keyof Seed)[] = [
@@ -77,9 +85,14 @@ export function readSeed(data: unknown, place: string): Seed {
 export async function applySeed(
   client: Client,
   seed: Seed,
-  facts: { readonly subscriptionId: string; readonly words: VendorWords },
+  facts: {
+    readonly tenantId: string
+    readonly subscriptionId: string
+    readonly words: VendorWords
+  },
 ): Promise<ReadonlyMap<string, string>> {
   const ids = new Map<string, string>()
+  const answered = new Map<string, string>()
   const idOf = (name: string): string => {
     const id = ids.get(name)
     if (id === undefined) throw new Error(`the seed names '${name}', which is no principal of it`)
@@ -88,6 +101,8 @@ export async function applySeed(
   const filled = (text: string): string =>
     text
       .replaceAll('{subscription}', facts.subscriptionId)
+      .replaceAll('{tenant}', facts.tenantId)
+      .replaceAll(/\{([a-z][\w-]*)\}/gi, (text, name: string) => answered.get(name) ?? text)
       .replaceAll(/\{principal:([^}]+)\}/g, (_, name: string) => idOf(name))
   const send = async (method: string, path: string, body: object): Promise<unknown> => {
     const text = filled(JSON.stringify(body))
@@ -133,7 +148,35 @@ export async function applySeed(
       { properties: { principalId: idOf(principal), roleDefinitionId: textOf(found, 'id') } },
     )
   }
-  const rest = [seed.transactions, seed.healthEvents, seed.companies].flatMap((one) => one ?? [])
-  for (const { method = 'PUT', path, body } of rest) await send(method, path, body)
+  if (seed.transactions !== undefined) {
+    const billing = qualify(facts.words, 'Billing')
+    const profile = `/providers/${billing}/billingAccounts/{tenant}/billingProfiles/default`
+    const path = `${profile}/importTransactions?api-version=2024-04-01`
+    requireNoneRefused(await send('POST', path, importOf(seed.transactions)))
+  }
+  const rest = [seed.healthEvents, seed.companies].flatMap((one) => one ?? [])
+  for (const { method = 'PUT', path, body, as } of rest) {
+    const id = textOf(await send(method, path, body), 'id')
+    if (as !== undefined && id !== undefined) answered.set(as, id)
+  }
   return ids
+}
+
+/** All of them as one piece of an import. One without a name gets one by its place. */
+function importOf(transactions: readonly SeedTransaction[]): object {
+  const lines = transactions.map((one, at) => {
+    const name = `5eed0000-0000-4000-8000-${String(at + 1).padStart(12, '0')}`
+    return `${JSON.stringify({ name, ...one })}\n`
+  })
+  const place = { position: 0, digest: '', nextPosition: 1, nextDigest: 'seed', firstLine: 1 }
+  return { name: 'seed', format: 'ndjson', ...place, text: lines.join('') }
+}
+
+function requireNoneRefused(answer: unknown): void {
+  const { refused = [] } = Object(answer) as {
+    readonly refused?: readonly { readonly line: number; readonly reason: string }[]
+  }
+  const [first] = refused
+  if (first === undefined) return
+  throw new Error(`the transaction ${first.line} of the seed is refused: ${first.reason}`)
 }

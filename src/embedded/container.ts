@@ -116,9 +116,10 @@ export class StartedArmatureContainer extends AbstractStartedContainer {
   /** Called once by the code that starts the container. */
   async begin(seed: Seed | undefined): Promise<void> {
     await this.#good()
-    const { subscriptionId, words } = this.#home
-    if (seed !== undefined)
-      this.#ids = await applySeed(this.client, seed, { subscriptionId, words })
+    const { tenantId, subscriptionId, words } = this.#home
+    if (seed !== undefined) {
+      this.#ids = await applySeed(this.client, seed, { tenantId, subscriptionId, words })
+    }
     await this.#control('PUT', `snapshots/${seeded}`)
   }
 

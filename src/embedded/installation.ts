@@ -14,8 +14,8 @@ import { parseDuration } from '../control/duration.ts'
 import type { FaultRule, KeptRule, Scenario } from '../control/faults.ts'
 import { initialState } from '../control/snapshots.ts'
 import type { Settings } from '../index.ts'
+import { fixedIds } from '../main/fixed-ids.ts'
 import { start as startServer } from '../main.ts'
-import { fixedIds } from './fixed-ids.ts'
 
 export type { FaultRule, KeptRule, Scenario, Seed }
 
@@ -115,7 +115,7 @@ export async function open(
   const ids =
     seed === undefined
       ? new Map<string, string>()
-      : await applySeed(client, seed, { subscriptionId, words: config.words })
+      : await applySeed(client, seed, { tenantId, subscriptionId, words: config.words })
   if (seed !== undefined) await inside.states.save(initialState)
   const clock = () => {
     if (inside.clock !== undefined) return inside.clock

@@ -24,6 +24,8 @@ export interface Timers {
 export interface Ids {
   /** A random (version 4) UUID in lower case. */
   uuid(): string
+  /** Where ids are the same on every machine: one for a row, in place of one that begins with the moment. */
+  fixed?(): string | undefined
   /** `bytes` of randomness, base64url without a leading hyphen. For secrets; never derived from the clock. */
   secret(bytes: number): string
 }

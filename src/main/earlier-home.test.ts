@@ -113,6 +113,7 @@ async function open(store: Store, folder: string): Promise<Keys> {
     clock,
     ticks: () => performance.now(),
     ids,
+    recordIds: ids,
     log: silentLog,
   })
 }

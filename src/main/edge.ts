@@ -167,8 +167,9 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
 }
 
 function businessOf(
-  { config, store, clock, ids, publicUrl }: Foundation,
-  { identity, activity, outbox, administers }: Served,
+  { config, store, clock, businessIds: ids, publicUrl }: Foundation,
+  { identity, activity, outbox }: Served,
+  administers: (principal: Principal) => Promise<boolean>,
 ): Business {
   return createBusiness({
     sql: store.sql,

@@ -23,6 +23,9 @@ export interface Sources {
   readonly ids: Ids
   /** Ids of principals. They have their own sequence, so that background work takes none of them. */
   readonly directoryIds: Ids
+  readonly businessIds: Ids
+  /** For what is made once with the installation. */
+  readonly recordIds: Ids
   readonly timers: Timers
   /** Makes the pair of an installation's first signing key. */
   readonly firstPair: typeof makeSigningPair

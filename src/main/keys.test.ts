@@ -86,6 +86,7 @@ function open(store: Store, folder: string, waits = atOnce): Promise<Keys> {
     clock,
     ticks: () => performance.now(),
     ids,
+    recordIds: ids,
     log: silentLog,
     waits,
   })

@@ -33,12 +33,13 @@ export async function openKeys(options: {
   readonly clock: Clock
   readonly ticks: () => number
   readonly ids: Ids
+  readonly recordIds: Ids
   readonly log: Log
   readonly waits?: RotationWaits
 }): Promise<Keys> {
   const { config, home, store, log } = options
   const given = await installationKey(config, home, store.sql)
-  const record = await openRecord(store.sql, options.ids, given.proof)
+  const record = await openRecord(store.sql, options.recordIds, given.proof)
   const keyring = new Keyring(given)
   const rotation = openRotation({
     ...options,

@@ -79,6 +79,8 @@ export function today(context: Pick<WriteContext, 'now'>): string {
  * index: one that begins anywhere would make each row of a long document dirty a page of its own.
  */
 export function newId(context: Pick<WriteContext, 'ids' | 'now'>): string {
+  const fixed = context.ids.fixed?.()
+  if (fixed !== undefined) return fixed
   const at = Math.max(0, context.now).toString(16).padStart(12, '0').slice(-12)
   const random = context.ids.uuid()
   return `${at.slice(0, 8)}-${at.slice(8)}-7${random.slice(15)}`

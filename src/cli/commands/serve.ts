@@ -102,10 +102,16 @@ export const command: Command = defineCommand({
     for (const warning of config.warnings) context.terminal.error(`Warning: ${warning}\n`)
     const seed = values.seed === undefined ? undefined : await readSeedFile(values.seed)
     if (values.detach) return serveDetached(context.terminal, openHome(config.home))
-    const { start } = await import('../../main.ts')
+    const { idsForSeed, start } = await import('../../main.ts')
     return runUntilStopped(context, config, async (settings) => {
-      const server = await start(settings)
-      if (seed !== undefined && server.firstStart) await sow(server, seed, config)
+      if (seed === undefined) return start(settings)
+      // Beside a PostgreSQL store others may start at the same time, and would make the same ids.
+      const isAlone = config.store === undefined && openHome(config.home).owner() === undefined
+      const { idsFor, state } = idsForSeed(isAlone ? 'start' : 'over')
+      const server = await start(settings, { idsFor })
+      state.phase = 'seed'
+      if (server.firstStart) await sow(server, seed, config)
+      state.phase = 'over'
       return server
     })
   },
@@ -174,7 +180,8 @@ function watchUnhandled(terminal: Terminal, server: Started): Promise<void> {
 async function sow(server: Started, seed: Seed, { words }: Config): Promise<void> {
   try {
     const { client } = connectHome(openHome(server.home), {}, words)
-    await applySeed(client, seed, { subscriptionId: server.subscriptionId, words })
+    const { tenantId, subscriptionId } = server
+    await applySeed(client, seed, { tenantId, subscriptionId, words })
     // The state that `reset` restores.
     await server.inside.states.save(firstState)
   } catch (error) {
