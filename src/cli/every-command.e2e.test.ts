@@ -58,6 +58,8 @@ const silent = [
   'role assignment delete',
   'secret delete',
   'share reject',
+  'share server remove',
+  'share store remove',
   'snapshot delete',
   'snapshot export',
   'stack delete',
@@ -210,6 +212,11 @@ business pdf salesInvoices {INVOICE} {folder}/{n}.pdf --company Company-{n}
 
 share store register given{n} -g g{n}
 share server register lake{n} -g g{n} --duckdb
+share server list -g g{n}
+share server show lake{n} -g g{n}
+share server remove lake{n} -g g{n}
+share store list -g g{n}
+share store show given{n} -g g{n}
 share create sales -g g{n} -a giver{n}
 share add files -g g{n} -a giver{n} --share sales --kind BlobFolder -p storageAccountName=given{n} -p containerName=data -p prefix=in
 TENANT = status --query tenantId
@@ -230,6 +237,7 @@ share revoke sales {CONSUMER} -g g{n} -a giver{n}
 share reinstate sales {CONSUMER} -g g{n} -a giver{n}
 LEFT = share invite left -g g{n} -a giver{n} --share sales --tenant {TENANT}
 share reject {LEFT}
+share store remove given{n} -g g{n}
 
 migration server register to{n} -g g{n} --host 127.0.0.1 --port 1 --user postgres --password @{folder}/password
 migration server list -g g{n}

@@ -17,6 +17,8 @@ export interface Noun<O extends Readonly<Record<string, OptionSpec>>> {
   /** The options in an example: `-g demo`. */
   readonly example: string
   readonly columns: readonly Column<unknown>[]
+  /** It is somewhere else, and only known here: it is removed from here, not deleted. */
+  readonly isRegistered?: true
   /** The path of the list, or of one resource. */
   path(connection: Connection, values: never, name?: string): Promise<string>
 }
@@ -69,12 +71,16 @@ export function deleteCommand(
             text: `Delete ${name} ${prompt}?`,
           }),
         }
+  const { isRegistered } = more
+  const verb = isRegistered ? 'remove' : 'delete'
   return defineCommand({
-    name: `${noun} delete`,
-    summary: `Delete one ${title}`,
+    name: `${noun} ${verb}`,
+    summary: isRegistered
+      ? `Forget a registered ${title}; what it holds stays as it is`
+      : `Delete one ${title}`,
     arguments: [{ name: 'name', summary: 'Its name' }],
     options: { ...more.options, ...noWaitOption, ...connectionOptions },
-    examples: [`${noun} delete one ${more.example}`.trim()],
+    examples: [`${noun} ${verb} one ${more.example}`.trim()],
     ...asked,
     async run(context, values) {
       const connection = context.connect(values)
@@ -84,7 +90,7 @@ export function deleteCommand(
       if (answer.status === 204) context.terminal.error('There was none.\n')
       else {
         if (!values['no-wait']) await connection.client.waitForOperation(answer)
-        context.terminal.error(`Deleted ${values.name}.\n`)
+        context.terminal.error(`${isRegistered ? 'Removed' : 'Deleted'} ${values.name}.\n`)
       }
       return 0
     },

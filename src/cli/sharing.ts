@@ -1,8 +1,11 @@
 /** Shared by the commands of data sharing: paths, options, their api-versions, and creating a resource. */
 
+import { propertyOf } from '#client/resource.ts'
 import { UsageError } from './command.ts'
 import type { Connection } from './context.ts'
+import { member } from './directory.ts'
 import { type GroupPlace, groupOptions, inGroup } from './group-place.ts'
+import type { Noun } from './resource-commands.ts'
 import { subscriptionOf } from './resource-path.ts'
 
 export const shareVersion = '2021-08-01'
@@ -97,3 +100,33 @@ export async function placedProperties(
     ...given,
   }
 }
+
+/** Servers and storage accounts that shares read and write. */
+export const shareServers = {
+  noun: 'share server',
+  title: 'server',
+  version: serverVersion,
+  options: groupOptions,
+  example: '-g from',
+  isRegistered: true,
+  columns: [
+    { title: 'NAME', of: member('name') },
+    { title: 'HOST', of: (row: unknown) => propertyOf(row, 'fullyQualifiedDomainName') },
+    { title: 'STATE', of: (row: unknown) => propertyOf(row, 'provisioningState') },
+  ],
+  path: (connection: Connection, place: GroupPlace, name?: string) =>
+    inGroup(connection, place, 'Sql/servers', name),
+} satisfies Noun<typeof groupOptions>
+
+export const shareStores = {
+  ...shareServers,
+  noun: 'share store',
+  title: 'storage account',
+  version: storageVersion,
+  columns: [
+    { title: 'NAME', of: member('name') },
+    { title: 'STATE', of: (row: unknown) => propertyOf(row, 'provisioningState') },
+  ],
+  path: (connection: Connection, place: GroupPlace, name?: string) =>
+    inGroup(connection, place, 'Storage/storageAccounts', name),
+} satisfies Noun<typeof groupOptions>

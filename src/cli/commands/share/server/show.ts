@@ -1,0 +1,7 @@
+/** `share server show`: shows one registered server. */
+
+import type { Command } from '../../../command.ts'
+import { showCommand } from '../../../resource-commands.ts'
+import { shareServers } from '../../../sharing.ts'
+
+export const command: Command = showCommand(shareServers)
