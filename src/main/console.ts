@@ -11,6 +11,8 @@ import { renderPage, securityHeaders } from '#identity/pages/layout.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 
 export const consolePrefix = '/console'
+/** Where people look for the documents of an API: it leads to the explorer. */
+export const documentsPrefix = '/docs'
 
 const folder = join(import.meta.dirname, '..', '..', 'console', 'dist')
 const assetsPrefix = `${consolePrefix}/assets/`
@@ -81,7 +83,9 @@ export function consolePages(
         ? refusal(405)
         : name !== undefined
           ? asset(path, built?.files.get(name), headers)
-          : pageAt(path, built?.page, words)
+          : path.startsWith(documentsPrefix)
+            ? explorerFrom(path, built !== undefined)
+            : pageAt(path, built?.page, words)
     response.writeHead(answer.status, {
       ...answer.headers,
       'Content-Length': Buffer.byteLength(answer.body),
@@ -133,6 +137,17 @@ function pageAt(path: string, page: string | undefined, words: VendorWords): Ans
     body: page
       .replace('<head>', `<head>\n<base href="${up}">`)
       .replace('<html ', `<html data-namespace="${words.namespace}" data-brand="${words.brand}" `),
+  }
+}
+
+/** A relative redirect, as every other. */
+function explorerFrom(path: string, isBuilt: boolean): Answer {
+  const up = '../'.repeat(path.split('/').length - 2)
+  if (!isBuilt) return notBuilt(up === '' ? './' : up)
+  return {
+    status: 302,
+    headers: { ...securityHeaders, Location: `${up}console/explorer` },
+    body: '',
   }
 }
 

@@ -18,7 +18,7 @@ import type { Config } from '../config.ts'
 import type { States } from '../control/states.ts'
 import type { Accounts } from './accounts.ts'
 import { consentPages, consentPrefix } from './consent-pages.ts'
-import { consolePages, consolePrefix, hasConsole } from './console.ts'
+import { consolePages, consolePrefix, documentsPrefix, hasConsole } from './console.ts'
 import type { ChosenEngine } from './container-engine.ts'
 import { controlNamespace, controlRoutes } from './control-routes.ts'
 import { directoryTable } from './directory-table.ts'
@@ -89,6 +89,7 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
     log,
     ticks,
   })
+  const pages = consolePages(words)
   return createHttpServer({
     business: businessOf(base, served),
     plane,
@@ -157,7 +158,7 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
     endless: [changes],
     ...(hasConsole() ? { frontPage: `${consolePrefix.slice(1)}/` } : {}),
     mounts: [
-      { prefix: consolePrefix, handle: consolePages(words) },
+      ...[consolePrefix, documentsPrefix].map((prefix) => ({ prefix, handle: pages })),
       {
         prefix: consentPrefix,
         handle: consentPages({ flow: served.consentFlow, log, publicUrl: base.publicUrl }),

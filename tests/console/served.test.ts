@@ -38,6 +38,14 @@ function served(): void {
     assert.deepEqual([program.status, program.headers.get('location')], [302, 'signed-in'])
     const bare = await get('/console')
     assert.deepEqual([bare.status, bare.headers.get('location')], [302, 'console/'])
+    for (const [path, place] of [
+      ['/docs', 'console/explorer'],
+      ['/docs/', '../console/explorer'],
+      ['/docs/api/v1', '../../console/explorer'],
+    ] as const) {
+      const documents = await get(path)
+      assert.deepEqual([documents.status, documents.headers.get('location')], [302, place])
+    }
   })
 
   test('the page leads back to its files from any depth, and runs no inline script', async () => {
