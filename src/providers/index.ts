@@ -7,7 +7,7 @@ import type { Provider } from '#plane/declare/provider.ts'
 import type { RouteDescription } from '#plane/plane.ts'
 import type { ProviderContext } from '#plane/provider-context.ts'
 import type { Migration } from '#stores/store.ts'
-import type { ConsentDependencies } from './api-management/dependencies.ts'
+import type { ConsentDependencies, ServiceDependencies } from './api-management/dependencies.ts'
 import { apiManagementProvider } from './api-management/provider.ts'
 import type { Inspection } from './authorization/dependencies.ts'
 import { builtInRoleIds } from './authorization/domain/built-in-roles.ts'
@@ -139,7 +139,7 @@ function servedProviders(deps: ProviderDependencies): readonly Provider[] {
     featuresProvider(),
     secretsProvider(secrets),
     apiManagementProvider(
-      deps.consent === undefined ? undefined : consentParts(context, deps.consent),
+      deps.consent === undefined ? undefined : apiManagementDependencies(context, deps.consent),
     ),
     managedIdentityProvider(context),
     billingProvider(context),
@@ -202,6 +202,15 @@ function withGeneric(
 /** What authorizations of API management need; the consent pages need the same. */
 export function consentParts(context: ProviderContext, consent: Consenting): ConsentDependencies {
   return { ...context, ...consent, seal: context.sealOf('authorizations') }
+}
+
+function apiManagementDependencies(
+  context: ProviderContext,
+  consent: Consenting,
+): ConsentDependencies & ServiceDependencies {
+  const { reader } = context.services
+  const identities = openManagedIdentities({ reader, words: context.words })
+  return { ...consentParts(context, consent), ...context, identities }
 }
 
 /** Data sharing, and the registered stores that its data sets name. */

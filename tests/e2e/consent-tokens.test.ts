@@ -21,6 +21,7 @@ import { createPlane } from '../../src/plane/create-plane.ts'
 import type { Method, Outcome } from '../../src/plane/plane.ts'
 import { memoryStore, owner, realTimers } from '../../src/plane/testing/start.ts'
 import { apiManagementProvider } from '../../src/providers/api-management/provider.ts'
+import { unasked } from '../../src/providers/api-management/testing/unasked.ts'
 import { resourcesProvider } from '../../src/providers/resources/provider.ts'
 import { openPostgres } from '../../src/stores/postgres/open.ts'
 import type { Store } from '../../src/stores/store.ts'
@@ -78,7 +79,7 @@ async function open(given?: Store) {
   const plane = createPlane({
     providers: (services) => [
       resourcesProvider({ tenantId: owner.tenantId, ...services }),
-      apiManagementProvider(consentOf(services)),
+      apiManagementProvider({ ...unasked, ...consentOf(services) }),
     ],
     store,
     access: { allows: () => true },

@@ -93,6 +93,11 @@ interface DeleteRequestView {
 interface Background<M> {
   /** The model that a DELETE stores to end running work. Undefined where nothing runs; the resource is then removed. */
   endInstead?(resource: Resource<M>): M | undefined
+  /**
+   * True when the resource holds something outside its row, which the reconciler has to remove: a DELETE then opens an
+   * operation, as for types whose work is no background.
+   */
+  leavesSomething?(resource: Resource<M>): boolean
 }
 
 /** Thrown by `observe` and `perform` for failures outside our code. `never` fails the operation at once. */

@@ -152,7 +152,7 @@ async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | u
     now,
     resultStatus: 204,
   } as const
-  if (!isLongRunning(compiled)) {
+  if (!isLongRunning(compiled) && reconcile?.background?.leavesSomething?.(current) !== true) {
     const { remaining } = await removeBelow(deps, tx, {
       id,
       initiator,
@@ -194,7 +194,10 @@ async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | u
     httpStatus: 202,
     operationId: operation.id,
   })
-  return { status: 202, operation: linkOf(operation, compiled) }
+  // A type that answers at once shows what it deletes, also where the deletion takes longer.
+  const body = toWire(compiled, shape, current, deps.registry.words)
+  const shown = isLongRunning(compiled) ? {} : { body }
+  return { status: 202, ...shown, operation: linkOf(operation, compiled) }
 }
 
 /** Deny assignments must not forbid the caller what is removed along with it. Costs nothing where there are none. */

@@ -1,7 +1,7 @@
 /** What authorizations need, and the port for requests to token endpoints. */
 
 import type { Clock, Ids, Log, Seal, Timers } from '#kernel/ports.ts'
-import type { Directory } from '#kernel/principal.ts'
+import type { Directory, WorkloadIdentities } from '#kernel/principal.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
 
 /** Sends requests to token endpoints. It enforces the outbound policy. */
@@ -20,6 +20,25 @@ export type TokenAnswer =
       /** A later retry may succeed. */
       readonly transient: boolean
     }
+
+/** User-assigned identities, which exist apart from services. */
+interface AssignedIdentities {
+  /** The action that the writer of a service needs on each. Without the vendor word. */
+  readonly useAction: string
+  /** Undefined when there is none with that resource id. */
+  find(
+    resourceId: string,
+  ): Promise<{ readonly clientId: string; readonly principalId: string } | undefined>
+}
+
+/** What services need for their identities. */
+export interface ServiceDependencies {
+  readonly tenantId: string
+  readonly ids: Ids
+  readonly workloads: WorkloadIdentities
+  readonly identities: AssignedIdentities
+  publicUrl(): string
+}
 
 export interface ConsentDependencies {
   readonly seal: Seal

@@ -4,7 +4,7 @@
  */
 
 import { defineProvider, type Provider } from '#plane/declare/provider.ts'
-import type { ConsentDependencies } from './dependencies.ts'
+import type { ConsentDependencies, ServiceDependencies } from './dependencies.ts'
 import { openGuesses } from './domain/consent/consent-code-throttle.ts'
 import { startRefreshing } from './domain/consent/refresh-tokens.ts'
 import { apiManagementErrors, consentErrors, refuseFields } from './errors.ts'
@@ -22,14 +22,16 @@ import { services } from './resources/services/resource.ts'
 import { subscriptions } from './resources/subscriptions/resource.ts'
 import { workspaces } from './resources/workspaces/resource.ts'
 
-export function apiManagementProvider(consent?: ConsentDependencies): Provider {
+export function apiManagementProvider(
+  consent?: ConsentDependencies & ServiceDependencies,
+): Provider {
   return defineProvider({
     namespace: 'ApiManagement',
     description: 'APIs and their operations, as definitions.',
     errors: { ...apiManagementErrors.entries, ...consentErrors.entries },
     refuseProblems: refuseFields,
     types: [
-      services(consent?.publicUrl ?? (() => '')),
+      services(consent),
       nameAvailability(),
       workspaces(),
       ...definitions(),

@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { api, problemsOf, service, startApis, startWithApi } from './testing/start.ts'
+import { memoryWorkloads } from '#plane/testing/provider-context.ts'
+import { owner } from '#plane/testing/start.ts'
+import { api, problemsOf, service, startApis, startWithApi, type Wire } from './testing/start.ts'
 
 const body = {
   location: 'local',
@@ -56,6 +58,61 @@ describe('a service', () => {
       (await started.call('GET', path, undefined, { version: query.split('=')[1] ?? '' })).status,
       204,
     )
+  })
+})
+
+describe('the identity of a service', () => {
+  const withIdentity = (identity: object) => ({ ...body, identity })
+  const assigned = service.replace(
+    /Vendor.*/,
+    'Vendor.ManagedIdentity/userAssignedIdentities/worker',
+  )
+
+  test('is in the directory as long as the service has it, and another one after that', async () => {
+    const workloads = memoryWorkloads()
+    await using started = await startApis({ workloads })
+    const key = service.toLowerCase()
+    const put = async (given: object): Promise<Wire> => {
+      const { body: shown } = await started.call('PUT', service, given)
+      await started.settle()
+      return JSON.parse(JSON.stringify(shown)).identity
+    }
+    assert.equal(await put(body), undefined)
+    const own = await put(withIdentity({ type: 'systemassigned' }))
+    assert.deepEqual([own.type, own.tenantId], ['SystemAssigned', owner.tenantId])
+    assert.equal(await workloads.of(key), own.principalId)
+    const both = {
+      type: 'SystemAssigned, UserAssigned',
+      userAssignedIdentities: { [assigned]: {} },
+    }
+    assert.equal((await put(withIdentity(both))).principalId, own.principalId)
+    const patched = await started.call('PATCH', service, { properties: { publisherName: 'B' } })
+    const kept = JSON.parse(JSON.stringify(patched.body)).identity
+    assert.equal(kept.principalId, own.principalId)
+    assert.deepEqual(kept.userAssignedIdentities, { [assigned]: {} })
+    assert.equal(await put(withIdentity({ type: 'None' })), undefined)
+    assert.equal(await workloads.of(key), undefined)
+    const again = await put(withIdentity({ type: 'SystemAssigned' }))
+    assert.notEqual(again.principalId, own.principalId)
+    await started.call('PUT', api, { properties: { path: 'pets' } })
+    const gone = await started.call('DELETE', service)
+    assert.equal(gone.status, 202)
+    assert.equal(JSON.parse(JSON.stringify(gone.body)).identity.principalId, again.principalId)
+    await started.settle()
+    assert.equal(await workloads.of(key), undefined)
+    for (const path of [service, api]) {
+      await assert.rejects(started.call('GET', path), { status: 404 })
+    }
+  })
+
+  test('is assigned only by who may assign it', async () => {
+    const mayNot = 'Vendor.ManagedIdentity/userAssignedIdentities/assign/action'
+    await using started = await startApis({ mayNot })
+    const identity = { type: 'UserAssigned', userAssignedIdentities: { [assigned]: {} } }
+    const refused = { status: 403, code: 'AuthorizationFailed' }
+    await assert.rejects(started.call('PUT', service, withIdentity(identity)), refused)
+    await started.call('PUT', service, body)
+    await assert.rejects(started.call('PATCH', service, { identity }), refused)
   })
 })
 
@@ -198,9 +255,8 @@ describe('what policies and developers have', () => {
   })
 
   test('a PUT shows no keys to a caller who may not list them', async () => {
-    await using started = await startApis(
-      'Vendor.ApiManagement/service/subscriptions/listSecrets/action',
-    )
+    const mayNot = 'Vendor.ApiManagement/service/subscriptions/listSecrets/action'
+    await using started = await startApis({ mayNot })
     await started.call('PUT', service, body)
     const given = { properties: { displayName: 'All', scope: '/apis' } }
     const made = await started.call('PUT', `${service}/subscriptions/one`, given)

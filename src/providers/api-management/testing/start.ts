@@ -7,6 +7,7 @@ import assert from 'node:assert/strict'
 import { ApiError } from '#kernel/error.ts'
 import { defaultLimits } from '#kernel/limits.ts'
 import { silentLog } from '#kernel/ports.ts'
+import type { WorkloadIdentities } from '#kernel/principal.ts'
 import { contractWords } from '#kernel/vendor.ts'
 import { createPlane } from '#plane/create-plane.ts'
 import type { Method, Outcome } from '#plane/plane.ts'
@@ -31,14 +32,22 @@ export const newest = '2024-05-01'
 // biome-ignore lint/suspicious/noExplicitAny: answers are looked into freely here, and only here.
 export type Wire = any
 
-/** `mayNot`: an action that even the owner may not do. */
-export async function startApis(mayNot?: string): Promise<Subject & AsyncDisposable> {
+interface Started {
+  /** An action that even the owner may not do. */
+  readonly mayNot?: string
+  readonly workloads?: WorkloadIdentities
+}
+
+export async function startApis({
+  mayNot,
+  ...given
+}: Started = {}): Promise<Subject & AsyncDisposable> {
   const store = await memoryStore()
   const plane = createPlane({
     providers: (services) => [
       resourcesProvider({ tenantId: owner.tenantId, ...services }),
       apiManagementProvider({
-        ...testProviderContext(store, services),
+        ...testProviderContext(store, services, given),
         seal: testSeal,
         ...unasked,
       }),

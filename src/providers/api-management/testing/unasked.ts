@@ -1,8 +1,13 @@
-/** Reaches no identity provider, for tests whose writes need none. */
+/** Reaches no identity provider and knows no identity, for tests whose writes need none. */
 
-import type { ConsentDependencies } from '../dependencies.ts'
+import type { ConsentDependencies, ServiceDependencies } from '../dependencies.ts'
 
-export const unasked: Pick<ConsentDependencies, 'tokens' | 'redirects'> = {
+export const unasked: Pick<ConsentDependencies, 'tokens' | 'redirects'> &
+  Pick<ServiceDependencies, 'identities'> = {
+  identities: {
+    useAction: 'ManagedIdentity/userAssignedIdentities/assign/action',
+    find: async () => undefined,
+  },
   tokens: {
     ask: async () => ({ ok: false, error: 'none', message: 'nobody is asked', transient: true }),
   },

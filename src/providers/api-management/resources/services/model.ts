@@ -18,4 +18,17 @@ export interface Service {
   /** What clients write about a gateway. There is none; it is stored, and answered as written. */
   readonly gateway?: Readonly<Record<string, unknown>>
   readonly zones?: readonly string[]
+  readonly identity?: ServiceIdentity
+}
+
+/** What a service may sign in as. Nothing runs for it, but rights can be given to it. */
+export interface ServiceIdentity {
+  readonly type: string
+  readonly tenantId: string
+  /** The principal of its system-assigned identity. */
+  readonly principalId?: string
+  /** User-assigned identities by their ids, as written. One that is not there has no ids. */
+  readonly userAssigned?: Readonly<
+    Record<string, { readonly clientId?: string; readonly principalId?: string }>
+  >
 }

@@ -4,6 +4,14 @@ import Type, { type Static } from 'typebox'
 import { nameOf } from '#kernel/resource-id.ts'
 import { added } from '#plane/declare/added.ts'
 import type { Version } from '#plane/declare/wire.ts'
+import type { ServiceDependencies } from '../../../dependencies.ts'
+import {
+  givenIdentity,
+  type IdentityBody,
+  identityOf,
+  showIdentity,
+  shownIdentity,
+} from '../../../domain/service-identity.ts'
 import { type Service, skuNames } from '../model.ts'
 import { gatewayAddress, gatewayAnswers, gatewayProperties, withGateway } from './gateway.ts'
 
@@ -22,11 +30,16 @@ const body = Type.Object({
   tags: Type.Optional(Type.Record(Type.String(), Type.String())),
   sku: Type.Object(sku),
   zones,
+  identity: added(givenIdentity),
   properties: Type.Object(properties),
 })
-type Body = Static<typeof body>
+type Body = Static<typeof body> & Pick<IdentityBody, 'assigned'>
 
-export function serviceVersion(date: string, publicUrl: () => string): Version<Service> {
+export function serviceVersion(
+  date: string,
+  deps: ServiceDependencies | undefined,
+): Version<Service> {
+  const publicUrl = (): string => deps?.publicUrl() ?? ''
   return {
     date,
     body,
@@ -34,6 +47,7 @@ export function serviceVersion(date: string, publicUrl: () => string): Version<S
       sku: Type.Object({ ...sku, capacity: Type.Integer() }),
       etag: added(Type.String({ readOnly: true })),
       zones,
+      identity: added(shownIdentity),
       properties: Type.Object({
         ...properties,
         ...gatewayAnswers,
@@ -44,11 +58,12 @@ export function serviceVersion(date: string, publicUrl: () => string): Version<S
     unknownProperties: 'ignore',
     // Custom properties are texts, but templates send booleans.
     scalars: 'lenient',
-    toModel,
+    toModel: (given: Body, previous) => toModel(given, previous, deps),
     fromModel: (model, { id, state, systemData, etag, words }) => ({
       sku: model.sku,
       etag,
       ...(model.zones === undefined ? {} : { zones: model.zones }),
+      ...(model.identity === undefined ? {} : { identity: showIdentity(model.identity) }),
       properties: {
         notificationSenderEmail: model.publisherEmail,
         managementApiUrl: publicUrl(),
@@ -63,7 +78,12 @@ export function serviceVersion(date: string, publicUrl: () => string): Version<S
   }
 }
 
-function toModel(given: Body): Service {
+function toModel(
+  given: Body,
+  previous: Service | undefined,
+  deps: ServiceDependencies | undefined,
+): Service {
+  const identity = deps === undefined ? undefined : identityOf(given, previous?.identity, deps)
   const written = Object.entries(given.properties).filter(
     ([name, value]) => Object.hasOwn(gatewayProperties, name) && value !== null,
   )
@@ -76,5 +96,6 @@ function toModel(given: Body): Service {
     publisherName: given.properties.publisherName,
     ...(written.length === 0 ? {} : { gateway: Object.fromEntries(written) }),
     ...(given.zones === undefined ? {} : { zones: given.zones }),
+    ...(identity === undefined ? {} : { identity }),
   }
 }
