@@ -47,6 +47,8 @@ export interface LoadScenario {
   readonly contestants: readonly Contestant[]
   /** The contestant that the ratios are to. */
   readonly floor: string
+  /** Servers may use every processor, beside the load. */
+  readonly serversOnAll?: true
 }
 
 /** Servers that are started one after the other, to measure the time to the first answer and the memory. */

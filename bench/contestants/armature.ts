@@ -14,7 +14,7 @@ import type { Contestant, Place } from '../scenario.ts'
 import { ask } from './ask.ts'
 import { fillHome } from './fill-home.ts'
 import { installPackage } from './install-package.ts'
-import { getCase, putCase } from './peers.ts'
+import { getCase, mixedCase, putCase } from './peers.ts'
 
 const launcher = fileURLToPath(new URL('../../bin/armature.mjs', import.meta.url))
 const patienceMilliseconds = 60_000
@@ -165,7 +165,7 @@ export function armature(count: number): Contestant {
     ask: (place) => answersGroup(place, needed(opened)),
     async requests() {
       const { [getCase]: get, [putCase]: put } = requestsOf(opened, count)
-      return { [getCase]: get, [putCase]: put }
+      return { [getCase]: get, [putCase]: put, [mixedCase]: { ...put, half: get } }
     },
   }
 }

@@ -20,6 +20,7 @@ const node = [process.execPath, '--disable-warning=ExperimentalWarning']
 
 export const getCase = 'GET by id'
 export const putCase = 'PUT whole'
+export const mixedCase = 'half GET, half PUT'
 
 /** The requests of both cases, for servers that need no token. */
 function plainRequests(
@@ -28,10 +29,9 @@ function plainRequests(
   body: string,
 ): Readonly<Record<string, Requests>> {
   const paths = Array.from({ length: count }, (_, index) => pathOf(resourceName(index)))
-  return {
-    [getCase]: { method: 'GET', paths, headers: {}, expects: 200 },
-    [putCase]: { method: 'PUT', paths, headers: {}, body, expects: 200 },
-  }
+  const get: Requests = { method: 'GET', paths, headers: {}, expects: 200 }
+  const put: Requests = { method: 'PUT', paths, headers: {}, body, expects: 200 }
+  return { [getCase]: get, [putCase]: put, [mixedCase]: { ...put, half: get } }
 }
 
 const somePath = (name: string): string => resourcePath(someSubscriptionId, name)

@@ -45,7 +45,7 @@ export async function measureLoad(
     measuring.progress(`${name}: starting ${contestant.name}`)
     const place = await makePlace(measuring.dataFolder, `${name}-${contestant.name}`)
     await contestant.prepare?.(place)
-    const { child } = await startServer(contestant, place, measuring.processors)
+    const { child } = await start(contestant, place, scenario, measuring.processors)
     stack.use(child)
     const requests = (await contestant.requests?.(place)) ?? {}
     standing.push({
@@ -73,6 +73,17 @@ export async function measureLoad(
     notes: scenario.contestants.map(({ name, note }) => ({ contestant: name, note })),
     rows: rowsOf(scenario, standing),
   }
+}
+
+function start(
+  contestant: Contestant,
+  place: Place,
+  { serversOnAll }: LoadScenario,
+  processors: Processors,
+): ReturnType<typeof startServer> {
+  if (serversOnAll !== true) return startServer(contestant, place, processors)
+  const everywhere: Processors = { ...processors, forServer: (command) => command }
+  return processors.onAll(() => startServer(contestant, place, everywhere))
 }
 
 async function measureOnce(

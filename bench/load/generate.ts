@@ -19,16 +19,17 @@ interface Prepared {
 }
 
 function prepare(job: LoadJob, requests: Requests): readonly Prepared[] {
-  const body = requests.body ?? ''
-  const headers = {
-    host: `${job.host}:${job.port}`,
-    ...(requests.body === undefined
-      ? {}
-      : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
-    ...requests.headers,
-  }
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  return requests.paths.map((path) => {
+  return requests.paths.map((path, at) => {
+    const given = requests.bodies?.[at] ?? requests.body
+    const body = given ?? ''
+    const headers = {
+      host: `${job.host}:${job.port}`,
+      ...(given === undefined
+        ? {}
+        : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+      ...requests.headers,
+    }
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
     const bytes = Buffer.from(
       `${requests.method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${body}`,
       'utf8',
@@ -39,6 +40,7 @@ function prepare(job: LoadJob, requests: Requests): readonly Prepared[] {
 
 async function run(job: LoadJob): Promise<LoadResult> {
   const prepared = prepare(job, job.requests)
+  const half = job.requests.half === undefined ? prepared : prepare(job, job.requests.half)
   const { expects } = job.requests
   const samples = new Float32Array(samplesMax)
   let stamp = Date.now()
@@ -50,8 +52,9 @@ async function run(job: LoadJob): Promise<LoadResult> {
   const result = Promise.withResolvers<never>()
   const traffic = {
     next(): Buffer {
-      // The list is never empty, and the index is below its length.
-      const one = prepared[Math.floor(Math.random() * prepared.length)] as Prepared
+      // No list is empty, and the index is below its length.
+      const kind = Math.random() < 0.5 ? prepared : half
+      const one = kind[Math.floor(Math.random() * kind.length)] as Prepared
       if (one.stampAt >= 0) writeStamp(one.bytes, one.stampAt, stamp++)
       return one.bytes
     },

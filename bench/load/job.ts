@@ -2,12 +2,16 @@
 
 /** One kind of request, and the paths it is sent to in random order. */
 export interface Requests {
-  readonly method: 'GET' | 'PUT'
+  readonly method: 'GET' | 'PUT' | 'POST'
   readonly paths: readonly string[]
   readonly headers: Readonly<Record<string, string>>
   /** Sent with every request. It may contain `stampPlaceholder`, which is overwritten with a counter. */
   readonly body?: string
-  /** The expected status of every answer. Any other fails the run. */
+  /** A body for each path instead, with its own placeholder. */
+  readonly bodies?: readonly string[]
+  /** Half of what is sent is of this kind. */
+  readonly half?: Requests
+  /** The status of every answer; any other ends the run as a failure. */
   readonly expects: number
 }
 
