@@ -128,6 +128,12 @@ describe('migrations', () => {
       )
       const again = { location: 'local', properties: { ...unmapped, ...properties } }
       await w.call('PUT', `${servers}/unmapped`, again)
+      const storage = { storageSizeGB: 512 }
+      await w.plane.reconciler.idle()
+      await w.call('PATCH', `${servers}/unmapped`, { properties: { storage } })
+      const larger = (await w.call('GET', `${servers}/unmapped`)).body.properties.storage
+      assert.deepEqual([larger.storageSizeGB, larger.tier], [512, 'P20'])
+      await w.plane.reconciler.idle()
       for (const name of ['mapped', 'unmapped']) await w.call('DELETE', `${servers}/${name}`)
     },
   )

@@ -28,6 +28,7 @@ import {
   showDeclared,
   showStorage,
   storageProperties,
+  writtenStorage,
 } from './declared.ts'
 
 interface Body {
@@ -141,7 +142,6 @@ export function serverVersion({ seal, settings }: ServerDependencies): Version<F
     unknownProperties: 'ignore',
     toModel(body: Body, previous, { now }) {
       const { properties: given } = body
-      const { storageSizeGB, ...otherStorage } = given.storage ?? {}
       const declared = declaredOf(given)
       // A PATCH is not prepared, but its resource exists.
       const place = previous?.place ?? body.place ?? ''
@@ -158,8 +158,7 @@ export function serverVersion({ seal, settings }: ServerDependencies): Version<F
         ...(given.rootCertificates === undefined
           ? {}
           : { rootCertificates: given.rootCertificates }),
-        ...(storageSizeGB === undefined ? {} : { storageSizeGB }),
-        ...(Object.keys(otherStorage).length === 0 ? {} : { storage: otherStorage }),
+        ...writtenStorage(given.storage ?? {}, previous),
         ...(Object.keys(declared).length === 0 ? {} : { declared }),
         ...(given.version === undefined ? {} : { version: given.version }),
         sealedPassword: same

@@ -6,7 +6,7 @@ import { contractWords } from '#kernel/vendor.ts'
 import type { View } from '#plane/declare/wire.ts'
 import type { FlexibleServer } from '../model.ts'
 import { serverVersion } from './2025-08-01.ts'
-import { declaredOf, showDeclared } from './declared.ts'
+import { declaredOf, showDeclared, showStorage, writtenStorage } from './declared.ts'
 
 test('what is written comes back, each object completed; what is left out is as it is here', () => {
   const declared = declaredOf({
@@ -34,6 +34,22 @@ test('what is written comes back, each object completed; what is left out is as 
 test('what was answered is taken back as it is', () => {
   const shown = showDeclared({ replicationRole: 'AsyncReplica' })
   assert.deepEqual(showDeclared(declaredOf(shown)), shown)
+})
+
+test('an answer that comes back does not make the usual size a written one', () => {
+  const answer = showStorage(undefined, {})
+  assert.deepEqual(writtenStorage(answer), {})
+  assert.deepEqual(writtenStorage(answer, {}), {})
+  assert.deepEqual(writtenStorage({ ...answer, storageSizeGB: 512 }), { storageSizeGB: 512 })
+  // By hand, and the answer to that.
+  const written = writtenStorage({ storageSizeGB: 32 })
+  assert.deepEqual(written, { storageSizeGB: 32 })
+  assert.deepEqual(writtenStorage(answer, written), written)
+  const auto = writtenStorage({ storageSizeGB: 64, autoGrow: 'Enabled', tier: 'P4' }, written)
+  assert.deepEqual(auto, { storageSizeGB: 64, storage: { autoGrow: 'Enabled' } })
+  const high = writtenStorage({ storageSizeGB: 64, tier: 'P30' }, written)
+  assert.deepEqual(high, { storageSizeGB: 64, storage: { tier: 'P30' } })
+  assert.deepEqual(writtenStorage(showStorage(64, high.storage ?? {}), high), high)
 })
 
 test('a version that is not known yet is an empty text, and gives way to what the server says', () => {

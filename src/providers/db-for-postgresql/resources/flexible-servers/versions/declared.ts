@@ -121,3 +121,32 @@ export function showStorage(size: number | undefined, written: Declared): Declar
   const [, tier, iops] = storageTiers.findLast(([from]) => storageSizeGB >= from) ?? storageTiers[0]
   return { autoGrow: 'Disabled', iops, tier, ...written, storageSizeGB }
 }
+
+/** The size that was written, and the other members of `storage` that differ from what the size tells. */
+interface WrittenStorage {
+  readonly storageSizeGB?: number
+  readonly storage?: Declared
+}
+
+/**
+ * What was answered without having been written stays unwritten when the answer comes back. The size is taken for an
+ * answer where its tier and rate come with it, as no client writes those of the smallest size by hand.
+ */
+export function writtenStorage(
+  given: Declared & { readonly storageSizeGB?: number },
+  before: WrittenStorage = {},
+): WrittenStorage {
+  const { storageSizeGB: size, ...others } = given
+  const shown = showStorage(before.storageSizeGB, {})
+  const isAnswer = ['storageSizeGB', 'tier', 'iops'].every((name) => given[name] === shown[name])
+  const isUnwritten = before.storageSizeGB === undefined && isAnswer
+  // A PATCH of the size alone comes with the tier of the size before.
+  const computed = [shown, showStorage(size, {})]
+  const written = Object.entries(others).filter(([name, value]) =>
+    computed.every((one) => value !== one[name]),
+  )
+  return {
+    ...(size === undefined || isUnwritten ? {} : { storageSizeGB: size }),
+    ...(written.length === 0 ? {} : { storage: Object.fromEntries(written) }),
+  }
+}
