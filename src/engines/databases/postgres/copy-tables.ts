@@ -354,21 +354,21 @@ const gone: ReadonlySet<string> = new Set(['42P01', '42703', '3F000', 'XX000', '
 async function copyPart({ source, target, pid, part, plan, progress }: PartCopy) {
   const { table } = part
   progress.begin(table)
+  const { copyOut, copyIn } = statementsOf(part, plan)
   let bytes = 0
   let rows: number
   try {
-    await target.run('BEGIN')
     rows = await relayCopy({
       source,
       target,
-      ...statementsOf(part, plan),
+      // The rollback releases the lock, before the rows are final: a failure there means reading again.
+      copyOut: `${copyOut}; ROLLBACK TO SAVEPOINT ${savepoint}`,
+      copyIn: `BEGIN; ${copyIn}`,
       onBytes: (more) => {
         bytes += more
         progress.add(table, more)
       },
     })
-    // This releases the lock, before the rows are final: a failure here means reading again.
-    await source.run(`ROLLBACK TO SAVEPOINT ${savepoint}`)
   } catch (error) {
     const code = codeOf(error) ?? ''
     const hasYielded = yielded.has(code) || plan.ended.has(pid)

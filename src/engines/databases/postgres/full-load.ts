@@ -75,24 +75,15 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
   if (online && !task.spec.setUpReplication) requireIdentities(await readTables(source))
   await requireRoom(task, source, server)
   const made = makeTargetDatabase(task, source, server)
-  // Online it comes after the publication, and in any case before the snapshot.
-  const recorded = online ? undefined : recordStructure(task, 'source')
+  // Online, the target's way to the source is tried from the new database before anything is made at the source.
+  const read = (online ? made.then(() => requireReachInside(task)) : Promise.resolve()).then(() =>
+    readSource(task, source, sessions),
+  )
   // Neither is left under way when the other fails.
-  await Promise.allSettled([made, recorded])
-  await Promise.all([made, recorded])
-  if (online) {
-    // A user who may not create things in the server's database may do so inside.
-    await using inside = await openTarget(task)
-    await requireReach(task, inside)
-  }
-  const snapshot = sessions.use(await takeSnapshot(task, source))
-  const { ended } = sessions.use(giveWay(task))
-  const { tables, indexes } = await tablesOf(task, snapshot)
-  sessions.use(indexes)
+  await Promise.allSettled([made, read])
+  const [{ snapshot, ended, tables, indexes }] = await Promise.all([read, made])
 
   enter(task, 'schema', schemaMessage(lacking))
-  await dumpSchema(task, 'copied', snapshot.name)
-  indexes.restrictTo(listOfDump(task, 'copied'))
   await restoreSchema(task, { of: 'copied', section: 'pre-data' })
 
   enter(task, 'copying', `Copying ${tables.length} tables.`)
@@ -134,8 +125,38 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
   }
   dropDump(task, 'copied', { keepList: online })
   if (online) await silence(task)
+  if (!online) return
   await recordStructure(task, 'target')
-  if (online) await startReplicating(task, source, targetMajor)
+  await startReplicating(task, source, targetMajor)
+}
+
+/** A user who may not create things in the server's database may do so inside. */
+async function requireReachInside(task: DatabaseTask): Promise<void> {
+  await using inside = await openTarget(task)
+  await requireReach(task, inside)
+}
+
+interface SourceReading {
+  readonly snapshot: Snapshot
+  /** Backends of the source that were ended so that somebody else gets a lock. */
+  readonly ended: ReadonlySet<number>
+  readonly tables: readonly SourceTable[]
+  readonly indexes: LargeIndexes
+}
+
+/** Takes the snapshot, and dumps the schema in it. What it opens ends with `sessions`. */
+async function readSource(
+  task: DatabaseTask,
+  source: Session,
+  sessions: AsyncDisposableStack,
+): Promise<SourceReading> {
+  const snapshot = sessions.use(await takeSnapshot(task, source))
+  const { ended } = sessions.use(giveWay(task))
+  const { tables, indexes } = await tablesOf(task, snapshot)
+  sessions.use(indexes)
+  await dumpSchema(task, 'copied', snapshot.name)
+  indexes.restrictTo(listOfDump(task, 'copied'))
+  return { snapshot, ended, tables, indexes }
 }
 
 async function requireReach(task: DatabaseTask, target: Session): Promise<void> {
@@ -187,7 +208,11 @@ function schemaMessage(lacking: readonly string[]): string {
 
 async function takeSnapshot(task: DatabaseTask, source: Session): Promise<Snapshot> {
   const { spec } = task
-  if (spec.mode === 'offline') return exportSnapshot(await openSource(task))
+  if (spec.mode === 'offline') {
+    // In any case it comes before the snapshot, and online after the publication.
+    await recordStructure(task, 'source')
+    return exportSnapshot(await openSource(task))
+  }
   if (spec.setUpReplication) await setIdentities(task, source)
   const tables = await readTables(source)
   requireIdentities(tables)

@@ -66,7 +66,8 @@ async function watch(at: Watch): Promise<void> {
     } catch {
       // A server that is away blocks nobody for us; the step in progress reports it.
     }
-    await sleep(lookMilliseconds)
+    // Whoever ends the watch does not wait for its next look.
+    await sleep(lookMilliseconds, undefined, { signal: at.end }).catch(() => undefined)
   }
   await session?.[Symbol.asyncDispose]()
 }

@@ -1,5 +1,6 @@
 /** Reports the progress of the target's indexes while they are built. A failed poll is ignored. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Session } from './connect.ts'
 import { type DatabaseTask, openTarget, tell } from './database-task.ts'
 import { listOfDump } from './schema.ts'
@@ -23,11 +24,11 @@ SELECT (SELECT pg_catalog.count(*) FROM pg_catalog.pg_index i JOIN pg_catalog.pg
 export async function watchIndexes(task: DatabaseTask): Promise<AsyncDisposable> {
   const total = listOfDump(task, 'copied').filter((line) => makesIndex.test(line)).length
   const session = await openTarget(task)
-  let isOver = false
-  const looking = look(task, session, total, () => isOver)
+  const ending = new AbortController()
+  const looking = look(task, session, total, ending.signal)
   return {
     async [Symbol.asyncDispose]() {
-      isOver = true
+      ending.abort()
       await session[Symbol.asyncDispose]()
       await looking
     },
@@ -38,18 +39,19 @@ async function look(
   task: DatabaseTask,
   session: Session,
   total: number,
-  isOver: () => boolean,
+  end: AbortSignal,
 ): Promise<void> {
   try {
-    while (!isOver()) {
+    while (!end.aborted) {
       const [seen] = await session.rows<{ built: string; now: string | null }>(query)
-      if (isOver() || seen === undefined) return
+      if (end.aborted || seen === undefined) return
       const now = seen.now === null ? '' : ` Now on ${seen.now}.`
       const built = Math.min(total, Number(seen.built))
       tell(task, {
         message: `Building indexes and constraints: ${built} of ${total} indexes are built.${now}`,
       })
-      await new Promise((done) => setTimeout(done, lookMilliseconds))
+      // Whoever ends the watch does not wait for its next look.
+      await sleep(lookMilliseconds, undefined, { signal: end })
     }
   } catch {
     // The restore itself reports what is wrong with the server.

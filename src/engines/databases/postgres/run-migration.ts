@@ -178,6 +178,14 @@ async function makeRoles(
   }
 }
 
+/** Until the next look at the requests, or until a database ends. */
+async function tickOrEnd(active: readonly Promise<void>[]): Promise<void> {
+  const tick = Promise.withResolvers<void>()
+  const timer = setTimeout(tick.resolve, intentMilliseconds)
+  await Promise.race([tick.promise, ...active])
+  clearTimeout(timer)
+}
+
 /** Those that are to be tried again wait behind the others; nothing else of the migration is touched. */
 function takeUpFailed(
   run: MigrationRun,
@@ -266,7 +274,7 @@ async function runAll(
         }),
       )
     }
-    await new Promise((done) => setTimeout(done, intentMilliseconds))
+    await tickOrEnd([...active.values()])
     // A worker is given its passwords once, so it makes room for one that knows the new ones; not in the middle
     // of a copy, which would be begun anew.
     const isCopying = (index: number): boolean =>

@@ -21,6 +21,8 @@ export interface Structure {
   /** Of the server. */
   readonly major: number
   readonly objects: readonly StructureObject[]
+  /** Of the catalogs that it was read from; an earlier version of this program recorded none. */
+  readonly signature?: string
 }
 
 /** The structure at one end when the copy was made, where that is known, and now. */

@@ -32,9 +32,10 @@ export async function readStructure(session: Session): Promise<Structure> {
      SET LOCAL quote_all_identifiers = on; SET LOCAL search_path = ''; SET LOCAL lock_timeout = '${lockTimeout}'`,
   )
   try {
+    const signature = await session.value(signatureQuery)
     const objects = await session.rows<StructureObject>(structureQuery(major))
     await session.run('COMMIT')
-    return { major, objects }
+    return { major, objects, ...(signature === undefined ? {} : { signature }) }
   } catch (cause) {
     const code = codeOf(cause)
     if (code === undefined || !raced.has(code)) throw cause
@@ -90,10 +91,13 @@ export class StructureWatch {
 
   /** In a person's words; empty where both ends are alike. */
   async differences(source: Session, target: Session): Promise<readonly string[]> {
-    const signatures = await Promise.all([source, target].map((one) => one.value(signatureQuery)))
+    const signatures = await Promise.all([
+      source.value(signatureQuery),
+      target.value(signatureQuery),
+    ])
     const signature = signatures.join(' ')
     if (signature !== this.#signature) {
-      this.#differences = await this.#compare(source, target)
+      this.#differences = await this.#compare(source, target, signatures)
       this.#signature = signature
     }
     return this.#differences
@@ -105,16 +109,25 @@ export class StructureWatch {
     if (lines.length > 0) throw new DatabaseEngineError('busy', unlike(lines))
   }
 
-  async #compare(source: Session, target: Session): Promise<readonly string[]> {
+  async #compare(
+    source: Session,
+    target: Session,
+    [signature, signatureThere]: readonly [string | undefined, string | undefined],
+  ): Promise<readonly string[]> {
     const task = this.#task
-    const [here, there] = await Promise.all([readStructure(source), readStructure(target)])
+    const { source: copied, target: copiedThere } = this.#copied
+    const [here, there] = await Promise.all([
+      readUnlessSame(source, copied, signature),
+      readUnlessSame(target, copiedThere, signatureThere),
+    ])
     const unsent =
       task.spec.mode === 'offline'
         ? []
         : await source.rows<{ path: readonly string[] }>(unpublishedQuery, [nameOf(task)])
     return differencesOf({
-      source: { copied: this.#copied.source, now: here },
-      target: { copied: this.#copied.target, now: there },
+      source: { copied, now: here },
+      // An offline copy is compared as soon as it is made.
+      target: { copied: task.spec.mode === 'offline' ? there : copiedThere, now: there },
       owners: task.record.owners,
       identities: new Set(task.record.identities.map(({ table }) => table)),
       silenced: new Map(
@@ -125,6 +138,16 @@ export class StructureWatch {
         .filter((path) => !task.record.resync.includes(nameOfTable(path))),
     })
   }
+}
+
+/** Catalogs of the same signature hold the same structure. */
+async function readUnlessSame(
+  session: Session,
+  copied: Structure | undefined,
+  signature: string | undefined,
+): Promise<Structure> {
+  const isSame = copied?.signature !== undefined && copied.signature === signature
+  return isSame ? copied : readStructure(session)
 }
 
 export function unlike(lines: readonly string[]): string {
