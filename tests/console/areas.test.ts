@@ -32,7 +32,7 @@ function journeys(): void {
 
   before(async () => {
     installation = await startInstallation({ environment: { ARMATURE_CONTAINERS: 'simulated' } })
-    for (const name of ['health', 'sharing', 'business', 'consent']) await demo(name)
+    for (const name of ['health', 'sharing', 'business', 'consent', 'billing']) await demo(name)
     opened = await openConsole(installation)
   })
   after(async () => {
@@ -115,6 +115,31 @@ function journeys(): void {
     await page.getByRole('tab', { name: 'Customers' }).click()
     await page.getByRole('cell', { name: '10000' }).waitFor()
     await opened.assertFit('customers')
+    const companies = await installation.request('GET', '/api/v2.0/companies')
+    const [company] = companies.items() as readonly { readonly id: string }[]
+    const customers = `/api/v2.0/companies(${company?.id})/customers`
+    const second = await installation.request('POST', customers, {
+      body: { number: '20000', displayName: 'A second one' },
+    })
+    assert.equal(second.status, 201, second.text)
+    // The server sorts: the head asks it for another order, which stands in the address.
+    const rows = page.getByRole('table', { name: 'Customers' }).getByRole('row')
+    const number = page.getByRole('columnheader', { name: 'Number' })
+    await number.getByRole('button').click()
+    const descending = page.waitForRequest((request) =>
+      /orderby=number[+ ]desc/.test(decodeURIComponent(request.url())),
+    )
+    await number.getByRole('button').click()
+    await descending
+    await rows.nth(1).getByRole('cell', { name: '20000' }).waitFor()
+    assert.equal(await number.getAttribute('aria-sort'), 'descending')
+    assert.match(page.url(), /order=number/)
+    await page.getByRole('columnheader', { name: 'Owes' }).getByRole('button').click()
+    await rows.nth(2).waitFor()
+    const gone = await installation.request('DELETE', `${customers}(${second.at('id')})`, {
+      headers: { 'If-Match': '*' },
+    })
+    assert.equal(gone.status, 204, gone.text)
     await page.getByRole('tab', { name: 'Invoices' }).click()
     await page.getByRole('button', { name: 'New invoice' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
@@ -201,6 +226,54 @@ function journeys(): void {
     await page.getByRole('button', { name: /Continue/ }).click()
     await page.getByText('Somebody has consented; tokens are kept and renewed.').waitFor()
     assert.doesNotMatch(page.url(), /consentCode/)
+  })
+
+  test('billing: transactions searched and sorted by the server, one refunded, too much refused', async () => {
+    const { page } = opened
+    await page.getByRole('link', { name: 'Billing' }).click()
+    const card = page.getByRole('region', { name: 'Transactions' }).first()
+    const rows = card.getByRole('table').getByRole('row')
+    await card.getByRole('combobox', { name: 'Show' }).selectOption('Invoiced')
+    await card.getByRole('button', { name: 'Demo seat' }).first().waitFor()
+    await opened.assertFit('billing')
+    await page.getByRole('columnheader', { name: 'Amount' }).last().getByRole('button').click()
+    await rows
+      .nth(1)
+      .getByRole('cell', { name: /^-\$11\.25/ })
+      .waitFor()
+    await page.getByRole('columnheader', { name: 'Amount' }).last().getByRole('button').click()
+    await rows
+      .nth(1)
+      .getByRole('cell', { name: /^\$33\.75/ })
+      .waitFor()
+    assert.match(page.url(), /order=properties%2FtransactionAmount%2Fvalue\+desc/)
+    await card.getByRole('searchbox').fill('demo refund')
+    await card.getByText('1 row', { exact: true }).waitFor()
+    await card.getByRole('searchbox').fill('no such thing')
+    await card.getByText('Nothing has all of these words.').waitFor()
+    await opened.assertFit('billing-nothing-found')
+    await card.getByRole('searchbox').fill('')
+    await rows.nth(1).getByRole('button', { name: 'Demo seat' }).click()
+    const dialog = page.getByRole('dialog')
+    const amount = dialog.getByRole('textbox', { name: 'Amount to refund' })
+    await amount.fill('a lot')
+    await dialog.getByText('This is no amount.').waitFor()
+    assert.equal(await dialog.getByRole('button', { name: 'Refund' }).isDisabled(), true)
+    await amount.fill('1000')
+    await dialog.getByRole('button', { name: 'Refund' }).click()
+    await dialog.getByText(/can be refunded up to 22\.5 USD/).waitFor()
+    await opened.assertFit('refund-refused')
+    await amount.fill('2.5')
+    await dialog.getByRole('button', { name: 'Refund' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    await card.getByText(/-\$2\.50 recorded/).waitFor()
+    await card.getByRole('combobox', { name: 'Show' }).selectOption('Not invoiced yet')
+    await card.getByRole('cell', { name: '-$2.50' }).waitFor()
+    // A refund can be looked at, and not be refunded.
+    await card.getByRole('button', { name: 'Demo seat' }).click()
+    await dialog.getByText('Before tax').waitFor()
+    assert.equal(await dialog.getByRole('button', { name: 'Refund' }).count(), 0)
+    await dialog.getByRole('button', { name: 'Close' }).click()
   })
 
   test('explorer: an operation found, tried, and refused with its reason', async () => {

@@ -1321,6 +1321,15 @@ export interface Operations {
       readonly count?: number
     }
   }
+  refundTransaction: {
+    path: { billingAccountName: string; billingProfileName: string; transactionName: string }
+    body: {
+      readonly name?: string
+      readonly amount?: number
+      readonly reasonCode?: string
+    }
+    answer: unknown
+  }
   chargeUsage: {
     path: { billingAccountName: string; billingProfileName: string }
     body: undefined
@@ -1826,6 +1835,7 @@ export const operations: {
   listBillingProfiles: { method: 'GET', path: '/providers/Vendor.Billing/billingAccounts/{billingAccountName}/billingProfiles', version: '2024-04-01' },
   listInvoices: { method: 'GET', path: '/providers/Vendor.Billing/billingAccounts/{billingAccountName}/invoices', version: '2024-04-01' },
   listProfileTransactions: { method: 'GET', path: '/providers/Vendor.Billing/billingAccounts/{billingAccountName}/billingProfiles/{billingProfileName}/transactions', version: '2024-04-01' },
+  refundTransaction: { method: 'POST', path: '/providers/Vendor.Billing/billingAccounts/{billingAccountName}/billingProfiles/{billingProfileName}/transactions/{transactionName}/refund', version: '2024-04-01' },
   chargeUsage: { method: 'POST', path: '/providers/Vendor.Billing/billingAccounts/{billingAccountName}/billingProfiles/{billingProfileName}/chargeUsage', version: '2024-04-01' },
   listMigrations: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.DBforPostgreSQL/flexibleServers/{flexibleServerName}/migrations', version: '2025-08-01' },
   getMigration: { method: 'GET', path: '/subscriptions/{subscriptionId}/resourceGroups/{resourceGroupName}/providers/Vendor.DBforPostgreSQL/flexibleServers/{flexibleServerName}/migrations/{migrationName}', version: '2025-08-01' },

@@ -30,6 +30,8 @@ export interface Envelope {
 interface Page {
   readonly value: readonly unknown[]
   readonly nextLink?: string
+  /** The business application's name of the same. */
+  readonly '@odata.nextLink'?: string
   /** The directory answers a token instead of a link. */
   readonly nextSkipToken?: string
 }
@@ -141,8 +143,10 @@ function useRows<T>(
     queryFn: async ({ pageParam, signal }) =>
       pageParam === undefined ? first(signal) : (await sendNext<Page>(pageParam, signal)).body,
     initialPageParam: undefined,
-    getNextPageParam: ({ nextLink, nextSkipToken: token }) =>
-      nextLink ?? (token === undefined ? token : `${path}?$skipToken=${encodeURIComponent(token)}`),
+    getNextPageParam: ({ nextLink, '@odata.nextLink': odata, nextSkipToken: token }) =>
+      nextLink ??
+      odata ??
+      (token === undefined ? token : `${path}?$skipToken=${encodeURIComponent(token)}`),
     select: ({ pages }) => pages,
     enabled: ask.enabled ?? true,
     refetchInterval: useEvery(ask),

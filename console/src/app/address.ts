@@ -27,6 +27,13 @@ export function useSetSearch() {
   }
 }
 
+/** The order of a table in the address, as its properties `order` and `onOrder`. */
+export function useOrder(key = 'order') {
+  const { [key]: order = '' } = useSearch()
+  const setSearch = useSetSearch()
+  return { order, onOrder: (next: string) => setSearch({ [key]: next }) }
+}
+
 /** The current address below `/console`. */
 export function useHere() {
   const { pathname, search } = useLocation()

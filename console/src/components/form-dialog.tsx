@@ -40,8 +40,8 @@ export function FormDialog({
   children,
 }: {
   readonly title: string
-  /** The word on the button that sends the form. */
-  readonly submit: string
+  /** The word on the button that sends the form; without one, there is only something to read. */
+  readonly submit?: string
   readonly busy: boolean
   readonly ready?: boolean
   readonly failure: ApiFailure | null
@@ -68,10 +68,14 @@ export function FormDialog({
               </div>
             </DialogContent>
             <DialogActions>
-              <Button onClick={onClose}>{appTexts.cancel}</Button>
-              <Button appearance="primary" type="submit" disabled={busy || !ready}>
-                {submit}
+              <Button onClick={onClose}>
+                {submit === undefined ? appTexts.close : appTexts.cancel}
               </Button>
+              {submit !== undefined && (
+                <Button appearance="primary" type="submit" disabled={busy || !ready}>
+                  {submit}
+                </Button>
+              )}
             </DialogActions>
           </DialogBody>
         </form>

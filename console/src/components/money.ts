@@ -27,7 +27,9 @@ export interface Transaction extends Envelope {
     readonly unitOfMeasure?: string
     readonly transactionAmount?: Amount
     readonly subTotal?: Amount
-    readonly tax?: number
+    readonly tax?: Amount
+    readonly creditType?: string
+    readonly reasonCode?: string
   }
 }
 
@@ -62,14 +64,20 @@ export function thisMonth(): string {
 
 export type BillingKind = 'Billed' | 'Unbilled'
 
-export function useTransactions(month: string, kind: BillingKind) {
+interface TransactionQuery {
+  /** Words that the server looks for. */
+  readonly search?: string | undefined
+  readonly orderBy?: string | undefined
+}
+
+export function useTransactions(month: string, kind: BillingKind, asked: TransactionQuery = {}) {
   const { account, profile, error, loading } = useBillingProfile()
   const [first, last] = monthDays(month)
   const found = useList<'listProfileTransactions', Transaction>(
     'listProfileTransactions',
     {
       path: { billingAccountName: account ?? '', billingProfileName: profile ?? '' },
-      query: { periodStartDate: first, periodEndDate: last, type: kind, top: '50' },
+      query: { periodStartDate: first, periodEndDate: last, type: kind, top: '50', ...asked },
     },
     { enabled: profile !== undefined },
   )

@@ -42,6 +42,13 @@ export interface Column<T> {
   /** Hidden in a narrow window. */
   readonly wideOnly?: boolean
   readonly numeric?: boolean
+  /** The field by which the server sorts. Without one, the rows that were read are sorted here. */
+  readonly field?: string
+}
+
+interface Sort {
+  readonly id: string
+  readonly down: boolean
 }
 
 const rowHeight = 44
@@ -108,6 +115,9 @@ const useStyles = makeStyles({
     minWidth: 0,
     padding: 0,
     justifyContent: 'flex-start',
+    // The brand colour of the design system is too dark here when it is dark.
+    ':hover': { color: tokens.colorNeutralForeground1 },
+    ':hover:active': { color: tokens.colorNeutralForeground1 },
   },
   body: { position: 'relative' },
   empty: {
@@ -132,16 +142,22 @@ interface TableProps<T> extends Pick<Rows<T>, 'rows' | 'loading' | 'error' | 'mo
   readonly empty: { readonly title: string; readonly text?: string; readonly action?: ReactNode }
   readonly keyOf: (row: T) => string
   readonly selection?: Pick<Selection<T>, 'actions'>
+  /** The order that the server was asked for, such as `date desc`. */
+  readonly order?: string
+  /** Asks the server for another order; empty for its own. */
+  readonly onOrder?: (order: string) => void
 }
 
 export function Table<T>(props: TableProps<T>) {
   const { label, name, columns, rows, loading, error, more, keyOf, selection } = props
+  const { order = '', onOrder } = props
   const styles = useStyles()
   const [hidden, setHidden] = useOwnPreference(columnsOf(name), '')
-  const [sort, setSort] = useState<{ readonly id: string; readonly down: boolean }>()
+  const [ownSort, setOwnSort] = useState<Sort>()
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set())
   const shown = columns.filter(({ id }) => !hidden.split(' ').includes(id))
-  const sorted = useMemo(() => sortedRows(rows, columns, sort), [rows, columns, sort])
+  const sorted = useMemo(() => sortedRows(rows, columns, ownSort), [rows, columns, ownSort])
+  const sort = ownSort ?? sortOf(columns, order)
   if (error !== null && rows.length === 0) return <Refusal failure={error} />
   const chosen = rows.filter((row) => picked.has(keyOf(row)))
   return (
@@ -149,6 +165,7 @@ export function Table<T>(props: TableProps<T>) {
       <div className={styles.bar}>
         <Text size={200} role="status">
           {loading && rows.length === 0 ? appTexts.loading : tableTexts.rows(rows.length, more)}
+          {more && ownSort !== undefined && tableTexts.sortedSoFar}
         </Text>
         {chosen.length > 0 && selection?.actions(chosen, () => setPicked(new Set()))}
         <span className={styles.grow} />
@@ -168,7 +185,13 @@ export function Table<T>(props: TableProps<T>) {
         shown={shown}
         sorted={sorted}
         sort={sort}
-        onSort={(id) => setSort({ id, down: sort?.id === id && !sort.down })}
+        onSort={(id) => {
+          const down = sort?.id === id && !sort.down
+          const field = columns.find((one) => one.id === id)?.field
+          const byServer = onOrder !== undefined && field !== undefined
+          setOwnSort(byServer ? undefined : { id, down })
+          if (byServer) onOrder(down ? `${field} desc` : field)
+        }}
         picked={picked}
         onPick={(key) => {
           const next = new Set(picked)
@@ -183,7 +206,7 @@ export function Table<T>(props: TableProps<T>) {
 interface VirtualProps<T> extends TableProps<T> {
   readonly shown: readonly Column<T>[]
   readonly sorted: readonly T[]
-  readonly sort: { readonly id: string; readonly down: boolean } | undefined
+  readonly sort: Sort | undefined
   readonly onSort: (id: string) => void
   readonly picked: ReadonlySet<string>
   readonly onPick: (key: string) => void
@@ -344,12 +367,18 @@ function ColumnMenu<T>({
   )
 }
 
+function sortOf<T>(columns: readonly Column<T>[], order: string): Sort | undefined {
+  const [field, direction] = order.split(' ')
+  const column = columns.find((one) => one.field !== undefined && one.field === field)
+  return column && { id: column.id, down: direction === 'desc' }
+}
+
 const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })
 
 function sortedRows<T>(
   rows: readonly T[],
   columns: readonly Column<T>[],
-  sort: { readonly id: string; readonly down: boolean } | undefined,
+  sort: Sort | undefined,
 ): readonly T[] {
   const column = columns.find(({ id }) => id === sort?.id)
   if (column === undefined) return rows

@@ -64,6 +64,7 @@ export const requestTexts = {
 export const tableTexts = {
   rows: (count: number, more: boolean) =>
     `${count.toLocaleString()}${more ? ' or more' : ''} ${count === 1 && !more ? 'row' : 'rows'}`,
+  sortedSoFar: ', sorted as far as they were read',
   csv: 'Save as CSV',
   columns: 'Columns',
   more: 'Load more',

@@ -12,7 +12,7 @@ import {
 } from '@fluentui/react-components'
 import { call } from '../../api/client.ts'
 import { type ItemOf, useList, useWrite } from '../../api/queries.ts'
-import { useSearch, useSetSearch } from '../../app/address.ts'
+import { useOrder, useSearch, useSetSearch } from '../../app/address.ts'
 import { Bars } from '../../components/bars.tsx'
 import { Card } from '../../components/card.tsx'
 import {
@@ -29,8 +29,10 @@ import { Options } from '../../components/options.tsx'
 import { Page } from '../../components/page.tsx'
 import { Refusal } from '../../components/refusal.tsx'
 import { momentText, State } from '../../components/state.tsx'
-import { type Column, Table } from '../../components/table.tsx'
+import { Table } from '../../components/table.tsx'
+import { tableTexts } from '../../texts/app.ts'
 import { billingTexts } from '../../texts/work.ts'
+import { Transactions } from './transactions.tsx'
 
 type Dimension = keyof typeof billingTexts.dimensions
 type Invoice = ItemOf<'listInvoices'> & {
@@ -44,7 +46,6 @@ type Invoice = ItemOf<'listInvoices'> & {
 
 const useStyles = makeStyles({
   bar: { display: 'flex', gap: tokens.spacingHorizontalM, flexWrap: 'wrap', alignItems: 'end' },
-  table: { display: 'flex', flexDirection: 'column', minHeight: '320px' },
 })
 
 const keyOf: Readonly<Record<Dimension, (row: Transaction) => string>> = {
@@ -53,35 +54,6 @@ const keyOf: Readonly<Record<Dimension, (row: Transaction) => string>> = {
   section: ({ properties }) => properties.invoiceSectionDisplayName ?? '',
   kind: ({ properties }) => properties.transactionType ?? '',
 }
-
-const columns: readonly Column<Transaction>[] = [
-  { id: 'date', title: billingTexts.date, text: ({ properties }) => momentText(properties.date) },
-  {
-    id: 'product',
-    title: billingTexts.product,
-    text: ({ properties }) => properties.productDescription ?? '',
-    grow: 2,
-  },
-  {
-    id: 'kind',
-    title: billingTexts.dimensions.kind,
-    text: ({ properties }) => properties.transactionType ?? '',
-    wideOnly: true,
-  },
-  {
-    id: 'invoice',
-    title: billingTexts.invoice,
-    text: ({ properties }) => properties.invoice ?? '',
-    wideOnly: true,
-  },
-  {
-    id: 'amount',
-    title: billingTexts.amount,
-    text: ({ properties: { transactionAmount: amount } }) =>
-      amount === undefined ? '' : moneyText(amount),
-    numeric: true,
-  },
-]
 
 export function Billing() {
   const styles = useStyles()
@@ -125,24 +97,19 @@ export function Billing() {
               <Bars label={billingTexts.spending} bars={barsOf(rows, dimension)} />
             )}
             {more && <Text>{billingTexts.partial}</Text>}
+            {more && (
+              <Button
+                disabled={billed.loading || unbilled.loading}
+                onClick={() => {
+                  unbilled.loadMore()
+                  billed.loadMore()
+                }}
+              >
+                {tableTexts.more}
+              </Button>
+            )}
           </Card>
-          <div className={styles.table}>
-            <Table
-              rows={rows}
-              loading={billed.loading || unbilled.loading}
-              error={null}
-              more={more}
-              loadMore={() => {
-                unbilled.loadMore()
-                billed.loadMore()
-              }}
-              label={billingTexts.transactions}
-              name="transactions"
-              columns={columns}
-              keyOf={({ id }) => id}
-              empty={{ title: billingTexts.nothing }}
-            />
-          </div>
+          <Transactions month={month} />
           <Invoices year={month.slice(0, 4)} />
         </>
       )}
@@ -190,13 +157,18 @@ function barsOf(rows: readonly Transaction[], dimension: Dimension) {
 
 function Invoices({ year }: { readonly year: string }) {
   const { account } = useBillingProfile()
+  const sorted = useOrder('invoices')
   const [first] = monthDays(`${year}-01`)
   const [, last] = monthDays(`${year}-12`)
   const found = useList<'listInvoices', Invoice>(
     'listInvoices',
     {
       path: { billingAccountName: account ?? '' },
-      query: { periodStartDate: first, periodEndDate: last },
+      query: {
+        periodStartDate: first,
+        periodEndDate: last,
+        orderBy: sorted.order || undefined,
+      },
     },
     { enabled: account !== undefined },
   )
@@ -204,6 +176,7 @@ function Invoices({ year }: { readonly year: string }) {
     <Card title={billingTexts.invoices}>
       <Table
         {...found}
+        {...sorted}
         label={billingTexts.invoices}
         name="invoices"
         keyOf={({ id }) => id}
@@ -213,12 +186,14 @@ function Invoices({ year }: { readonly year: string }) {
             id: 'date',
             title: billingTexts.date,
             text: ({ properties }) => momentText(properties.invoiceDate),
+            field: 'properties/invoiceDate',
             wideOnly: true,
           },
           {
             id: 'status',
             title: billingTexts.status,
             text: ({ properties }) => properties.status ?? '',
+            field: 'properties/status',
             show: ({ properties }) => <State value={properties.status} />,
           },
           {
@@ -227,6 +202,7 @@ function Invoices({ year }: { readonly year: string }) {
             text: ({ properties: { totalAmount } }) =>
               totalAmount === undefined ? '' : moneyText(totalAmount),
             numeric: true,
+            field: 'properties/totalAmount/value',
           },
         ]}
         empty={{ title: billingTexts.noInvoices }}

@@ -12,8 +12,8 @@ import {
 } from '@fluentui/react-components'
 import { useState } from 'react'
 import { send } from '../../api/client.ts'
-import { useWrite } from '../../api/queries.ts'
-import { useSearch, useSetSearch } from '../../app/address.ts'
+import { useListAt, useWrite } from '../../api/queries.ts'
+import { useOrder, useSearch, useSetSearch } from '../../app/address.ts'
 import { AppLink } from '../../components/app-link.tsx'
 import { Card } from '../../components/card.tsx'
 import { FormDialog } from '../../components/form-dialog.tsx'
@@ -29,6 +29,7 @@ import {
   companyPath,
   type Document,
   type DocumentKind,
+  dateFieldOf,
   dateOf,
   documentKinds,
   type Named,
@@ -87,7 +88,7 @@ export function Business() {
           <TabList
             className={styles.tabs}
             selectedValue={kind}
-            onTabSelect={(_, { value }) => setSearch({ kind: String(value) })}
+            onTabSelect={(_, { value }) => setSearch({ kind: String(value), order: undefined })}
           >
             {(Object.keys(businessTexts.kinds) as Kind[]).map((one) => (
               <Tab key={one} value={one}>
@@ -106,33 +107,43 @@ export function Business() {
   )
 }
 
-function asRows<T>(found: ReturnType<typeof useEntities<T>>) {
-  return {
-    rows: found.data?.value ?? [],
-    loading: found.isLoading,
-    error: found.error,
-    more: false,
-    loadMore: () => undefined,
-  }
-}
-
 const customerColumns: readonly Column<Named>[] = [
-  { id: 'number', title: businessTexts.number, text: ({ number }) => number },
-  { id: 'name', title: businessTexts.customer, text: ({ displayName }) => displayName, grow: 2 },
-  { id: 'city', title: businessTexts.city, text: ({ city }) => city ?? '', wideOnly: true },
+  {
+    id: 'number',
+    title: businessTexts.number,
+    text: ({ number }) => number,
+    field: 'number',
+  },
+  {
+    id: 'name',
+    title: businessTexts.customer,
+    text: ({ displayName }) => displayName,
+    grow: 2,
+    field: 'displayName',
+  },
+  {
+    id: 'city',
+    title: businessTexts.city,
+    text: ({ city }) => city ?? '',
+    wideOnly: true,
+    field: 'city',
+  },
   {
     id: 'balance',
     title: businessTexts.balance,
     text: ({ balanceDue }) => (balanceDue === undefined ? '' : amountText(balanceDue)),
     numeric: true,
+    field: 'balanceDue',
   },
 ]
 
 function Customers({ root }: { readonly root: string }) {
-  const found = useEntities<Named>(`${root}/customers`)
+  const sorted = useOrder()
+  const found = useListAt<Named>(`${root}/customers`, { $orderby: sorted.order || undefined })
   return (
     <Table
-      {...asRows(found)}
+      {...found}
+      {...sorted}
       label={businessTexts.kinds.customers}
       name="customers"
       keyOf={({ id }) => id}
@@ -153,7 +164,8 @@ function Documents({
 }) {
   const styles = useStyles()
   const [creating, setCreating] = useState(false)
-  const found = useEntities<Document>(`${root}/${kind}`)
+  const sorted = useOrder()
+  const found = useListAt<Document>(`${root}/${kind}`, { $orderby: sorted.order || undefined })
   const linkOf = (id: string): string => `/business?company=${company}&kind=${kind}&document=${id}`
   return (
     <>
@@ -163,7 +175,8 @@ function Documents({
         </Button>
       </div>
       <Table
-        {...asRows(found)}
+        {...found}
+        {...sorted}
         label={businessTexts.kinds[kind]}
         name="documents"
         keyOf={({ id }) => id}
@@ -173,19 +186,28 @@ function Documents({
             title: businessTexts.number,
             text: ({ number }) => number,
             show: ({ id, number }) => <AppLink to={linkOf(id)}>{number}</AppLink>,
+            field: 'number',
           },
           {
             id: 'customer',
             title: businessTexts.customer,
             text: ({ customerName }) => customerName,
             grow: 2,
+            field: 'customerName',
           },
-          { id: 'date', title: businessTexts.date, text: dateOf, wideOnly: true },
+          {
+            id: 'date',
+            title: businessTexts.date,
+            text: dateOf,
+            wideOnly: true,
+            field: dateFieldOf[kind],
+          },
           {
             id: 'total',
             title: businessTexts.total,
             text: (one) => amountText(one.totalAmountIncludingTax),
             numeric: true,
+            field: 'totalAmountIncludingTax',
           },
           {
             id: 'status',
@@ -193,6 +215,7 @@ function Documents({
             text: ({ status }) => status,
             show: ({ status }) => <State value={status} />,
             wideOnly: true,
+            field: 'status',
           },
         ]}
         empty={{ title: businessTexts.none }}

@@ -68,6 +68,13 @@ export function change(path: string, entity: Entity, body: object) {
   return send('PATCH', path, { body, headers: { 'If-Match': entity['@odata.etag'] ?? '*' } })
 }
 
+/** The field that has the date of a document. */
+export const dateFieldOf: Readonly<Record<DocumentKind, string>> = {
+  salesInvoices: 'invoiceDate',
+  salesQuotes: 'documentDate',
+  salesCreditMemos: 'creditMemoDate',
+}
+
 export function dateOf(document: Document): string {
   return document.invoiceDate ?? document.documentDate ?? document.creditMemoDate ?? ''
 }

@@ -1,0 +1,225 @@
+/** The transactions of a month: searched and sorted by the server. One can be opened, and refunded. */
+
+import { Field, Input, Link, makeStyles, Select, Text, tokens } from '@fluentui/react-components'
+import { useState } from 'react'
+import { call } from '../../api/client.ts'
+import { useWrite } from '../../api/queries.ts'
+import { useOrder, useSearch, useSetSearch } from '../../app/address.ts'
+import { Card, Pairs } from '../../components/card.tsx'
+import { FormDialog, problemAt } from '../../components/form-dialog.tsx'
+import {
+  type Amount,
+  type BillingKind,
+  moneyText,
+  type Transaction,
+  thisMonth,
+  useBillingProfile,
+  useTransactions,
+} from '../../components/money.ts'
+import { Options } from '../../components/options.tsx'
+import { momentText } from '../../components/state.tsx'
+import { type Column, Table } from '../../components/table.tsx'
+import { billingTexts } from '../../texts/work.ts'
+import { TextFilter } from '../resources/resource-filters.tsx'
+
+const useStyles = makeStyles({
+  bar: { display: 'flex', gap: tokens.spacingHorizontalM, flexWrap: 'wrap', alignItems: 'end' },
+  table: { display: 'flex', flexDirection: 'column', minHeight: '320px' },
+})
+
+function amountText(amount: Amount | undefined): string {
+  return amount === undefined ? '' : moneyText(amount)
+}
+
+/** What charged something can be refunded; a refund or credit cannot. */
+function isRefundable({ properties: { subTotal, creditType } }: Transaction): boolean {
+  return (subTotal?.value ?? 0) > 0 && creditType === undefined
+}
+
+function columnsOf(open: (name: string) => void): readonly Column<Transaction>[] {
+  const productOf = ({ name, properties }: Transaction): string =>
+    properties.productDescription ?? name
+  return [
+    {
+      id: 'date',
+      title: billingTexts.date,
+      text: ({ properties }) => properties.date.slice(0, 10),
+      // Long enough for a day in a narrow window.
+      grow: 1.5,
+      field: 'properties/date',
+    },
+    {
+      id: 'product',
+      title: billingTexts.product,
+      text: productOf,
+      show: (row) => (
+        <Link as="button" onClick={() => open(row.name)}>
+          <bdi>{productOf(row)}</bdi>
+        </Link>
+      ),
+      grow: 2,
+      field: 'properties/productDescription',
+    },
+    {
+      id: 'kind',
+      title: billingTexts.dimensions.kind,
+      text: ({ properties }) => properties.transactionType ?? '',
+      wideOnly: true,
+      field: 'properties/transactionType',
+    },
+    {
+      id: 'invoice',
+      title: billingTexts.invoice,
+      text: ({ properties }) => properties.invoice ?? '',
+      wideOnly: true,
+      field: 'properties/invoice',
+    },
+    {
+      id: 'amount',
+      title: billingTexts.amount,
+      text: ({ properties }) => amountText(properties.transactionAmount),
+      numeric: true,
+      field: 'properties/transactionAmount/value',
+    },
+  ]
+}
+
+export function Transactions({ month }: { readonly month: string }) {
+  const styles = useStyles()
+  const { q = '', show, transaction } = useSearch()
+  const setSearch = useSetSearch()
+  const sorted = useOrder()
+  const usual: BillingKind = month === thisMonth() ? 'Unbilled' : 'Billed'
+  const kind = show === 'Billed' || show === 'Unbilled' ? show : usual
+  const { order } = sorted
+  const found = useTransactions(month, kind, {
+    search: q || undefined,
+    orderBy: order || undefined,
+  })
+  const opened = found.rows.find(({ name }) => name === transaction)
+  const [refunded, setRefunded] = useState('')
+  return (
+    <Card title={billingTexts.transactions}>
+      <div className={styles.bar}>
+        <Field label={billingTexts.which}>
+          <Select value={kind} onChange={(_, { value }) => setSearch({ show: value })}>
+            <Options of={billingTexts.kinds} />
+          </Select>
+        </Field>
+        <TextFilter
+          label={billingTexts.search}
+          value={q}
+          onChange={(text) => setSearch({ q: text }, { replace: true })}
+        />
+        <Text role="status">{refunded}</Text>
+      </div>
+      <div className={styles.table}>
+        <Table
+          {...found}
+          {...sorted}
+          label={billingTexts.transactions}
+          name="transactions"
+          columns={columnsOf((name) => setSearch({ transaction: name }))}
+          keyOf={({ id }) => id}
+          empty={{
+            title: billingTexts.none,
+            text: q === '' ? billingTexts.noneOfKind : billingTexts.noneFound,
+          }}
+        />
+      </div>
+      {opened !== undefined && (
+        <Opened
+          transaction={opened}
+          onClose={() => setSearch({ transaction: undefined })}
+          onRefund={(text) => {
+            setRefunded(billingTexts.refunded(text))
+            setSearch({ transaction: undefined })
+          }}
+        />
+      )}
+    </Card>
+  )
+}
+
+function Opened({
+  transaction,
+  onClose,
+  onRefund,
+}: {
+  readonly transaction: Transaction
+  readonly onClose: () => void
+  readonly onRefund: (amount: string) => void
+}) {
+  const { account, profile } = useBillingProfile()
+  const [typed, setTyped] = useState('')
+  const [reasonCode, setReason] = useState('')
+  // With a name of its own, a refund whose answer was lost is not made twice.
+  const [name] = useState(() => crypto.randomUUID())
+  const amount = typed.trim() === '' ? undefined : Number(typed)
+  const isNumber = amount === undefined || Number.isFinite(amount)
+  const path = {
+    billingAccountName: account ?? '',
+    billingProfileName: profile ?? '',
+    transactionName: transaction.name,
+  }
+  const refund = useWrite(async () => {
+    const body = {
+      name,
+      ...(amount === undefined ? {} : { amount }),
+      ...(reasonCode === '' ? {} : { reasonCode }),
+    }
+    // The document does not describe the answer.
+    return (await call('refundTransaction', { path, body })).body as Transaction
+  })
+  const canRefund = isRefundable(transaction)
+  const { properties } = transaction
+  return (
+    <FormDialog
+      title={billingTexts.transaction}
+      {...(canRefund ? { submit: billingTexts.refund } : {})}
+      busy={refund.isPending}
+      ready={canRefund && isNumber && profile !== undefined}
+      failure={refund.error}
+      onSubmit={() =>
+        refund.mutate(undefined, {
+          onSuccess: (made) => onRefund(amountText(made.properties.transactionAmount)),
+        })
+      }
+      onClose={onClose}
+    >
+      <Pairs
+        pairs={[
+          [billingTexts.product, properties.productDescription],
+          [billingTexts.date, momentText(properties.date)],
+          [billingTexts.dimensions.kind, properties.transactionType],
+          [billingTexts.section, properties.invoiceSectionDisplayName],
+          [billingTexts.invoice, properties.invoice],
+          [billingTexts.beforeTax, amountText(properties.subTotal)],
+          [billingTexts.tax, amountText(properties.tax)],
+          [billingTexts.amount, amountText(properties.transactionAmount)],
+          [billingTexts.reason, properties.reasonCode],
+          [billingTexts.name, transaction.name],
+        ]}
+      />
+      {canRefund && (
+        <>
+          <Field
+            label={billingTexts.refundAmount}
+            hint={billingTexts.refundHint}
+            validationMessage={
+              isNumber ? problemAt(refund.error, 'amount') : billingTexts.notAmount
+            }
+          >
+            <Input inputMode="decimal" value={typed} onChange={(_, { value }) => setTyped(value)} />
+          </Field>
+          <Field
+            label={billingTexts.reason}
+            validationMessage={problemAt(refund.error, 'reasonCode')}
+          >
+            <Input value={reasonCode} onChange={(_, { value }) => setReason(value)} />
+          </Field>
+        </>
+      )}
+    </FormDialog>
+  )
+}
