@@ -5,7 +5,6 @@
 
 import Type, { type Static } from 'typebox'
 import type { Problem } from '#kernel/error.ts'
-import { isJsonObject } from '#kernel/patch.ts'
 import { nameOf } from '#kernel/resource-id.ts'
 import { added } from '#plane/declare/added.ts'
 import type { Version } from '#plane/declare/wire.ts'
