@@ -169,8 +169,7 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
 
 function businessOf(
   { config, store, clock, businessIds: ids, publicUrl }: Foundation,
-  { identity, activity, outbox }: Served,
-  administers: (principal: Principal) => Promise<boolean>,
+  { identity, activity, outbox, administers }: Served,
 ): Business {
   return createBusiness({
     sql: store.sql,

@@ -5,6 +5,7 @@
 
 import Type, { type Static } from 'typebox'
 import type { Problem } from '#kernel/error.ts'
+import { isJsonObject } from '#kernel/patch.ts'
 import { nameOf } from '#kernel/resource-id.ts'
 import { added } from '#plane/declare/added.ts'
 import type { Version } from '#plane/declare/wire.ts'
@@ -114,6 +115,16 @@ export function api(date: string): Version<Api> {
       },
     }),
   }
+}
+
+/** Newer clients read a list where older ones wrote the only setting. */
+function withLists(written: object): object {
+  const settings: Readonly<Record<string, unknown>> = { ...written }
+  const lists = { oAuth2: 'oAuth2AuthenticationSettings', openid: 'openidAuthenticationSettings' }
+  const added = Object.entries(lists).flatMap(([one, list]) =>
+    isJsonObject(settings[one]) && settings[list] === undefined ? [[list, [settings[one]]]] : [],
+  )
+  return { ...settings, ...Object.fromEntries(added) }
 }
 
 /** What is wrong with the document itself is said when it is read. */
