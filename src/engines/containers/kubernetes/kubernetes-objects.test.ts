@@ -152,6 +152,7 @@ test('the objects of a group, exactly', async (t) => {
       spec: {
         restartPolicy: 'OnFailure',
         automountServiceAccountToken: false,
+        securityContext: { seccompProfile: { type: 'RuntimeDefault' } },
         enableServiceLinks: false,
         hostname: 'the-group',
         dnsPolicy: 'None',

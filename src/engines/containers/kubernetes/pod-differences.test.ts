@@ -14,6 +14,7 @@ const wanted = spec(
   [
     {
       ...part('web'),
+      limits: { cpu: 1, memoryBytes: 2 ** 27 },
       mounts: [{ volume: 'data', path: '/data', readOnly: true }],
       security: {
         user: 7,
@@ -42,6 +43,8 @@ const security = (over: object) =>
   changing((_, web) => ({
     containers: [{ ...web, securityContext: { ...Object(web['securityContext']), ...over } }],
   }))
+
+const mount = { name: 'data', mountPath: '/data', readOnly: true }
 
 const refused: readonly (readonly [name: string, admission: (spec: Json) => Json, told: RegExp])[] =
   [
@@ -76,6 +79,38 @@ const refused: readonly (readonly [name: string, admission: (spec: Json) => Json
       inWeb({ volumeMounts: [{ name: 'data', mountPath: '/data', readOnly: false }] }),
       /something else is mounted at \/data/,
     ],
+    [
+      'a mount more',
+      inWeb({ volumeMounts: [mount, { ...mount, mountPath: '/x' }] }),
+      /mount at \/x/,
+    ],
+    [
+      'a part of a volume',
+      inWeb({ volumeMounts: [{ ...mount, subPath: '..' }] }),
+      /mounted at \/data/,
+    ],
+    [
+      'another volume',
+      changing(() => ({ volumes: [{ name: 'data', secret: {} }] })),
+      /something else/,
+    ],
+    ['no limits', inWeb({ resources: {} }), /limit of memory/],
+    [
+      'a larger limit',
+      inWeb({ resources: { limits: { cpu: '1001m', memory: '128Mi' } } }),
+      /of cpu/,
+    ],
+    ['another command', inWeb({ command: ['sh'] }), /command is not/],
+    ['a device', inWeb({ volumeDevices: [{ name: 'data' }] }), /a device/],
+    ['a token', changing(() => ({ automountServiceAccountToken: true })), /token of the cluster/],
+    [
+      'processes that are shared',
+      changing(() => ({ shareProcessNamespace: true })),
+      /shareProcess/,
+    ],
+    ['no profile', changing(() => ({ securityContext: {} })), /seccomp profile is not/],
+    ['no profile of its own', security({ seccompProfile: { type: 'Unconfined' } }), /no seccomp/],
+    ['an open procMount', security({ procMount: 'Unmasked' }), /procMount/],
     ['no container', changing(() => ({ containers: [] })), /'web': it is not there/],
   ]
 

@@ -1,6 +1,7 @@
 /**
  * Compares the Pod that a cluster made with the one that was sent. Clusters fill in defaults, and admission may add
- * containers. What counts is that our containers have exactly what was requested. Pure.
+ * containers. What counts is that our containers have exactly what was requested. Images are not compared, because
+ * clusters write the names of mirrors into them. Pure.
  */
 
 import { at, booleanAt, type Json, listAt, textAt } from '../json.ts'
@@ -8,14 +9,24 @@ import { at, booleanAt, type Json, listAt, textAt } from '../json.ts'
 /** Descriptions of the differences; empty when the Pod is as requested. */
 export function podDifferences(sent: Json, made: Json): readonly string[] {
   const found: string[] = []
-  for (const key of ['hostNetwork', 'hostPID', 'hostIPC']) {
+  for (const key of ['hostNetwork', 'hostPID', 'hostIPC', 'shareProcessNamespace']) {
     if (booleanAt(made, 'spec', key)) found.push(`it has ${key}`)
   }
-  const asked = volumesOf(sent)
+  if (at(made, 'spec', 'automountServiceAccountToken') !== false) {
+    found.push('it has a token of the cluster')
+  }
+  if (textAt(made, 'spec', ...seccomp) !== textAt(sent, 'spec', ...seccomp)) {
+    found.push('its seccomp profile is not as asked')
+  }
+  const volumes = volumesOf(sent)
   for (const [name, volume] of volumesOf(made)) {
     const folder = textAt(volume, 'hostPath', 'path')
-    if (folder !== textAt(asked.get(name), 'hostPath', 'path')) {
+    if (folder !== textAt(volumes.get(name), 'hostPath', 'path')) {
       found.push(`the volume '${name}' is the folder '${folder}' of a node`)
+    }
+    const wanted = volumes.get(name)
+    if (wanted !== undefined && kindOf(volume) !== kindOf(wanted)) {
+      found.push(`the volume '${name}' is something else`)
     }
   }
   for (const list of ['initContainers', 'containers']) {
@@ -26,18 +37,32 @@ export function podDifferences(sent: Json, made: Json): readonly string[] {
       const name = textAt(wanted, 'name')
       const container = containers.get(name)
       const told =
-        container === undefined ? ['it is not there'] : containerDifferences(wanted, container)
+        container === undefined
+          ? ['it is not there']
+          : containerDifferences(wanted, container, volumes)
       found.push(...told.map((one) => `'${name}': ${one}`))
     }
   }
   return found
 }
 
+const seccomp = ['securityContext', 'seccompProfile', 'type'] as const
+
+/** What a volume is, and the secret that it shows. */
+function kindOf(volume: Json): string {
+  const kinds = Object.keys(Object(volume)).filter((key) => key !== 'name')
+  return [...kinds.toSorted(), textAt(volume, 'secret', 'secretName')].join()
+}
+
 function volumesOf(pod: Json): ReadonlyMap<string, Json> {
   return new Map(listAt(pod, 'spec', 'volumes').map((each) => [textAt(each, 'name'), each]))
 }
 
-function containerDifferences(wanted: Json, made: Json): readonly string[] {
+function containerDifferences(
+  wanted: Json,
+  made: Json,
+  volumes: ReadonlyMap<string, Json>,
+): readonly string[] {
   const found: string[] = []
   const mounts = new Map(
     listAt(made, 'volumeMounts').map((each) => [textAt(each, 'mountPath'), each] as const),
@@ -47,8 +72,28 @@ function containerDifferences(wanted: Json, made: Json): readonly string[] {
     const other = mounts.get(path)
     const isSame =
       textAt(other, 'name') === textAt(mount, 'name') &&
+      textAt(other, 'subPath') === textAt(mount, 'subPath') &&
+      textAt(other, 'subPathExpr') === textAt(mount, 'subPathExpr') &&
       booleanAt(other, 'readOnly') === booleanAt(mount, 'readOnly')
     if (!isSame) found.push(`something else is mounted at ${path}`)
+  }
+  const paths = new Set(listAt(wanted, 'volumeMounts').map((each) => textAt(each, 'mountPath')))
+  for (const [path, mount] of mounts) {
+    // Admission may mount volumes of its own.
+    const isOwn = volumes.has(textAt(mount, 'name'))
+    if (isOwn && !paths.has(path)) found.push(`there is a mount at ${path}`)
+  }
+  if (listAt(made, 'volumeDevices').length > 0) found.push('it has a device')
+  for (const key of ['command', 'args']) {
+    const [requested, there] = [listAt(wanted, key), listAt(made, key)].map((each) =>
+      each.join('\0'),
+    )
+    if (requested !== there) found.push(`its ${key} is not as asked`)
+  }
+  for (const key of Object.keys(Object(at(wanted, 'resources', 'limits')))) {
+    const requested = quantityOf(at(wanted, 'resources', 'limits', key))
+    const there = quantityOf(at(made, 'resources', 'limits', key))
+    if (!(there <= requested)) found.push(`its limit of ${key} is not as asked`)
   }
   const mine = at(wanted, 'securityContext')
   const theirs = at(made, 'securityContext')
@@ -66,9 +111,32 @@ function containerDifferences(wanted: Json, made: Json): readonly string[] {
     ...added.map((name) => `it has the capability ${name}`),
     ...kept.map((name) => `it keeps the capability ${name}`),
   )
+  if (!['', 'Default'].includes(textAt(theirs, 'procMount'))) found.push('its procMount is open')
+  if (textAt(theirs, 'seccompProfile', 'type') === 'Unconfined') {
+    found.push('it has no seccomp profile')
+  }
   for (const key of ['runAsUser', 'runAsGroup', 'allowPrivilegeEscalation']) {
-    const asked = at(mine, key)
-    if (asked !== undefined && asked !== at(theirs, key)) found.push(`${key} is not ${asked}`)
+    const requested = at(mine, key)
+    if (requested !== undefined && requested !== at(theirs, key))
+      found.push(`${key} is not ${requested}`)
   }
   return found
+}
+
+const units: Readonly<Record<string, number>> = {
+  m: 1e-3,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  T: 1e12,
+  Ki: 2 ** 10,
+  Mi: 2 ** 20,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
+}
+
+/** Clusters write the same quantity in other units. Not a number if there is none. */
+function quantityOf(value: Json): number {
+  const [, number, unit = ''] = /^(\d+(?:\.\d+)?)([kmMGT]i?)?$/.exec(String(value)) ?? []
+  return Number(number) * (unit === '' ? 1 : (units[unit] ?? Number.NaN))
 }

@@ -48,6 +48,8 @@ export function podBody(
       restartPolicy: { always: 'Always', 'on-failure': 'OnFailure', never: 'Never' }[spec.restart],
       // Programs of a group have no need of the cluster's API.
       automountServiceAccountToken: false,
+      // Most clusters have none by default.
+      securityContext: { seccompProfile: { type: 'RuntimeDefault' } },
       enableServiceLinks: false,
       ...(spec.hostname === undefined ? {} : { hostname: spec.hostname }),
       ...dnsBody(spec),
