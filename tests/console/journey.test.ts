@@ -159,6 +159,48 @@ function journeys(): void {
     await opened.heading('first-identity')
   })
 
+  test('resources as a tree: subscription, group, resource and what is nested, by keyboard', async () => {
+    const { page } = opened
+    const put = async (path: string, version: string, body: object): Promise<void> => {
+      const made = await installation.request(
+        'PUT',
+        `${subscription}/resourceGroups/web/providers/Vendor.ManagedIdentity/userAssignedIdentities/first-identity${path}?api-version=${version}`,
+        { body },
+      )
+      assert.equal(made.status, 201, made.text)
+    }
+    await put('/federatedIdentityCredentials/nested', '2023-01-31', {
+      properties: {
+        issuer: 'https://issuer.example',
+        subject: 'somebody',
+        audiences: ['api://AzureADTokenExchange'],
+      },
+    })
+    await opened.open('/resources')
+    await page.getByRole('tab', { name: 'Tree' }).click()
+    assert.match(page.url(), /view=tree/)
+    const item = (name: RegExp) => page.getByRole('treeitem', { name })
+    await item(/^web/).waitFor()
+    await page.getByRole('link', { name: 'First subscription' }).waitFor()
+    await item(/^web/).focus()
+    await page.keyboard.press('ArrowRight')
+    await page.getByRole('link', { name: 'first-identity' }).waitFor()
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('ArrowRight')
+    await page.getByRole('link', { name: 'nested' }).waitFor()
+    await opened.assertFit('resource-tree')
+    // Left from what is nested leads to its parent, and closes it.
+    await page.keyboard.press('ArrowLeft')
+    await page.getByRole('link', { name: 'nested' }).waitFor({ state: 'detached' })
+    await page.keyboard.press('ArrowRight')
+    await page.getByRole('link', { name: 'nested' }).click()
+    await opened.heading('nested')
+    await opened.open(
+      `/resource${subscription}/resourceGroups/web/providers/Vendor.ManagedIdentity/userAssignedIdentities/first-identity`,
+    )
+    await opened.heading('first-identity')
+  })
+
   test('one resource: properties, JSON in another version, tags, a lock that keeps it', async () => {
     const { page } = opened
     await page.getByText('principalId').waitFor()

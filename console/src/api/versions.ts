@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { ApiFailure, call, send } from './client.ts'
 import { readId } from './ids.ts'
 
-interface Provider {
+export interface Provider {
   readonly namespace: string
   readonly resourceTypes: readonly {
     readonly resourceType: string
@@ -26,7 +26,6 @@ export function useVersions(id: string): readonly string[] {
   return found.data ?? []
 }
 
-/** A preview version is not shown first. */
 export async function versionsOf(id: string): Promise<readonly string[]> {
   const { subscriptionId = '', type, group } = readId(id)
   if (type === undefined) return group === undefined ? subscriptionVersions : groupVersions
@@ -37,6 +36,11 @@ export async function versionsOf(id: string): Promise<readonly string[]> {
       throw error
     },
   )
+  return plainFirst(versions)
+}
+
+/** A preview version is not shown first. */
+export function plainFirst(versions: readonly string[]): readonly string[] {
   return [
     ...versions.filter((one) => !one.includes('preview')),
     ...versions.filter((one) => one.includes('preview')),

@@ -24,6 +24,7 @@ export const resourcesTexts = {
   title: 'Resources',
   groups: 'Resource groups',
   resources: 'Resources',
+  tree: 'Tree',
   filter: 'Filter by name',
   tagFilter: 'Tag, or tag=value',
   type: 'Type',
@@ -49,6 +50,12 @@ export const resourcesTexts = {
   deleteType: (name: string) => `Type ${name} to go on`,
   deleteNow: 'Delete',
   refresh: 'Refresh',
+}
+
+export const treeTexts = {
+  label: 'Subscriptions and what is in them',
+  nothing: 'Nothing here.',
+  perhapsMore: (most: number) => `There may be more: about ${most} of a type are shown at most.`,
 }
 
 export const savedViewsTexts = {

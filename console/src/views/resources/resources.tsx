@@ -10,7 +10,7 @@ import { type ItemOf, useList } from '../../api/queries.ts'
 import { useSearch, useSetSearch } from '../../app/address.ts'
 import { useSubscriptions } from '../../app/subscription.ts'
 import { AppLink, resourcePath } from '../../components/app-link.tsx'
-import { Page } from '../../components/page.tsx'
+import { Loading, Page } from '../../components/page.tsx'
 import { momentText, State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { createGroupTexts, resourcesTexts } from '../../texts/resources.ts'
@@ -20,6 +20,9 @@ import { SavedViews } from './saved-views.tsx'
 
 const CreateGroup = lazy(async () => ({
   default: (await import('./create-group.tsx')).CreateGroup,
+}))
+const ResourceTree = lazy(async () => ({
+  default: (await import('./resource-tree.tsx')).ResourceTree,
 }))
 const DeleteDialog = lazy(async () => ({
   default: (await import('./delete-dialog.tsx')).DeleteDialog,
@@ -56,10 +59,15 @@ export function Resources() {
       >
         <Tab value="resources">{resourcesTexts.resources}</Tab>
         <Tab value="groups">{resourcesTexts.groups}</Tab>
+        <Tab value="tree">{resourcesTexts.tree}</Tab>
       </TabList>
       {subscriptionId !== undefined &&
         (view === 'groups' ? (
           <Groups subscriptionId={subscriptionId} />
+        ) : view === 'tree' ? (
+          <Suspense fallback={<Loading />}>
+            <ResourceTree />
+          </Suspense>
         ) : (
           <AllResources subscriptionId={subscriptionId} />
         ))}
