@@ -37,6 +37,7 @@ const timedByTheMachine: Readonly<Record<string, string>> = {
   'src/engines/copy/worker/main.ts': 'looks at the memory of its own process',
   'src/engines/copy/worker/worker-engine.ts': deadline,
   'src/engines/repositories/git-program.ts': deadline,
+  'src/client/client.ts': deadline,
   'src/engines/repositories/git-repositories.ts': deadline,
   'src/http/change-stream.ts': 'looks whether there is something to tell; it costs nothing else',
   'src/http/connections.ts': deadline,

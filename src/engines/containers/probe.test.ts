@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { localServer } from '#outbound/testing/ways.ts'
 import { probeByHttp } from './probe.ts'
 
-const answers: readonly (readonly [what: string, bytes: string, told: RegExp])[] = [
+const answers: readonly (readonly [what: string, bytes: string, reason: RegExp])[] = [
   ['another protocol', 'HTTP/1.1 101 S\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n', /protocol/],
   ['informational answers only', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(1000), /without end/],
   ['no HTTP', 'garbage\r\n\r\n', /failed/],
@@ -14,7 +14,7 @@ const answers: readonly (readonly [what: string, bytes: string, told: RegExp])[]
   ['a status', 'HTTP/1.1 503 No\r\n\r\n', /status 503/],
 ]
 
-for (const [what, bytes, told] of answers) {
+for (const [what, bytes, reason] of answers) {
   test(`a probe that is answered by ${what} ends`, async () => {
     await using server = await localServer((_, { socket }) => {
       if (bytes === '') socket?.destroy()
@@ -29,6 +29,6 @@ for (const [what, bytes, told] of answers) {
     } as const
     const { healthy, message } = await probeByHttp('127.0.0.1', probe, 1)
     assert.equal(healthy, false)
-    assert.match(String(message), told)
+    assert.match(String(message), reason)
   })
 }
