@@ -13,14 +13,13 @@ import { startPodman, type ThrowawayPodman } from '#engines/containers/testing/p
 import { findPostgres, howToGetPostgres } from '#stores/testing/postgres-server.ts'
 import { type Attached, attachInstallation } from '../e2e/installation.ts'
 import { walks } from '../e2e/newcomer.ts'
-import { blocksOf, openDesk } from '../e2e/pasted-guides.ts'
+import { blocksOf, guides, openDesk } from '../e2e/pasted-guides.ts'
 import { isLong } from '../long.ts'
 import {
   answered,
   buildHaproxy,
   buildImage,
   buildPostgres,
-  guidesOfContainers,
   homeOf,
   image,
 } from './container-base.ts'
@@ -144,10 +143,16 @@ describe('the compose file', { skip: !isLong, timeout: 900_000 }, () => {
     return { a, b: a }
   })
 
-  // The simulated containers of these guides live in the process that created them.
-  const ofOneProcess = ['guides/billing.md', 'guides/containers.md']
-  for (const [guide, pasted] of Object.entries(guidesOfContainers)) {
-    if (ofOneProcess.includes(guide)) continue
+  // The simulated containers of the first two live in the process that made them (decision 181). The balancer leads to no
+  // metrics, and a replica does not reach the address that clients of this test use, which the consent guide needs.
+  const leftOut = [
+    'guides/billing.md',
+    'guides/containers.md',
+    'guides/operate.md',
+    'guides/consent.md',
+  ]
+  for (const [guide, pasted] of Object.entries(guides)) {
+    if (leftOut.includes(guide)) continue
     test(`${guide}, pasted`, { timeout: 300_000 }, async () => {
       assert.ok(a !== undefined, reason)
       using desk = openDesk()

@@ -13,22 +13,12 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { writeTar } from '#engines/containers/docker/tar.ts'
 import type { ThrowawayPodman } from '#engines/containers/testing/podman.ts'
-import { guides } from '../e2e/pasted-guides.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../..')
 
 export const image = 'localhost/armature-test/armature:1'
 const base = 'localhost/armature-test/node:1'
-
-/**
- * All but two: `/metrics` of a server that others reach is not for everybody, and the identity provider of the consent guide is
- * the installation itself, which a container would ask at an address of the machine around it.
- */
-const notInContainers = ['guides/operate.md', 'guides/consent.md']
-export const guidesOfContainers: typeof guides = Object.fromEntries(
-  Object.entries(guides).filter(([name]) => !notInContainers.includes(name)),
-)
 
 interface File {
   readonly name: string

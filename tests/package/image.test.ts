@@ -13,16 +13,18 @@ import { promisify } from 'node:util'
 import { startPodman, type ThrowawayPodman } from '#engines/containers/testing/podman.ts'
 import { type Attached, attachInstallation } from '../e2e/installation.ts'
 import { walks } from '../e2e/newcomer.ts'
-import { blocksOf, openDesk } from '../e2e/pasted-guides.ts'
+import { blocksOf, guides, openDesk } from '../e2e/pasted-guides.ts'
 import { isLong } from '../long.ts'
 import { requireOrSkip } from '../require.ts'
-import { answered, buildImage, guidesOfContainers, homeOf, image } from './container-base.ts'
+import { answered, buildImage, homeOf, image } from './container-base.ts'
 
 const root = join(import.meta.dirname, '../..')
 const inside = ['/app/node_modules/armature-plane/bin/armature.mjs']
 
 /** Known in advance, like the address that clients use. */
 const port = 30_000 + (process.pid % 10_000)
+const metricsPort = port + 10_000
+const environment = { METRICS: `http://127.0.0.1:${metricsPort}` }
 
 describe('the image', () => {
   const opened = new AsyncDisposableStack()
@@ -122,7 +124,11 @@ describe('the image', () => {
       const url = `http://127.0.0.1:${port}`
       await engine.podman(
         ...['run', '--detach', '--name', name, '--read-only', '--cap-drop=all'],
-        ...['--env', `ARMATURE_PUBLIC_URL=${url}`, '--publish', `127.0.0.1:${port}:8080`, image],
+        // It asks its own public address, as the identity provider of the consent guide: so the port is the same inside.
+        ...['--env', `ARMATURE_PUBLIC_URL=${url}`, '--env', `ARMATURE_PORT=${port}`],
+        ...['--publish', `127.0.0.1:${port}:${port}`],
+        ...['--env', 'ARMATURE_METRICS_ADDRESS=0.0.0.0:9100'],
+        ...['--publish', `127.0.0.1:${metricsPort}:9100`, image],
       )
       await answered(`${url}/readyz`)
       a = await attachInstallation(await homeOf(engine, name, join(folder, name), url))
@@ -132,10 +138,10 @@ describe('the image', () => {
       return a
     }
     walks(() => ({ a: installation(), b: installation() }))
-    for (const [guide, pasted] of Object.entries(guidesOfContainers)) {
+    for (const [guide, pasted] of Object.entries(guides)) {
       test(`${guide}, pasted`, { timeout: 300_000 }, async () => {
         using desk = openDesk()
-        await desk.paste(installation().home, blocksOf(guide), pasted)
+        await desk.paste(installation().home, blocksOf(guide), { ...pasted, environment })
       })
     }
   })
