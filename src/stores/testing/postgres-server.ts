@@ -35,6 +35,8 @@ export interface PostgresServer extends AsyncDisposable {
   createDatabase(like?: string): Promise<string>
   /** Ends all sessions and starts anew, as an operator would after settings were changed. */
   restart(): Promise<void>
+  /** Cuts all sessions off without a word and starts anew, recovering from its log. */
+  crash(): Promise<void>
   /** Pauses the server, which then answers nobody until the returned function is called. */
   suspend(): Promise<() => Promise<void>>
   /** Stops the server at once, as a crash would, and removes its folder. */
@@ -406,11 +408,11 @@ function server(
     }
     throw new Error(`PostgreSQL did not ${isUp ? 'come back' : 'go away'} in a minute.`)
   }
-  const suspend = async (): Promise<() => Promise<void>> => {
+  const suspend = async (signal: 'SIGINT' | 'SIGQUIT' = 'SIGINT'): Promise<() => Promise<void>> => {
     for (const name of ['wait', 'again']) writeFileSync(join(folder, name), '')
     const [pid] = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')
-    // PostgreSQL's fast shutdown: sessions end, and committed data is on disk.
-    process.kill(Number(pid), 'SIGINT')
+    // With SIGINT, PostgreSQL's fast shutdown: sessions end, and committed data is on disk.
+    process.kill(Number(pid), signal)
     await until(false)
     return async () => {
       rmSync(join(folder, 'wait'))
@@ -429,7 +431,8 @@ function server(
       return url(name)
     },
     restart: async () => (await suspend())(),
-    suspend,
+    crash: async () => (await suspend('SIGQUIT'))(),
+    suspend: () => suspend(),
     stop,
     [Symbol.asyncDispose]: stop,
   }

@@ -1,15 +1,17 @@
 /**
- * `kill -9` of a worker at every boundary, and of the process that started it: afterwards another worker ends
+ * `kill -9` of a worker at every boundary, and of the process that started it, and a crash of each server: afterwards another worker ends
  * the migration well, or cleans up, and nothing is left on either server.
  */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { someOf } from '../../../../tests/long.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
-import type { MigrationSpec } from '../engine.ts'
+import type { DatabaseEngine, DatabasePhase, MigrationSpec, ObservedMigration } from '../engine.ts'
 import {
   inPhase,
   isEnded,
@@ -56,6 +58,32 @@ const cutting = [
   'slot-dropped',
   'finished',
 ] as const
+/** Each server in each phase in which something is done or held at both. */
+const crashes = (['source', 'target'] as const).flatMap((side) =>
+  (['preparing', 'schema', 'copying', 'indexing', 'replicating', 'cutting-over'] as const).map(
+    (phase) => [side, phase] as const,
+  ),
+)
+
+/** The worker's process, as soon as it is seen in the phase. */
+async function workerIn(
+  engine: DatabaseEngine,
+  folder: string,
+  migration: string,
+  phase: DatabasePhase,
+): Promise<number> {
+  for (let looks = 0; looks < 10_000; looks++) {
+    const observed = await engine.observe(migration)
+    if (inPhase(phase)(observed)) {
+      const { pid } = JSON.parse(readFileSync(join(folder, 'worker.json'), 'utf8'))
+      return Number(pid)
+    }
+    if (isEnded(observed)) break
+    await new Promise((done) => setTimeout(done, 2))
+  }
+  throw new Error(`it was never seen in the phase ${phase}`)
+}
+
 const eachThird = <T>(all: readonly T[]): readonly T[] => someOf(all, 3, 1)
 
 describe('whatever is killed, the fixture is put right', () => {
@@ -173,6 +201,34 @@ describe('whatever is killed, the fixture is put right', () => {
       const ended = await fixture.until(engine, migration, isEnded)
       assert.equal(only(ended).phase, 'succeeded', only(ended).message)
       assert.equal(only(ended).attempt, 1)
+      await assertCopied(fixture, database)
+      await assertClean(fixture, migration, database, spec)
+    })
+  }
+
+  for (const [side, phase] of someOf(crashes, 4)) {
+    test(`the ${side} crashes in the phase ${phase}`, async (t) => {
+      if (!requireOrSkip(t, fixture !== undefined, howToGetServers) || fixture === undefined) return
+      const { database, migration, spec } = await prepared(fixture, 'online')
+      await using engine = fixture.open()
+      await engine.run(migration, spec, fixture.credentials)
+      await engine.cutover(migration, [database])
+      const pid = await workerIn(engine, join(fixture.folder, migration), migration, phase)
+      // The worker sleeps meanwhile, so that the phase does not pass.
+      process.kill(pid, 'SIGSTOP')
+      try {
+        await fixture[side].server.crash()
+      } finally {
+        process.kill(pid, 'SIGCONT')
+      }
+      // A worker that lost its lock with the target ends; the next look at the migration begins another one.
+      const settled = (one: ObservedMigration): boolean => isEnded(one) || one.worker === 'lost'
+      let ended = await fixture.until(engine, migration, settled)
+      if (!isEnded(ended)) {
+        await engine.run(migration, spec, fixture.credentials)
+        ended = await fixture.until(engine, migration, isEnded)
+      }
+      assert.equal(only(ended).phase, 'succeeded', only(ended).message)
       await assertCopied(fixture, database)
       await assertClean(fixture, migration, database, spec)
     })

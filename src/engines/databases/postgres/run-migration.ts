@@ -69,11 +69,10 @@ export async function runMigration(run: MigrationRun): Promise<void> {
   try {
     await using lock = await takeLock(run, state, stop, () => allCanceled(run.spec, intents))
     if (stop.aborted) return
-    const watch = setInterval(() => {
-      // The server has let go of the lock with the session: another worker may take it, so this one ends.
-      if (lock?.lost() !== undefined) stopping.abort()
-    }, lockMilliseconds)
-    timers.push(watch)
+    // The server has let go of the lock with the session: another worker may take it, so this one ends. It ends at
+    // once: a server that crashed has forgotten commits that were not flushed, and what goes on would not know.
+    lock?.client.once('end', () => stopping.abort())
+    if (lock?.lost() !== undefined) stopping.abort()
     await makeRoles(run, state, stop)
     await runAll(run, state, {
       stop,
