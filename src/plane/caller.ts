@@ -59,8 +59,8 @@ export type DryRunResult =
       readonly kind: 'refused'
       readonly error: ApiError
       /**
-       * True when the refusal did not depend on anything stored, so no resource made earlier in the plan could
-       * prevent it.
+       * True when it was refused before its scopes, its parent and its own row were read. What the type itself read to
+       * complete the body may still be missing.
        */
       readonly early: boolean
     }
@@ -115,7 +115,7 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
             correlationId,
           )
           const isOpen = route.isOpen === true
-          return { put: await tried(deps, route, input), isOpen }
+          return { put: await tried(deps, route, input, rows), isOpen }
         })
         results.push(checked.kind === 'done' ? await tryPut(rows, checked.value) : checked)
       }
@@ -129,8 +129,9 @@ async function tried(
   deps: PlaneDependencies,
   route: LocatedRoute,
   input: RunInput,
+  rows: DryRun,
 ): Promise<DryRunPut> {
-  if (route.kind === 'put') return prepareDryRun(deps, route, input)
+  if (route.kind === 'put') return prepareDryRun(deps, route, input, rows)
   if (route.kind !== 'write-computed') throw new Error(`${route.id.text} is not the path of a PUT`)
   return {
     run: (rows) => previewComputed(deps, route, input, rows),

@@ -157,6 +157,42 @@ test('an API with its operations: deployed, one changed, previewed, deployed, re
   }
 })
 
+test('what a type reads to complete a body is what the plan makes before: a link to an API of a product that nobody makes is refused', async () => {
+  const { resources, ...rest } = petsTemplate('Linked.') as {
+    readonly resources: readonly object[]
+  }
+  const product = 'Vendor.ApiManagement/service/products'
+  const link = {
+    type: `${product}/apis`,
+    apiVersion: '2024-05-01',
+    name: "[concat(parameters('service'), '/linked/pets')]",
+    dependsOn: ["[resourceId('Vendor.ApiManagement/service/apis', parameters('service'), 'pets')]"],
+  }
+  const service = { service: { value: 'linking' } }
+  const lost = asked({ ...rest, resources: [...resources, link] }, service)
+  const refused = await installation.request('POST', deploymentPath('linked', '/validate'), lost)
+  assert.equal(refused.status, 400, refused.text)
+  assert.equal(refused.at('error.details.0.code'), 'ParentResourceNotFound')
+  assert.equal(refused.at('error.details.1'), undefined, refused.text)
+  const made = {
+    type: product,
+    apiVersion: '2024-05-01',
+    name: "[concat(parameters('service'), '/linked')]",
+    dependsOn: ["[parameters('service')]"],
+    properties: { displayName: 'Linked' },
+  }
+  const dependsOn = [
+    ...link.dependsOn,
+    `[resourceId('${product}', parameters('service'), 'linked')]`,
+  ]
+  const whole = asked({ ...rest, resources: [...resources, made, { ...link, dependsOn }] }, service)
+  const planned = await changes('linked', whole)
+  assert.deepEqual(
+    planned.filter((one) => !/^(Create|Ignore) /.test(one)),
+    [],
+  )
+})
+
 test('problems of a template are refused all at once, each with its path; nothing is there afterwards', async () => {
   const vault = { type: 'Vendor.Secrets/vaults', apiVersion: '2026-01-01' }
   const broken = {

@@ -3,7 +3,7 @@
 import type { TSchema } from 'typebox'
 import type { ApiError } from '#kernel/error.ts'
 import { isJsonObject } from '#kernel/patch.ts'
-import type { Tx } from '#stores/store.ts'
+import type { Reads, Tx } from '#stores/store.ts'
 import { initiatorOf, recordActivity } from '../audit.ts'
 import { envelopeMembers } from '../check.ts'
 import { contextOf, type PlaneDependencies } from '../dependencies.ts'
@@ -39,7 +39,7 @@ export async function runPut(
   route: WriteRoute,
   input: RunInput,
 ): Promise<Outcome> {
-  const body = await checkedBody(deps, route, input)
+  const body = await checkedBody(deps, route, input, deps.store)
   const request = await openWriteRequest(deps, route, input, body)
   const outcome = await commitWrite(request, (tx) => putInside(request, tx))
   return declaredWrite(route, await withPutMembers(request, outcome))
@@ -78,6 +78,7 @@ async function checkedBody(
   deps: PlaneDependencies,
   route: WriteRoute,
   input: RunInput,
+  reads: Reads,
 ): Promise<JsonBody> {
   const { compiled, shape, id } = route
   checkName(compiled, id, shape.name)
@@ -85,7 +86,7 @@ async function checkedBody(
   const body = input.isOwnBody === true ? (input.body as JsonBody) : checkBody(route, input.body)
   checkEnvelope(deps, compiled, route.scope, body)
   if (compiled.stored.prepare === undefined) return body
-  const context = contextOf(deps, input, deps.clock.now(), deps.store)
+  const context = contextOf(deps, input, deps.clock.now(), reads)
   const given = compiled.stored.preparesUndeclared === true ? body : declaredIn(shape.body, body)
   const prepared = await compiled.stored.prepare({ ...context, id }, given as never)
   // A prepared body has the type of the body it was made from.
@@ -133,12 +134,14 @@ export interface DryRunPut {
   uniqueRefusal(key: string): Promise<ApiError>
 }
 
+/** The type completes the body by `reads`: the rows of the dry run, so that it finds what an earlier PUT of the plan made. */
 export async function prepareDryRun(
   deps: PlaneDependencies,
   route: WriteRoute,
   input: RunInput,
+  reads: Reads,
 ): Promise<DryRunPut> {
-  const body = await checkedBody(deps, route, input)
+  const body = await checkedBody(deps, route, input, reads)
   const mayCreate = await mayCreateScopes(deps, input.principal)
   const rights = await askRightsBefore(deps, route, input, body)
   const request = { deps, route, input, body, rights, mayCreateScopes: mayCreate }

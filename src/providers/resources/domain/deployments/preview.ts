@@ -84,6 +84,10 @@ const certain = new Set([
   'InvalidTagNameCharacters',
   'ValidationError',
   'NestedDeploymentMode',
+  // The form of an id.
+  'InvalidPrincipalId',
+  'InvalidRoleDefinitionId',
+  'BadRequestFormat',
 ])
 
 export async function previewPlan(

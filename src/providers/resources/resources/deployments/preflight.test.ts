@@ -233,3 +233,22 @@ test('what nothing makes, at any depth, is missing for good, also where its name
     'ResourceNotFound outputs.o',
   ])
 })
+
+test('an id of the wrong form is refused before anything is made, also where its deployment waits', async () => {
+  await using started = await startDeployments()
+  const assignment = {
+    type: 'Vendor.Authorization/roleAssignments',
+    apiVersion: '2022-04-01',
+    name: '0d3f2a60-5f9b-4b0c-8a0e-1d5a3f7e9c11',
+    properties: {
+      principalId: '0d3f2a60-5f9b-4b0c-8a0e-1d5a3f7e9c12',
+      principalType: 'ServicePrincipal',
+      roleDefinitionId: `${subscription}/providers/Vendor.Authorization/roleAssignments/0d3f2a60-5f9b-4b0c-8a0e-1d5a3f7e9c13`,
+    },
+  }
+  const waits = { dependsOn: ["[resourceId('Vendor.Secrets/vaults', 'v')]"] }
+  const given = body([{ ...vault, name: 'v' }, nested('assign', [assignment], waits)])
+  assert.deepEqual(await refusals(started, at('d'), given), [
+    `InvalidRoleDefinitionId ${assignment.name}`,
+  ])
+})
