@@ -239,7 +239,7 @@ const absentGroup = /Resource group '([^']+)' could not be found/
  * took meanwhile, or a repository that cannot be reached from here, for which a container keeps waiting.
  */
 const onlyAtRun =
-  /^InvalidTemplate:|is already taken|The role '[^']+' can be assigned at '|^it does not end$/
+  /^InvalidTemplate:|is already taken|The role '[^']+' can be assigned at '|^GitRepositoryNotAvailable:|^it does not end$/
 
 /** Prefix for a change of a resource that the template writes more than once, with different content. */
 export const twice = 'written twice: '
