@@ -23,6 +23,10 @@ const ways: readonly {
   },
 ]
 
+const identities = 'providers/Vendor.ManagedIdentity/userAssignedIdentities'
+
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 200))
+
 test('a deployment makes nothing more once its deployer was disabled or deleted', async (t) => {
   await using on = await startInstallation({ environment: { ARMATURE_CONTAINERS: 'simulated' } })
   for (const { name, run } of ways) {
@@ -35,19 +39,51 @@ test('a deployment makes nothing more once its deployer was disabled or deleted'
       const { token } = deployer
       const begun = await on.request('PUT', deployment, { body: slowThenIdentity, token })
       assert.equal(begun.status, 201, begun.text)
+      const waiting = deployment.replace('slow', 'waiting')
+      assert.equal((await on.request('PUT', waiting, { body: waitsForTag, token })).status, 201)
+      const waited = `${group}/${identities}/waited?api-version=2023-01-31`
+      while ((await on.request('GET', waited)).status !== 200) await pause()
       const gone = await run(on, deployer)
       assert.ok(gone.status < 300, `${gone.status}`)
-      for (;;) {
-        const state = (await on.request('GET', deployment)).at('properties.provisioningState')
-        if (state === 'Succeeded' || state === 'Failed' || state === 'Canceled') break
-        await new Promise((resolve) => setTimeout(resolve, 200))
+      for (const path of [deployment, waiting]) {
+        for (;;) {
+          const state = (await on.request('GET', path)).at('properties.provisioningState')
+          if (state === 'Succeeded' || state === 'Failed' || state === 'Canceled') break
+          await pause()
+        }
       }
-      const identity = `${group}/providers/Vendor.ManagedIdentity/userAssignedIdentities/after`
+      const shown = await on.request('GET', waiting)
+      assert.equal(shown.at('properties.provisioningState'), 'Failed', shown.text)
+      const identity = `${group}/${identities}/after`
       const made = await on.request('GET', `${identity}?api-version=2023-01-31`)
       assert.equal(made.status, 404, 'made for somebody who may do nothing any more')
     })
   }
 })
+
+/** Waits for a tag that nobody sets. */
+const waitsForTag = {
+  properties: {
+    mode: 'Incremental',
+    template: {
+      $schema: 'https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#',
+      contentVersion: '1.0.0.0',
+      languageVersion: '2.0',
+      resources: {
+        waited: {
+          type: 'Vendor.ManagedIdentity/userAssignedIdentities',
+          apiVersion: '2023-01-31',
+          name: 'waited',
+          location: 'local',
+          tags: { state: 'made' },
+          '@options': {
+            waitUntil: ["[lambda('r', equals(lambdaVariables('r').tags.state, 'x'))]", 'PT1H'],
+          },
+        },
+      },
+    },
+  },
+}
 
 const slowThenIdentity = {
   properties: {

@@ -287,7 +287,10 @@ class DeploymentRun implements Run {
     await this.#lookWhetherReady(waiting, readyBefore)
   }
 
-  /** What cannot be read, or lacks what is asked of it, is not ready yet. */
+  /**
+   * What cannot be read, or lacks what is asked of it, is not ready yet. A deployer who may no longer read it waits no
+   * more.
+   */
   async #lookWhetherReady(step: StepRecord, readyBefore: number): Promise<void> {
     const readiness = this.#steps.nodeOf(step)?.readiness
     if (readiness === undefined) throw new Error(`nothing is waited for of ${step.id}`)
@@ -295,6 +298,8 @@ class DeploymentRun implements Run {
     const { status = 200, names } = step
     if (seen.kind === 'ok' && seen.value?.value === true) {
       this.#steps.succeed(step, { status, ...(names === undefined ? {} : { names }) })
+    } else if (seen.kind === 'refused' && (seen.status === 401 || seen.status === 403)) {
+      this.#steps.fail(step, seen.error, seen.status)
     } else if (this.#deps.clock.now() >= readyBefore) {
       const reason = seen.kind === 'ok' ? '' : ` ${seen.error.message}`
       const error = errorOf(refuseDeployment.ResourceNotReady({ id: step.id, reason }))
