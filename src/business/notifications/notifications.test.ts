@@ -128,7 +128,7 @@ async function openOffice(company: BusinessFixture) {
     ask,
     disabled,
     administrators,
-    /** Time passes, and the outbox looks twice: it sees what changed, and sends it. */
+    /** Moves the clock, and lets the outbox poll twice: it sees the change, and sends it. */
     async pass(milliseconds: number) {
       for (const part of [0, milliseconds]) {
         clock.at += part

@@ -12,13 +12,13 @@ const rowOverheadBytes = 600
 interface Kept {
   row: ResourceRow
   bytes: number
-  /** Asked for since the hand came by. */
+  /** Read since the last pass over it. */
   isUsed: boolean
 }
 
 /**
- * A clock: where room is needed, a hand goes round the rows and drops those that nobody asked for since it came by
- * last. A hit only sets a mark, and every byte of the bound holds a row that is wanted.
+ * The clock algorithm. When room is needed, it passes over the rows in a circle and drops those that were not read
+ * since its last pass. A hit only sets a mark, and rows may fill the whole bound.
  */
 export class RowCache {
   readonly #bytesMax: number
