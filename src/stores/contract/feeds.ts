@@ -1,6 +1,7 @@
 /** The store contract, part four: feeds, and the tables of other areas. */
 
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 
@@ -191,6 +192,33 @@ export function feedContract(name: string, given: Given): void {
         })
         await assert.rejects(failing, /enough/)
         assert.deepEqual(await store.sql.all(count), [{ n: 1 }])
+      },
+      own,
+    )
+
+    given(
+      'a snapshot sees nothing that is written while it reads',
+      async (store) => {
+        const insert = 'INSERT INTO parts (id, label) VALUES (?, ?)'
+        await store.sql.transact((tx) => tx.run(insert, 'p1', 'x'))
+        const outside = AsyncLocalStorage.snapshot()
+        const query = 'SELECT id, label FROM parts ORDER BY id'
+        const seen = await store.sql.snapshot(async (reads) => {
+          const before = await reads.all(query)
+          // Where nothing else may be awaited, a writer waits until the snapshot has ended.
+          if (reads.pauses) {
+            await outside(() =>
+              store.sql.transact(async (tx) => {
+                await tx.run("UPDATE parts SET label = 'y'")
+                await tx.run(insert, 'p2', 'x')
+              }),
+            )
+          }
+          return [before, await reads.all(query), await reads.scan(query)]
+        })
+        const [before] = seen
+        assert.deepEqual(before, [{ id: 'p1', label: 'x' }])
+        assert.deepEqual(seen, [before, before, before])
       },
       own,
     )

@@ -134,6 +134,8 @@ export const changes = named({
 
 export const transactions = {
   begin: 'BEGIN ISOLATION LEVEL READ COMMITTED',
+  /** Every statement after it sees the state that the first one saw. */
+  beginSnapshot: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
   commit: 'COMMIT',
   rollback: 'ROLLBACK',
 } as const

@@ -28,7 +28,7 @@ import { translate } from './failure.ts'
 import type { Listener } from './listener.ts'
 import { PostgresReads, toNumber } from './reads.ts'
 import { type Answer, type Parameter, PreparedStatements } from './session.ts'
-import { changes, queries, type Statement } from './statements.ts'
+import { changes, queries, type Statement, transactions } from './statements.ts'
 import { PostgresTransaction, toRows } from './transaction.ts'
 
 export interface PostgresStoreOptions {
@@ -80,7 +80,7 @@ export class PostgresStore implements Store {
         this.#enlist((tx) => {
           const read: Sql['all'] = (text, ...values) => tx.all(text, ...values)
           return work({ all: read, scan: read, pauses: true })
-        }),
+        }, transactions.beginSnapshot),
       transact: (work) => this.#enlist((tx: SqlTx) => work(tx)),
     }
   }
@@ -229,10 +229,10 @@ export class PostgresStore implements Store {
     if (this.#closing !== undefined) throw new StoreUnavailable('The store is closed.', 'later')
   }
 
-  async #enlist<T>(work: (tx: PostgresTransaction) => Promise<T>): Promise<T> {
+  async #enlist<T>(work: (tx: PostgresTransaction) => Promise<T>, begin?: string): Promise<T> {
     assertOutsideWork(this)
     this.#assertOpen()
-    const done = this.#withTries(work)
+    const done = this.#withTries(work, begin)
     this.#active.add(done)
     try {
       return await done
@@ -241,11 +241,14 @@ export class PostgresStore implements Store {
     }
   }
 
-  async #withTries<T>(work: (tx: PostgresTransaction) => Promise<T>): Promise<T> {
+  async #withTries<T>(
+    work: (tx: PostgresTransaction) => Promise<T>,
+    begin: string | undefined,
+  ): Promise<T> {
     const { triesMax, jitter } = this.#options
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#attempt(work)
+        return await this.#attempt(work, begin)
       } catch (error) {
         // A race was lost, inside this process or to another replica. Retries happen only here.
         if (tries >= triesMax || !isWorthAnotherTry(error)) throw error
@@ -255,9 +258,12 @@ export class PostgresStore implements Store {
     }
   }
 
-  async #attempt<T>(work: (tx: PostgresTransaction) => Promise<T>): Promise<T> {
+  async #attempt<T>(
+    work: (tx: PostgresTransaction) => Promise<T>,
+    begin: string | undefined,
+  ): Promise<T> {
     const client = await this.#connect()
-    const tx = new PostgresTransaction(client, this.#prepared)
+    const tx = new PostgresTransaction(client, this.#prepared, begin)
     let usable = true
     try {
       const value = await runInsideWork(this, () => work(tx))

@@ -39,7 +39,11 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   #failure: unknown
   #ended = false
 
-  constructor(client: PoolClient, prepared: PreparedStatements) {
+  constructor(
+    client: PoolClient,
+    prepared: PreparedStatements,
+    begin: string = transactions.begin,
+  ) {
     super((statement, values) => this.#call(statement, values, { reads: true }))
     this.#client = client
     this.#prepared = prepared
@@ -47,7 +51,7 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
       this.#beginning = undefined
     }
     // A failure of BEGIN is thrown by the next call.
-    this.#beginning = this.#send(transactions.begin).then(begun, begun)
+    this.#beginning = this.#send(begin).then(begun, begun)
     this.#last = this.#beginning
   }
 
