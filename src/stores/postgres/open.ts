@@ -23,6 +23,8 @@ interface PostgresOptions extends StoreOptions {
   readonly poolSize: number
   /** The clock for due times. Leases use the database's clock. */
   readonly clock: Clock
+  /** How long an answer is waited for before its connection is closed. */
+  readonly answerMilliseconds?: number
 }
 
 const connectMilliseconds = 5000
@@ -31,6 +33,8 @@ const statementMilliseconds = 30_000
 const lockMilliseconds = 10_000
 const idleInTransactionMilliseconds = 15_000
 const idleMilliseconds = 30_000
+/** Longer than the server lets a statement take, so that only connections whose packets are lost reach it. */
+const answerMillisecondsDefault = 45_000
 
 /** Throws `StoreUnavailable`: `later` when the server does not answer, `never` when an operator must act. */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
@@ -51,6 +55,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     pipeline: true,
     max: options.poolSize,
     idleTimeoutMillis: idleMilliseconds,
+    query_timeout: options.answerMilliseconds ?? answerMillisecondsDefault,
     statement_timeout: statementMilliseconds,
     lock_timeout: lockMilliseconds,
     idle_in_transaction_session_timeout: idleInTransactionMilliseconds,

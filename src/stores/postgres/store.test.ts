@@ -2,6 +2,8 @@
 
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -21,8 +23,10 @@ import { openPostgres } from './open.ts'
 const shared: { server?: Promise<PostgresServer> } = {}
 after(async () => (await shared.server)?.stop())
 
-const open = (url: string, options?: Partial<StoreOptions>): Promise<Store> =>
-  openPostgres({ url, poolSize: 8, clock: Date, ...contractOptions, ...options })
+const open = (
+  url: string,
+  options?: Partial<StoreOptions & { readonly answerMilliseconds: number }>,
+): Promise<Store> => openPostgres({ url, poolSize: 8, clock: Date, ...contractOptions, ...options })
 
 async function freshUrl(t: TestContext): Promise<string | undefined> {
   if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return undefined
@@ -212,6 +216,48 @@ test('a lost connection is told as such, and the next call has a new one', async
     (error) => error instanceof StoreUnavailable && error.retry === 'later',
   )
   assert.equal(await store.count({ under: '/', limit: 9 }), 0)
+})
+
+test('connections whose packets are lost are given up, and new ones take their place', async (t) => {
+  const url = await freshUrl(t)
+  if (url === undefined) return
+  const address = new URL(url)
+  const target = { port: Number(address.port), host: address.hostname }
+  const everyone = new Set<Socket>()
+  const lost = new Set<Socket>()
+  let connections = 0
+  const proxy = createServer((near) => {
+    const far = connect(target)
+    connections += 1
+    for (const one of [near, far]) one.on('error', () => undefined)
+    near.on('close', () => far.destroy())
+    near.on('data', (bytes) => {
+      if (!lost.has(near)) far.write(bytes)
+    })
+    far.on('data', (bytes) => {
+      if (!lost.has(near)) near.write(bytes)
+    })
+    everyone.add(near)
+  })
+  t.after(() => proxy.close())
+  proxy.listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  // The server listens on a port.
+  address.port = String((proxy.address() as AddressInfo).port)
+  await using store = await open(address.href, { answerMilliseconds: 500 })
+  await Promise.all(Array.from({ length: 8 }, () => store.sql.all('SELECT pg_sleep(0.1)')))
+  const before = connections
+  for (const near of everyone) lost.add(near)
+  const asked = Array.from({ length: 8 }, (_, at) =>
+    at % 2 === 0 ? store.ping() : store.transact((tx) => tx.insert(contractRow(`/r${at}`))),
+  )
+  for (const { status, reason } of (await Promise.allSettled(asked)) as PromiseRejectedResult[]) {
+    assert.equal(status, 'rejected')
+    assert.ok(reason instanceof StoreUnavailable && reason.retry === 'later', String(reason))
+  }
+  await store.transact((tx) => tx.insert(contractRow('/new')))
+  assert.equal((await store.get('/new'))?.etag, 'e1')
+  assert.ok(connections > before)
 })
 
 test('a server that is gone is unavailable, not a fault', async (t) => {
