@@ -4,7 +4,8 @@
  */
 
 import type { Directory, Principal, PrincipalAttributes } from '#kernel/principal.ts'
-import type { Sql, SqlRow } from '#stores/store.ts'
+import type { Sql } from '#stores/store.ts'
+import { type FederatedOf, resourceOf } from './federated-credentials.ts'
 import type { FeedWatch } from './feed-watch.ts'
 import { createLruCache } from './lru-cache.ts'
 import { type PrincipalRecord, principalColumns, toPrincipalRecord } from './principal-record.ts'
@@ -25,7 +26,7 @@ export interface DirectoryCache extends Directory {
 
 /** A token names the credential and the session it was issued for. */
 export interface Grounds {
-  /** The ids of the password and the secrets that exist. */
+  /** The ids of the password, the secrets and the federated credentials that exist. */
   readonly credentials: ReadonlySet<string>
   /** The ids of sessions that ended while their tokens may still be in use. */
   readonly ended: ReadonlySet<string>
@@ -42,8 +43,9 @@ export function createDirectoryCache(options: {
   readonly sql: Sql
   readonly watch: FeedWatch
   readonly remembered: number
+  readonly federatedOf: FederatedOf
 }): DirectoryCache {
-  const { sql, watch, remembered } = options
+  const { sql, watch, remembered, federatedOf } = options
   // `null` remembers that there is no such principal. Ids of external issuers are looked up on every request too.
   const records = createLruCache<PrincipalRecord | null>(remembered)
   const groups = createLruCache<readonly string[]>(remembered)
@@ -54,6 +56,8 @@ export function createDirectoryCache(options: {
       records.delete(key)
       groundsOf.delete(key)
     }
+    // The key of a federated credential that is a resource does not say whose it is.
+    if (keys.some((key) => key.startsWith('/'))) groundsOf.clear()
     // One membership changes the groups of everyone below it. Finding them costs more than reading them again.
     groups.clear()
   })
@@ -95,9 +99,13 @@ export function createDirectoryCache(options: {
       'select id from identity_sessions where principal_id = ? and ended_at is not null',
       id,
     )
-    const idsOf = (rows: readonly SqlRow[]): ReadonlySet<string> =>
-      new Set(rows.map((row) => String(row['id'])))
-    return { credentials: idsOf(credentials), ended: idsOf(ended) }
+    const resource = await resourceOf(sql, id)
+    const federated = resource === undefined ? [] : await federatedOf(resource)
+    return { credentials: idsOf([...credentials, ...federated]), ended: idsOf(ended) }
+  }
+
+  function idsOf(rows: readonly { readonly id?: unknown }[]): ReadonlySet<string> {
+    return new Set(rows.map(({ id }) => String(id)))
   }
 
   return {

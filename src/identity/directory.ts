@@ -17,7 +17,11 @@ import { type Memberships, openMemberships } from './directory-members.ts'
 import { openPrincipals, type Principals } from './directory-principals.ts'
 import type { DirectoryContext } from './directory-rows.ts'
 import { openWorkloads } from './directory-workloads.ts'
-import { type FederatedCredentials, openFederatedCredentials } from './federated-credentials.ts'
+import {
+  type FederatedCredentials,
+  type FederatedOf,
+  openFederatedCredentials,
+} from './federated-credentials.ts'
 import { type FeedWatch, watchFeed } from './feed-watch.ts'
 import { defaultIdentityLimits, type IdentityLimits } from './limits.ts'
 import { createPasswords, type PasswordCost } from './passwords.ts'
@@ -43,6 +47,7 @@ interface DirectoryOptions {
   /** The vendor word that the audit trail uses. */
   readonly namespace?: string
   readonly limits?: Partial<IdentityLimits>
+  readonly federatedOf: FederatedOf
   /** The cost of password hashes. Tests of other things lower it. */
   readonly passwordCost?: PasswordCost
 }
@@ -55,7 +60,10 @@ export function openDirectory(options: DirectoryOptions): IdentityDirectory {
   const passwords = createPasswords(limits, options.passwordCost)
   const credentials = openCredentials({ sql, clock, ids, passwords })
   const watch = watchFeed(options.feed)
-  const cache = createDirectoryCache({ sql, watch, remembered: limits.principalsRemembered })
+  const cache = createDirectoryCache({
+    ...{ sql, watch, federatedOf: options.federatedOf },
+    remembered: limits.principalsRemembered,
+  })
   return {
     ...cache,
     ...principalCreation(context, credentials, passwords),

@@ -19,8 +19,15 @@ export interface FederatedTrust {
   readonly audiences: readonly string[]
 }
 
-export interface FederatedCredential extends FederatedTrust {
+/** A trust whose id goes into the tokens that it gives: they end when no trust has that id. */
+interface IdentifiedTrust extends FederatedTrust {
   readonly id: string
+}
+
+/** The federated credentials that are resources, by the key of the resource that a principal belongs to. */
+export type FederatedOf = (resourceKey: string) => Promise<readonly IdentifiedTrust[]>
+
+export interface FederatedCredential extends IdentifiedTrust {
   readonly name: string
   readonly description: string
 }
@@ -34,7 +41,6 @@ export interface FederatedCredentials {
     id?: string,
   ): Promise<FederatedCredential>
   removeFederated(principalId: string, idOrName: string): Promise<void>
-  /** The key of the resource that a principal belongs to. */
   resourceOf(principalId: string): Promise<string | undefined>
 }
 
@@ -95,14 +101,20 @@ export function openFederatedCredentials({
       })
     },
 
-    async resourceOf(principalId) {
-      const [row] = await sql.all(
-        'select resource_key from identity_workloads where principal_id = ?',
-        principalId,
-      )
-      return row === undefined ? undefined : String(row['resource_key'])
-    },
+    resourceOf: (principalId) => resourceOf(sql, principalId),
   }
+}
+
+/** The key of the resource that a principal belongs to. */
+export async function resourceOf(
+  from: Pick<Sql, 'all'>,
+  principalId: string,
+): Promise<string | undefined> {
+  const [row] = await from.all(
+    'select resource_key from identity_workloads where principal_id = ?',
+    principalId,
+  )
+  return row === undefined ? undefined : String(row['resource_key'])
 }
 
 export function noCredential(id: string): Error {

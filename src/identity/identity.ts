@@ -14,7 +14,7 @@ import type { IdentitySeal } from '#sealing/keyring.ts'
 import type { Feed, Sql } from '#stores/store.ts'
 import { type Authenticator, createAuthenticator } from './authenticate.ts'
 import { type IdentityDirectory, openDirectory } from './directory.ts'
-import type { FederatedTrust } from './federated-credentials.ts'
+import type { FederatedOf } from './federated-credentials.ts'
 import { openKeyRing } from './keys.ts'
 import { defaultIdentityLimits, type IdentityLimits } from './limits.ts'
 import type { WantedIdentity } from './local-token.ts'
@@ -67,8 +67,7 @@ export interface IdentityOptions {
   readonly passwordCost?: PasswordCost
   /** Makes the pair of the first signing key. Tests share one. */
   readonly firstPair?: typeof makeSigningPair
-  /** The federated credentials that are resources, by the key of the resource that a principal belongs to. */
-  readonly federatedOf?: (resourceKey: string) => Promise<readonly FederatedTrust[]>
+  readonly federatedOf?: FederatedOf
 }
 
 export interface Identity {
@@ -97,7 +96,8 @@ export function openIdentity(options: IdentityOptions): Identity {
   const publicUrl = (): string => withoutTrailing(options.publicUrl(), '/')
   const audience = (): string => options.audience ?? publicUrl()
   const aliases = (): readonly string[] => [audience(), publicUrl()]
-  const directory = openDirectory({ ...options, limits })
+  const federatedOf = options.federatedOf ?? (async () => [])
+  const directory = openDirectory({ ...options, limits, federatedOf })
   const recorded = recordedSql(sql, clock, options.namespace)
   const keys = openKeyRing({ ...options, sql: recorded, watch: directory.watch, limits })
   const owner = createOwner({ sql, directory, ids })
@@ -143,8 +143,7 @@ export function openIdentity(options: IdentityOptions): Identity {
       onSignIn: options.onSignIn ?? (() => {}),
       exchange: createTokenExchange({
         ...{ clock, log, limits, directory, authenticator, tenantId, issue },
-        outbound: options.outbound,
-        federatedOf: options.federatedOf ?? (async () => []),
+        ...{ outbound: options.outbound, federatedOf },
       }),
       localToken: {
         secret: options.localTokenSecret,

@@ -7,7 +7,7 @@ import { ApiError } from '#kernel/error.ts'
 import { type AssertionOptions, type CheckAssertion, createAssertionCheck } from './assertions.ts'
 import type { Authenticator } from './authenticate.ts'
 import type { IdentityDirectory } from './directory.ts'
-import type { FederatedTrust } from './federated-credentials.ts'
+import type { FederatedOf } from './federated-credentials.ts'
 import { parseToken } from './jwt.ts'
 import type { OAuthRequest } from './oauth-request.ts'
 import type { PrincipalRecord } from './principal-record.ts'
@@ -19,8 +19,7 @@ interface ExchangeOptions extends AssertionOptions {
   readonly directory: IdentityDirectory
   readonly authenticator: Pick<Authenticator, 'authenticate'>
   readonly tenantId: string
-  /** The federated credentials that are resources, by the resource they belong to. */
-  readonly federatedOf: (resourceKey: string) => Promise<readonly FederatedTrust[]>
+  readonly federatedOf: FederatedOf
   readonly issue: TokenIssuer
 }
 
@@ -171,8 +170,7 @@ async function findClient(
   }
   const own = await directory.federated(principal.id)
   const resource = await directory.resourceOf(principal.id)
-  const trusted: readonly (FederatedTrust & { readonly id?: string })[] =
-    resource === undefined ? own : [...own, ...(await federatedOf(resource))]
+  const trusted = resource === undefined ? own : [...own, ...(await federatedOf(resource))]
   const found = await check(assertion, trusted)
   return typeof found === 'string'
     ? refusal(401, 'invalid_client', `The client assertion is not accepted: ${found}.`)

@@ -7,8 +7,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import {
+  findPostgres,
+  howToGetPostgres,
+  startPostgres,
+} from '../../src/stores/testing/postgres-server.ts'
+import { requireOrSkip } from '../require.ts'
 import { createApplication, createResourceGroup } from './access.ts'
-import { type Installation, startInstallation } from './installation.ts'
+import { type Answer, type Installation, startInstallation } from './installation.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const issuer = createServer((request, response) => {
@@ -46,34 +52,35 @@ function assertion(claims: object = {}, key = privateKey): string {
   return `${signed}.${sign('sha256', Buffer.from(signed), key).toString('base64url')}`
 }
 
-async function token(fields: Record<string, string>) {
-  const response = await fetch(`${installation.url}/${installation.tenantId}/oauth2/v2.0/token`, {
+async function token(fields: Record<string, string>, { url, publicUrl, tenantId } = installation) {
+  const response = await fetch(`${url}/${tenantId}/oauth2/v2.0/token`, {
     method: 'POST',
-    body: new URLSearchParams({ scope: `${installation.url}/.default`, ...fields }),
+    body: new URLSearchParams({ scope: `${publicUrl}/.default`, ...fields }),
   })
   const body = (await response.json()) as Readonly<Record<string, string>>
   return { status: response.status, body }
 }
 
-function byAssertion(clientId: string, text: string) {
-  return token({
+function byAssertion(clientId: string, text: string, at = installation) {
+  const fields = {
     grant_type: 'client_credentials',
     client_id: clientId,
     client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
     client_assertion: text,
-  })
+  }
+  return token(fields, at)
 }
 
 function claimsOf(accessToken = ''): Readonly<Record<string, unknown>> {
   return JSON.parse(Buffer.from(accessToken.split('.')[1] ?? '', 'base64url').toString())
 }
 
-async function identityNamed(name: string) {
-  const id = `${group}/providers/Vendor.ManagedIdentity/userAssignedIdentities/${name}`
+async function identityNamed(name: string, at = installation, within = group) {
+  const id = `${within}/providers/Vendor.ManagedIdentity/userAssignedIdentities/${name}`
   const path = `${id}?${version}`
-  await installation.request('PUT', path, { body: { location: 'local' } })
+  await at.request('PUT', path, { body: { location: 'local' } })
   for (;;) {
-    const answer = await installation.request('GET', path)
+    const answer = await at.request('GET', path)
     if (answer.at('properties.provisioningState') !== 'Creating') {
       const clientId = String(answer.at('properties.clientId'))
       return { id, clientId, principalId: String(answer.at('properties.principalId')) }
@@ -112,6 +119,95 @@ test('an identity signs in by the token that its federated credential names, and
   }
   assert.equal((await installation.request('DELETE', path)).status, 200)
   assert.equal((await byAssertion(clientId, assertion())).status, 401)
+})
+
+/** Ways to end what an identity's token rests on. Each is the work of one request. */
+const ends: readonly (readonly [name: string, end: (place: FederatedPlace) => Promise<Answer>])[] =
+  [
+    ['the credential is deleted', ({ at, credential }) => at.request('DELETE', credential)],
+    [
+      'the credential names another subject',
+      ({ at, credential }) => putCredential(at, credential, { subject: 'repo:two' }),
+    ],
+    [
+      'the credential names another audience',
+      ({ at, credential }) => putCredential(at, credential, { audiences: ['api://other'] }),
+    ],
+    [
+      'the credential is deleted and created again',
+      async ({ at, credential }) => {
+        await at.request('DELETE', credential)
+        return putCredential(at, credential)
+      },
+    ],
+    ['the identity is deleted', ({ at, id }) => at.request('DELETE', `${id}?${version}`)],
+    [
+      'the group is deleted',
+      ({ at, within }) => at.request('DELETE', `${within}?api-version=2021-04-01`),
+    ],
+  ]
+
+interface FederatedPlace {
+  readonly at: Installation
+  readonly within: string
+  readonly id: string
+  readonly credential: string
+}
+
+function putCredential(at: Installation, path: string, changes: object = {}): Promise<Answer> {
+  const properties = { issuer: issuerUrl, subject: 'repo:one', audiences: [audience], ...changes }
+  return at.request('PUT', path, { body: { properties } })
+}
+
+/** Ends tokens at the first replica. The second one has accepted them before. */
+async function takeFederatedAway(at: Installation, second: Installation): Promise<void> {
+  const within = `/subscriptions/${at.subscriptionId}/resourceGroups/ended`
+  for (const [name, end] of ends) {
+    await createResourceGroup(at, within)
+    const { id, clientId } = await identityNamed('worker', at, within)
+    const credential = `${id}/federatedIdentityCredentials/branch?${version}`
+    const kept = `${id}/federatedIdentityCredentials/kept?${version}`
+    await putCredential(at, credential)
+    await putCredential(at, kept, { subject: 'repo:kept' })
+    const tokenOf = async (subject: string): Promise<string> =>
+      (await byAssertion(clientId, assertion({ sub: subject }), at)).body['access_token'] ?? ''
+    const [ending, lasting] = [await tokenOf('repo:one'), await tokenOf('repo:kept')]
+    assert.ok(ending !== '' && lasting !== '', name)
+    const ask = async (accessToken: string): Promise<number> => {
+      const path = '/subscriptions?api-version=2022-12-01'
+      return (await second.request('GET', path, { token: accessToken })).status
+    }
+    assert.deepEqual([await ask(ending), await ask(lasting)], [200, 200])
+    // Nothing changes here, so no token ends.
+    await putCredential(at, credential)
+    assert.equal(await ask(ending), 200)
+    const ended = await end({ at, within, id, credential })
+    assert.ok(ended.status < 300, ended.text)
+    const deadline = Date.now() + 5_000
+    while ((await ask(ending)) !== 401) {
+      assert.ok(Date.now() < deadline, `${name}: the token is accepted`)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    const isAlone = name.startsWith('the credential')
+    if (isAlone) assert.equal(await ask(lasting), 200, `${name}: a token of another credential`)
+  }
+}
+
+test('a token by a federated credential of an identity ends with what it rests on', async (t) => {
+  await t.test('one process on SQLite', () => takeFederatedAway(installation, installation))
+  await t.test('another replica on PostgreSQL', async (two) => {
+    if (!requireOrSkip(two, findPostgres() !== undefined, howToGetPostgres)) return
+    await using server = await startPostgres({ fsync: false })
+    const store = await server.createDatabase()
+    const environment = {
+      ARMATURE_PUBLIC_URL: 'http://plane.example',
+      ARMATURE_OUTBOUND: 'open',
+    }
+    await using first = await startInstallation({ store, environment })
+    const key = readFileSync(join(first.home, 'installation.key'), 'utf8')
+    await using second = await startInstallation({ store, key, environment })
+    await takeFederatedAway(first, second)
+  })
 })
 
 test('an application has federated credentials by the directory API; removing one ends its tokens', async () => {

@@ -23,6 +23,8 @@ export function federatedIdentityCredentials(): ResourceType {
     },
     versions: [v2023_01_31],
     verbs: ['get', 'list', 'put', 'delete'],
+    // A change of the directory for those who remember what tokens rest on.
+    feed: 'directory',
     // Who signs in by it is the identity: as strong as lending it to a container.
     rightsElsewhere: (id) => [{ action: assignAction, scope: parentOf(id) }],
     rules: async (context) => {
