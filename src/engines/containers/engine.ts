@@ -327,7 +327,7 @@ export interface Session extends AsyncDisposable {
   write(bytes: Uint8Array): Promise<void>
   /** Ends the input. */
   end(): void
-  /** Does nothing without a terminal. */
+  /** Does nothing without a terminal, or when the command has ended. */
   resize(size: TerminalSize): Promise<void>
   /** The exit code, after `output` has ended; undefined for an attached part that still runs. */
   exitCode(): Promise<number | undefined>

@@ -111,6 +111,8 @@ export class DockerClient implements AsyncDisposable {
     })
     request.on('upgrade', (_response, socket, head) => {
       socket.setTimeout(0)
+      // Whoever reads gets the error. Until somebody does, it must not end the process.
+      socket.on('error', () => {})
       resolve({ socket, head })
     })
     request.on('response', (response) => {

@@ -4,13 +4,81 @@
  */
 
 import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { type AddressInfo, Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { startPodman, webGroup } from '../testing/podman.ts'
+import { DockerClient } from './client.ts'
 import { DockerEngine } from './docker-engine.ts'
+import { Executions } from './executions.ts'
 
 const busybox = '/bin/busybox'
+
+/** Descriptors of this process. */
+const descriptors = (): number => readdirSync('/proc/self/fd').length
+
+test('a short command with a terminal gives its output and leaves no connection', async (t) => {
+  const podman = await startPodman()
+  const reason = typeof podman === 'string' ? podman : ''
+  if (!requireOrSkip(t, reason === '', reason) || typeof podman === 'string') return
+  await using _podman = podman
+  const installation = `terminals-${process.pid}`
+  await using engine = new DockerEngine({ target: podman.target, installation })
+  const spec = webGroup(['sleep', '3600'])
+  await using cleaning = new AsyncDisposableStack()
+  cleaning.defer(() => engine.remove('one'))
+  await engine.create('one', spec)
+  await engine.start('one', spec, ['web'])
+  const before = descriptors()
+  for (let count = 0; count < 6; count++) {
+    const terminal = { rows: 10, columns: 20 }
+    await using session = await engine.exec('one', 'web', { command: ['echo', 'a'], terminal })
+    let text = ''
+    for await (const { bytes } of session.output) text += Buffer.from(bytes)
+    assert.equal(text.trim(), 'a')
+    assert.equal(await session.exitCode(), 0)
+    // Also of a command that has ended.
+    await session.resize(terminal)
+  }
+  await sleep(200)
+  assert.ok(descriptors() < before + 4, `${before} descriptors before, ${descriptors()} after`)
+})
+
+test('an engine that cuts the connection of a new command fails the command, and nothing else', async () => {
+  const cut: Duplex[] = []
+  const engine = createServer((request, response) => {
+    request.resume()
+    if (request.url?.includes('/resize') === true) {
+      for (const socket of cut) if (socket instanceof Socket) socket.resetAndDestroy()
+      setTimeout(() => response.writeHead(500).end('{"message":"gone"}'), 100)
+      return
+    }
+    const isVersion = request.url === '/version'
+    response.end(isVersion ? '{"MinAPIVersion":"1.24"}' : '{"Id":"one"}')
+  })
+  engine.on('upgrade', (_request, socket) => {
+    cut.push(socket)
+    socket.on('error', () => {})
+    socket.write('HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n')
+  })
+  await new Promise<void>((resolve) => engine.listen(0, '127.0.0.1', resolve))
+  try {
+    const { port } = engine.address() as AddressInfo
+    const client = new DockerClient({ kind: 'tcp', host: '127.0.0.1', port })
+    const executions = new Executions(client)
+    const terminal = { rows: 10, columns: 20 }
+    await assert.rejects(executions.open('web', { command: ['sh'], terminal }), /gone/)
+    await executions.settled()
+    assert.ok(cut.every(({ destroyed }) => destroyed))
+  } finally {
+    engine.closeAllConnections()
+    engine.close()
+  }
+})
 
 test('a command ends with its session, and so does what it began', async (t) => {
   const podman = await startPodman()

@@ -46,13 +46,17 @@ export class Executions {
     await this.#requireRoom(container)
     const value = `${mark}=${randomBytes(8).toString('hex')}`
     const { id, session } = await openExec(this.#client, container, request, [value])
-    return {
+    await using opening = new AsyncDisposableStack()
+    const opened = opening.use({
       ...session,
       [Symbol.asyncDispose]: async () => {
         await session[Symbol.asyncDispose]()
         this.#begin(this.#end(container, id, value))
       },
-    }
+    })
+    if (request.terminal !== undefined) await opened.resize(request.terminal)
+    opening.move()
+    return opened
   }
 
   /** Resolves when no kill is in progress. */

@@ -15,8 +15,13 @@ const exitNoteWaitMs = 20
 
 const doing = 'run a command'
 
+/** A command that has just begun may not have its terminal yet. */
+const resizeAttemptsMax = 5
+const resizeWaitMs = 20
+
 /**
- * Starts `request` in a running container with additional environment. The engine is queried by the returned id.
+ * Starts `request` in a running container with additional environment. The engine is queried by the returned id. A
+ * terminal has the engine's size until `resize` is called.
  */
 export async function openExec(
   client: DockerClient,
@@ -51,7 +56,6 @@ export async function openExec(
       socket.destroy()
     },
   }
-  if (request.terminal !== undefined) await session.resize(request.terminal)
   return { id, session }
 }
 
@@ -123,18 +127,26 @@ async function writeTo(socket: Duplex, bytes: Uint8Array, input: boolean): Promi
   if (!socket.write(bytes)) await once(socket, 'drain')
 }
 
+/** An engine that refuses, because the command has ended, fails nothing: its output is still to be read. */
 async function resize(
   client: DockerClient,
   id: string,
   size: TerminalSize | undefined,
 ): Promise<void> {
   if (size === undefined) return
-  await client.json({
+  const call = {
     method: 'POST',
     path: `/exec/${id}/resize`,
     query: { h: String(size.rows), w: String(size.columns) },
     doing: 'resize the terminal',
-  })
+  } as const
+  for (let attempt = 0; attempt < resizeAttemptsMax; attempt++) {
+    const [outcome] = await Promise.allSettled([client.json(call)])
+    if (outcome.status === 'fulfilled') return
+    const error: unknown = outcome.reason
+    if (!(error instanceof EngineError) || error.kind === 'unavailable') throw error
+    await sleep(resizeWaitMs)
+  }
 }
 
 async function exitCodeOf(client: DockerClient, id: string): Promise<number> {

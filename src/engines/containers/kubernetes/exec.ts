@@ -67,14 +67,18 @@ export async function openExec(
     async resize(size) {
       if (!tty) return
       const told = { Width: size.columns, Height: size.rows }
-      await send(channels.size, Buffer.from(JSON.stringify(told)))
+      // Of a command that has ended, the output is still to be read.
+      await Promise.allSettled([send(channels.size, Buffer.from(JSON.stringify(told)))])
     },
     exitCode: async () => exitCodeOf(status),
     async [Symbol.asyncDispose]() {
       socket.terminate()
     },
   }
+  await using opening = new AsyncDisposableStack()
+  opening.use(session)
   if (request.terminal !== undefined) await session.resize(request.terminal)
+  opening.move()
   return session
 }
 
