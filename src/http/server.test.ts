@@ -42,7 +42,10 @@ describe('one request', () => {
     assert.equal(made.headers.get('x-content-type-options'), 'nosniff')
     assert.equal(made.headers.get('strict-transport-security'), null)
     assert.ok(made.headers.get('date'))
-    assert.equal(made.headers.get('x-ms-ratelimit-remaining-subscription-writes'), '199')
+    // The subscription came into being with this request.
+    assert.equal(made.headers.get('x-ms-ratelimit-remaining-tenant-writes'), '199')
+    const again = await edge.fetch(`${note}?${version}`, put(noteBody))
+    assert.equal(again.headers.get('x-ms-ratelimit-remaining-subscription-writes'), '199')
     const etag = made.headers.get('etag') ?? ''
     assert.match(etag, /^"[^"]+"$/)
 

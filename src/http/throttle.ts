@@ -54,7 +54,14 @@ export interface Allowance {
 }
 
 export interface Throttle {
-  /** Takes one token. `subscription` is undefined for requests outside any. */
+  /** Whether `learn` was called for the subscription, and not too long ago. */
+  knows(subscription: string): boolean
+  /** Remembers that the subscription exists or did once. */
+  learn(subscription: string): void
+  /**
+   * Takes one token. `subscription` is undefined for requests outside any. One that does not exist is none: whoever
+   * makes up ids has one allowance for all of them.
+   */
   take(
     principalId: string,
     subscription: string | undefined,
@@ -94,6 +101,8 @@ function headersOf(scope: string): Readonly<Record<Counted, string>> {
 
 /** No limits, for installations with a rate limiter in front. */
 export const unthrottled: Throttle = {
+  knows: () => true,
+  learn: () => undefined,
   take: () => undefined,
   takeMany: () => undefined,
   enter: () => ({ leave() {} }),
@@ -106,6 +115,7 @@ const atOnceRetrySeconds = 1
 
 export function createThrottle(settings: ThrottleSettings): Throttle {
   const buckets = new RecentMap<Bucket>(settings.bucketsMax)
+  const subscriptions = new RecentMap<true>(settings.bucketsMax)
   const all = {
     reads: scaled(settings.subscription.reads, settings.allPrincipalsFactor),
     writes: scaled(settings.subscription.writes, settings.allPrincipalsFactor),
@@ -133,6 +143,8 @@ export function createThrottle(settings: ThrottleSettings): Throttle {
 
   return {
     size: () => buckets.size(),
+    knows: (subscription) => subscriptions.get(subscription) === true,
+    learn: (subscription) => subscriptions.set(subscription, true),
     takeMany(principalId, counts, now) {
       const own = kinds.map((kind) => {
         const rule = settings.tenant[kind]

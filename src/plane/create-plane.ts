@@ -242,6 +242,8 @@ export function createPlane(options: PlaneOptions): RunningPlane {
       return asked.catch(noteDenied(options, route, principal, correlationId))
     },
     stillAllows: (route, principal) => stillAllows(deps, asLocated(route), principal),
+    hasSubscription: async (id) =>
+      (await options.store.get(subscriptionIdOf(id).key)) !== undefined,
     run(route, input) {
       const outcome = dispatch(deps, asLocated(route), input)
       if (input.pending === undefined) return outcome

@@ -126,6 +126,8 @@ export interface Plane {
    * the attributes of the request are unknown by then.
    */
   stillAllows(route: Route, principal: Principal): Promise<StillAllowed>
+  /** Whether there is a subscription of this id. */
+  hasSubscription(id: string): Promise<boolean>
   /** Checks the body against the schema and runs the request. Throws refusals; any other error is a fault. */
   run(route: Route, input: RunInput): Promise<Outcome>
   /** The family of error bodies for a path that could not be located. */

@@ -1,6 +1,7 @@
 /** Throttling by a running server (facts 9.6): whom it refuses, what it answers, and whom it does not affect. */
 
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { assertRefused, assignmentPath, bodyOf, createApplication, grant, roles } from './access.ts'
 import { type Installation, startInstallation } from './installation.ts'
@@ -72,6 +73,27 @@ describe('throttling (facts 9.6)', { timeout: 60_000 }, () => {
       assertRefused(answer, 429, 'TooManyRequests')
       assert.equal(answer.headers.get('x-ms-ratelimit-remaining-tenant-reads'), '0')
     }
+  })
+
+  test('subscriptions that do not exist have one allowance together, and take none of those that do', async () => {
+    const { token } = await createApplication(installation, 'throttled unknown')
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        installation.request(
+          'DELETE',
+          `/subscriptions/${randomUUID()}/resourceGroups/a?${groups}`,
+          {
+            token,
+          },
+        ),
+      ),
+    )
+    const refused = answers.filter((answer) => answer.status === 429)
+    assert.ok(refused.length >= 10, `${refused.length} of 20`)
+    for (const answer of refused) assertRefused(answer, 429, 'TooManyRequests')
+    const known = await installation.request('DELETE', `${path}-unknown?${groups}`, { token })
+    assert.equal(known.status, 403)
+    assert.equal(known.headers.get('x-ms-ratelimit-remaining-subscription-deletes'), '1')
   })
 
   test('a batch counts as what is in it; the business has codes of its own for what the edge refuses', async () => {
