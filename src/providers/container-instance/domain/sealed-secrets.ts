@@ -1,7 +1,8 @@
 /**
  * Takes a body apart by its schema: what may be stored and shown on one side, the values marked `writeOnly`
  * on the other, each with a place that names it. Properties the schema does not know are in neither, so
- * nothing is kept, or shown, by accident.
+ * nothing is kept, or shown, by accident. An address of a repository is shown without its name and password; with
+ * them it is a secret. No schema says so, because those of released versions do not change.
  */
 
 import type { TSchema } from 'typebox'
@@ -56,6 +57,11 @@ function walk(
     secrets.set(placeOf(...path), typeof value === 'string' ? value : JSON.stringify(value))
     return nothing
   }
+  if (typeof value === 'string' && isRepository(path)) {
+    const shown = withoutCredentials(value)
+    if (shown !== value) secrets.set(placeOf(...path), value)
+    return shown
+  }
   const { items } = node
   if (items !== undefined && Array.isArray(value)) {
     return value.map((item, at) => walk(items, item, [...path, nameIn(item, at)], secrets))
@@ -72,6 +78,24 @@ function walk(
   })
   // fromEntries defines properties, so a key named `__proto__` stays data.
   return Object.fromEntries(members)
+}
+
+/** The place of a volume's repository, with its credentials. */
+export function repositoryPlace(volume: string): string {
+  return placeOf('volumes', volume, 'gitRepo', 'repository')
+}
+
+function isRepository([list, , source, member, ...more]: readonly string[]): boolean {
+  return list === 'volumes' && source === 'gitRepo' && member === 'repository' && more.length === 0
+}
+
+/** The same text where an address has neither name nor password, or is none. */
+export function withoutCredentials(address: string): string {
+  const url = URL.parse(address)
+  if (url === null || (url.username === '' && url.password === '')) return address
+  url.username = ''
+  url.password = ''
+  return url.href
 }
 
 function ownOf(properties: SchemaNode['properties'], key: string): SchemaNode | undefined {

@@ -15,7 +15,7 @@ import {
 } from '../../resources/container-groups/model.ts'
 import { secretValues } from '../../resources/container-groups/rules/volumes.ts'
 import { ask, MaterialFailure } from '../engine-failure.ts'
-import { openPart, placeOf } from '../sealed-secrets.ts'
+import { openPart, placeOf, repositoryPlace } from '../sealed-secrets.ts'
 import { plainHost, registryOf } from './image-policy.ts'
 import { keyValues, shareFolder } from './spec.ts'
 
@@ -56,7 +56,11 @@ export async function contentsOf(
     if (gitRepo !== undefined && deps.repositories !== undefined) {
       const { repositories } = deps
       const directory = gitRepo.directory ?? defaultDirectory(gitRepo.repository)
-      const { repository, revision } = gitRepo
+      const { revision } = gitRepo
+      const place = repositoryPlace(volume.name)
+      const repository = Object.hasOwn(model.secrets, place)
+        ? opened(openPart(deps.seal, model.place, model.secrets, place))
+        : gitRepo.repository
       const fetched = await ask(
         () => repositories.fetch({ owner: ownerOf(model), repository, directory, revision }),
         'GitRepositoryNotAvailable',

@@ -51,3 +51,40 @@ test('events hold no answer of an inner service, and tell no open port from a cl
   assert.equal(told[0], told[1])
   assert.equal(told[2], told[3])
 })
+
+test('a name and password in an address are sealed: the repository is asked with them, and nobody is shown them', async (t) => {
+  if (!requireOrSkip(t, hasGit(), 'git is not here; install the package git')) return
+  const given = new Set<string>()
+  await using server = await localServer(({ headers }, response) => {
+    given.add(headers.authorization ?? '')
+    response.writeHead(headers.authorization === undefined ? 401 : 403, {
+      'www-authenticate': 'Basic realm="here"',
+    })
+    response.end()
+  })
+  const repositories = gitRepositories({ outbound: watchedWay({ mode: 'open' }).outbound })
+  await using started = await startContainers({ repositories })
+  const plain = `http://127.0.0.1:${server.port}/x`
+  const withPassword = plain.replace('://', '://someone:hush-git@')
+  const mounted = web('', 'web', { volumeMounts: [{ name: 'code', mountPath: '/code' }] })
+  const group = body([mounted], {
+    volumes: [{ name: 'code', gitRepo: { repository: withPassword, directory: '.' } }],
+  })
+  const made = await started.call('PUT', `${groups}/sealed`, group)
+  const shown = await started.until('sealed', (one) =>
+    JSON.stringify(one.properties.instanceView).includes("'code' is not available"),
+  )
+  assert.deepEqual(shown.properties.volumes?.[0]?.['gitRepo'], {
+    repository: plain,
+    directory: '.',
+  })
+  const expected = `Basic ${Buffer.from('someone:hush-git').toString('base64')}`
+  assert.ok(given.has(expected), [...given].join())
+  const profile = `${groups.replace('containerGroups', 'containerGroupProfiles')}/p`
+  const kept = await started.call('PUT', profile, group)
+  const rows = await started.store.sql.all('select document from resources')
+  for (const seen of [made.body, shown, kept.body, rows]) {
+    assert.doesNotMatch(JSON.stringify(seen), /hush-git/)
+  }
+  assert.match(JSON.stringify(kept.body), new RegExp(plain))
+})

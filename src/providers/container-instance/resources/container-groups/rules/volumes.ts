@@ -15,7 +15,7 @@ import type { Problem } from '#kernel/error.ts'
 import type { Seal } from '#kernel/ports.ts'
 import { configMapPath, keyValues } from '../../../domain/groups/spec.ts'
 import type { ContainerLimits } from '../../../domain/limits.ts'
-import { openPart, placeOf, plainPart } from '../../../domain/sealed-secrets.ts'
+import { openPart, placeOf, plainPart, repositoryPlace } from '../../../domain/sealed-secrets.ts'
 import { problemOf } from '../../../errors.ts'
 import { allContainers, type ContainerGroup } from '../model.ts'
 import type { Volume } from '../versions/shapes.ts'
@@ -82,7 +82,9 @@ function sourceProblems(
     }
   }
   if (gitRepo !== undefined) {
-    const { repository, directory, revision } = gitRepo
+    const { directory, revision } = gitRepo
+    const sealed = openPart(seal, group.place, group.secrets, repositoryPlace(name))
+    const repository = sealed ?? gitRepo.repository
     for (const [member, reason] of [
       ['repository', addressProblem(repository, ['https', 'http'])],
       ['directory', directory === undefined ? undefined : directoryProblem(directory)],

@@ -4,8 +4,9 @@ import type { View } from '#plane/declare/wire.ts'
 import { showEvent } from '../../../domain/groups/events.ts'
 import { groupStateOf } from '../../../domain/groups/group-state.ts'
 import type { Observed, PartRecord } from '../../../domain/groups/observation.ts'
+import { withoutCredentials } from '../../../domain/sealed-secrets.ts'
 import { type ContainerGroup, provisioningSeconds } from '../model.ts'
-import type { GroupProperties } from './shapes.ts'
+import type { GroupProperties, Volume } from './shapes.ts'
 
 /** How the installation's addresses are named. */
 export interface Naming {
@@ -29,7 +30,7 @@ export function showGroup(
   const observed = view.observed as ListedObserved | undefined
   const listed = observed?.listed === true
   const { properties, identity, zones } = model
-  const { diagnostics, ipAddress } = properties
+  const { diagnostics, ipAddress, volumes } = properties
   return {
     ...(zones === undefined ? {} : { zones }),
     ...(identity === undefined ? {} : { identity: showIdentity(identity) }),
@@ -42,6 +43,7 @@ export function showGroup(
         : {
             initContainers: properties.initContainers.map((one) => withView(one, observed, listed)),
           }),
+      ...(volumes === undefined ? {} : { volumes: volumes.map(showVolume) }),
       ...(diagnostics === undefined ? {} : { diagnostics: showDiagnostics(diagnostics) }),
       ...(ipAddress === undefined
         ? {}
@@ -75,6 +77,13 @@ export function showIdentity(identity: NonNullable<ContainerGroup['identity']>):
     ...(principalId === undefined ? {} : { principalId }),
     ...(Object.keys(userAssigned).length === 0 ? {} : { userAssignedIdentities: userAssigned }),
   }
+}
+
+/** Groups of earlier versions keep the credentials of a repository in its address. */
+function showVolume(volume: Volume): Volume {
+  const { gitRepo } = volume
+  if (gitRepo === undefined) return volume
+  return { ...volume, gitRepo: { ...gitRepo, repository: withoutCredentials(gitRepo.repository) } }
 }
 
 /** The contract: responses return only the workspace's id. */
