@@ -19,7 +19,7 @@ import {
 } from './structure-sql.ts'
 
 const inSchema = (kind: string, letters: string, facts: Facts, own: readonly string[] = []) => ({
-  of: (catalog: string, prefix: string): Objects => ({
+  of: (catalog: string, prefix: string, condition = 'true'): Objects => ({
     kind: `'${kind}'`,
     path: ['n.nspname', `${letters}.${prefix}name`, ...own],
     facts: {
@@ -28,7 +28,7 @@ const inSchema = (kind: string, letters: string, facts: Facts, own: readonly str
       comment: comment(catalog, `${letters}.oid`),
     },
     from: `FROM pg_catalog.${catalog} ${letters} ${namespace(`${letters}.${prefix}namespace`)}
-  WHERE ${ofUser(catalog, `${letters}.oid`)}`,
+  WHERE ${condition} AND ${ofUser(catalog, `${letters}.oid`)}`,
   }),
 })
 
@@ -51,9 +51,12 @@ export const inSchemas: readonly Objects[] = [
       o.oprjoin, o.oprcanhash, o.oprcanmerge)`,
     },
     [
-      `'(' || pg_catalog.format_type(nullif(o.oprleft, 0), NULL) || ', ' || pg_catalog.format_type(nullif(o.oprright, 0), NULL) || ')'`,
+      // An operator has one argument or two.
+      `'(' || coalesce(pg_catalog.format_type(nullif(o.oprleft, 0), NULL), 'NONE') || ', '
+        || coalesce(pg_catalog.format_type(nullif(o.oprright, 0), NULL), 'NONE') || ')'`,
     ],
-  ).of('pg_operator', 'opr'),
+    // One without a function was only named, by another operator; no dump carries it.
+  ).of('pg_operator', 'opr', 'o.oprcode <> 0'),
   inSchema(
     'operator class',
     'o',

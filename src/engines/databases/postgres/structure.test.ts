@@ -116,6 +116,10 @@ const alterations: readonly (readonly [statement: string, said: RegExp])[] = [
     "CREATE AGGREGATE total (int) (SFUNC = int4pl, STYPE = int, INITCOND = '0')",
     /aggregate public\.total\(integer\)/,
   ],
+  [
+    'CREATE OPERATOR @#@ (RIGHTARG = bigint, FUNCTION = int8abs)',
+    /operator public\."@#@"\(NONE, bigint\) is at the source/,
+  ],
   ["ALTER TYPE mood ADD VALUE 'happy'", /type public\.mood differs: labels sad, ok, happy/],
   ['CREATE TYPE pair AS (a int, b text)', /type public\.pair/],
   ['CREATE TYPE few AS RANGE (SUBTYPE = int)', /type public\.few/],

@@ -32,16 +32,16 @@ function environment(server: TestServer, database: string): NodeJS.ProcessEnv {
   }
 }
 
-async function run(
+/** What the program writes. It stands in the folder of the client programs that migrations use. */
+async function runClient(
   program: string,
   args: readonly string[],
-  server: TestServer,
-  database: string,
+  at: { readonly server: TestServer; readonly database: string; readonly env?: NodeJS.ProcessEnv },
 ): Promise<string> {
   const client = await findClientPrograms()
   if (client === undefined) throw new Error('there are no client programs')
   const { stdout } = await promisify(execFile)(join(client.folder, program), [...args], {
-    env: environment(server, database),
+    env: { ...environment(at.server, at.database), ...at.env },
     maxBuffer: bytesMax,
   })
   return stdout
@@ -53,12 +53,15 @@ export async function loadPublished(
   database: string,
   file: string,
 ): Promise<void> {
-  await run('psql', ['--quiet', '--no-psqlrc', '--file', file], server, database)
+  await runClient('psql', ['--quiet', '--no-psqlrc', '--file', file], { server, database })
 }
 
 /** Structure and rows as the servers' own program writes them, in an order of ours; for versions that it reads. */
 export async function dumpedText(server: TestServer, database: string): Promise<readonly string[]> {
-  const text = await run('pg_dump', ['--inserts', '--quote-all-identifiers'], server, database)
+  const text = await runClient('pg_dump', ['--inserts', '--quote-all-identifiers'], {
+    server,
+    database,
+  })
   return text
     .split('\n')
     .filter((line) => line !== '' && !/^(?:--|\\(?:un)?restrict)/.test(line))

@@ -110,6 +110,10 @@ export function unusualObjects(database: string, rows = 2_000): readonly string[
      ALTER DEFAULT PRIVILEGES FOR ROLE odd_owner IN SCHEMA "Odd Schema" GRANT SELECT ON TABLES TO "odd Reader"`,
     `COMMENT ON TABLE parent IS 'it''s a "parent"'; COMMENT ON COLUMN child.note IS 'noted'`,
     `CREATE STATISTICS parent_stats ON id, up FROM parent; ALTER TABLE parent ALTER COLUMN t SET STATISTICS 500`,
+    // The negator was only named, and stays in the catalog without a function.
+    `CREATE OPERATOR === (LEFTARG = boolean, RIGHTARG = boolean, FUNCTION = booleq, COMMUTATOR = ===, NEGATOR = !==);
+     DROP OPERATOR === (boolean, boolean);
+     CREATE OPERATOR @#@ (RIGHTARG = int, FUNCTION = int4abs); CREATE OPERATOR @#@ (RIGHTARG = bigint, FUNCTION = int8abs)`,
     `CREATE COLLATION IF NOT EXISTS odd_collation (locale = 'C')`,
     `SELECT lo_from_bytea(900000 + g, decode(repeat(md5(g::text), g), 'hex')) FROM generate_series(1, 20) g;
      SELECT lo_create(950000);
