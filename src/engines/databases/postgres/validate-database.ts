@@ -276,7 +276,7 @@ async function checkReplication({ validation, tables, findings }: Checked): Prom
     findings.add(
       'ReplicaIdentity',
       'Warning',
-      `Rows of ${listed(unfindable.map(({ name }) => name))} have no key, and columns of a type without equality, so that changes of them cannot be applied: they are compared at the cutover, and copied again where they differ, while writers wait. Give them a primary key.`,
+      `Changes of rows of ${listed(unfindable.map(({ name }) => name))} cannot be applied, since these have no key and a column of a type without equality, or a generated column in their key: they are compared at the cutover, and copied again where they differ, while writers wait. Give them a primary key of columns that are not generated.`,
     )
   }
   findings.check('UnloggedTables')

@@ -23,6 +23,7 @@ const oddWrites: readonly string[] = [
   `INSERT INTO public.measure VALUES (1 + (random() * 4)::int, date '2021-01-01' + (random() * 3000)::int, 1)
    ON CONFLICT DO NOTHING`,
   `UPDATE public.everything SET mood = 'sad', j = j || '{"seen": true}' WHERE id = 1 + (random() * 100)::int`,
+  `UPDATE public.generated_key SET x = x + 1000 WHERE x = (SELECT min(x) FROM public.generated_key)`,
   `SELECT nextval('public.counted')`,
   `UPDATE public.scratch SET t = t || '+' WHERE id = 1`,
 ]
@@ -82,6 +83,6 @@ async function openAsApplication(server: TestServer, database: string): Promise<
     { address: server.address, password: server.password, outbound: openWay },
     { database, applicationName: 'load' },
   )
-  await session.run('RESET default_transaction_read_only')
+  await session.run('RESET default_transaction_read_only; RESET search_path')
   return session
 }

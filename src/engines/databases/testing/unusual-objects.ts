@@ -83,6 +83,8 @@ export function unusualObjects(database: string, rows = 2_000): readonly string[
      INSERT INTO by_index SELECT g, 'y' FROM generate_series(1, 100) g`,
     `CREATE TABLE nothing_known (a int PRIMARY KEY); ALTER TABLE nothing_known REPLICA IDENTITY NOTHING;
      INSERT INTO nothing_known VALUES (1)`,
+    `CREATE TABLE generated_key (x int, y int GENERATED ALWAYS AS (x * 2) STORED PRIMARY KEY);
+     INSERT INTO generated_key SELECT generate_series(1, 50)`,
     `CREATE UNLOGGED TABLE scratch (id int PRIMARY KEY, t text);
      INSERT INTO scratch SELECT g, 's' || g FROM generate_series(1, 300) g`,
     `CREATE TABLE booking (room int, during tsrange, EXCLUDE USING gist (room WITH =, during WITH &&));
