@@ -29,6 +29,7 @@ import {
   markLog,
   restoreIdentities,
 } from './replication.ts'
+import { pathOfQueries, setPath } from './search-path.ts'
 import { StructureWatch } from './structure.ts'
 import { finishTargetDatabase } from './target-database.ts'
 import { wakeTriggers } from './triggers.ts'
@@ -141,6 +142,8 @@ async function bringOver(at: {
     onBytes: () => undefined,
   })
   const tables = comparison.tables.filter(({ replicated }) => !replicated)
+  const path = tables.length === 0 ? undefined : await pathOfQueries(source)
+  if (path !== undefined) await Promise.all([setPath(source, path), setPath(target, path)])
   for (const table of tables) {
     const query = `SELECT ${fingerprintOf(table, 'checksums')}`
     const [here, there] = await Promise.all([source.rows(query), target.rows(query)])
@@ -157,6 +160,7 @@ async function bringOver(at: {
     })
     await target.run('COMMIT')
   }
+  if (path !== undefined) await Promise.all([setPath(source, ''), setPath(target, '')])
   await refreshViews(target)
 }
 

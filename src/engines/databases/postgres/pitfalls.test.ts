@@ -358,6 +358,86 @@ describe('pitfalls', () => {
     assert.equal(await target.value(sum), await source.value(sum))
     assert.equal(await target.value('SHOW server_encoding'), 'LATIN1')
   })
+
+  pitfall('a function of the older extension that needs a search path', async (fixture, engine) => {
+    await fixture.make('places', [
+      `CREATE EXTENSION earthdistance CASCADE;
+       CREATE TABLE place (id int PRIMARY KEY, lat float8, lon float8);
+       INSERT INTO place SELECT g, g, -g FROM generate_series(1, 80) g;
+       CREATE TABLE spot (lat float8, lon float8, at point); INSERT INTO spot VALUES (1, 2, point(1, 2));
+       CREATE INDEX ON place USING gist (ll_to_earth(lat, lon)); CREATE INDEX ON spot USING gist (ll_to_earth(lat, lon))`,
+    ])
+    const spec = fixture.spec(['places'], { mode: 'online' })
+    const report = await engine.validate(spec, fixture.credentials)
+    assert.notEqual(report.state, 'Failed', JSON.stringify(report))
+    await replicating(fixture, engine, 'places', spec)
+    await using source = await fixture.session('source', 'places')
+    await source.run(
+      "SET search_path TO public; UPDATE spot SET at = '(3, 4)'; DELETE FROM place WHERE id = 5",
+    )
+    await engine.cutover('places', ['places'])
+    const ended = await fixture.until(engine, 'places', isEnded)
+    assert.equal(only(ended).phase, 'succeeded', only(ended).message)
+    await using target = await fixture.session('target', 'places')
+    assert.equal(
+      await target.value(
+        "SELECT count(*) || ' ' || (SELECT at FROM public.spot) FROM public.place",
+      ),
+      '79 (3,4)',
+    )
+  })
+
+  pitfall(
+    'what needs the search path of the application is told before',
+    async (fixture, engine) => {
+      const blind = (name: string, body: string, more = '') =>
+        `CREATE FUNCTION ${name}(t text) RETURNS text LANGUAGE plpgsql IMMUTABLE ${more} AS $$ BEGIN ${body} END $$`
+      await fixture.make('blind', [
+        blind('inner_one', 'RETURN upper(t);'),
+        blind('outer_one', 'RETURN inner_one(t);'),
+        blind('sound_one', 'RETURN inner_one(t);', 'SET search_path TO public'),
+        `CREATE DOMAIN loud AS text CHECK (outer_one(value) = value);
+       CREATE TABLE note (t text, n int, u text GENERATED ALWAYS AS (sound_one(t)) STORED, CHECK (sound_one(t) <> 'X'));
+       CREATE INDEX sound_index ON note (sound_one(t));
+       CREATE TABLE shouted (w loud); INSERT INTO shouted VALUES ('A'); INSERT INTO note VALUES ('a')`,
+        `CREATE INDEX blind_index ON note (outer_one(t));
+       CREATE INDEX blind_part ON note (n) WHERE outer_one(t) = 'A';
+       ALTER TABLE note ADD CONSTRAINT blind_check CHECK (outer_one(t) <> 'X');
+       ALTER TABLE note ADD COLUMN v text GENERATED ALWAYS AS (outer_one(t)) STORED;
+       CREATE VIEW seen AS SELECT outer_one(t) FROM note; CREATE MATERIALIZED VIEW kept AS SELECT * FROM seen;
+       CREATE TABLE empty_one (t text); CREATE INDEX never_met ON empty_one (outer_one(t))`,
+      ])
+      const report = await engine.validate(fixture.spec(['blind']), fixture.credentials)
+      const found = report.databases[0]?.findings.find(({ type }) => type === 'SearchPath')
+      assert.equal(found?.state, 'Failed')
+      const said = JSON.stringify(found?.messages)
+      for (const part of [
+        'blind_index',
+        'blind_part',
+        'blind_check',
+        'column v',
+        'view public.kept',
+        'domain public.loud',
+      ]) {
+        assert.ok(said.includes(part), `${part}: ${said}`)
+      }
+      assert.match(said, /inner_one.* does not exist/)
+      assert.doesNotMatch(said, /sound_index|column u|never_met/)
+      // Told rightly: it fails.
+      await engine.run('blind', fixture.spec(['blind']), fixture.credentials)
+      const ended = await fixture.until(engine, 'blind', isEnded)
+      assert.equal(only(ended).phase, 'failed')
+      assert.match(only(ended).message, /inner_one/)
+      // Helped as it says, it is moved.
+      await using source = await fixture.session('source', 'blind')
+      await source.run('ALTER FUNCTION public.outer_one SET search_path TO public')
+      const mended = await engine.validate(fixture.spec(['blind']), fixture.credentials)
+      assert.notEqual(mended.state, 'Failed', JSON.stringify(mended))
+      await engine.run('mended', fixture.spec(['blind']), fixture.credentials)
+      const moved = await fixture.until(engine, 'mended', isEnded)
+      assert.equal(only(moved).phase, 'succeeded', only(moved).message)
+    },
+  )
 })
 
 test('a source newer than the client programs is told, and not begun', async (t) => {

@@ -5,6 +5,7 @@ import { readTables, type SourceTable } from './catalog.ts'
 import { connect, type ReachableServer, type Session } from './connect.ts'
 import { createFindings, type Findings, listed } from './findings.ts'
 import { foreignCompression, missingRoles } from './schema.ts'
+import { blindWithoutPath } from './search-path.ts'
 import { tryStructure } from './try-structure.ts'
 import type { Validation } from './validate.ts'
 
@@ -49,6 +50,7 @@ export async function validateDatabase(
     await checkReplication(checked)
     await checkOwnership(checked)
     await checkObjects(checked)
+    await checkSearchPath(checked)
     await checkStructure(checked)
   } catch (error) {
     if (!(error instanceof DatabaseEngineError)) throw error
@@ -303,6 +305,18 @@ async function checkObjects({ validation, inside, findings }: Checked): Promise<
     )
   }
   findings.check('Sequences')
+}
+
+/** The structure is tried without rows, and these functions fail with the first row. */
+async function checkSearchPath({ validation, inside, findings }: Checked): Promise<void> {
+  findings.check('SearchPath')
+  const blind = await blindWithoutPath(inside, validation.validation.clock)
+  if (blind.length === 0) return
+  findings.add(
+    'SearchPath',
+    'Failed',
+    `Functions find names by the search_path of their caller, which is empty while a server restores, indexes or applies rows, so that these cannot be made at the target: ${listed(blind)}. Give the functions their own: ALTER FUNCTION … SET search_path TO …, or name the schemas in their bodies.`,
+  )
 }
 
 /** The same dump and restore as the migration's, without rows. Where something failed before, it would fail here again. */

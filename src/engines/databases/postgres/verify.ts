@@ -5,6 +5,7 @@ import { readTables, type SourceTable } from './catalog.ts'
 import type { Session } from './connect.ts'
 import { type DatabaseTask, openSource, openTarget, tell } from './database-task.ts'
 import { recordCompared } from './report.ts'
+import { pathOfQueries, setPath } from './search-path.ts'
 
 interface Fingerprint {
   readonly rows: string
@@ -43,6 +44,10 @@ export class Comparison implements AsyncDisposable {
         target: opening.use(await openTarget(task)),
       })),
     )
+    const path = await pathOfQueries(source)
+    if (path !== undefined) {
+      for (const side of sides.flatMap((one) => [one.source, one.target])) await setPath(side, path)
+    }
     return new Comparison({ task, tables, sides, opened: opening.move() })
   }
 

@@ -1,0 +1,111 @@
+/**
+ * Functions whose bodies find names by the `search_path` of their caller. A migration has an empty one, as dumps, restores and
+ * the replication of the servers have: such a function fails there, though the application never sees it fail.
+ */
+
+import type { Clock } from '#kernel/ports.ts'
+import { codeOf, type Session } from './connect.ts'
+import { memberOfExtension } from './structure-sql.ts'
+
+/** A planner puts functions of SQL into its plan when it reads a table with an index on one of them. */
+const pathQuery = `SELECT 'pg_catalog, ' || reset_val FROM pg_catalog.pg_settings
+  WHERE name = 'search_path' AND EXISTS (SELECT FROM pg_catalog.pg_depend d
+    JOIN pg_catalog.pg_index i ON i.indexrelid = d.objid
+    JOIN pg_catalog.pg_proc p ON p.oid = d.refobjid JOIN pg_catalog.pg_language l ON l.oid = p.prolang
+    WHERE d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refclassid = 'pg_catalog.pg_proc'::pg_catalog.regclass
+      AND p.oid >= 16384 AND l.lanname = 'sql')`
+
+/** The path that queries of the application's tables need, after the system's own names; undefined where none does. */
+export function pathOfQueries(source: Session): Promise<string | undefined> {
+  return source.value(pathQuery)
+}
+
+export async function setPath(session: Session, path: string): Promise<void> {
+  await session.value("SELECT pg_catalog.set_config('search_path', $1, false)", [path])
+}
+
+/** Rows of a table that an expression is tried with. */
+const rowsTried = 100
+const triedMax = 500
+const millisecondsEach = 2_000
+const millisecondsMax = 20_000
+const secondsOfStatement = '2s'
+
+/** An expression that is computed where rows, or an index of them, are made at the target. */
+interface Expression {
+  readonly what: string
+  readonly query: string
+}
+
+const ofTable = (expression: string, table: string): string =>
+  `pg_catalog.format('SELECT pg_catalog.count(x) FROM (SELECT ROW(%s) AS x FROM ONLY %s LIMIT ${rowsTried}) s', ${expression}, ${table}::pg_catalog.regclass)`
+
+const depends = (catalog: string, oid: string): string =>
+  `EXISTS (SELECT FROM pg_catalog.pg_depend d JOIN own ON own.oid = d.refobjid
+    WHERE d.refclassid = 'pg_catalog.pg_proc'::pg_catalog.regclass
+      AND d.classid = 'pg_catalog.${catalog}'::pg_catalog.regclass AND d.objid = ${oid})`
+
+const expressionsQuery = `WITH RECURSIVE own AS (
+  SELECT p.oid FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_language l ON l.oid = p.prolang
+  WHERE p.oid >= 16384 AND l.lanname NOT IN ('internal', 'c') AND NOT ${memberOfExtension('pg_proc', 'p.oid')}
+    AND NOT EXISTS (SELECT FROM pg_catalog.unnest(p.proconfig) s WHERE pg_catalog.starts_with(s, 'search_path='))
+), views AS (
+  SELECT r.ev_class AS oid FROM pg_catalog.pg_rewrite r WHERE ${depends('pg_rewrite', 'r.oid')}
+  UNION
+  SELECT r.ev_class FROM views JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+    AND d.refobjid = views.oid AND d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass
+  JOIN pg_catalog.pg_rewrite r ON r.oid = d.objid
+)
+SELECT 'the index ' || i.indexrelid::pg_catalog.regclass AS what, ${ofTable('e', 'i.indrelid')} AS query
+FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indrelid AND c.relkind IN ('r', 'm'),
+  pg_catalog.unnest(ARRAY[pg_catalog.pg_get_expr(i.indexprs, i.indrelid), pg_catalog.pg_get_expr(i.indpred, i.indrelid)]) e
+WHERE e IS NOT NULL AND c.relpersistence <> 't' AND ${depends('pg_class', 'i.indexrelid')}
+UNION ALL
+SELECT 'the constraint ' || pg_catalog.quote_ident(k.conname) || ' of ' || k.conrelid::pg_catalog.regclass,
+  ${ofTable('pg_catalog.pg_get_expr(k.conbin, k.conrelid)', 'k.conrelid')}
+FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class c ON c.oid = k.conrelid AND c.relkind = 'r'
+WHERE k.contype = 'c' AND c.relpersistence <> 't' AND ${depends('pg_constraint', 'k.oid')}
+UNION ALL
+SELECT 'the domain ' || a.atttypid::pg_catalog.regtype || ', as of a column of ' || c.oid::pg_catalog.regclass,
+  ${ofTable("pg_catalog.format('CAST(CAST(%I AS %s) AS %s)', a.attname, pg_catalog.format_type(t.typbasetype, t.typtypmod), a.atttypid::pg_catalog.regtype)", 'c.oid')}
+FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_type t ON t.oid = k.contypid
+JOIN pg_catalog.pg_attribute a ON a.atttypid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
+JOIN pg_catalog.pg_class c ON c.oid = a.attrelid AND c.relkind = 'r'
+WHERE k.contype = 'c' AND c.relpersistence <> 't' AND ${depends('pg_constraint', 'k.oid')}
+UNION ALL
+SELECT 'the generated column ' || pg_catalog.quote_ident(a.attname) || ' of ' || c.oid::pg_catalog.regclass,
+  ${ofTable('pg_catalog.pg_get_expr(x.adbin, x.adrelid)', 'c.oid')}
+FROM pg_catalog.pg_attrdef x JOIN pg_catalog.pg_class c ON c.oid = x.adrelid AND c.relkind = 'r'
+JOIN pg_catalog.pg_attribute a ON a.attrelid = x.adrelid AND a.attnum = x.adnum AND a.attgenerated <> ''
+WHERE c.relpersistence <> 't' AND (${depends('pg_attrdef', 'x.oid')} OR ${depends('pg_class', 'c.oid')})
+UNION ALL
+SELECT 'the materialized view ' || c.oid::pg_catalog.regclass,
+  pg_catalog.format('SELECT pg_catalog.count(s) FROM (SELECT * FROM (%s) v LIMIT ${rowsTried}) s', pg_catalog.rtrim(pg_catalog.pg_get_viewdef(c.oid), ';'))
+FROM pg_catalog.pg_class c JOIN views ON views.oid = c.oid WHERE c.relkind = 'm' AND c.relispopulated
+LIMIT ${triedMax}`
+
+/** Names that are not found: of a schema, table, function, and of any other object. */
+const notFound: ReadonlySet<string> = new Set(['3F000', '42P01', '42883', '42704'])
+
+/**
+ * What would fail at the target, each with the server's words. Tried at the source with some of its rows, in a session whose
+ * path is empty, without writing. What takes long, or fails for another reason, is passed over.
+ */
+export async function blindWithoutPath(source: Session, clock: Clock): Promise<readonly string[]> {
+  const expressions = await source.rows<Expression>(expressionsQuery)
+  const until = clock.now() + millisecondsMax
+  const blind = new Map<string, string>()
+  for (const { what, query } of expressions) {
+    if (blind.has(what) || clock.now() + millisecondsEach > until) continue
+    await source.run(`BEGIN READ ONLY; SET LOCAL statement_timeout = '${secondsOfStatement}'`)
+    try {
+      await source.run(query)
+    } catch (error) {
+      const code = codeOf(error)
+      if (code === undefined) throw error
+      if (notFound.has(code) && error instanceof Error) blind.set(what, error.message)
+    }
+    await source.run('ROLLBACK')
+  }
+  return [...blind].map(([what, message]) => `${what} (${message})`)
+}
