@@ -167,8 +167,10 @@ const policies: Objects = {
   facts: {
     kind: `CASE WHEN p.polpermissive THEN 'permissive' ELSE 'restrictive' END`,
     command: `CASE p.polcmd WHEN 'r' THEN 'SELECT' WHEN 'a' THEN 'INSERT' WHEN 'w' THEN 'UPDATE' WHEN 'd' THEN 'DELETE' ELSE 'ALL' END`,
-    roles: `SELECT pg_catalog.string_agg(CASE r WHEN 0 THEN 'PUBLIC' ELSE pg_catalog.pg_get_userbyid(r)::text END, ', ' ORDER BY 1)
-      FROM pg_catalog.unnest(p.polroles) r`,
+    // A dump gives them in another order.
+    roles: `SELECT pg_catalog.string_agg(who, ', ' ORDER BY who) FROM (
+      SELECT CASE r WHEN 0 THEN 'PUBLIC' ELSE pg_catalog.pg_get_userbyid(r)::text END AS who
+      FROM pg_catalog.unnest(p.polroles) r) roles`,
     using: 'pg_catalog.pg_get_expr(p.polqual, p.polrelid)',
     'with check': 'pg_catalog.pg_get_expr(p.polwithcheck, p.polrelid)',
     comment: comment('pg_policy', 'p.oid'),

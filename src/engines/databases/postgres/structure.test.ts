@@ -233,6 +233,9 @@ for (const [from, to] of pairs) {
       if (left.length > 0) wrong.push(`${statement}, at both: ${left.join('; ')}`)
     }
     assert.deepEqual(wrong, [])
+    await source.run('ALTER POLICY own ON note TO keeper, pg_monitor')
+    await target.run('ALTER POLICY own ON note TO pg_monitor, keeper')
+    assert.deepEqual(compare(await readStructure(source), await readStructure(target)), [])
     await target.run('DROP INDEX note_by_t; DROP TABLE json.json')
     const lost = compare(await readStructure(source), await readStructure(target))
     assert.equal(lost.length, 2, 'what is in a table that is missing is not said besides')

@@ -44,7 +44,7 @@ const leftMilliseconds = 3_600_000
 /** What views hold is made by functions of the source, which may take any time. */
 const untried = /^MATERIALIZED VIEW DATA /
 /** They name roles. Those that the target lacks come with the migration, not with its validation. */
-const named = /^(?:POLICY|USER MAPPING) /
+const named = /^(?:POLICY|USER MAPPING|COMMENT .*POLICY) /
 const mark = 'Scratch database of a validation, to be dropped. Made at '
 
 /** `refused` with the first thing that the target does not take, `unavailable` when it could not be tried to the end. */

@@ -41,7 +41,7 @@ const subjects: Readonly<Record<string, string>> = {
     WHERE NOT t.tgisinternal AND coalesce(to_jsonb(t) ->> 'tgparentid', '0') = '0'`,
   rules: `SELECT pg_get_ruledef(r.oid) FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class
     JOIN pg_namespace n ON n.oid = c.relnamespace WHERE r.rulename <> '_RETURN' AND ${own}`,
-  policies: `SELECT format('%s %s %s %s', polname, polrelid::regclass, polroles::regrole[], pg_get_expr(polqual, polrelid)) FROM pg_policy`,
+  policies: `SELECT format('%s %s %s %s', polname, polrelid::regclass, ARRAY(SELECT r::regrole::text FROM unnest(polroles) r ORDER BY 1), pg_get_expr(polqual, polrelid)) FROM pg_policy`,
   functions: `SELECT pg_get_functiondef(p.oid) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
     WHERE ${user} AND p.prokind <> 'a' AND NOT ${ofAnother('pg_proc', 'p.oid')}`,
   aggregates: `SELECT format('%s %s %s', g.aggfnoid::regprocedure, g.aggtransfn, g.aggtranstype::regtype) FROM pg_aggregate g
@@ -58,7 +58,9 @@ const subjects: Readonly<Record<string, string>> = {
   columnGrants: `SELECT format('%s.%I %s', a.attrelid::regclass, a.attname, a.attacl) FROM pg_attribute a
     JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE a.attacl IS NOT NULL AND ${own}`,
-  defaults: `SELECT format('%s %s %s', pg_get_userbyid(defaclrole), defaclobjtype, defaclacl) FROM pg_default_acl`,
+  defaults: `SELECT format('%s %s %s %s', pg_get_userbyid(d.defaclrole), d.defaclobjtype, d.defaclnamespace::regnamespace, ARRAY(
+      SELECT format('%s %s %s', CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE pg_get_userbyid(a.grantee)::text END, a.privilege_type, a.is_grantable)
+      FROM aclexplode(d.defaclacl) a WHERE a.privilege_type <> 'MAINTAIN' ORDER BY 1)) FROM pg_default_acl d`,
   enums: `SELECT enumtypid::regtype || ' ' || enumlabel FROM pg_enum`,
   comments: `SELECT format('%s %s %s', objoid::regclass, objsubid, description) FROM pg_description
     WHERE classoid = 'pg_class'::regclass AND objoid >= 16384 AND NOT ${ofAnother('pg_class', 'objoid')}`,

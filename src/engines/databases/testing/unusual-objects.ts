@@ -106,6 +106,7 @@ export function unusualObjects(database: string, rows = 2_000): readonly string[
      SELECT setval('"Odd Seq"', 4, false)`,
     `CREATE TABLE secret (who text, what text); ALTER TABLE secret ENABLE ROW LEVEL SECURITY;
      CREATE POLICY own ON secret FOR SELECT TO "odd Reader" USING (who = current_user);
+     COMMENT ON POLICY own ON secret IS 'own rows';
      INSERT INTO secret VALUES ('odd Reader', 'a'), ('other', 'b'); ALTER TABLE secret OWNER TO odd_owner`,
     `GRANT SELECT (id, parent_id) ON child TO "odd Reader"; GRANT ALL ON parent TO odd_group WITH GRANT OPTION;
      REVOKE EXECUTE ON FUNCTION audit_child() FROM PUBLIC;
