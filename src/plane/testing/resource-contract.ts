@@ -237,7 +237,7 @@ export function resourceContract(
         await refused(call('PUT', body, { ifMatch: '"stale"' }), 412)
         const isBackground = compiled.reconcile?.background !== undefined
         const unchanged = await call('GET', undefined, { ifNoneMatch: `"${read.etag}"` })
-        assert.equal(unchanged.status, isBackground ? 200 : 304)
+        assert.ok((isBackground ? [200, 304] : [304]).includes(unchanged.status))
         if (compiled.verbs.has('delete')) {
           await refused(call('DELETE', undefined, { ifMatch: '"stale"' }), 412)
           const deleted = await call('DELETE', undefined, { ifMatch: `"${read.etag}"` })

@@ -68,9 +68,10 @@ export async function runGet(
     return { status: compiled.stored.protocol?.headStatus ?? 204, etag: row.etag }
   }
   const verdict = checkPreconditions('GET', input.preconditions, row.etag)
-  // The tag covers what was asked for, but not what background work has added since.
-  const isWhole = compiled.reconcile?.background === undefined
-  if (isWhole && verdict.kind === 'not-modified') return { status: 304, etag: row.etag }
+  // The tag covers what was asked for, but not what background work has recorded since.
+  const isWhole = (): boolean =>
+    compiled.reconcile?.background === undefined || (readRow(row).observed ?? null) === null
+  if (verdict.kind === 'not-modified' && isWhole()) return { status: 304, etag: row.etag }
   const show = input.takesText === true ? rowToText : rowToWire
   return { status: 200, body: show(deps, compiled, version, row), etag: row.etag }
 }

@@ -81,6 +81,9 @@ describe('the identity of a service', () => {
     const own = await put(withIdentity({ type: 'systemassigned' }))
     assert.deepEqual([own.type, own.tenantId], ['SystemAssigned', owner.tenantId])
     assert.equal(await workloads.of(key), own.principalId)
+    const { etag = '' } = await started.call('GET', service)
+    const same = await started.call('GET', service, undefined, { ifNoneMatch: etag })
+    assert.equal(same.status, 304, 'the work in the background shows nothing')
     const both = {
       type: 'SystemAssigned, UserAssigned',
       userAssignedIdentities: { [assigned]: {} },
