@@ -119,6 +119,12 @@ describe('principals', () => {
   test('must exist unless their type is given, and the type must be theirs', async () => {
     await using t = await open()
     await refused(t.call('PUT', at(group), body(nobody.id)), 'PrincipalNotFound', 400)
+    const both = { properties: { principalId: nobody.id, roleDefinitionId: owner.id } }
+    await assert.rejects(t.call('PUT', at(group), both), (error: ApiError) => {
+      const codes = (error.extra.details ?? []).map(({ code }) => code)
+      assert.deepEqual(codes, ['PrincipalNotFound', 'BadRequestFormat'])
+      return true
+    })
     await refused(t.call('PUT', at(group), assignment(team, reader)), 'UnmatchedPrincipalType', 400)
     assert.equal((await t.call('PUT', at(group), assignment(nobody.id, reader))).status, 201)
   })

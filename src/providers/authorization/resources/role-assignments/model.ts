@@ -13,6 +13,8 @@ export interface RoleAssignment {
   /** What the body contains instead of the id of a role definition. Rules refuse it, so it is never stored. */
   readonly unrecognizedRole?: string
   readonly principalType: PrincipalType
+  /** The directory does not know the principal, and the body states no type. Rules refuse it, so it is never stored. */
+  readonly isUnknown?: true
   readonly condition?: string
   readonly conditionVersion?: string
   readonly delegatedManagedIdentityResourceId?: string

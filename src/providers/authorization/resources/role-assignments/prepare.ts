@@ -9,12 +9,7 @@ import { isUuid } from '#kernel/uuid.ts'
 import type { Context } from '#plane/declare/resource.ts'
 import { refuseAuthorization } from '../../errors.ts'
 import type { RoleAssignment } from './model.ts'
-import type { RoleAssignmentBody } from './versions/2022-04-01.ts'
-
-export type PreparedBody = RoleAssignmentBody & {
-  /** The directory does not know the principal; the caller stated its type. */
-  readonly typeIsUnverified?: true
-}
+import type { PreparedBody, RoleAssignmentBody } from './versions/2022-04-01.ts'
 
 interface DirectoryRule {
   readonly directory: Pick<Directory, 'find'>
@@ -40,7 +35,7 @@ export async function askDirectory(
   const found = await directory.find(principalId)
   if (found === undefined) {
     const principalType = given ?? (takesUnknownPrincipals ? assumedType : undefined)
-    if (principalType === undefined) throw refuseAuthorization.PrincipalNotFound({ principalId })
+    if (principalType === undefined) return { ...body, isUnknown: true }
     return { ...body, properties: { ...body.properties, principalType }, typeIsUnverified: true }
   }
   if (given !== undefined && given !== found.type) {

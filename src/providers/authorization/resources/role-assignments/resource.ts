@@ -12,9 +12,9 @@ import type { AuthorizationLimits } from '../../domain/limits.ts'
 import { refuseAuthorization } from '../../errors.ts'
 import { type AssignmentListDependencies, listAssignments } from './list.ts'
 import { assignmentUniqueKey, type RoleAssignment } from './model.ts'
-import { askDirectory, type PreparedBody } from './prepare.ts'
+import { askDirectory } from './prepare.ts'
 import { roleAssignmentRules } from './rules.ts'
-import { type RoleAssignmentBody, v2022_04_01 } from './versions/2022-04-01.ts'
+import { type PreparedBody, type RoleAssignmentBody, v2022_04_01 } from './versions/2022-04-01.ts'
 
 interface RoleAssignmentDependencies {
   readonly words: VendorWords

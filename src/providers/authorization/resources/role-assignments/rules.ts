@@ -52,7 +52,12 @@ export async function roleAssignmentRules(
 /** Ids that are malformed. */
 function formProblems(desired: RoleAssignment): Problem[] {
   const problems: Problem[] = []
-  const { principalId, unrecognizedRole } = desired
+  const { principalId, unrecognizedRole, isUnknown } = desired
+  if (isUnknown === true) {
+    problems.push(
+      authorizationProblem('PrincipalNotFound', 'properties.principalId', { principalId }),
+    )
+  }
   if (!isUuid(principalId)) {
     problems.push(
       authorizationProblem('InvalidPrincipalId', 'properties.principalId', { principalId }),

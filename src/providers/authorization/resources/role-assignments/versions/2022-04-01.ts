@@ -36,6 +36,14 @@ const body = Type.Object({
 
 export type RoleAssignmentBody = Static<typeof body>
 
+/** The body, and what the directory knows about its principal. */
+export type PreparedBody = RoleAssignmentBody & {
+  /** The directory does not know the principal; the caller stated its type. */
+  readonly typeIsUnverified?: true
+  /** The directory does not know the principal, and nobody stated its type. */
+  readonly isUnknown?: true
+}
+
 const answer = Type.Object({
   properties: Type.Object({
     scope: Type.String(),
@@ -60,7 +68,7 @@ export const v2022_04_01: Version<RoleAssignment> = {
   unknownProperties: 'ignore',
   patch: 'none',
   toModel(
-    { properties }: RoleAssignmentBody,
+    { properties, isUnknown }: PreparedBody,
     previous: RoleAssignment | undefined,
     { words }: Pick<Context, 'words'>,
   ): RoleAssignment {
@@ -73,6 +81,7 @@ export const v2022_04_01: Version<RoleAssignment> = {
       principalId: properties.principalId.toLowerCase(),
       roleId: roleId ?? '',
       ...(roleId === undefined ? { unrecognizedRole: properties.roleDefinitionId } : {}),
+      ...(isUnknown === undefined ? {} : { isUnknown }),
       principalType,
       ...given('condition', properties.condition),
       ...given('conditionVersion', properties.conditionVersion),
