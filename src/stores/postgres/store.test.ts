@@ -248,10 +248,10 @@ test('connections whose packets are lost are given up, and new ones take their p
   await Promise.all(Array.from({ length: 8 }, () => store.sql.all('SELECT pg_sleep(0.1)')))
   const before = connections
   for (const near of everyone) lost.add(near)
-  const asked = Array.from({ length: 8 }, (_, at) =>
+  const answers = Array.from({ length: 8 }, (_, at) =>
     at % 2 === 0 ? store.ping() : store.transact((tx) => tx.insert(contractRow(`/r${at}`))),
   )
-  for (const { status, reason } of (await Promise.allSettled(asked)) as PromiseRejectedResult[]) {
+  for (const { status, reason } of (await Promise.allSettled(answers)) as PromiseRejectedResult[]) {
     assert.equal(status, 'rejected')
     assert.ok(reason instanceof StoreUnavailable && reason.retry === 'later', String(reason))
   }
