@@ -34,18 +34,27 @@ async function main(options: Options): Promise<void> {
     progress: (text) => void process.stderr.write(`${text}\n`),
   }
   const scenarios: ScenarioResults[] = []
+  const failed: string[] = []
   for (const [name, scenario] of await findScenarios(options)) {
-    scenarios.push(await measure(name, scenario, measuring))
+    // A scenario that cannot run must not lose what the others measured.
+    try {
+      scenarios.push(await measure(name, scenario, measuring))
+    } catch (error) {
+      failed.push(name)
+      process.stderr.write(`${name} failed: ${error instanceof Error ? error.stack : error}\n`)
+    }
   }
   const results: Results = {
     at: new Date().toISOString(),
     machine,
     options: { seconds: options.seconds, rounds: options.rounds },
     scenarios,
+    failed,
   }
   const text = report(results)
   process.stdout.write(`${text}\n`)
   if (!options.dry) await write(results, text)
+  if (failed.length > 0) process.exitCode = 1
   await rm(dataFolder, { recursive: true, force: true })
 }
 

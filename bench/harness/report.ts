@@ -21,6 +21,7 @@ export function report(results: Results): string {
       `a write of 4 KB with its flush takes ${flush} ms here. ` +
       `Medians of ${options.rounds} rounds of ${options.seconds} s, taken in turns.`,
     ...results.scenarios.map(section),
+    ...results.failed.map((name) => `The scenario '${name}' failed and is not in these tables.`),
   ].join('\n\n')
 }
 

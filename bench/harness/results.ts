@@ -122,4 +122,6 @@ export interface Results {
   readonly machine: Machine
   readonly options: { readonly seconds: number; readonly rounds: number }
   readonly scenarios: readonly ScenarioResults[]
+  /** Names of scenarios that could not be measured. */
+  readonly failed: readonly string[]
 }
