@@ -3,7 +3,7 @@
 import type { ContainerEngine, GroupContents, GroupSpec, RegistryCredentials } from './engine.ts'
 import type { Step } from './next-step.ts'
 
-interface StepMaterial {
+export interface StepMaterial {
   /** Required by `create` and `start`. */
   readonly spec?: GroupSpec
   /** Called only at `create`, so that secrets are opened only when they are needed. */

@@ -5,10 +5,10 @@
 
 import type { ContainerEngine, EngineDescription } from '#engines/containers/engine.ts'
 import type { Step } from '#engines/containers/next-step.ts'
-import { performStep } from '#engines/containers/perform-step.ts'
+import { performStep, type StepMaterial } from '#engines/containers/perform-step.ts'
 import type { Clock, Log, Timers } from '#kernel/ports.ts'
 import type { WorkloadIdentities } from '#kernel/principal.ts'
-import { nameOf } from '#kernel/resource-id.ts'
+import { nameOf, scopeOf } from '#kernel/resource-id.ts'
 import type { UsageMeter } from '#kernel/usage.ts'
 import {
   defineReconciler,
@@ -37,6 +37,7 @@ import {
   type Seen,
 } from '../../domain/groups/observation.ts'
 import { type PlannedProbe, ProbeBoard } from '../../domain/groups/probes.ts'
+import { Pulls } from '../../domain/groups/pulls.ts'
 import {
   restartOf,
   type Surroundings,
@@ -93,6 +94,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
       if (key !== undefined) wakeKey(key)
     },
   })
+  const pulls = new Pulls(deps.timers)
   let described: EngineDescription | undefined
   /** The principal that the directory is known to have, by the group's token; null for none. */
   const settled = new Map<string, string | null>()
@@ -143,9 +145,9 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
       return nextOf(subject, observed, described, around)
     },
     async perform(subject, { step, fresh }) {
-      const pulls = described?.pullsByItself ?? false
+      const pullsByItself = described?.pullsByItself ?? false
       const tried = await attempt(() =>
-        performOn(deps, around, subject, { step, pullsByItself: pulls }),
+        performOn(deps, around, subject, { step, pullsByItself, pulls }),
       )
       if (tried.ok) return
       if (tried.heard !== undefined) {
@@ -179,6 +181,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
     watchEvents(wake, signal) {
       wakeKey = wake
       signal.addEventListener('abort', () => probes.close(), { once: true })
+      signal.addEventListener('abort', () => pulls.close(), { once: true })
       const { log, timers } = deps
       void followHints({ engine, index, ends, clock, timers, log }, wake, signal)
     },
@@ -238,14 +241,20 @@ function identityKeeper(
   }
 }
 
+interface Work {
+  readonly step: Step
+  readonly pullsByItself: boolean
+  readonly pulls: Pulls
+}
+
 async function performOn(
   deps: ReconcileDependencies,
   around: Surroundings,
-  { token, desired }: GroupSubject,
-  { step, pullsByItself }: { readonly step: Step; readonly pullsByItself: boolean },
+  { id, token, desired, generation }: GroupSubject,
+  { step, pullsByItself, pulls }: Work,
 ): Promise<void> {
   await using held = new AsyncDisposableStack()
-  await performStep(deps.engine, token, step, {
+  const material: StepMaterial = {
     graceSeconds,
     ...(desired === undefined
       ? {}
@@ -257,6 +266,15 @@ async function performOn(
           }),
           credentials: (image: string) => credentialsOf(desired, image, deps),
         }),
+  }
+  const run = (signal?: AbortSignal): Promise<void> =>
+    performStep(deps.engine, token, step, signal ? { ...material, signal } : material)
+  if (step.kind !== 'pull') return await run()
+  await pulls.pull({
+    owner: scopeOf(id).key,
+    seconds: provisioningSeconds,
+    isWanted: async () => (await deps.reader.get(id))?.generation === generation,
+    run,
   })
 }
 

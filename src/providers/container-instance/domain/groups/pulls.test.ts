@@ -1,0 +1,57 @@
+/** Images of registries that never end, through a real plane over the simulated engine. */
+
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { EngineError } from '#engines/containers/engine.ts'
+import { SimulatedEngine } from '#engines/containers/simulated/simulated-engine.ts'
+import { realTimers } from '#plane/testing/start.ts'
+import { done, groups, refused } from '../../testing/ask.ts'
+import { body, startContainers, web } from '../../testing/start.ts'
+
+test('registries that never end hold up neither other work nor the deletion of their groups', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'armature-pulls-'))
+  let pulling = 0
+  class SlowRegistries extends SimulatedEngine {
+    override async pull(image: string, options?: { readonly signal?: AbortSignal }): Promise<void> {
+      if (!image.startsWith('slow.example/')) return super.pull(image)
+      const { promise, resolve } = Promise.withResolvers<void>()
+      options?.signal?.addEventListener('abort', () => resolve())
+      pulling += 1
+      await promise
+      pulling -= 1
+      throw new EngineError('unavailable', 'the pull was ended')
+    }
+  }
+  try {
+    await using started = await startContainers({
+      engine: (clock) =>
+        new SlowRegistries({ folder, installation: 'test', clock, timers: realTimers }),
+    })
+    const slow = (n: number): string =>
+      `${groups.replace('/rg/', n < 50 ? '/slow1/' : '/slow2/')}/g${n}`
+    for (let n = 0; n < 100; n++) {
+      const image = { image: `slow.example/i${n}:1` }
+      await started.call('PUT', slow(n), body([web('', 'web', image)]))
+    }
+    while (pulling < 12) await sleep(10)
+    const begun = performance.now()
+    await started.call('PUT', `${groups}/one`, body())
+    await started.until('one', done)
+    assert.ok(performance.now() - begun < 10_000, 'another group waited')
+    // Six of each resource group.
+    assert.equal(pulling, 12)
+    await started.call('DELETE', slow(0))
+    for (let looks = 0; looks < 200; looks++) {
+      const found = await started.call('GET', slow(0)).catch(() => undefined)
+      if (found === undefined) break
+      await sleep(50)
+    }
+    await refused(started.call('GET', slow(0)), 404, 'ResourceNotFound')
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
