@@ -359,6 +359,20 @@ describe('pitfalls', () => {
     assert.equal(await target.value('SHOW server_encoding'), 'LATIN1')
   })
 
+  pitfall('places for what catching up copies are counted too', async (fixture, engine) => {
+    await using target = await fixture.session('target', 'postgres')
+    const places = Number(await target.value('SHOW max_logical_replication_workers'))
+    const told = async (count: number): Promise<string> => {
+      const names = Array.from({ length: count }, (_, at) => `absent ${at}`)
+      const spec = fixture.spec(names, { mode: 'online' })
+      const { server } = await engine.validate(spec, fixture.credentials)
+      return JSON.stringify(server.find(({ type }) => type === 'LogicalReplication')?.messages)
+    }
+    assert.doesNotMatch(await told(places - 1), /_workers is/)
+    assert.match(await told(places), /Warning[^}]*_workers is 16: catching up/)
+    assert.match(await told(places + 1), /Failed[^}]*_workers is 16 and must be at least 17/)
+  })
+
   pitfall('a function of the older extension that needs a search path', async (fixture, engine) => {
     await fixture.make('places', [
       `CREATE EXTENSION earthdistance CASCADE;

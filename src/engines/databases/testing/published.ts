@@ -4,9 +4,8 @@
  */
 
 import { execFile } from 'node:child_process'
-import { readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { findClientPrograms } from '../postgres/client-programs.ts'
 import type { TestServer } from './servers.ts'
 
@@ -32,19 +31,36 @@ function environment(server: TestServer, database: string): NodeJS.ProcessEnv {
   }
 }
 
+/** Whether a program stands in the folder of the client programs that migrations use. */
+export async function hasClient(program: string): Promise<boolean> {
+  const client = await findClientPrograms()
+  return client !== undefined && existsSync(join(client.folder, program))
+}
+
 /** What the program writes. It stands in the folder of the client programs that migrations use. */
-async function runClient(
+export async function runClient(
   program: string,
   args: readonly string[],
-  at: { readonly server: TestServer; readonly database: string; readonly env?: NodeJS.ProcessEnv },
+  at: {
+    readonly server: TestServer
+    readonly database: string
+    readonly env?: NodeJS.ProcessEnv
+    /** Statuses that it may end with. */
+    readonly ends?: readonly number[]
+  },
 ): Promise<string> {
   const client = await findClientPrograms()
   if (client === undefined) throw new Error('there are no client programs')
-  const { stdout } = await promisify(execFile)(join(client.folder, program), [...args], {
+  const options = {
     env: { ...environment(at.server, at.database), ...at.env },
     maxBuffer: bytesMax,
+  }
+  return await new Promise((done, failed) => {
+    execFile(join(client.folder, program), [...args], options, (error, stdout) => {
+      if (error === null || at.ends?.includes(Number(error.code)) === true) done(stdout)
+      else failed(error)
+    })
   })
-  return stdout
 }
 
 /** What the server lacks (an extension) is passed over: the rest is a database all the same. */

@@ -52,9 +52,11 @@ export async function startServer(
     wal_level: 'logical',
     max_wal_senders: '20',
     max_replication_slots: '20',
-    max_logical_replication_workers: '12',
-    max_worker_processes: '20',
+    max_logical_replication_workers: '16',
+    max_worker_processes: '24',
     wal_retrieve_retry_interval: '200ms',
+    // Before, the number of slots was theirs too.
+    ...(major >= 18 ? { max_active_replication_origins: '20' } : {}),
     ...settings,
   }
   const server = await startPostgres({

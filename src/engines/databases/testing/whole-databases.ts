@@ -1,0 +1,137 @@
+/** Databases that are migrated whole: those that somebody published, and our own with all that the catalogs know. */
+
+import { readTables } from '../postgres/catalog.ts'
+import { applicationRoles, applicationStructures } from './application.ts'
+import { makeWithExtensions } from './extensions.ts'
+import type { MigrationFixture } from './fixture.ts'
+import { generatedSchema } from './generated.ts'
+import { startLoad } from './load.ts'
+import { howToGetPgbench, makePgbench, runPgbench } from './pgbench.ts'
+import { hasClient, loadPublished, publishedDatabases } from './published.ts'
+import { findRegression, howToGetRegression, makeRegression } from './regression.ts'
+import type { Major } from './servers.ts'
+
+/** Ends when it is shut out of its database. */
+interface Application {
+  /** The number of its transactions that were acknowledged. */
+  ended(): Promise<number>
+}
+
+export interface WholeDatabase {
+  readonly name: string
+  make(fixture: MigrationFixture, database: string): Promise<unknown>
+  run(fixture: MigrationFixture, database: string): Promise<Application>
+  /** Its dumps are the same text at two versions that one program reads. */
+  readonly isDumpedAlike: boolean
+}
+
+/** Tables of our own generated schema. */
+const generatedTables = 400
+const writesPerSecond = 20
+const pgbenchPerSecond = 150
+
+export function publishedOnes(): readonly WholeDatabase[] {
+  return [...(publishedDatabases() ?? [])].map(([name, file]) => ({
+    name,
+    make: async (fixture, database) => {
+      await fixture.make(database, [])
+      await loadPublished(fixture.source, database, file)
+    },
+    run: runWrites,
+    isDumpedAlike: true,
+  }))
+}
+
+/** Of the long suite. `skip` is called for what this machine lacks. */
+export async function largeOnes(
+  from: Major,
+  skip: (how: string) => void,
+): Promise<readonly WholeDatabase[]> {
+  const found: WholeDatabase[] = [
+    {
+      name: 'generated',
+      make: async (fixture, database) => {
+        await fixture.makeOdd(database)
+        await using inside = await fixture.session('source', database)
+        await inside.run('SET search_path TO public')
+        for (const statement of generatedSchema(generatedTables)) await inside.run(statement)
+      },
+      run: runWrites,
+      isDumpedAlike: true,
+    },
+    { name: 'extensions', make: makeWithExtensions, run: runWrites, isDumpedAlike: true },
+    {
+      name: 'application',
+      make: async (fixture, database) => {
+        await using server = await fixture.session('source', 'postgres')
+        await server.run(applicationRoles)
+        await fixture.make(database, applicationStructures(database, from))
+      },
+      run: runWrites,
+      isDumpedAlike: false,
+    },
+  ]
+  if (await hasClient('pgbench')) {
+    found.push({
+      name: 'pgbench',
+      make: makePgbench,
+      run: async (fixture, database) => {
+        const ended = runPgbench(fixture, database, pgbenchPerSecond)
+        return { ended: () => ended }
+      },
+      isDumpedAlike: true,
+    })
+  } else {
+    skip(howToGetPgbench)
+  }
+  if (findRegression(from) !== undefined) {
+    found.push({
+      name: 'regression',
+      make: (fixture, database) => makeRegression(fixture, database, from),
+      run: runWrites,
+      isDumpedAlike: false,
+    })
+  } else {
+    skip(howToGetRegression)
+  }
+  return found
+}
+
+/** An error that comes with the end of the statement is one of the statement. */
+const goes = `CREATE FUNCTION pg_temp.goes(statement text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
+  EXECUTE statement; SET CONSTRAINTS ALL IMMEDIATE; RETURN true;
+EXCEPTION WHEN OTHERS THEN RETURN false; END $$`
+
+/** Writes to its tables that satisfy every constraint, and go through the log. Each has been made once. */
+async function writesOf(fixture: MigrationFixture, database: string): Promise<readonly string[]> {
+  await using session = await fixture.session('source', database)
+  const tables = await readTables(session)
+  const writes = tables
+    .filter(({ columns, pages }) => columns.length > 0 && pages > 0)
+    .map(
+      ({ name, columns: [column] }) =>
+        `UPDATE ONLY ${name} SET ${column} = ${column} WHERE ctid = (SELECT ctid FROM ONLY ${name} OFFSET floor(random() * 20) LIMIT 1)`,
+    )
+  await session.run(`RESET search_path; ${goes}`)
+  const going: string[] = []
+  for (const write of writes) {
+    if ((await session.value('SELECT pg_temp.goes($1)', [write])) === 'true') going.push(write)
+  }
+  return going
+}
+
+async function runWrites(fixture: MigrationFixture, database: string): Promise<Application> {
+  const statements = await writesOf(fixture, database)
+  if (statements.length === 0) return { ended: async () => 0 }
+  const load = startLoad(fixture.source, database, {
+    perSecond: writesPerSecond,
+    statements,
+    endsWhenShutOut: true,
+  })
+  return {
+    ended: async () => {
+      await load.stop()
+      return load.committed()
+    },
+  }
+}
