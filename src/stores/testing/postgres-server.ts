@@ -35,7 +35,7 @@ export interface PostgresServer extends AsyncDisposable {
   createDatabase(like?: string): Promise<string>
   /** Ends all sessions and starts anew, as an operator would after settings were changed. */
   restart(): Promise<void>
-  /** Cuts all sessions off without a word and starts anew, recovering from its log. */
+  /** Kills all its processes, as a machine that fails does, and starts anew, recovering from its log. */
   crash(): Promise<void>
   /** Pauses the server, which then answers nobody until the returned function is called. */
   suspend(): Promise<() => Promise<void>>
@@ -408,9 +408,10 @@ function server(
     }
     throw new Error(`PostgreSQL did not ${isUp ? 'come back' : 'go away'} in a minute.`)
   }
-  const suspend = async (signal: 'SIGINT' | 'SIGQUIT' = 'SIGINT'): Promise<() => Promise<void>> => {
+  const suspend = async (signal: 'SIGINT' | 'SIGKILL' = 'SIGINT'): Promise<() => Promise<void>> => {
     for (const name of ['wait', 'again']) writeFileSync(join(folder, name), '')
-    const [pid] = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')
+    const [pid = ''] = readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')
+    if (signal === 'SIGKILL') await killChildren(Number(pid))
     // With SIGINT, PostgreSQL's fast shutdown: sessions end, and committed data is on disk.
     process.kill(Number(pid), signal)
     await until(false)
@@ -431,10 +432,26 @@ function server(
       return url(name)
     },
     restart: async () => (await suspend())(),
-    crash: async () => (await suspend('SIGQUIT'))(),
+    crash: async () => (await suspend('SIGKILL'))(),
     suspend: () => suspend(),
     stop,
     [Symbol.asyncDispose]: stop,
+  }
+}
+
+/** A server does not start anew while a process of the one before holds its memory. Its parent is stopped, so it makes no other. */
+async function killChildren(parent: number): Promise<void> {
+  process.kill(parent, 'SIGSTOP')
+  const alive = (): readonly number[] =>
+    execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat='], { encoding: 'utf8' })
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, of, state]) => Number(of) === parent && state?.startsWith('Z') === false)
+      .map(([pid]) => Number(pid))
+  for (const pid of alive()) process.kill(pid, 'SIGKILL')
+  for (let attempt = 0; alive().length > 0; attempt++) {
+    if (attempt === readyTriesMax) throw new Error('PostgreSQL was not killed.')
+    await sleep(5)
   }
 }
 
