@@ -437,13 +437,22 @@ describe('pitfalls', () => {
       }
       assert.match(said, /inner_one.* does not exist/)
       assert.doesNotMatch(said, /sound_index|column u|never_met/)
+      // What others wrote runs with the rights of whoever reads, so it is only named.
+      await using source = await fixture.session('source', 'blind')
+      await source.run(
+        'CREATE ROLE stranger; GRANT CREATE ON SCHEMA public TO stranger; ALTER FUNCTION public.inner_one OWNER TO stranger',
+      )
+      const named = await engine.validate(fixture.spec(['blind']), fixture.credentials)
+      const warned = named.databases[0]?.findings.find(({ type }) => type === 'SearchPath')
+      assert.equal(warned?.state, 'Warning')
+      assert.match(JSON.stringify(warned?.messages), /not tried.*blind_index/)
+      await source.run('ALTER FUNCTION public.inner_one OWNER TO postgres')
       // Told rightly: it fails.
       await engine.run('blind', fixture.spec(['blind']), fixture.credentials)
       const ended = await fixture.until(engine, 'blind', isEnded)
       assert.equal(only(ended).phase, 'failed')
       assert.match(only(ended).message, /inner_one/)
       // Helped as it says, it is moved.
-      await using source = await fixture.session('source', 'blind')
       await source.run('ALTER FUNCTION public.outer_one SET search_path TO public')
       const mended = await engine.validate(fixture.spec(['blind']), fixture.credentials)
       assert.notEqual(mended.state, 'Failed', JSON.stringify(mended))

@@ -40,9 +40,9 @@ interface Expression {
 const ofTable = (expression: string, table: string): string =>
   `pg_catalog.format('SELECT pg_catalog.count(x) FROM (SELECT ROW(%s) AS x FROM ONLY %s LIMIT ${rowsTried}) s', ${expression}, ${table}::pg_catalog.regclass)`
 
-const depends = (catalog: string, oid: string): string =>
+const depends = (catalog: string, oid: string, part = '0'): string =>
   `EXISTS (SELECT FROM pg_catalog.pg_depend d JOIN own ON own.oid = d.refobjid
-    WHERE d.refclassid = 'pg_catalog.pg_proc'::pg_catalog.regclass
+    WHERE d.refclassid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND d.objsubid = ${part}
       AND d.classid = 'pg_catalog.${catalog}'::pg_catalog.regclass AND d.objid = ${oid})`
 
 const expressionsQuery = `WITH RECURSIVE own AS (
@@ -77,7 +77,7 @@ SELECT 'the generated column ' || pg_catalog.quote_ident(a.attname) || ' of ' ||
   ${ofTable('pg_catalog.pg_get_expr(x.adbin, x.adrelid)', 'c.oid')}
 FROM pg_catalog.pg_attrdef x JOIN pg_catalog.pg_class c ON c.oid = x.adrelid AND c.relkind = 'r'
 JOIN pg_catalog.pg_attribute a ON a.attrelid = x.adrelid AND a.attnum = x.adnum AND a.attgenerated <> ''
-WHERE c.relpersistence <> 't' AND (${depends('pg_attrdef', 'x.oid')} OR ${depends('pg_class', 'c.oid')})
+WHERE c.relpersistence <> 't' AND (${depends('pg_attrdef', 'x.oid')} OR ${depends('pg_class', 'c.oid', 'a.attnum')})
 UNION ALL
 SELECT 'the materialized view ' || c.oid::pg_catalog.regclass,
   pg_catalog.format('SELECT pg_catalog.count(s) FROM (SELECT * FROM (%s) v LIMIT ${rowsTried}) s', pg_catalog.rtrim(pg_catalog.pg_get_viewdef(c.oid), ';'))
@@ -87,12 +87,27 @@ LIMIT ${triedMax}`
 /** Names that are not found: of a schema, table, function, and of any other object. */
 const notFound: ReadonlySet<string> = new Set(['3F000', '42P01', '42883', '42704'])
 
+/** A function runs with the rights of whoever reads: only those are run whose owners have these rights already. */
+const ownOnly = `SELECT NOT EXISTS (SELECT FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_roles r ON r.oid = p.proowner
+  WHERE p.oid >= 16384 AND NOT r.rolsuper AND r.rolname <> current_user)`
+
+interface Blind {
+  /** What would fail at the target, each with the server's words. */
+  readonly failing: readonly string[]
+  /** What may fail: functions of other users are not run. */
+  readonly untried: readonly string[]
+}
+
 /**
- * What would fail at the target, each with the server's words. Tried at the source with some of its rows, in a session whose
- * path is empty, without writing. What takes long, or fails for another reason, is passed over.
+ * Tried at the source with some of its rows, in a session whose path is empty, without writing. What takes long, or fails
+ * for another reason, is passed over.
  */
-export async function blindWithoutPath(source: Session, clock: Clock): Promise<readonly string[]> {
+export async function blindWithoutPath(source: Session, clock: Clock): Promise<Blind> {
   const expressions = await source.rows<Expression>(expressionsQuery)
+  if (expressions.length === 0) return { failing: [], untried: [] }
+  if ((await source.value(ownOnly)) !== 'true') {
+    return { failing: [], untried: [...new Set(expressions.map(({ what }) => what))] }
+  }
   const until = clock.now() + millisecondsMax
   const blind = new Map<string, string>()
   for (const { what, query } of expressions) {
@@ -107,5 +122,5 @@ export async function blindWithoutPath(source: Session, clock: Clock): Promise<r
     }
     await source.run('ROLLBACK')
   }
-  return [...blind].map(([what, message]) => `${what} (${message})`)
+  return { failing: [...blind].map(([what, message]) => `${what} (${message})`), untried: [] }
 }

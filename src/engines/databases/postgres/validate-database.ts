@@ -310,13 +310,25 @@ async function checkObjects({ validation, inside, findings }: Checked): Promise<
 /** The structure is tried without rows, and these functions fail with the first row. */
 async function checkSearchPath({ validation, inside, findings }: Checked): Promise<void> {
   findings.check('SearchPath')
-  const blind = await blindWithoutPath(inside, validation.validation.clock)
-  if (blind.length === 0) return
-  findings.add(
-    'SearchPath',
-    'Failed',
-    `Functions find names by the search_path of their caller, which is empty while a server restores, indexes or applies rows, so that these cannot be made at the target: ${listed(blind)}. Give the functions their own: ALTER FUNCTION … SET search_path TO …, or name the schemas in their bodies.`,
-  )
+  const { failing, untried } = await blindWithoutPath(inside, validation.validation.clock)
+  const whenEmpty =
+    'find names by the search_path of their caller, which is empty while a server restores, indexes or applies rows'
+  const help =
+    'Give the functions their own: ALTER FUNCTION … SET search_path TO …, or name the schemas in their bodies.'
+  if (failing.length > 0) {
+    findings.add(
+      'SearchPath',
+      'Failed',
+      `Functions ${whenEmpty}, so that these cannot be made at the target: ${listed(failing)}. ${help}`,
+    )
+  }
+  if (untried.length > 0) {
+    findings.add(
+      'SearchPath',
+      'Warning',
+      `Functions of users other than the source's are not tried; these use functions without a search_path: ${listed(untried)}. They fail if they ${whenEmpty}. ${help}`,
+    )
+  }
 }
 
 /** The same dump and restore as the migration's, without rows. Where something failed before, it would fail here again. */
