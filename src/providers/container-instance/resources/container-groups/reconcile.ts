@@ -96,6 +96,14 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
   })
   const pulls = new Pulls(deps.timers)
   let described: EngineDescription | undefined
+  let describing: Promise<EngineDescription> | undefined
+  /** One question for all groups: an engine may take long to answer it. */
+  const describe = (): Promise<EngineDescription> => {
+    describing ??= engine.describe().finally(() => {
+      describing = undefined
+    })
+    return describing
+  }
   /** The principal that the directory is known to have, by the group's token; null for none. */
   const settled = new Map<string, string | null>()
   const settleIdentity = identityKeeper(deps.workloads, settled)
@@ -110,7 +118,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
       index.learn(token, subject.id.key)
       await settleIdentity(subject)
       const tried = await attempt(async () => {
-        described ??= await engine.describe()
+        described ??= await describe()
         return see(engine, subject, { ...around, pullsByItself: described.pullsByItself })
       })
       if (!tried.ok) {
