@@ -280,6 +280,10 @@ async function furnish(place: Place): Promise<FreezeFixture> {
   const version = 'api-version=2025-09-01'
   const largest = JSON.stringify({ location: 'local', properties: largeProfile(4) })
   await post('PUT', `${profiles}/${profileName(0)}?${version}`, largest)
+  const service = `/subscriptions/${subscriptionId}/resourceGroups/bench/providers/Vendor.ApiManagement/service/s?api-version=2021-08-01`
+  const publisher = { publisherEmail: 'a@example.test', publisherName: 'A' }
+  const sku = { name: 'Developer', capacity: 1 }
+  await post('PUT', service, JSON.stringify({ location: 'local', sku, properties: publisher }))
   const accounts = '/providers/Vendor.Billing/billingAccounts'
   const listed = await fetch(`${place.origin}${accounts}?api-version=2024-04-01`, { headers })
   // The server's own list. An installation has one account from its first start.

@@ -15,6 +15,7 @@ export function hostileRequests(fixture: FreezeFixture): readonly Hostile[] {
     ...longTexts(fixture),
     ...relaxedBodies(fixture),
     ...documents,
+    ...manyItems(fixture),
     ...apiDocuments(fixture),
     ...imports(fixture),
     ...filters(fixture),
@@ -222,12 +223,58 @@ function apiDocuments({ subscriptionId }: FreezeFixture): readonly Hostile[] {
     body: JSON.stringify({ properties: { path: 'a', format: 'openapi', value } }),
     expects: 400,
   })
+  const many = (each: number): string => {
+    const get = { operationId: 'x', description: 'x'.repeat(each), responses: { 200: {} } }
+    const paths = Array.from({ length: 500 }, (_, at) => [`/p${at}`, { get }])
+    const info = { title: 'A', version: '1' }
+    return JSON.stringify({ openapi: '3.0.0', info, paths: Object.fromEntries(paths) })
+  }
+  const imported = many(7_000)
   return [
+    {
+      ...put('500 operations of 7 KB, imported', imported),
+      // Another path each time: what is written again unchanged is not written.
+      body: (time) =>
+        JSON.stringify({
+          properties: { path: `a${time}`, format: 'openapi+json', value: imported },
+        }),
+      expects: [200, 201, 202],
+    },
     put(
       'YAML of a megabyte',
       filled(1_000_000, () => '  - a\n', ''),
     ),
     put('JSON of 3 MB', `{${filled(3_000_000, (at) => `"n${at}":"x"`)}}`),
+  ]
+}
+
+/** As many items as the members of a body allow, for types that take lists. */
+function manyItems({ subscriptionId }: FreezeFixture): readonly Hostile[] {
+  const scope = `/subscriptions/${subscriptionId}`
+  const group = `${scope}/resourceGroups/bench`
+  const times = (count: number, one: object | string): string =>
+    Array.from({ length: count }, () => JSON.stringify(one)).join()
+  const put = (name: string, path: string, body: string): Hostile => ({
+    name: `items: ${name}`,
+    method: 'PUT',
+    path,
+    body,
+    expects: 400,
+  })
+  const role = (permissions: string, scopes: string): string =>
+    `{"properties":{"roleName":"r","permissions":[${permissions}],"assignableScopes":[${scopes}]}}`
+  const roles = `${scope}/providers/Vendor.Authorization/roleDefinitions/aaaaaaaa-0000-4000-8000-00000000000b?api-version=2022-04-01`
+  const spec = `${group}/providers/Vendor.Resources/templateSpecs/s/versions/v?api-version=2022-02-01`
+  const templates = times(24_900, { path: 'a', template: {} })
+  return [
+    put('24,900 permissions of a role', roles, role(times(24_900, { actions: ['a'] }), '"/"')),
+    put('99,000 actions of a role', roles, role(`{"actions":[${times(99_000, '*/read')}]}`, '"/"')),
+    put('70,000 scopes of a role', roles, role('{}', times(70_000, scope))),
+    put(
+      '24,900 templates of a template spec',
+      spec,
+      `{"location":"local","properties":{"mainTemplate":{},"linkedTemplates":[${templates}]}}`,
+    ),
   ]
 }
 

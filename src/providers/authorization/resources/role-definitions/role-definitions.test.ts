@@ -61,7 +61,7 @@ function problems(
   return roleDefinitionRules(context, builtIns, limits)
 }
 
-const permit = (...actions: string[]): Partial<RoleDefinition> => ({
+const permit = (...actions: string[]): Pick<RoleDefinition, 'permissions'> => ({
   permissions: [{ actions, notActions: [], dataActions: [], notDataActions: [] }],
 })
 
@@ -80,6 +80,16 @@ const cases: readonly [title: string, desired: RoleDefinition, paths: readonly s
     'a malformed action',
     role(permit('V.X/things/read', 'read things')),
     ['properties.permissions[0].actions[1]'],
+  ],
+  [
+    'more malformed actions than a role has',
+    role(permit(...Array.from({ length: 2_049 }, () => 'a'))),
+    ['properties.permissions'],
+  ],
+  [
+    'more permissions than a role has actions, with nothing in them',
+    role({ permissions: Array.from({ length: 2_049 }, () => permit().permissions).flat() }),
+    ['properties.permissions'],
   ],
 ]
 for (const [title, desired, paths] of cases) {

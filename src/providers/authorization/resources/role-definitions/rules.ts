@@ -132,11 +132,18 @@ export function isActionPattern(text: string): boolean {
 
 function actionProblems(role: RoleDefinition, limits: AuthorizationLimits): Problem[] {
   const path = 'properties.permissions'
-  const problems: Problem[] = []
+  // Counted before any is looked at: each one that is wrong is told at length.
+  const max = limits.actionsPerRoleMax
   let count = 0
+  for (const permission of role.permissions)
+    for (const kind of kinds) count += permission[kind].length
+  if (count > max) return [problem(path, `no more than ${max} actions are allowed`)]
+  if (role.permissions.length > max) {
+    return [problem(path, `no more than ${max} permissions are allowed`)]
+  }
+  const problems: Problem[] = []
   role.permissions.forEach((permission, at) => {
     for (const kind of kinds) {
-      count += permission[kind].length
       permission[kind].forEach((action, index) => {
         if (!isActionPattern(action)) {
           const where = `${path}[${at}].${kind}[${index}]`
@@ -147,9 +154,6 @@ function actionProblems(role: RoleDefinition, limits: AuthorizationLimits): Prob
       })
     }
   })
-  if (count > limits.actionsPerRoleMax) {
-    return [problem(path, `no more than ${limits.actionsPerRoleMax} actions are allowed`)]
-  }
   return problems
 }
 
