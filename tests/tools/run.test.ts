@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -22,6 +22,7 @@ test('fails once', () => {
 async function ends(
   texts: readonly string[],
   shared = '',
+  more: NodeJS.ProcessEnv = {},
 ): Promise<{ code: number; shown: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'armature-runner-'))
   try {
@@ -33,7 +34,7 @@ async function ends(
     })
     const { NODE_TEST_CONTEXT: _, ...env } = process.env
     return await new Promise((resolve) => {
-      execFile(process.execPath, [runner, ...files], { env }, (error, shown) =>
+      execFile(process.execPath, [runner, ...files], { env: { ...env, ...more } }, (error, shown) =>
         resolve({ code: Number(error?.code ?? 0), shown }),
       )
     })
@@ -78,4 +79,25 @@ test('many files that fail are not run again', async () => {
   ])
   assert.equal(code, 1)
   assert.doesNotMatch(shown, /ONCE MORE/)
+})
+
+test('temporary files of tests are removed at the end, but for a folder that the caller named', async () => {
+  const tells = `import { test } from 'node:test'; import { tmpdir } from 'node:os'; import { mkdtempSync } from 'node:fs'
+test('tells', (t) => t.diagnostic('in ' + mkdtempSync(tmpdir() + '/left-') + ' it was'))`
+  const placeOf = async (named: string | undefined): Promise<string> => {
+    const { code, shown } = await ends([tells], '', { TMPDIR: named })
+    assert.equal(code, 0, shown)
+    return /in (\S+) it was/.exec(shown)?.[1] ?? assert.fail(shown)
+  }
+  const place = await placeOf(undefined)
+  // On a machine without such memory it is the system's folder, where tests clean up by themselves.
+  if (place.startsWith('/dev/shm/')) assert.ok(!existsSync(place), place)
+  else rmSync(place, { recursive: true })
+  const named = mkdtempSync(join(tmpdir(), 'armature-runner-'))
+  try {
+    const kept = await placeOf(named)
+    assert.ok(kept.startsWith(named) && existsSync(kept), kept)
+  } finally {
+    rmSync(named, { recursive: true, force: true })
+  }
 })
