@@ -96,14 +96,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
   })
   const pulls = new Pulls(deps.timers)
   let described: EngineDescription | undefined
-  let describing: Promise<EngineDescription> | undefined
-  /** One question for all groups: an engine may take long to answer it. */
-  const describe = (): Promise<EngineDescription> => {
-    describing ??= engine.describe().finally(() => {
-      describing = undefined
-    })
-    return describing
-  }
+  const describe = describer(engine)
   /** The principal that the directory is known to have, by the group's token; null for none. */
   const settled = new Map<string, string | null>()
   const settleIdentity = identityKeeper(deps.workloads, settled)
@@ -246,6 +239,17 @@ function identityKeeper(
     }
     if (desired === undefined) settled.delete(token)
     else settled.set(token, wanted)
+  }
+}
+
+/** One question for all groups that ask at once: an engine may take long to answer it. */
+function describer(engine: ContainerEngine): () => Promise<EngineDescription> {
+  let describing: Promise<EngineDescription> | undefined
+  return () => {
+    describing ??= engine.describe().finally(() => {
+      describing = undefined
+    })
+    return describing
   }
 }
 
