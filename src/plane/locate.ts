@@ -222,6 +222,11 @@ function locateCollection(
   asked: string,
 ): LocatedRoute {
   const compiled = registry.find(parsed.namespace, parsed.types)
+  const ofParent = (): ActionRoute | undefined => actionOfParent(registry, parsed, asked)
+  // A type that nobody declares may have any name, that of an action too.
+  const isDeclared = compiled !== undefined && registry.types.includes(compiled)
+  const first = isDeclared ? undefined : ofParent()
+  if (first !== undefined && fits(first.declaredAction.method, method)) return first
   if (compiled !== undefined && isListable(compiled, parsed)) {
     const listed = compiled.verbs.has('list')
     const verb = method === 'HEAD' ? 'GET' : method
@@ -252,22 +257,33 @@ function locateCollection(
       }
     }
   }
-  const parentTypes = parsed.types.slice(0, -1)
-  const parent = parentTypes.length > 0 ? registry.find(parsed.namespace, parentTypes) : undefined
-  if (parent !== undefined && fitsScope(parent, parsed.parent)) {
-    const found = findAction(parent, parsed.word)
-    if (found !== undefined) {
-      const served = requireServedVersion(registry, parent, asked)
-      const [name, action] = found
-      if (!fits(action.method, method)) throw notAllowed(method, allowing([action.method]))
-      return actionRoute(parent, parsed, { action, served, name })
-    }
+  const action = ofParent()
+  if (action !== undefined) {
+    const served = action.declaredAction.method
+    if (!fits(served, method)) throw notAllowed(method, allowing([served]))
+    return action
   }
   if (compiled !== undefined && isListable(compiled, parsed)) {
     requireServedVersion(registry, compiled, asked)
     throw notAllowed(method, listMethods(compiled))
   }
   throw unknownType(registry, parsed.namespace, parsed.types, asked)
+}
+
+/** The action of this name that the type above a collection has. */
+function actionOfParent(
+  registry: Registry,
+  parsed: CollectionPath,
+  asked: string,
+): ActionRoute | undefined {
+  const types = parsed.types.slice(0, -1)
+  const parent = types.length > 0 ? registry.find(parsed.namespace, types) : undefined
+  if (parent === undefined || !fitsScope(parent, parsed.parent)) return undefined
+  const found = findAction(parent, parsed.word)
+  if (found === undefined) return undefined
+  const [name, action] = found
+  const served = requireServedVersion(registry, parent, asked)
+  return actionRoute(parent, parsed, { action, served, name })
 }
 
 /** HEAD is served wherever GET is: the edge leaves out the body. */

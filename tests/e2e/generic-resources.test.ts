@@ -47,6 +47,21 @@ after(async () => {
 
 const header = 'x-armature-generic-resource'
 
+test('an action that is read is served by its type, though any name may be one of a generic type', async () => {
+  const path = `${group}/providers/Vendor.ContainerInstance/containerGroups/one`
+  const version = '?api-version=2025-09-01'
+  const container = { name: 'web', properties: { image: 'registry.example/web:1' } }
+  const body = { location: 'local', properties: { containers: [container] } }
+  assert.equal((await installation.request('PUT', path + version, { body })).status, 201)
+  const logs = () => installation.request('GET', `${path}/containers/web/logs${version}`)
+  let answer = await logs()
+  for (let looks = 0; answer.status === 409 && looks < 100; looks++) {
+    await setTimeout(100)
+    answer = await logs()
+  }
+  assert.deepEqual([answer.status, Object.keys(Object(answer.body))], [200, ['content']])
+})
+
 test('answers and refusals say that the type is generic; those of served types do not', async () => {
   const path = `${group}/providers/Vendor.Network/virtualNetworks/n?api-version=2019-01-01`
   const body = { location: 'local', properties: {} }
