@@ -10,6 +10,7 @@ import type { IdentityDirectory } from './directory.ts'
 import { parseToken } from './jwt.ts'
 import { createLruCache } from './lru-cache.ts'
 import type { PrincipalRecord } from './principal-record.ts'
+import { parseObjectId } from './principal-rules.ts'
 import {
   createTokenVerifier,
   type TokenVerifierOptions,
@@ -27,7 +28,7 @@ export interface Authenticator {
 }
 
 export interface AuthenticatorOptions extends TokenVerifierOptions {
-  readonly directory: Pick<IdentityDirectory, 'record' | 'grounds' | 'watch'>
+  readonly directory: Pick<IdentityDirectory, 'record' | 'grounds' | 'isClient' | 'watch'>
 }
 
 interface Entry extends VerifiedToken {
@@ -96,13 +97,24 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     record: PrincipalRecord,
     { claims = {} }: Entry,
   ): Promise<string | undefined> {
-    const { gen, cred, sid } = claims
+    const { gen, cred, sid, appid } = claims
     if ((gen ?? 0) !== record.generation) return 'it was revoked'
     const { credentials, ended } = await directory.grounds(record.id)
     if (typeof cred === 'string' && !credentials.has(cred)) {
       return 'the secret or password it was got with is there no more'
     }
-    return typeof sid === 'string' && ended.has(sid) ? 'its session has ended' : undefined
+    if (typeof sid === 'string' && ended.has(sid)) return 'its session has ended'
+    return typeof appid === 'string' && (await isClientGone(appid, record))
+      ? 'the application that it was issued to is disabled or deleted'
+      : undefined
+  }
+
+  /** A token for somebody else than the application itself: a user that it acts for. */
+  async function isClientGone(clientId: string, record: PrincipalRecord): Promise<boolean> {
+    const isOther = clientId !== record.id && clientId !== record.clientId
+    // The clients of this product have other ids, and are always there.
+    if (!isOther || parseObjectId(clientId) === undefined) return false
+    return !(await directory.isClient(clientId))
   }
 
   async function verify(header: string): Promise<Principal> {

@@ -22,6 +22,8 @@ export interface DirectoryCache extends Directory {
   isActive(principal: Principal): Promise<boolean>
   /** The credentials and sessions that tokens of this principal may rest on. As fresh as `record`. */
   grounds(id: string): Promise<Grounds>
+  /** Whether there is an enabled principal with this client id, or with this id. As fresh as `record`. */
+  isClient(clientId: string): Promise<boolean>
 }
 
 /** A token names the credential and the session it was issued for. */
@@ -50,6 +52,7 @@ export function createDirectoryCache(options: {
   const records = createLruCache<PrincipalRecord | null>(remembered)
   const groups = createLruCache<readonly string[]>(remembered)
   const groundsOf = createLruCache<Grounds>(remembered)
+  const clients = createLruCache<boolean>(remembered)
 
   watch.onChange((keys) => {
     for (const key of keys) {
@@ -60,6 +63,8 @@ export function createDirectoryCache(options: {
     if (keys.some((key) => key.startsWith('/'))) groundsOf.clear()
     // One membership changes the groups of everyone below it. Finding them costs more than reading them again.
     groups.clear()
+    // A change names the principal, not its client id.
+    clients.clear()
   })
 
   async function remember<V>(
@@ -111,6 +116,15 @@ export function createDirectoryCache(options: {
   return {
     record,
     grounds: (id) => remember(groundsOf, id, () => readGrounds(id)),
+    isClient: (clientId) =>
+      remember(clients, clientId, async () => {
+        const [row] = await sql.all(
+          'select id from identity_principals where enabled = 1 and (client_id = ? or id = ?)',
+          clientId,
+          clientId,
+        )
+        return row !== undefined
+      }),
     async find(id) {
       const found = await record(id)
       return found === undefined ? undefined : { type: found.type, displayName: found.displayName }

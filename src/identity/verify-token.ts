@@ -96,7 +96,12 @@ export function createTokenVerifier(
     const user = claims['idtyp'] !== 'app'
     return {
       local: true,
-      claims: { gen: claims['gen'], cred: claims['cred'], sid: claims['sid'] },
+      claims: {
+        gen: claims['gen'],
+        cred: claims['cred'],
+        sid: claims['sid'],
+        appid: claims['appid'],
+      },
       expiresAt,
       principal: {
         id: oid,

@@ -239,7 +239,7 @@ test('an application has federated credentials by the directory API; removing on
 })
 
 test('a client acts on behalf of the user whose token it was called with, no longer than that lasts', async () => {
-  const { clientId, clientSecret } = await createApplication(installation, 'middle')
+  const { clientId, clientSecret, principalId } = await createApplication(installation, 'middle')
   const ask = (fields: Record<string, string> = {}) =>
     token({
       grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
@@ -265,6 +265,16 @@ test('a client acts on behalf of the user whose token it was called with, no lon
   })
   const app = await ask({ assertion: own.body['access_token'] ?? '' })
   assert.equal(app.body['error'], 'invalid_grant')
+  // What it holds for the user ends with the application.
+  const read = async (): Promise<number> => {
+    const accessToken = body['access_token'] ?? ''
+    const path = '/subscriptions?api-version=2022-12-01'
+    return (await installation.request('GET', path, { token: accessToken })).status
+  }
+  assert.equal(await read(), 200)
+  const gone = await installation.request('DELETE', `/directory/servicePrincipals/${principalId}`)
+  assert.equal(gone.status, 204, gone.text)
+  assert.equal(await read(), 401)
 })
 
 test('the metadata form of a machine answers, for the owner and for identities by each name', async () => {
