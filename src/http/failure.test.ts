@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { refuse, refuseProblems } from '#kernel/error.ts'
+import { StoreConflict } from '#stores/store.ts'
 import { shapeFailure } from './failure.ts'
 
 const refusal = refuseProblems([
@@ -71,6 +72,15 @@ describe('shapeFailure', () => {
     assert.equal(failure.headers['Retry-After'], '5')
     assert.equal(failure.isFault, false)
     assert.doesNotMatch(JSON.stringify(failure.body), /ECONN|5432/)
+  })
+
+  test('a race that was lost on every try is 503 and may be repeated', () => {
+    const error = new StoreConflict("Another transaction wrote '/subscriptions/secret'.")
+    const failure = shapeFailure(error, 'resource-manager', 'c')
+    assert.equal(failure.status, 503)
+    assert.equal(failure.headers['Retry-After'], '1')
+    assert.equal(failure.isFault, false)
+    assert.doesNotMatch(JSON.stringify(failure.body), /subscriptions/)
   })
 
   for (const thrown of [new Error('secret text'), 'secret text', undefined, { status: 200 }]) {

@@ -22,6 +22,7 @@ interface Failure {
 }
 
 const storeRetrySeconds = '5'
+const lostRaceRetrySeconds = '1'
 
 /** Pure: the answer for a thrown error. Anything that is neither a refusal nor a known failure is a fault. */
 export function shapeFailure(
@@ -47,6 +48,13 @@ function asRefusal(error: unknown): ApiError | undefined {
     return refuse.ServiceUnavailable(
       { reason: 'the store does not answer' },
       { headers: { 'Retry-After': storeRetrySeconds } },
+    )
+  }
+  // The store has tried again as often as it may. Nothing was written, so the client may repeat the request.
+  if (error.name === 'StoreConflict') {
+    return refuse.ServiceUnavailable(
+      { reason: 'other requests write the same rows at this moment' },
+      { headers: { 'Retry-After': lostRaceRetrySeconds } },
     )
   }
   return undefined
