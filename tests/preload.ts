@@ -12,8 +12,11 @@ import { processorSeconds } from './cost.ts'
 
 const root = join(import.meta.dirname, '..')
 
-// The launcher's cache folder, so that servers under test find it filled.
-enableCompileCache(join(root, 'node_modules/.cache/armature'))
+// The launcher's cache folder, so that servers under test find it filled. Programs that a test starts without the
+// launcher take it from the environment.
+const cache = join(root, 'node_modules/.cache/armature')
+enableCompileCache(cache)
+process.env['NODE_COMPILE_CACHE'] ??= cache
 
 const list = process.env['ARMATURE_TEST_COSTS']
 
