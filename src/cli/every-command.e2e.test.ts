@@ -100,6 +100,7 @@ container-group create web -g g{n} --image nginx
 container-group list
 container-group show web -g g{n}
 container-group logs web -g g{n}
+container-group metrics web -g g{n}
 container-group exec web -g g{n} --command ls
 container-group restart web -g g{n}
 container-group stop web -g g{n}

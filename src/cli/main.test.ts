@@ -73,6 +73,7 @@ test('the commands are these', () => {
       'container-group exec',
       'container-group list',
       'container-group logs',
+      'container-group metrics',
       'container-group restart',
       'container-group show',
       'container-group start',

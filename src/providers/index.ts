@@ -16,6 +16,7 @@ import { billingMigrations } from './billing/domain/migrations.ts'
 import { billingProvider, usageMeter } from './billing/provider.ts'
 import type { ContainerInstanceDependencies } from './container-instance/dependencies.ts'
 import { sightingOf } from './container-instance/domain/groups/availability.ts'
+import { GroupMetrics } from './container-instance/domain/groups/metrics.ts'
 import { containerInstanceProvider } from './container-instance/provider.ts'
 import { dataShareMigrations } from './data-share/domain/store/migrations.ts'
 import { dataShareProvider } from './data-share/provider.ts'
@@ -106,6 +107,8 @@ function servedProviders(deps: ProviderDependencies): readonly Provider[] {
   const { context, inspection, containers } = deps
   const { words, directory, tenantId, services } = context
   const secrets = { seal: context.sealOf('secrets'), ids: context.ids }
+  const metrics =
+    containers === undefined ? undefined : new GroupMetrics({ ...context, ...containers })
   const { seal, reader } = { seal: context.sealOf('containers'), reader: services.reader }
   return [
     resourcesProvider({
@@ -143,7 +146,12 @@ function servedProviders(deps: ProviderDependencies): readonly Provider[] {
     ),
     managedIdentityProvider(context),
     billingProvider(context),
-    insightsProvider(context),
+    insightsProvider({
+      ...context,
+      metricSources: {
+        ...(metrics === undefined ? {} : { 'containerinstance/containergroups': metrics }),
+      },
+    }),
     resourceHealthProvider({
       ...context,
       observers: {
@@ -180,6 +188,7 @@ function servedProviders(deps: ProviderDependencies): readonly Provider[] {
             ...(deps.copying === undefined
               ? {}
               : { shareAccounts: openShareAccounts({ reader, seal: context.sealOf('storage') }) }),
+            ...(metrics === undefined ? {} : { metrics }),
             ...containers,
             seal,
             reader,

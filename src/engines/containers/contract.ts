@@ -689,9 +689,11 @@ function promiseStreams({ test }: ContractFixture): void {
     await until(fixture, group, isEnded('job'))
     const stats = await fixture.engine().stats(group)
     assert.deepEqual(
-      stats.map((each) => each.name),
+      stats.running.map((each) => each.name),
       ['web'],
     )
+    const [web] = stats.running
+    assert.ok((web?.memoryBytes ?? 0) > 0 && (web?.at ?? 0) > 0)
     await fails(fixture.engine().stats('nobody'), 'absent')
   })
 

@@ -86,6 +86,8 @@ export interface EngineDescription {
   readonly keepsStopped: boolean
   /** The engine can mount folders of the host (`host` volumes). */
   readonly hostFolders: boolean
+  /** The engine counts what running parts use; otherwise `stats` is `refused`. */
+  readonly measures: boolean
   /** The engine can give GPUs to a part; otherwise a spec that asks for one is `refused`. */
   readonly gpu: boolean
 }
@@ -357,10 +359,27 @@ export interface ProbeOutcome {
   readonly message: string
 }
 
+/** What the running parts of a group use, counted by the engine. */
+export interface GroupStats {
+  readonly running: readonly PartStats[]
+  /** The network that the parts share, if the engine counts it. */
+  readonly network?: NetworkStats
+}
+
 export interface PartStats {
   readonly name: string
+  /** When it was counted, by the engine's clock, in milliseconds since 1970. */
+  readonly at: number
+  /** Processor time since the part started. */
   readonly cpuNanoseconds: number
   readonly memoryBytes: number
+}
+
+export interface NetworkStats {
+  readonly at: number
+  /** Since the group was started. */
+  readonly receivedBytes: number
+  readonly transmittedBytes: number
 }
 
 /**
@@ -462,8 +481,11 @@ export interface ContainerEngine extends AsyncDisposable {
    */
   probe(group: string, part: string, probe: Probe, timeoutSeconds: number): Promise<ProbeOutcome>
 
-  /** Statistics of the running parts. `absent` when the engine holds nothing of the group. */
-  stats(group: string): Promise<readonly PartStats[]>
+  /**
+   * Statistics of the running parts. `absent` when the engine holds nothing of the group; `refused` by an engine that
+   * does not measure.
+   */
+  stats(group: string): Promise<GroupStats>
 
   /** Ends when `signal` fires. Throws `unavailable` when the engine goes away; call it again, then observe. */
   events(signal: AbortSignal): AsyncIterable<EngineEvent>

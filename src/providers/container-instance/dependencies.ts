@@ -7,6 +7,7 @@ import type { ResourceId } from '#kernel/resource-id.ts'
 import type { UsageMeter } from '#kernel/usage.ts'
 import type { Permission } from '#plane/access.ts'
 import type { Reader } from '#plane/declare/resource.ts'
+import type { GroupMetrics } from './domain/groups/metrics.ts'
 import type { ContainerLimits } from './domain/limits.ts'
 
 /** Resolves secret references. */
@@ -117,5 +118,7 @@ export interface ContainerInstanceDependencies {
   readonly identities?: LentIdentities
   /** Receives what ran, from when to when; without it nothing is charged. */
   readonly meter?: UsageMeter
+  /** Measures what groups use; without it nothing is measured. */
+  readonly metrics?: GroupMetrics
   readonly limits?: Partial<ContainerLimits>
 }

@@ -22,7 +22,16 @@ export function containerInstanceProvider(deps: ContainerInstanceDependencies): 
   }
   return {
     forget: () => sweepOrphans(deps),
-    start: () => hourly(deps.timers, () => sweepOrphans(deps)),
+    start() {
+      const sweeping = hourly(deps.timers, () => sweepOrphans(deps))
+      const measuring = deps.metrics?.start()
+      return {
+        async [Symbol.asyncDispose]() {
+          await measuring?.[Symbol.asyncDispose]()
+          await sweeping[Symbol.asyncDispose]()
+        },
+      }
+    },
     namespace: 'ContainerInstance',
     compatibleVersions: publishedVersions,
     description: 'Groups of containers that share a network, volumes and a life.',

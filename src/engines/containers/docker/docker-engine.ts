@@ -14,11 +14,11 @@ import {
   type ExecRequest,
   type GroupContents,
   type GroupSpec,
+  type GroupStats,
   type LocalImage,
   type LogOptions,
   type ObservedGroup,
   type OwnedObject,
-  type PartStats,
   type Probe,
   type ProbeOutcome,
   type RegistryCredentials,
@@ -38,6 +38,7 @@ import { pauseImage } from './pause-image.ts'
 import { pullImage } from './pull.ts'
 import { removeOwned } from './remove.ts'
 import { openAttach } from './session.ts'
+import { readNetwork, readPartStats } from './stats.ts'
 import { type Dialect, docker } from './to-docker.ts'
 import { podman } from './to-podman.ts'
 import { Verifier } from './verifier.ts'
@@ -99,6 +100,7 @@ export class DockerEngine implements ContainerEngine {
       probesByItself: false,
       keepsStopped: true,
       hostFolders: true,
+      measures: true,
       gpu: this.#options.gpu ?? false,
     }
   }
@@ -266,28 +268,30 @@ export class DockerEngine implements ContainerEngine {
       : await probeByHttp(observed.address, probe, timeoutSeconds)
   }
 
-  async stats(group: string): Promise<readonly PartStats[]> {
+  async stats(group: string): Promise<GroupStats> {
     const containers = await this.#list(group)
     if (containers.length === 0) throw new EngineError('absent', 'there is no such group')
-    const parts = containers.filter(
-      (each) =>
-        textAt(each, 'Labels', 'armature.part') !== '' && textAt(each, 'State') === 'running',
-    )
-    return await Promise.all(
-      parts.map(async (each) => {
-        const told = await this.#client.json({
+    const found = containers.filter((each) => textAt(each, 'State') === 'running')
+    const all = await Promise.all(
+      found.map(async (each) => ({
+        part: textAt(each, 'Labels', 'armature.part'),
+        stats: await this.#client.json({
           method: 'GET',
           path: `/containers/${textAt(each, 'Id')}/stats`,
           query: { stream: 'false', 'one-shot': 'true' },
           doing: 'read the statistics',
-        })
-        return {
-          name: textAt(each, 'Labels', 'armature.part'),
-          cpuNanoseconds: numberAt(told, 'cpu_stats', 'cpu_usage', 'total_usage'),
-          memoryBytes: numberAt(told, 'memory_stats', 'usage'),
-        }
-      }),
+        }),
+      })),
     )
+    // The container without a part has the network, which the parts join.
+    const sandbox = all.find(({ part }) => part === '')
+    const network = sandbox === undefined ? undefined : readNetwork(sandbox.stats)
+    return {
+      running: all
+        .filter(({ part }) => part !== '')
+        .map(({ part, stats }) => readPartStats(part, stats)),
+      ...(network === undefined ? {} : { network }),
+    }
   }
 
   events(signal: AbortSignal): AsyncIterable<EngineEvent> {

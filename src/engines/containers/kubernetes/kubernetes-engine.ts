@@ -14,13 +14,13 @@ import {
   type ExecRequest,
   type GroupContents,
   type GroupSpec,
+  type GroupStats,
   isToken,
   type LocalImage,
   type LogOptions,
   type ObservedGroup,
   type ObservedPart,
   type OwnedObject,
-  type PartStats,
   type Probe,
   type ProbeOutcome,
   type Session,
@@ -96,6 +96,7 @@ export class KubernetesEngine implements ContainerEngine {
       startsByItself: true,
       probesByItself: true,
       keepsStopped: false,
+      measures: false,
       hostFolders: this.#options.hostFolders ?? false,
       gpu: this.#options.gpuResource !== undefined,
     }
@@ -262,7 +263,7 @@ export class KubernetesEngine implements ContainerEngine {
   }
 
   /** `refused` for an existing group: a cluster measures a rate, not the sum the port asks for. */
-  async stats(group: string): Promise<readonly PartStats[]> {
+  async stats(group: string): Promise<GroupStats> {
     if ((await this.#store.list('pods', this.#names(group).group)).length === 0) {
       throw new EngineError('absent', 'there is no such group')
     }

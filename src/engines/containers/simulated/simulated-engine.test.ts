@@ -45,7 +45,9 @@ function scriptOf(program: Program): string {
   return words.join(';')
 }
 
-containerEngineContract('simulated', openSimulated, requireOrSkip)
+containerEngineContract('simulated', openSimulated, requireOrSkip, {
+  'statistics are of the running parts': 'nothing runs, so stats is refused; a test below',
+})
 
 async function fresh(t: TestContext): Promise<{
   folder: string
@@ -142,4 +144,12 @@ test('another process finds the groups as they were left, and their time has gon
   const { state } = (await next.observe('g')).parts[0] ?? {}
   assert.ok(state?.kind === 'terminated')
   assert.deepEqual([state.exitCode, state.finishedAt], [3, 1_000_000_060_000])
+})
+
+test('it measures nothing, and says so', async (t) => {
+  const { engine } = await fresh(t)
+  await running(engine, group(''))
+  assert.equal((await engine.describe()).measures, false)
+  await assert.rejects(engine.stats('g'), { kind: 'refused' })
+  await assert.rejects(engine.stats('nobody'), { kind: 'absent' })
 })

@@ -14,12 +14,12 @@ import {
   type ExecRequest,
   type GroupContents,
   type GroupSpec,
+  type GroupStats,
   isToken,
   type LocalImage,
   type LogOptions,
   type ObservedGroup,
   type OwnedObject,
-  type PartStats,
   type Probe,
   type ProbeOutcome,
   type Session,
@@ -71,6 +71,7 @@ export class SimulatedEngine implements ContainerEngine {
       title: 'simulated containers (no container engine: nothing really runs)',
       version: '1',
       runsPrograms: false,
+      measures: false,
       pullsByItself: false,
       startsByItself: false,
       probesByItself: false,
@@ -283,13 +284,11 @@ export class SimulatedEngine implements ContainerEngine {
       : { healthy: true, message: 'simulated: the probe succeeds' }
   }
 
-  async stats(group: string): Promise<readonly PartStats[]> {
-    const held = this.#look(group)
-    if (held === undefined) throw new EngineError('absent', 'there is no such group')
-    const now = this.#clock.now()
-    return held.parts
-      .filter((part) => stateOf(part, now).kind === 'running')
-      .map(({ name }) => ({ name, cpuNanoseconds: 0, memoryBytes: 0 }))
+  async stats(group: string): Promise<GroupStats> {
+    if (this.#look(group) === undefined) {
+      throw new EngineError('absent', 'there is no such group')
+    }
+    throw new EngineError('refused', 'nothing runs in a simulated engine, so it measures nothing')
   }
 
   events(signal: AbortSignal): AsyncIterable<EngineEvent> {

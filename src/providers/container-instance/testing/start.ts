@@ -16,8 +16,10 @@ import { memoryWorkloads, testSeal } from '#plane/testing/provider-context.ts'
 import type { Subject, SubjectOptions } from '#plane/testing/resource-contract.ts'
 import { memoryStore, nobody, owner, realTimers } from '#plane/testing/start.ts'
 import type { Store } from '#stores/store.ts'
+import { insightsProvider } from '../../insights/provider.ts'
 import { resourcesProvider } from '../../resources/provider.ts'
 import type { ContainerInstanceDependencies } from '../dependencies.ts'
+import { GroupMetrics } from '../domain/groups/metrics.ts'
 import { containerInstanceProvider } from '../provider.ts'
 
 export const subscription = '11111111-2222-4333-8444-555555555555'
@@ -30,6 +32,8 @@ export interface Started extends Subject, AsyncDisposable {
   readonly plane: RunningPlane
   readonly store: Store
   readonly engine: ContainerEngine
+  /** Measures when it is told to. */
+  readonly metrics: GroupMetrics
   readonly clock: { now(): number; advance(seconds: number): void }
   call(method: Method, path: string, body?: unknown, options?: SubjectOptions): Promise<Outcome>
   /** GETs a group until `ready` holds of it. */
@@ -100,9 +104,16 @@ export async function startContainers(options: StartOptions = {}): Promise<Start
   const engine =
     options.engine?.(clock) ??
     new SimulatedEngine({ folder, installation: 'test', clock, timers: realTimers })
+  const metrics = new GroupMetrics({ engine, clock, timers: realTimers })
   const plane = createPlane({
     providers: (services) => [
       resourcesProvider({ tenantId: owner.tenantId, ...services }),
+      insightsProvider({
+        words: contractWords,
+        tenantId: owner.tenantId,
+        sql: store.sql,
+        metricSources: { 'containerinstance/containergroups': metrics },
+      }),
       containerInstanceProvider({
         reader: services.reader,
         seal: testSeal,
@@ -145,6 +156,7 @@ export async function startContainers(options: StartOptions = {}): Promise<Start
     plane,
     store,
     engine,
+    metrics,
     clock,
     call,
     settle: () => plane.reconciler.idle(),

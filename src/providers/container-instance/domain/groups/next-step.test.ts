@@ -21,6 +21,7 @@ const engine: EngineDescription = {
   probesByItself: false,
   keepsStopped: true,
   hostFolders: true,
+  measures: true,
   gpu: false,
 }
 

@@ -6,7 +6,7 @@ import { DockerEngine } from '#engines/containers/docker/docker-engine.ts'
 import { startPodman, testImage, whyNoPodman } from '#engines/containers/testing/podman.ts'
 import { startRegistry } from '#engines/containers/testing/registry.ts'
 import { requireOrSkip } from '../../../../../tests/require.ts'
-import { base, type Shown, startContainers } from '../../testing/start.ts'
+import { base, type Shown, type Started, startContainers } from '../../testing/start.ts'
 
 const path = `${base}/containerGroups/real`
 
@@ -135,6 +135,7 @@ test('made, called over localhost, updated, stopped, started, deleted', async (t
   assert.equal(running.properties.instanceView.state, 'Running')
   await says('hello bob')
 
+  await burns(started)
   await started.call('DELETE', path)
   for (let looks = 0; looks < 600 && (await started.engine.list()).length > 0; looks++) {
     await new Promise((resolve) => setTimeout(resolve, 50))
@@ -142,6 +143,42 @@ test('made, called over localhost, updated, stopped, started, deleted', async (t
   assert.deepEqual(await started.engine.list(), [])
   await started.settle()
 })
+
+/** A container that burns its processor shows it in the published metrics, and another one does not. */
+async function burns(started: Started): Promise<void> {
+  const [held] = await started.engine.list()
+  const burning = await started.engine.exec(held?.group ?? '', 'web', {
+    command: ['sh', '-c', 'while true; do true; done'],
+  })
+  await started.metrics.measure()
+  await new Promise((resolve) => setTimeout(resolve, 1500))
+  await started.metrics.measure()
+  await burning[Symbol.asyncDispose]()
+  const names = 'CpuUsage,MemoryUsage,NetworkBytesReceivedPerSecond'
+  const shown = await started.call(
+    'GET',
+    `${path}/providers/Vendor.Insights/metrics?metricnames=${names}&timespan=PT1H&aggregation=average,maximum&$filter=containerName%20eq%20%27*%27`,
+    undefined,
+    { version: '2018-01-01' },
+  )
+  // The answer of `metrics`.
+  const { value } = shown.body as unknown as {
+    value: {
+      name: { value: string }
+      timeseries: { metadatavalues: { value: string }[]; data: { maximum: number }[] }[]
+    }[]
+  }
+  const most = (metric: string, container: string): number =>
+    value
+      .find(({ name }) => name.value === metric)
+      ?.timeseries.find(({ metadatavalues }) => (metadatavalues[0]?.value ?? '') === container)
+      ?.data.at(-1)?.maximum ?? Number.NaN
+  const text = JSON.stringify(shown)
+  assert.ok(most('CpuUsage', 'web') > 100, text)
+  assert.ok(most('CpuUsage', 'sidecar') < most('CpuUsage', 'web'), text)
+  assert.ok(most('MemoryUsage', 'web') > 100_000, text)
+  assert.ok(most('NetworkBytesReceivedPerSecond', '') >= 0, text)
+}
 
 /** What the server answers once it listens: a container runs before its program does. */
 async function heard(url: string): Promise<string> {

@@ -1,0 +1,206 @@
+/**
+ * Measures what container groups use. Every process asks the engine itself and keeps the last hours in memory, so
+ * that measuring writes nothing and works the same with several replicas (decision 0192).
+ */
+
+import type { ContainerEngine, GroupStats } from '#engines/containers/engine.ts'
+import type { Metric, MetricSeries, MetricSource, Minute } from '#kernel/metrics.ts'
+import type { Clock, Timers } from '#kernel/ports.ts'
+import type { Resource } from '#plane/declare/resource.ts'
+import { attempt } from '../engine-failure.ts'
+import { groupToken } from './group-index.ts'
+
+const minuteMilliseconds = 60_000
+/** The minutes kept of each series. */
+const minutesMax = 180
+/** The series kept in sum; one container has two, and its group two more. */
+const seriesMax = 4000
+const pauseMilliseconds = 15_000
+/** Measuring takes at most this part of the time, however many groups there are. */
+const shareMax = 0.1
+
+const metrics: readonly Metric[] = [
+  {
+    name: 'CpuUsage',
+    title: 'CPU Usage',
+    description: 'CPU usage on all cores in millicores.',
+    unit: 'Count',
+    dimension: 'containerName',
+    keptMinutes: minutesMax,
+  },
+  {
+    name: 'MemoryUsage',
+    title: 'Memory Usage',
+    description: 'Total memory usage in bytes.',
+    unit: 'Bytes',
+    dimension: 'containerName',
+    keptMinutes: minutesMax,
+  },
+  {
+    name: 'NetworkBytesReceivedPerSecond',
+    title: 'Network Bytes Received Per Second',
+    description: 'The network bytes received per second.',
+    unit: 'Bytes',
+    keptMinutes: minutesMax,
+  },
+  {
+    name: 'NetworkBytesTransmittedPerSecond',
+    title: 'Network Bytes Transmitted Per Second',
+    description: 'The network bytes transmitted per second.',
+    unit: 'Bytes',
+    keptMinutes: minutesMax,
+  },
+]
+
+interface Dependencies {
+  readonly engine: ContainerEngine
+  readonly clock: Clock
+  readonly timers: Timers
+}
+
+/** What is kept of one group. */
+interface Kept {
+  /** The last counts, from which rates are computed. */
+  last: GroupStats
+  readonly series: { readonly metric: string; readonly of?: string; readonly minutes: Minute[] }[]
+}
+
+export class GroupMetrics implements MetricSource {
+  readonly #deps: Dependencies
+  readonly #seriesMax: number
+  /** By the engine's names of groups. */
+  readonly #groups = new Map<string, Kept>()
+  #seriesCount = 0
+
+  constructor(deps: Dependencies, limits: { readonly seriesMax: number } = { seriesMax }) {
+    this.#deps = deps
+    this.#seriesMax = limits.seriesMax
+  }
+
+  async metrics(): Promise<readonly Metric[]> {
+    const described = await attempt(() => this.#deps.engine.describe())
+    return described.ok && described.value.measures ? metrics : []
+  }
+
+  read(resource: Pick<Resource, 'id' | 'systemData'>): readonly MetricSeries[] {
+    return this.#groups.get(groupToken(resource))?.series ?? []
+  }
+
+  /** Measures every group once, and pauses between rounds. Disposing waits for the running round. */
+  start(): AsyncDisposable {
+    const { clock, timers } = this.#deps
+    const stop = new AbortController()
+    let underway: Promise<void> = Promise.resolve()
+    let timer: { cancel(): void } | undefined
+    const next = (): Promise<void> => {
+      const began = clock.now()
+      underway = this.measure(stop.signal).then(() => {
+        if (stop.signal.aborted) return
+        const took = Math.max(0, clock.now() - began)
+        timer = timers.after(Math.max(pauseMilliseconds, took / shareMax), next)
+      })
+      return underway
+    }
+    timer = timers.after(pauseMilliseconds, next)
+    return {
+      async [Symbol.asyncDispose]() {
+        stop.abort()
+        timer?.cancel()
+        await underway
+      },
+    }
+  }
+
+  /** One round. A group that the engine cannot tell of is left out of it. */
+  async measure(signal?: AbortSignal): Promise<void> {
+    const { engine, clock } = this.#deps
+    this.#forgetBefore(clock.now() - minutesMax * minuteMilliseconds)
+    const held = await attempt(async () =>
+      (await engine.describe()).measures ? await engine.list() : [],
+    )
+    if (!held.ok) return
+    for (const group of new Set(held.value.map((one) => one.group))) {
+      if (signal?.aborted === true) return
+      const stats = await attempt(() => engine.stats(group))
+      if (stats.ok) this.#note(group, stats.value, clock.now())
+    }
+  }
+
+  #note(group: string, stats: GroupStats, now: number): void {
+    const known = this.#groups.get(group)
+    const kept = known ?? { last: stats, series: [] }
+    this.#groups.set(group, kept)
+    for (const part of stats.running) {
+      const before = known?.last.running.find(({ name }) => name === part.name)
+      const nanoseconds = rateOf(before, part, (one) => one.cpuNanoseconds)
+      const millicores = nanoseconds === undefined ? undefined : nanoseconds / 1e6
+      this.#add(kept, { metric: 'CpuUsage', of: part.name }, now, millicores)
+      this.#add(kept, { metric: 'MemoryUsage', of: part.name }, now, part.memoryBytes)
+    }
+    const { network } = stats
+    if (network !== undefined) {
+      const before = known?.last.network
+      const received = rateOf(before, network, (one) => one.receivedBytes)
+      const transmitted = rateOf(before, network, (one) => one.transmittedBytes)
+      this.#add(kept, { metric: 'NetworkBytesReceivedPerSecond' }, now, received)
+      this.#add(kept, { metric: 'NetworkBytesTransmittedPerSecond' }, now, transmitted)
+    }
+    kept.last = stats
+  }
+
+  #add(
+    { series }: Kept,
+    named: { readonly metric: string; readonly of?: string },
+    now: number,
+    value: number | undefined,
+  ): void {
+    if (value === undefined) return
+    let found = series.find(({ metric, of }) => metric === named.metric && of === named.of)
+    if (found === undefined) {
+      if (this.#seriesCount >= this.#seriesMax) return
+      found = { ...named, minutes: [] }
+      series.push(found)
+      this.#seriesCount += 1
+    }
+    const { minutes } = found
+    const at = now - (now % minuteMilliseconds)
+    const last = minutes.at(-1)
+    if (last?.at !== at) {
+      // A clock that was set back begins anew.
+      if (last !== undefined && last.at > at) minutes.length = 0
+      minutes.push({ at, count: 1, sum: value, least: value, most: value })
+      return
+    }
+    minutes[minutes.length - 1] = {
+      at,
+      count: last.count + 1,
+      sum: last.sum + value,
+      least: Math.min(last.least, value),
+      most: Math.max(last.most, value),
+    }
+  }
+
+  #forgetBefore(moment: number): void {
+    for (const [group, { series }] of this.#groups) {
+      for (const { minutes } of series) {
+        const kept = minutes.findIndex(({ at }) => at > moment)
+        minutes.splice(0, kept === -1 ? minutes.length : kept)
+      }
+      const left = series.filter(({ minutes }) => minutes.length > 0)
+      this.#seriesCount -= series.length - left.length
+      series.splice(0, series.length, ...left)
+      if (left.length === 0) this.#groups.delete(group)
+    }
+  }
+}
+
+/** What was added a second; undefined without an earlier count, and where counting began anew. */
+function rateOf<T extends { readonly at: number }>(
+  before: T | undefined,
+  now: T,
+  countOf: (one: T) => number,
+): number | undefined {
+  if (before === undefined || now.at <= before.at) return undefined
+  const added = countOf(now) - countOf(before)
+  return added < 0 ? undefined : (added * 1000) / (now.at - before.at)
+}
