@@ -1,8 +1,12 @@
 /** Sends one request to a plane in a test as the edge would: located, authorized, run. */
 
+import assert from 'node:assert/strict'
+import { isJsonObject } from '#kernel/patch.ts'
 import type { Principal } from '#kernel/principal.ts'
 import type { RunningPlane } from '../create-plane.ts'
-import type { Method, Outcome } from '../plane.ts'
+import type { ReadRoute } from '../locate.ts'
+import type { Method, Outcome, Route } from '../plane.ts'
+import { undeclaredMembers } from './declared-answer.ts'
 
 interface AskOptions {
   readonly as: Principal
@@ -12,6 +16,8 @@ interface AskOptions {
   readonly ifNoneMatch?: string | undefined
   /** True skips authorization: nobody can allow the first assignment of an installation. */
   readonly isUnasked?: boolean
+  /** True fails for a read that answers what its document does not declare. */
+  readonly mustBeDeclared?: boolean
   /** Aborted at the request's deadline. */
   readonly signal?: AbortSignal
 }
@@ -21,13 +27,13 @@ export async function ask(
   method: Method,
   path: string,
   body: unknown,
-  { as, version, ifMatch, ifNoneMatch, isUnasked, signal }: AskOptions,
+  { as, version, ifMatch, ifNoneMatch, isUnasked, mustBeDeclared, signal }: AskOptions,
 ): Promise<Outcome> {
   const url = new URL(path, 'http://plane')
   if (!url.searchParams.has('api-version')) url.searchParams.set('api-version', version)
   const route = plane.locate(method, url.pathname, url.searchParams)
   const pending = isUnasked === true ? undefined : await plane.authorize(route, as, 'correlation')
-  return plane.run(route, {
+  const outcome = await plane.run(route, {
     principal: as,
     query: url.searchParams,
     body,
@@ -38,4 +44,18 @@ export async function ask(
     ...(signal === undefined ? {} : { signal }),
     permission: { principalId: as.id, ask: async () => ({ holds: true, until: Infinity }) },
   })
+  if (mustBeDeclared === true) requireDeclared(route, outcome)
+  return outcome
+}
+
+/** Each property that a read answers is one that the type's document declares. */
+function requireDeclared(route: Route, { status, body }: Outcome): void {
+  // Every route comes from `locate`; only those of reads are looked at.
+  const { kind, compiled, version } = route as ReadRoute
+  if (kind !== 'get' || status !== 200 || !isJsonObject(body)) return
+  const answer = compiled.versions.get(version)?.answer
+  if (answer === undefined) return
+  // A name that follows the brand cannot be declared.
+  const undeclared = undeclaredMembers(answer, body).filter((path) => !path.includes('Vendor'))
+  assert.deepEqual(undeclared, [], `${compiled.fullType} ${version}: not declared`)
 }

@@ -2,6 +2,7 @@
 
 import Type from 'typebox'
 import { parentOf } from '#kernel/resource-id.ts'
+import { added } from '#plane/declare/added.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { defineReconciled } from '#plane/declare/reconciled.ts'
 import { isoTime, proxyName, type ShareDependencies, types, version } from '../../dependencies.ts'
@@ -46,6 +47,11 @@ export function triggers(deps: ShareDependencies): ResourceType {
           properties: Type.Object({
             triggerStatus: Type.String(),
             provisioningState: Type.String(),
+            recurrenceInterval: added(Type.Enum(['Day', 'Hour'])),
+            synchronizationTime: added(moment),
+            synchronizationMode: added(Type.Enum(['Incremental', 'FullSync'])),
+            createdAt: added(Type.String()),
+            userName: added(Type.String()),
           }),
         }),
         unknownProperties: 'ignore',
