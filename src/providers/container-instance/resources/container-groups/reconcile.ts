@@ -95,8 +95,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
     },
   })
   const pulls = new Pulls(deps.timers)
-  let described: EngineDescription | undefined
-  const describe = describer(engine)
+  const described = describedBy(engine)
   /** The principal that the directory is known to have, by the group's token; null for none. */
   const settled = new Map<string, string | null>()
   const settleIdentity = identityKeeper(deps.workloads, settled)
@@ -111,8 +110,8 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
       index.learn(token, subject.id.key)
       await settleIdentity(subject)
       const tried = await attempt(async () => {
-        described ??= await describe()
-        return see(engine, subject, { ...around, pullsByItself: described.pullsByItself })
+        const { pullsByItself } = await described.ask()
+        return see(engine, subject, { ...around, pullsByItself })
       })
       if (!tried.ok) {
         throw new StepFailure(tried.failure.retry, tried.failure.code, tried.failure.message)
@@ -129,7 +128,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
         })),
         seen: tried.value,
         trouble: failedSteps.get(token),
-        runsPrograms: described?.runsPrograms ?? true,
+        runsPrograms: described.known?.runsPrograms ?? true,
         exitCodeAt: (part, finishedAt) => ends.exitCodeAt(token, part, finishedAt),
         verdict: (part) => probes.verdict(token, part),
         now: subject.now,
@@ -138,15 +137,16 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
       const observed = fold(subject.last, look)
       await tellUsage(subject, observed, subject.now)
       failedSteps.delete(token)
-      if (described?.probesByItself !== true) probes.watch(token, plansOf(subject, observed))
+      if (described.known?.probesByItself !== true) probes.watch(token, plansOf(subject, observed))
       return observed
     },
     next(subject, observed) {
-      if (described === undefined) throw new Error('a group is observed before it is decided about')
-      return nextOf(subject, observed, described, around)
+      if (described.known === undefined)
+        throw new Error('a group is observed before it is decided about')
+      return nextOf(subject, observed, described.known, around)
     },
     async perform(subject, { step, fresh }) {
-      const pullsByItself = described?.pullsByItself ?? false
+      const pullsByItself = described.known?.pullsByItself ?? false
       const tried = await attempt(() =>
         performOn(deps, around, subject, { step, pullsByItself, pulls }),
       )
@@ -242,14 +242,28 @@ function identityKeeper(
   }
 }
 
-/** One question for all groups that ask at once: an engine may take long to answer it. */
-function describer(engine: ContainerEngine): () => Promise<EngineDescription> {
-  let describing: Promise<EngineDescription> | undefined
-  return () => {
-    describing ??= engine.describe().finally(() => {
-      describing = undefined
-    })
-    return describing
+interface Described {
+  /** Of the last answer. */
+  readonly known: EngineDescription | undefined
+  ask(): Promise<EngineDescription>
+}
+
+/** Asks once for all groups, also for those that ask at once: an engine may take long to answer. */
+function describedBy(engine: ContainerEngine): Described {
+  let known: EngineDescription | undefined
+  let asking: Promise<EngineDescription> | undefined
+  return {
+    get known() {
+      return known
+    },
+    async ask() {
+      if (known !== undefined) return known
+      asking ??= engine.describe().finally(() => {
+        asking = undefined
+      })
+      known = await asking
+      return known
+    },
   }
 }
 
