@@ -141,9 +141,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
       return observed
     },
     next(subject, observed) {
-      if (described.known === undefined)
-        throw new Error('a group is observed before it is decided about')
-      return nextOf(subject, observed, described.known, around)
+      return nextOf(subject, observed, described.answer(), around)
     },
     async perform(subject, { step, fresh }) {
       const pullsByItself = described.known?.pullsByItself ?? false
@@ -245,6 +243,8 @@ function identityKeeper(
 interface Described {
   /** Of the last answer. */
   readonly known: EngineDescription | undefined
+  /** The same. Throws where nobody has asked yet. */
+  answer(): EngineDescription
   ask(): Promise<EngineDescription>
 }
 
@@ -254,6 +254,10 @@ function describedBy(engine: ContainerEngine): Described {
   let asking: Promise<EngineDescription> | undefined
   return {
     get known() {
+      return known
+    },
+    answer() {
+      if (known === undefined) throw new Error('a group is observed before it is decided about')
       return known
     },
     async ask() {
