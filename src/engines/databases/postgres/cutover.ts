@@ -70,8 +70,8 @@ export async function cutOver(
     task.record.pastReturn = true
     task.save()
     task.onBoundary('past-return')
-    await takeDown(task, source, server)
-    tell(task, { pauseMilliseconds: task.clock.now() - fencedAt })
+    const readyAt = await takeDown(task, source, server)
+    tell(task, { pauseMilliseconds: readyAt - fencedAt })
   } else {
     await takeDown(task, source, server)
   }
@@ -187,8 +187,14 @@ async function refreshViews(target: Session): Promise<void> {
   for (const { name } of views) await target.run(`REFRESH MATERIALIZED VIEW ${name}`)
 }
 
-/** The target first, so that nobody uses the slot; the fence last, when nothing refers to the source any more. */
-async function takeDown(task: DatabaseTask, source: Session, server: Session): Promise<void> {
+/** Tables that are locked in one statement, at a target that nobody uses yet. */
+const identitiesTogether = 100
+
+/**
+ * The target first, so that nobody uses the slot; the fence last, when nothing refers to the source any more. Returns the
+ * moment from which the target can be used.
+ */
+async function takeDown(task: DatabaseTask, source: Session, server: Session): Promise<number> {
   await using target = await openTarget(task)
   const name = nameOf(task)
   await dropSubscription(target, name)
@@ -196,11 +202,13 @@ async function takeDown(task: DatabaseTask, source: Session, server: Session): P
   await dropSlot(source, name)
   task.onBoundary('slot-dropped')
   await dropPublication(source, name)
-  await restoreIdentities(source, task.record.identities)
-  await restoreIdentities(target, task.record.identities)
+  await restoreIdentities(target, task.record.identities, identitiesTogether)
   await wakeTriggers(target, task.record.triggers)
   await carryPublications(task, source, target)
   await finishTargetDatabase(task, source, server)
+  const readyAt = task.clock.now()
   task.onBoundary('finished')
+  await restoreIdentities(source, task.record.identities)
   if (task.spec.fence !== 'stay') await unfence(task, source)
+  return readyAt
 }

@@ -91,26 +91,42 @@ async function withShortLock(
   }
 }
 
+const replacedIdentities = `SELECT t AS name FROM pg_catalog.unnest($1::pg_catalog.text[]) t
+  JOIN pg_catalog.pg_class c ON c.oid = pg_catalog.to_regclass(t)
+  WHERE c.relreplident = 'f' AND NOT EXISTS (
+    SELECT FROM pg_catalog.pg_publication_rel r JOIN pg_catalog.pg_publication p ON p.oid = r.prpubid
+    WHERE r.prrelid = c.oid AND p.pubname LIKE 'mig\\_%')`
+
 /**
  * Puts back what `setIdentities` changed, on whichever side. A table that is gone is fine; one that is published
- * still, by another migration, keeps what that needs.
+ * still, by another migration, keeps what that needs. Several `together` where nobody else waits for them.
  */
 export async function restoreIdentities(
   session: Session,
   identities: readonly ReplacedIdentity[],
+  together = 1,
 ): Promise<void> {
-  for (const { table, previous } of identities) {
-    const query = `SELECT 1 FROM pg_catalog.pg_class c WHERE c.oid = pg_catalog.to_regclass($1)
-      AND c.relreplident = 'f' AND NOT EXISTS (
-        SELECT FROM pg_catalog.pg_publication_rel r JOIN pg_catalog.pg_publication p ON p.oid = r.prpubid
-        WHERE r.prrelid = c.oid AND p.pubname LIKE 'mig\\_%')`
-    if ((await session.value(query, [table])) === undefined) continue
-    const identity = previous === 'n' ? 'NOTHING' : 'DEFAULT'
+  const previous = new Map(identities.map((one) => [one.table, one.previous]))
+  const tables = [...previous.keys()]
+  const replaced = async (some: readonly string[]): Promise<readonly string[]> =>
+    (await session.rows<{ name: string }>(replacedIdentities, [some])).map(({ name }) => name)
+  for (let at = 0; at < tables.length; at += together) {
+    const some = await replaced(tables.slice(at, at + together))
+    if (some.length === 0) continue
     // Whoever publishes it waits for this lock, and looks at the identity after.
     await withShortLock(session, async () => {
-      await session.run(`LOCK TABLE ONLY ${table} IN ACCESS EXCLUSIVE MODE`)
-      if ((await session.value(query, [table])) === undefined) return
-      await session.run(`ALTER TABLE ONLY ${table} REPLICA IDENTITY ${identity}`)
+      await session.run(
+        `LOCK TABLE ${some.map((table) => `ONLY ${table}`).join(', ')} IN ACCESS EXCLUSIVE MODE`,
+      )
+      const still = await replaced(some)
+      await session.run(
+        still
+          .map((table) => {
+            const identity = previous.get(table) === 'n' ? 'NOTHING' : 'DEFAULT'
+            return `ALTER TABLE ONLY ${table} REPLICA IDENTITY ${identity}`
+          })
+          .join('; '),
+      )
     })
   }
 }
