@@ -227,6 +227,24 @@ begin
     values (old.company_id, 'accounts', old.id, 'deleted', old.last_modified_date_time);
 end;
 
+CREATE TRIGGER business_accounts_logged_delete after delete on business_accounts for each row
+  when exists (select 1 from business_followed_sets where company_id = old.company_id and set_name = 'accounts')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (old.company_id, 'accounts', old.id);
+end;
+
+CREATE TRIGGER business_accounts_logged_insert after insert on business_accounts for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'accounts')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'accounts', new.id);
+end;
+
+CREATE TRIGGER business_accounts_logged_update after update on business_accounts for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'accounts')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'accounts', new.id);
+end;
+
 CREATE TRIGGER business_accounts_updated after update on business_accounts for each row when exists (select 1 from business_subscriptions
   where company_id = new.company_id and set_name = 'accounts')
 begin
@@ -296,6 +314,24 @@ begin
     values (old.company_id, 'companyInformation', old.id, 'deleted', old.last_modified_date_time);
 end;
 
+CREATE TRIGGER business_company_information_logged_delete after delete on business_company_information for each row
+  when exists (select 1 from business_followed_sets where company_id = old.company_id and set_name = 'companyInformation')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (old.company_id, 'companyInformation', old.id);
+end;
+
+CREATE TRIGGER business_company_information_logged_insert after insert on business_company_information for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'companyInformation')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'companyInformation', new.id);
+end;
+
+CREATE TRIGGER business_company_information_logged_update after update on business_company_information for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'companyInformation')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'companyInformation', new.id);
+end;
+
 CREATE TRIGGER business_company_information_updated after update on business_company_information for each row when exists (select 1 from business_subscriptions
   where company_id = new.company_id and set_name = 'companyInformation')
 begin
@@ -337,6 +373,24 @@ CREATE TRIGGER business_currencies_deleted after delete on business_currencies f
 begin
   insert into business_changes (company_id, set_name, row_id, change, at)
     values (old.company_id, 'currencies', old.id, 'deleted', old.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_currencies_logged_delete after delete on business_currencies for each row
+  when exists (select 1 from business_followed_sets where company_id = old.company_id and set_name = 'currencies')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (old.company_id, 'currencies', old.id);
+end;
+
+CREATE TRIGGER business_currencies_logged_insert after insert on business_currencies for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'currencies')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'currencies', new.id);
+end;
+
+CREATE TRIGGER business_currencies_logged_update after update on business_currencies for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'currencies')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'currencies', new.id);
 end;
 
 CREATE TRIGGER business_currencies_updated after update on business_currencies for each row when exists (select 1 from business_subscriptions
@@ -383,6 +437,24 @@ CREATE TABLE business_customer_ledger_entries (
   last_modified_date_time bigint not null default 0
 );
 
+CREATE TRIGGER business_customer_ledger_entries_logged_delete after delete on business_customer_ledger_entries for each row
+  when exists (select 1 from business_followed_sets where company_id = old.company_id and set_name = 'customerLedgerEntries')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (old.company_id, 'customerLedgerEntries', old.id);
+end;
+
+CREATE TRIGGER business_customer_ledger_entries_logged_insert after insert on business_customer_ledger_entries for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'customerLedgerEntries')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'customerLedgerEntries', new.id);
+end;
+
+CREATE TRIGGER business_customer_ledger_entries_logged_update after update on business_customer_ledger_entries for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'customerLedgerEntries')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'customerLedgerEntries', new.id);
+end;
+
 CREATE INDEX business_customer_ledger_entries_by_customer
 on business_customer_ledger_entries (customer_id);
 
@@ -413,6 +485,30 @@ begin
     values (old.company_id, 'customerPaymentJournals', old.id, 'deleted', old.last_modified_date_time);
 end;
 
+CREATE TRIGGER business_customer_payment_journals_logged_delete after delete on business_customer_payment_journals for each row
+  when exists (select 1 from business_followed_sets where company_id = old.company_id and set_name = 'customerPaymentJournals')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (old.company_id, 'customerPaymentJournals', old.id);
+end;
+
+CREATE TRIGGER business_customer_payment_journals_logged_display_name after update of display_name on business_customer_payment_journals for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'customerPayments')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) select company_id, 'customerPayments', id from business_customer_payments where journal_id = new.id;
+end;
+
+CREATE TRIGGER business_customer_payment_journals_logged_insert after insert on business_customer_payment_journals for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'customerPaymentJournals')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'customerPaymentJournals', new.id);
+end;
+
+CREATE TRIGGER business_customer_payment_journals_logged_update after update on business_customer_payment_journals for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'customerPaymentJournals')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'customerPaymentJournals', new.id);
+end;
+
 CREATE TRIGGER business_customer_payment_journals_updated after update on business_customer_payment_journals for each row when exists (select 1 from business_subscriptions
   where company_id = new.company_id and set_name = 'customerPaymentJournals')
 begin
@@ -439,6 +535,24 @@ CREATE TABLE business_customer_payments (
   comment text not null default '',
   last_modified_date_time bigint not null default 0
 , journal_id text not null default '00000000-0000-0000-0000-000000000000', line_number bigint not null default 0, payment_discount bigint not null default 0);
+
+CREATE TRIGGER business_customer_payments_logged_delete after delete on business_customer_payments for each row
+  when exists (select 1 from business_followed_sets where company_id = old.company_id and set_name = 'customerPayments')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (old.company_id, 'customerPayments', old.id);
+end;
+
+CREATE TRIGGER business_customer_payments_logged_insert after insert on business_customer_payments for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'customerPayments')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'customerPayments', new.id);
+end;
+
+CREATE TRIGGER business_customer_payments_logged_update after update on business_customer_payments for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'customerPayments')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'customerPayments', new.id);
+end;
 
 CREATE INDEX business_customer_payments_by_customer on business_customer_payments (customer_id);
 
@@ -496,6 +610,24 @@ CREATE TRIGGER business_customers_deleted after delete on business_customers for
 begin
   insert into business_changes (company_id, set_name, row_id, change, at)
     values (old.company_id, 'customers', old.id, 'deleted', old.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_customers_logged_delete after delete on business_customers for each row
+  when exists (select 1 from business_followed_sets where company_id = old.company_id and set_name = 'customers')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (old.company_id, 'customers', old.id);
+end;
+
+CREATE TRIGGER business_customers_logged_insert after insert on business_customers for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'customers')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'customers', new.id);
+end;
+
+CREATE TRIGGER business_customers_logged_update after update on business_customers for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'customers')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'customers', new.id);
 end;
 
 CREATE TRIGGER business_customers_updated after update on business_customers for each row when exists (select 1 from business_subscriptions
@@ -600,6 +732,24 @@ begin
     values (old.company_id, case old.kind when 'invoice' then 'salesInvoices' when 'quote' then 'salesQuotes' else 'salesCreditMemos' end, old.id, 'deleted', old.last_modified_date_time);
 end;
 
+CREATE TRIGGER business_documents_logged_delete after delete on business_documents for each row
+  when exists (select 1 from business_followed_sets where company_id = old.company_id and set_name = case old.kind when 'invoice' then 'salesInvoices' when 'quote' then 'salesQuotes' else 'salesCreditMemos' end)
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (old.company_id, case old.kind when 'invoice' then 'salesInvoices' when 'quote' then 'salesQuotes' else 'salesCreditMemos' end, old.id);
+end;
+
+CREATE TRIGGER business_documents_logged_insert after insert on business_documents for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = case new.kind when 'invoice' then 'salesInvoices' when 'quote' then 'salesQuotes' else 'salesCreditMemos' end)
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, case new.kind when 'invoice' then 'salesInvoices' when 'quote' then 'salesQuotes' else 'salesCreditMemos' end, new.id);
+end;
+
+CREATE TRIGGER business_documents_logged_update after update on business_documents for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = case new.kind when 'invoice' then 'salesInvoices' when 'quote' then 'salesQuotes' else 'salesCreditMemos' end)
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, case new.kind when 'invoice' then 'salesInvoices' when 'quote' then 'salesQuotes' else 'salesCreditMemos' end, new.id);
+end;
+
 CREATE TRIGGER business_documents_updated after update on business_documents for each row when exists (select 1 from business_subscriptions
   where company_id = new.company_id and set_name = case new.kind when 'invoice' then 'salesInvoices' when 'quote' then 'salesQuotes' else 'salesCreditMemos' end)
 begin
@@ -615,6 +765,21 @@ CREATE UNIQUE INDEX business_documents_by_number
 on business_documents (company_id, kind, number);
 
 CREATE INDEX business_documents_by_payer on business_documents (bill_to_customer_id);
+
+CREATE TABLE business_followed_sets (
+  id text not null primary key,
+  company_id text not null,
+  revision bigint not null,
+  set_name text not null default '',
+  secret text not null default '',
+  kept_from bigint not null default 0,
+  marked_position bigint not null default 0,
+  marked_at bigint not null default 0,
+  used_at bigint not null default 0
+);
+
+CREATE UNIQUE INDEX business_followed_sets_by_set
+on business_followed_sets (company_id, set_name);
 
 CREATE TABLE business_general_ledger_entries (
   id text not null primary key,
@@ -647,6 +812,24 @@ begin
     values (old.company_id, 'generalLedgerEntries', old.id, 'deleted', old.last_modified_date_time);
 end;
 
+CREATE TRIGGER business_general_ledger_entries_logged_delete after delete on business_general_ledger_entries for each row
+  when exists (select 1 from business_followed_sets where company_id = old.company_id and set_name = 'generalLedgerEntries')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (old.company_id, 'generalLedgerEntries', old.id);
+end;
+
+CREATE TRIGGER business_general_ledger_entries_logged_insert after insert on business_general_ledger_entries for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'generalLedgerEntries')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'generalLedgerEntries', new.id);
+end;
+
+CREATE TRIGGER business_general_ledger_entries_logged_update after update on business_general_ledger_entries for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'generalLedgerEntries')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'generalLedgerEntries', new.id);
+end;
+
 CREATE TRIGGER business_general_ledger_entries_updated after update on business_general_ledger_entries for each row when exists (select 1 from business_subscriptions
   where company_id = new.company_id and set_name = 'generalLedgerEntries')
 begin
@@ -677,6 +860,24 @@ CREATE TABLE business_item_ledger_entries (
   last_modified_date_time bigint not null default 0
 );
 
+CREATE TRIGGER business_item_ledger_entries_logged_delete after delete on business_item_ledger_entries for each row
+  when exists (select 1 from business_followed_sets where company_id = old.company_id and set_name = 'itemLedgerEntries')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (old.company_id, 'itemLedgerEntries', old.id);
+end;
+
+CREATE TRIGGER business_item_ledger_entries_logged_insert after insert on business_item_ledger_entries for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'itemLedgerEntries')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'itemLedgerEntries', new.id);
+end;
+
+CREATE TRIGGER business_item_ledger_entries_logged_update after update on business_item_ledger_entries for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'itemLedgerEntries')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'itemLedgerEntries', new.id);
+end;
+
 CREATE INDEX business_item_ledger_entries_by_item on business_item_ledger_entries (item_id);
 
 CREATE UNIQUE INDEX business_item_ledger_entries_by_number on business_item_ledger_entries (company_id, entry_number);
@@ -705,6 +906,24 @@ CREATE TABLE business_item_variants (
   description text not null default '',
   last_modified_date_time bigint not null default 0
 );
+
+CREATE TRIGGER business_item_variants_logged_delete after delete on business_item_variants for each row
+  when exists (select 1 from business_followed_sets where company_id = old.company_id and set_name = 'itemVariants')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (old.company_id, 'itemVariants', old.id);
+end;
+
+CREATE TRIGGER business_item_variants_logged_insert after insert on business_item_variants for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'itemVariants')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'itemVariants', new.id);
+end;
+
+CREATE TRIGGER business_item_variants_logged_update after update on business_item_variants for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'itemVariants')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'itemVariants', new.id);
+end;
 
 CREATE UNIQUE INDEX business_item_variants_by_item
 on business_item_variants (item_id, code);
@@ -744,6 +963,24 @@ CREATE TRIGGER business_items_deleted after delete on business_items for each ro
 begin
   insert into business_changes (company_id, set_name, row_id, change, at)
     values (old.company_id, 'items', old.id, 'deleted', old.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_items_logged_delete after delete on business_items for each row
+  when exists (select 1 from business_followed_sets where company_id = old.company_id and set_name = 'items')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (old.company_id, 'items', old.id);
+end;
+
+CREATE TRIGGER business_items_logged_insert after insert on business_items for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'items')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'items', new.id);
+end;
+
+CREATE TRIGGER business_items_logged_update after update on business_items for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'items')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'items', new.id);
 end;
 
 CREATE TRIGGER business_items_updated after update on business_items for each row when exists (select 1 from business_subscriptions
@@ -904,6 +1141,24 @@ begin
     values (old.company_id, 'paymentMethods', old.id, 'deleted', old.last_modified_date_time);
 end;
 
+CREATE TRIGGER business_payment_methods_logged_delete after delete on business_payment_methods for each row
+  when exists (select 1 from business_followed_sets where company_id = old.company_id and set_name = 'paymentMethods')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (old.company_id, 'paymentMethods', old.id);
+end;
+
+CREATE TRIGGER business_payment_methods_logged_insert after insert on business_payment_methods for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'paymentMethods')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'paymentMethods', new.id);
+end;
+
+CREATE TRIGGER business_payment_methods_logged_update after update on business_payment_methods for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'paymentMethods')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'paymentMethods', new.id);
+end;
+
 CREATE TRIGGER business_payment_methods_updated after update on business_payment_methods for each row when exists (select 1 from business_subscriptions
   where company_id = new.company_id and set_name = 'paymentMethods')
 begin
@@ -940,6 +1195,24 @@ begin
     values (old.company_id, 'paymentTerms', old.id, 'deleted', old.last_modified_date_time);
 end;
 
+CREATE TRIGGER business_payment_terms_logged_delete after delete on business_payment_terms for each row
+  when exists (select 1 from business_followed_sets where company_id = old.company_id and set_name = 'paymentTerms')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (old.company_id, 'paymentTerms', old.id);
+end;
+
+CREATE TRIGGER business_payment_terms_logged_insert after insert on business_payment_terms for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'paymentTerms')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'paymentTerms', new.id);
+end;
+
+CREATE TRIGGER business_payment_terms_logged_update after update on business_payment_terms for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'paymentTerms')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'paymentTerms', new.id);
+end;
+
 CREATE TRIGGER business_payment_terms_updated after update on business_payment_terms for each row when exists (select 1 from business_subscriptions
   where company_id = new.company_id and set_name = 'paymentTerms')
 begin
@@ -962,6 +1235,15 @@ CREATE TABLE business_posting_accounts (
 CREATE UNIQUE INDEX business_posting_accounts_by_code
 on business_posting_accounts (company_id, code);
 
+CREATE TABLE business_row_changes (
+  position integer primary key autoincrement,
+  company_id text not null,
+  set_name text not null,
+  row_id text not null
+);
+
+CREATE INDEX business_row_changes_by_set on business_row_changes (company_id, set_name, position, row_id);
+
 CREATE TABLE business_shipment_methods (
   id text not null primary key,
   company_id text not null,
@@ -983,6 +1265,24 @@ CREATE TRIGGER business_shipment_methods_deleted after delete on business_shipme
 begin
   insert into business_changes (company_id, set_name, row_id, change, at)
     values (old.company_id, 'shipmentMethods', old.id, 'deleted', old.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_shipment_methods_logged_delete after delete on business_shipment_methods for each row
+  when exists (select 1 from business_followed_sets where company_id = old.company_id and set_name = 'shipmentMethods')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (old.company_id, 'shipmentMethods', old.id);
+end;
+
+CREATE TRIGGER business_shipment_methods_logged_insert after insert on business_shipment_methods for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'shipmentMethods')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'shipmentMethods', new.id);
+end;
+
+CREATE TRIGGER business_shipment_methods_logged_update after update on business_shipment_methods for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'shipmentMethods')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'shipmentMethods', new.id);
 end;
 
 CREATE TRIGGER business_shipment_methods_updated after update on business_shipment_methods for each row when exists (select 1 from business_subscriptions
@@ -1022,6 +1322,12 @@ CREATE TABLE business_tax_areas (
   last_modified_date_time bigint not null default 0
 );
 
+CREATE TRIGGER business_tax_areas_logged_display_name after update of display_name on business_tax_areas for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'customers')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) select company_id, 'customers', id from business_customers where tax_area_id = new.id;
+end;
+
 CREATE UNIQUE INDEX business_tax_areas_by_code on business_tax_areas (company_id, code);
 
 CREATE TABLE business_tax_entries (
@@ -1039,6 +1345,24 @@ CREATE TABLE business_tax_entries (
   amount bigint not null default 0,
   last_modified_date_time bigint not null default 0
 );
+
+CREATE TRIGGER business_tax_entries_logged_delete after delete on business_tax_entries for each row
+  when exists (select 1 from business_followed_sets where company_id = old.company_id and set_name = 'taxEntries')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (old.company_id, 'taxEntries', old.id);
+end;
+
+CREATE TRIGGER business_tax_entries_logged_insert after insert on business_tax_entries for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'taxEntries')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'taxEntries', new.id);
+end;
+
+CREATE TRIGGER business_tax_entries_logged_update after update on business_tax_entries for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'taxEntries')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'taxEntries', new.id);
+end;
 
 CREATE UNIQUE INDEX business_tax_entries_by_number on business_tax_entries (company_id, entry_number);
 
@@ -1092,6 +1416,24 @@ CREATE TRIGGER business_units_of_measure_deleted after delete on business_units_
 begin
   insert into business_changes (company_id, set_name, row_id, change, at)
     values (old.company_id, 'unitsOfMeasure', old.id, 'deleted', old.last_modified_date_time);
+end;
+
+CREATE TRIGGER business_units_of_measure_logged_delete after delete on business_units_of_measure for each row
+  when exists (select 1 from business_followed_sets where company_id = old.company_id and set_name = 'unitsOfMeasure')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (old.company_id, 'unitsOfMeasure', old.id);
+end;
+
+CREATE TRIGGER business_units_of_measure_logged_insert after insert on business_units_of_measure for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'unitsOfMeasure')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'unitsOfMeasure', new.id);
+end;
+
+CREATE TRIGGER business_units_of_measure_logged_update after update on business_units_of_measure for each row
+  when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'unitsOfMeasure')
+begin
+  insert into business_row_changes (company_id, set_name, row_id) values (new.company_id, 'unitsOfMeasure', new.id);
 end;
 
 CREATE TRIGGER business_units_of_measure_updated after update on business_units_of_measure for each row when exists (select 1 from business_subscriptions

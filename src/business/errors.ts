@@ -59,6 +59,13 @@ export const businessErrors = defineErrors({
     advice:
       'User: read it again and repeat. Operator: the setting `businessConflictStatus` makes it 409.',
   },
+  Request_DeltaLinkExpired: {
+    status: 410,
+    message:
+      "The changes of '{set}' since this delta link are no longer known. Read the set anew, with 'Prefer: odata.track-changes'.",
+    advice:
+      'User: read the whole set again. Changes are kept for a week at least, unless there are very many.',
+  },
   Internal_DataNotFoundFilter: {
     status: 400,
     message: '{reason}',

@@ -4,6 +4,7 @@ import { addColumns, createTable, type Dialect } from '#query/table.ts'
 import type { Migration } from '#stores/store.ts'
 import { firstDigits, series } from './documents/numbers.ts'
 import { firstAccounts, purposesAdded } from './documents/posting-accounts.ts'
+import { followStatements } from './following/followed.ts'
 import { watchStatements } from './notifications/watched.ts'
 import * as tables from './tables.ts'
 
@@ -271,6 +272,12 @@ function statements(dialect: Dialect): readonly (readonly string[])[] {
       ...addColumns(tables.subscriptions, dialect, 13),
       `update business_subscriptions
         set maker = '{"id":"' || user_id || '","type":"User","groups":[]}'`,
+    ],
+    [
+      createTable(tables.followedSets, dialect, 14),
+      `create unique index business_followed_sets_by_set
+        on business_followed_sets (company_id, set_name)`,
+      ...followStatements(dialect),
     ],
   ]
 }

@@ -33,6 +33,7 @@ import {
   type RowsRead,
   targetOf,
 } from './files.ts'
+import { readFollowed, refuseDeltaInBatch } from './following/changes.ts'
 import { type BusinessAnswer, type BusinessRequest, jsonHeaders } from './message.ts'
 import { businessModel as model } from './model.ts'
 import {
@@ -151,7 +152,7 @@ export function createBusiness(deps: BusinessDependencies): Business {
       const reader = readerOf(request)
       const reading = { reader, parsed, caller, reads: reads ?? within ?? sql, budget }
       const isPage = part === undefined && wantsPage(request.headers['accept'])
-      if (!isPage || !isDocument(parsed)) return await read(reading)
+      if (!isPage || !isDocument(parsed)) return await read(reading, part, { deps, sql, request })
       const printing = await printingOf(reading, request.headers['accept-language'])
       return await asPage(await readPrinted(printing), printing.budget)
     }
@@ -433,12 +434,32 @@ function describing(
   }
 }
 
-async function read({ reader, parsed, caller, reads, budget }: RowsRead): Promise<BusinessAnswer> {
+async function read(
+  { reader, parsed, caller, reads, budget }: RowsRead,
+  part: BatchedPart | undefined,
+  {
+    deps,
+    sql,
+    request,
+  }: {
+    readonly deps: BusinessDependencies
+    readonly sql: Sql
+    readonly request: BusinessRequest
+  },
+): Promise<BusinessAnswer> {
   const companyId = await reader.companyId(reads, parsed)
   const rights = await rightsOf(reads, caller)
   authorize(rights, companyId, targetOf(parsed), false)
   const visible = rights.isAdministrator ? undefined : [...rights.byCompany.keys()]
-  return await reader.read({ reads, budget }, parsed, { companyId, visible })
+  const bounds = { companyId, visible }
+  if (part !== undefined) refuseDeltaInBatch(parsed)
+  else {
+    const root = `${rootOf(deps, request)}/${parsed.version}`
+    const following = { sql, now: deps.clock.now(), ids: deps.ids, reader, root }
+    const answer = await readFollowed(following, parsed, bounds)
+    if (answer !== undefined) return answer
+  }
+  return await reader.read({ reads, budget }, parsed, bounds)
 }
 
 function json(

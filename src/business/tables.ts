@@ -411,6 +411,18 @@ export const subscriptions = business('subscriptions', {
 export type SubscriptionRow = CellsOf<typeof subscriptions>
 
 /**
+ * The sets whose changes are logged, because a client follows them by delta links. The log holds all changes from
+ * `kept_from` on.
+ */
+export const followedSets = business('followed_sets', {
+  ...own,
+  // Signs the delta links of the set.
+  ...each(words, 'set_name', 'secret'),
+  ...each(number, 'kept_from', 'marked_position', 'marked_at', 'used_at'),
+})
+export type FollowedSetRow = CellsOf<typeof followedSets>
+
+/**
  * What has to leave the installation, written by the transaction it tells of, and kept after it was sent. The long
  * columns stand last: lists pass over them.
  */

@@ -23,7 +23,7 @@ export interface Table {
  * a state that is brought elsewhere calls nobody.
  */
 const left =
-  /^(?:sqlite_|store_|installation$|installation_rotation|feeds$|feed_entries$|fences$|business_(?:changes|subscriptions)$)/
+  /^(?:sqlite_|store_|installation$|installation_rotation|feeds$|feed_entries$|fences$|business_(?:changes|subscriptions|followed_sets|row_changes)$)/
 
 export async function readTables(
   sql: Pick<SqlTx, 'all'>,

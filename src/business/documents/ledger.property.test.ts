@@ -501,7 +501,8 @@ const stepsOfLife = 14
 
 for (const dialect of dialects) {
   test(`${dialect}: the ledgers agree over any life of documents`, async (t) => {
-    const lives = isLong ? 10_000 : 24
+    // A long run may be made in parts, each with a first seed and a number of lives of its own.
+    const lives = Number(process.env['ARMATURE_TEST_LIVES'] ?? (isLong ? 10_000 : 24))
     const first = Number(process.env['ARMATURE_TEST_SEED'] ?? 1)
     for (let seed = first; seed < first + lives; seed += livesOfCompany) {
       await using company = await openBooks(t, dialect, { percents: { FULL: 20, LOW: 5 } })

@@ -7,7 +7,7 @@
 import type { Dialect } from '#query/table.ts'
 import * as tables from '../tables.ts'
 
-const ofTables: readonly (readonly [set: string, table: string])[] = [
+export const watchedTables: readonly (readonly [set: string, table: string])[] = [
   ['accounts', tables.accounts.name],
   ['companyInformation', tables.companyInformation.name],
   ['currencies', tables.currencies.name],
@@ -21,9 +21,12 @@ const ofTables: readonly (readonly [set: string, table: string])[] = [
   ['unitsOfMeasure', tables.unitsOfMeasure.name],
 ]
 
-const documentSets = ['salesInvoices', 'salesQuotes', 'salesCreditMemos'] as const
+export const documentSets = ['salesInvoices', 'salesQuotes', 'salesCreditMemos'] as const
 
-export const watchedSets: readonly string[] = [...ofTables.map(([set]) => set), ...documentSets]
+export const watchedSets: readonly string[] = [
+  ...watchedTables.map(([set]) => set),
+  ...documentSets,
+]
 
 const operations = [
   ['insert', 'created', 'new'],
@@ -32,7 +35,7 @@ const operations = [
 ] as const
 
 /** The set of a document depends on its kind. */
-function setOf(row: string): string {
+export function setOf(row: string): string {
   return `case ${row}.kind when 'invoice' then 'salesInvoices' when 'quote' then 'salesQuotes' else 'salesCreditMemos' end`
 }
 
@@ -52,7 +55,7 @@ export function watchStatements(dialect: Dialect): readonly string[] {
   at bigint not null
 )`,
     ...(isSqlite ? [] : [noteChange]),
-    ...ofTables.flatMap(([set, table]) => triggersOf(dialect, table, () => `'${set}'`)),
+    ...watchedTables.flatMap(([set, table]) => triggersOf(dialect, table, () => `'${set}'`)),
     ...triggersOf(dialect, tables.documents.name, setOf),
   ]
 }

@@ -8,6 +8,7 @@ import type { Principal } from '#kernel/principal.ts'
 import { deleteRows, findRow } from '#query/rows.ts'
 import type { Sql } from '#stores/store.ts'
 import { type AccessDependencies, callerOf, rightsOf } from '../access.ts'
+import { forgetHistory } from '../following/history.ts'
 import { type Channel, NotDelivered } from '../outbox/deliver.ts'
 import { type OutboxRow, type SubscriptionRow, subscriptions } from '../tables.ts'
 import { collectChanges, type NotedChange } from './collect.ts'
@@ -32,13 +33,20 @@ interface WebhookDependencies extends AccessDependencies {
 
 /** A row that changes several times within this delay gives one notification. */
 const delayMilliseconds = 30_000
+/** How often the log of followed sets is cut. */
+const forgetMilliseconds = 600_000
 
 export function webhookChannel(deps: WebhookDependencies): Channel {
   const { sql, clock, callOut } = deps
   let seenAt: number | undefined
+  let forgotAt = 0
   return {
     async prepare() {
       const now = clock.now()
+      if (now - forgotAt >= forgetMilliseconds) {
+        forgotAt = now
+        await forgetHistory(sql, now)
+      }
       const [change] = await sql.all('select number from business_changes limit 1')
       seenAt = change === undefined ? undefined : (seenAt ?? now)
       if (seenAt === undefined || now - seenAt < delayMilliseconds) return

@@ -111,6 +111,7 @@ const systemOptions = [
   '$skip',
   '$count',
   '$skiptoken',
+  '$deltatoken',
   '$format',
   '$schemaversion',
 ] as const

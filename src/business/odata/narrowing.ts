@@ -7,14 +7,20 @@ import type { DataRequest, Segment } from './request.ts'
 
 /** The query with its token replaced. */
 export function searchAfter(search: string, token: string, left: number | undefined): string {
+  const kept = withoutPlace(search)
+  const top = left === undefined ? [] : [`$top=${left}`]
+  return [...(kept === '' ? [] : [kept]), ...top, `$skiptoken=${token}`].join('&')
+}
+
+const places = /^\$?(?:skiptoken|deltatoken|skip|top)$/
+
+/** The query without the options that say where a page begins and ends. */
+export function withoutPlace(search: string): string {
   const kept = search.split('&').filter((part) => {
     const name = decodeURIComponent((part.split('=')[0] ?? '').replaceAll('+', ' ')).toLowerCase()
-    return (
-      part !== '' && !['$skiptoken', 'skiptoken', '$skip', 'skip', '$top', 'top'].includes(name)
-    )
+    return part !== '' && !places.test(name)
   })
-  const top = left === undefined ? [] : [`$top=${left}`]
-  return [...kept, ...top, `$skiptoken=${token}`].join('&')
+  return kept.join('&')
 }
 
 /** The options inside `$expand(…)` as a query. */

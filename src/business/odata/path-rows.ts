@@ -54,6 +54,8 @@ function toldId({ key }: Segment): string | undefined {
 export interface Bounds {
   readonly companyId: string | undefined
   readonly visible: readonly string[] | undefined
+  /** Set if the client follows the set: the token of the delta link at its end. */
+  readonly deltaToken?: string
 }
 
 export class PathRows {

@@ -190,6 +190,7 @@ function innerOptions(text: string): Raw {
     const outside: readonly (SystemOption | undefined)[] = [
       undefined,
       '$skiptoken',
+      '$deltatoken',
       '$format',
       '$schemaversion',
     ]

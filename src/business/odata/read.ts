@@ -6,6 +6,7 @@
 
 import type { Clock } from '#kernel/ports.ts'
 import type { SqlRow, SqlValue } from '#stores/store.ts'
+import { among } from '../compile/among.ts'
 import { joined, type SqlContext } from '../compile/fragment.ts'
 import { leadsToList, rootSource } from '../compile/paths.ts'
 import { SqlWriter } from '../compile/sql.ts'
@@ -25,7 +26,7 @@ import {
 } from './level-reader.ts'
 import { type Conditions, LevelStatement, whereOf } from './level-statement.ts'
 import { odataLimits } from './limits.ts'
-import { lastOf, requireNarrowing, searchAfter } from './narrowing.ts'
+import { lastOf, requireNarrowing, searchAfter, withoutPlace } from './narrowing.ts'
 import { plainOptions, type QueryOptions } from './options.ts'
 import { type Bounds, PathRows, type ResolvedPath } from './path-rows.ts'
 import type { DataRequest } from './request.ts'
@@ -74,6 +75,12 @@ export interface Reader {
     request: DataRequest,
     bounds: Bounds,
   ): Promise<BusinessAnswer>
+  /** The rows with these ids that match the options, as JSON, by id. */
+  some(
+    reading: { readonly reads: Reads },
+    request: DataRequest,
+    which: { readonly bounds: Bounds; readonly ids: readonly string[] },
+  ): Promise<ReadonlyMap<string, string>>
   /**
    * Resolves the path of a write to the ids of the rows on the way and of the last one. Answers 404 if one of them
    * does not exist. For a set (POST), `id` is undefined. With `odd` the last key is not looked up, for the
@@ -196,6 +203,25 @@ class SqlReader implements Reader {
       case 'action':
         throw refuse.BadRequest_MethodNotAllowed({ method: 'GET', allow: 'POST' })
     }
+  }
+
+  async some(
+    { reads }: { readonly reads: Reads },
+    request: DataRequest,
+    { bounds, ids }: { readonly bounds: Bounds; readonly ids: readonly string[] },
+  ): Promise<ReadonlyMap<string, string>> {
+    const { version, options } = request
+    const { entity } = lastOf(request)
+    const own = await this.#paths.ofPath(reads, request, bounds)
+    const conditions: Conditions = (writer, source) => [
+      ...own(writer, source),
+      among(this.#context.dialect, writer, 'id', ids),
+    ]
+    const asked = { entity, version, options, companyId: bounds.companyId }
+    const reading = { reads, budget: Budget.ofAnswer() }
+    const { rows, token } = await this.#levels.page(asked, conditions, ids.length, reading)
+    if (token !== undefined) throw new Error('the rows are more than an answer holds')
+    return new Map(rows.map(({ id, text }) => [id, text]))
   }
 
   companyId(reads: Reads, request: DataRequest): Promise<string | undefined> {
@@ -353,10 +379,14 @@ class SqlReader implements Reader {
       : undefined
     const left = options.top === undefined ? undefined : options.top - level.rows.length
     const { path, search } = request.address
+    const { deltaToken } = bounds
+    const follows = deltaToken === undefined ? [] : [`$deltatoken=${deltaToken}`]
+    const addressOf = (...given: readonly string[]): string =>
+      `${this.#root(version)}/${path}?${[...given, ...follows].filter((one) => one !== '').join('&')}`
     const next =
       level.token === undefined || left === 0
         ? undefined
-        : `${this.#root(version)}/${path}?${searchAfter(search, level.token, left)}`
+        : addressOf(searchAfter(search, level.token, left))
     const context = `${this.#root(version)}/$metadata#${place}${select}`
     const { metadata, isIeee754 } = options.format
     const head = JSON.stringify({
@@ -364,13 +394,21 @@ class SqlReader implements Reader {
       '@odata.context': metadata === 'none' ? undefined : context,
       '@odata.count': isIeee754 && count !== undefined ? String(count) : count,
     })
-    const link = next === undefined ? '' : `,"@odata.nextLink":${JSON.stringify(next)}`
+    const link =
+      next !== undefined
+        ? `,"@odata.nextLink":${JSON.stringify(next)}`
+        : deltaToken !== undefined
+          ? `,"@odata.deltaLink":${JSON.stringify(addressOf(withoutPlace(search)))}`
+          : ''
     const value = level.rows.map(({ text }) => text).join(',')
-    const applied =
-      request.maxPageSize === undefined ? {} : { 'Preference-Applied': `odata.maxpagesize=${page}` }
+    const applied = [
+      ...(deltaToken === undefined ? [] : ['odata.track-changes']),
+      ...(request.maxPageSize === undefined ? [] : [`odata.maxpagesize=${page}`]),
+    ]
+    const preferences = applied.length === 0 ? {} : { 'Preference-Applied': applied.join(', ') }
     return {
       status: 200,
-      headers: { ...headersOf(request), ...applied },
+      headers: { ...headersOf(request), ...preferences },
       body: `${head === '{}' ? '{' : `${head.slice(0, -1)},`}"value":[${value}]${link}}`,
     }
   }

@@ -73,6 +73,10 @@ interface Addressed {
   readonly prefersMinimal: boolean
   /** `Prefer: odata.maxpagesize=n` (also `maxpagesize`), limited. */
   readonly maxPageSize: number | undefined
+  /** `Prefer: odata.track-changes`. */
+  readonly tracksChanges: boolean
+  /** The token of a delta link. */
+  readonly deltaToken: string | undefined
   /** The address after the version segment and its query, as sent. Next links are made of it. */
   readonly address: { readonly path: string; readonly search: string }
 }
@@ -176,6 +180,8 @@ export function parseRequest(
       pageSize === undefined || Number(pageSize) === 0
         ? undefined
         : Math.min(Number(pageSize), odataLimits.pageSizeMax),
+    tracksChanges: /(?:^|[\s,;])(?:odata\.)?track-changes(?:$|[\s,;])/i.test(prefer),
+    deltaToken: raw.system.get('$deltatoken'),
     address: { path, search },
   }
 }

@@ -72,4 +72,6 @@ export async function removeCompany(
   for (const table of new Set([...ofCompany.map(({ table: own }) => own), tables.counters])) {
     await context.tx.run(`delete from ${table.name} where company_id = ?`, id)
   }
+  await deleteRows(context.tx, tables.followedSets, { company_id: id })
+  await context.tx.run('delete from business_row_changes where company_id = ?', id)
 }
