@@ -136,4 +136,13 @@ describe('npm run new', () => {
       assert.throws(() => makeNew(copy, words), UsageError, words.join(' '))
     }
   })
+
+  test('a version that cannot be copied is refused with the place to write it', () => {
+    const inline = ['version', 'data-share', 'accounts', '2099-01-01']
+    assert.throws(() => makeNew(copy, inline), /accounts\/resource\.ts holds its versions itself/)
+    const listed = ['version', 'api-management', 'apis', '2099-01-01']
+    assert.throws(() => makeNew(copy, listed), /apis\/resource\.ts lists their dates/)
+    const made = makeNew(copy, ['version', 'storage', 'storageAccounts', '2099-01-01'])
+    assert.doesNotMatch(made.next, /\.test\.ts/)
+  })
 })

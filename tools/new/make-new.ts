@@ -70,7 +70,7 @@ function makeResource(root: string, words: readonly string[]): Made {
       provider,
     ),
   )
-  return { made: [...made, provider], next: afterwards(names) }
+  return { made: [...made, provider], next: afterwards(names, true) }
 }
 
 function makeVersion(root: string, words: readonly string[]): Made {
@@ -78,7 +78,12 @@ function makeVersion(root: string, words: readonly string[]): Made {
   const place = `src/providers/${names.folder}/resources/${names.type}`
   const folder = join(root, place, 'versions')
   const resource = `${place}/resource.ts`
-  if (!existsSync(folder)) throw new UsageError(`${place} has no versions; make the type first.`)
+  if (!existsSync(join(root, resource))) {
+    throw new UsageError(`${place} is not there; make the type first.`)
+  }
+  if (!existsSync(folder)) {
+    throw new UsageError(`${resource} holds its versions itself: add ${names.date} there by hand.`)
+  }
   const newest = readdirSync(folder)
     .filter((file) => /^\d{4}-\d{2}-\d{2}(?:-preview)?\.ts$/.test(file))
     .toSorted()
@@ -90,14 +95,18 @@ function makeVersion(root: string, words: readonly string[]): Made {
   const [before, after] = [constantOf(newest), constantOf(names.date)]
   const text = readFileSync(join(folder, `${newest}.ts`), 'utf8')
   if (!text.includes(before)) {
-    throw new UsageError(`${newest}.ts exports no ${before}; write ${path} by hand.`)
+    throw new UsageError(
+      `The versions of this type share one shape, and \`versions\` in ${resource} lists their dates. ` +
+        `If ${names.date} has that shape, add it to that list; if not, write ${path} and add it beside the list.`,
+    )
   }
+  // A shape that is made by a function has a test of its own kind.
+  const hasTest = text.includes(`export const ${before}`)
   const made = writeFiles(
     root,
     new Map([
       [path, text.replaceAll(before, after).replaceAll(newest, names.date)],
-      // A shape that is made by a function has a test of its own kind.
-      ...(text.includes(`export const ${before}`)
+      ...(hasTest
         ? [[`${place}/versions/${names.date}.test.ts`, versionTest(names)] as const]
         : []),
     ]),
@@ -112,13 +121,16 @@ function makeVersion(root: string, words: readonly string[]): Made {
       resource,
     )
   })
-  return { made: [...made, resource], next: afterwards(names) }
+  return { made: [...made, resource], next: afterwards(names, hasTest) }
 }
 
-function afterwards({ folder, type, date }: Names): string {
+function afterwards({ folder, type, date }: Names, hasTest: boolean): string {
+  const place = `src/providers/${folder}/resources/${type}/versions`
   return [
-    `Write the shape of ${date} and its test (src/providers/${folder}/resources/${type}/versions/${date}.test.ts fails`,
-    'until then). Then: npm run fix && npm run generate && npm run freeze, and a line in the README of the provider.',
+    hasTest
+      ? `Write the shape of ${date} and its test (${place}/${date}.test.ts fails until then).`
+      : `Write the shape of ${date} in ${place}/${date}.ts, and a test of it.`,
+    'Then: npm run fix && npm run generate && npm run freeze, and a line in the README of the provider.',
   ].join('\n')
 }
 
