@@ -30,7 +30,7 @@ export const containersSettings = {
   containers: choice(['auto', 'docker', 'kubernetes', 'simulated'], {
     default: 'auto',
     description:
-      'What runs container groups: a Docker Engine API (Docker, Podman), a Kubernetes cluster, or a simulation that says so. `auto` takes the first Docker Engine API that answers, else the simulation.',
+      'What runs container groups: a Docker Engine API (Docker, Podman), a Kubernetes cluster, or a simulation that says so. `auto` takes the first Docker Engine API that answers, else the simulation. Later starts keep that API, and wait for it while it is away; replicas keep the simulation, too.',
   }),
   dockerHost: text(
     'empty, `unix:///path` or `tcp://host:port`',

@@ -8,6 +8,7 @@ import { test } from 'node:test'
 import { silentLog } from '#kernel/ports.ts'
 import { openWay } from '#outbound/testing/ways.ts'
 import { realTimers } from '#plane/testing/start.ts'
+import { openSqlite } from '#stores/sqlite/open.ts'
 import { readConfig } from '../config.ts'
 import { openEngines } from './engines.ts'
 
@@ -23,8 +24,22 @@ test('the engine of migrations is closed by a stop and starts nothing afterwards
     namesKeys: true,
     sealedIndexKey: undefined,
   }
+  await using store = await openSqlite({
+    path: ':memory:',
+    migrations: [],
+    words: { namespace: 'Vendor', brand: 'Vendor' },
+    transactionRetriesMax: 3,
+  })
   const opened = new AsyncDisposableStack()
-  const base = { config, record, clock, timers: realTimers, outbound: openWay, log: silentLog }
+  const base = {
+    config,
+    record,
+    store,
+    clock,
+    timers: realTimers,
+    outbound: openWay,
+    log: silentLog,
+  }
   const { migrating } = await openEngines(base, opened)
   assert.deepEqual(await migrating.engine.list(), [])
   await opened.disposeAsync()

@@ -13,13 +13,19 @@ export interface Engines {
 }
 
 export async function openEngines(
-  base: Pick<Foundation, 'config' | 'record' | 'clock' | 'timers' | 'outbound' | 'log'>,
+  base: Pick<Foundation, 'config' | 'record' | 'store' | 'clock' | 'timers' | 'outbound' | 'log'>,
   opened: AsyncDisposableStack,
 ): Promise<Engines> {
   const { config, record, clock, outbound, log } = base
-  const containers = await chooseContainerEngine(config, record.tenantId, base, outbound)
+  const containers = await chooseContainerEngine(config, {
+    ...base,
+    installation: record.tenantId,
+    sql: base.store.sql,
+  })
   opened.use(containers.engine)
-  log.debug({ engine: containers.title }, 'container engine')
+  if (containers.isAwaited) {
+    log.warn({ engine: containers.title }, 'container groups wait for their engine')
+  } else log.debug({ engine: containers.title }, 'container engine')
   const migrating = openMigrating(config, clock, outbound)
   opened.use(migrating.engine)
   return {

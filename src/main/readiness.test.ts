@@ -37,7 +37,8 @@ test('an engine that is down is told, is not required, and its error stays in th
     {
       name: 'container engine',
       ok: false,
-      reason: 'the container engine does not answer; what is asked of it waits',
+      reason:
+        'the container engine does not answer; what is asked of it waits (ARMATURE_CONTAINERS chooses another)',
       required: false,
     },
   ])

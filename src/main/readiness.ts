@@ -33,7 +33,8 @@ export function openReadiness(deps: ReadinessDependencies): () => Promise<readon
   })
   const engine = sharedCheck(deps, {
     name: 'container engine',
-    failed: 'the container engine does not answer; what is asked of it waits',
+    failed:
+      'the container engine does not answer; what is asked of it waits (ARMATURE_CONTAINERS chooses another)',
     required: false,
     run: () => deps.engine.describe(),
   })
