@@ -110,7 +110,7 @@ function servedProviders(deps: ProviderDependencies): readonly Provider[] {
   const metrics =
     containers === undefined ? undefined : new GroupMetrics({ ...context, ...containers })
   const { seal, reader } = { seal: context.sealOf('containers'), reader: services.reader }
-  return [
+  const served: readonly Provider[] = [
     resourcesProvider({
       tenantId,
       ...services,
@@ -154,6 +154,7 @@ function servedProviders(deps: ProviderDependencies): readonly Provider[] {
     }),
     resourceHealthProvider({
       ...context,
+      served: () => served,
       observers: {
         ...(containers === undefined ? {} : { 'containerinstance/containergroups': sightingOf }),
         ...(deps.migrating === undefined
@@ -195,6 +196,7 @@ function servedProviders(deps: ProviderDependencies): readonly Provider[] {
           }),
         ]),
   ]
+  return served
 }
 
 /** The content of provider lists: served types, and generic types with a known name. */

@@ -62,7 +62,7 @@ test('words of its own: types, actions and headers change, and nothing else answ
     eventType: 'ServiceIssue',
     title: 'Late',
     impactStartTime: '2026-01-01T00:00:00Z',
-    impact: [{ impactedService: 'Storage', impactedRegions: [{ impactedRegion: 'here' }] }],
+    impact: [{ impactedService: 'Role-based access control', impactedRegions: [] }],
   }
   const publish = (properties: object) =>
     branded.request('POST', `${events}/W-1/publish?api-version=2025-05-01`, {
@@ -76,6 +76,15 @@ test('words of its own: types, actions and headers change, and nothing else answ
   const found = await branded.request('GET', `${events}?api-version=2025-05-01&${supported}`)
   assert.deepEqual(
     found.items().map(({ name }) => name),
+    ['W-1'],
+  )
+  // Its service is named as the provider of the assignment declares.
+  const reached = await branded.request(
+    'GET',
+    `${assigned.at('id')}${events}?api-version=2025-05-01`,
+  )
+  assert.deepEqual(
+    reached.items().map(({ name }) => name),
     ['W-1'],
   )
   // Published clients send versions of their own.

@@ -13,6 +13,8 @@ export type ResourceType = StoredType | ReconciledType | ComputedType | ActionTy
 export interface Provider {
   /** Without the vendor word: `Authorization`. */
   readonly namespace: string
+  /** What people call the service beside the namespace, such as in events about its health. */
+  readonly serviceNames?: readonly string[]
   readonly description: string
   /** Default: `resource-manager`. */
   readonly errorFamily?: ErrorFamily

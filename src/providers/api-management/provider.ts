@@ -27,6 +27,7 @@ export function apiManagementProvider(
 ): Provider {
   return defineProvider({
     namespace: 'ApiManagement',
+    serviceNames: ['API Management'],
     description: 'APIs and their operations, as definitions.',
     errors: { ...apiManagementErrors.entries, ...consentErrors.entries },
     refuseProblems: refuseFields,

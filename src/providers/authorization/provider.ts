@@ -23,6 +23,7 @@ export function authorizationProvider(deps: AuthorizationProviderDependencies): 
   const builtIns = builtInRoles(words)
   return {
     namespace: 'Authorization',
+    serviceNames: ['Role-based access control'],
     compatibleVersions: publishedVersions,
     description: 'Roles, and who may act with them where.',
     errors: authorizationErrors.entries,

@@ -33,6 +33,7 @@ export function containerInstanceProvider(deps: ContainerInstanceDependencies): 
       }
     },
     namespace: 'ContainerInstance',
+    serviceNames: ['Container Instances'],
     compatibleVersions: publishedVersions,
     description: 'Groups of containers that share a network, volumes and a life.',
     errors: containerErrors.entries,

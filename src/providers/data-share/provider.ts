@@ -39,6 +39,7 @@ export function dataShareProvider(given: DataShareDependencies): Provider {
   }
   return defineProvider({
     namespace: 'DataShare',
+    serviceNames: ['Data Share'],
     compatibleVersions: ['2018-11-01-preview', '2019-11-01', '2020-09-01', '2020-10-01-preview'],
     description: 'Sharing that copies, with the details of every synchronization.',
     errorFamily: 'data-share',

@@ -20,6 +20,7 @@ export function postgresProvider(given: DatabaseDependencies): Provider {
   }
   return defineProvider({
     namespace: 'DBforPostgreSQL',
+    serviceNames: ['Database for PostgreSQL', 'Database for PostgreSQL flexible servers'],
     compatibleVersions: publishedVersions,
     description: 'PostgreSQL servers, and migrations that move databases into them.',
     errors: postgresErrors.entries,

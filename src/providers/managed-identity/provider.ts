@@ -8,6 +8,7 @@ import { userAssignedIdentities } from './resources/user-assigned-identities/res
 export function managedIdentityProvider(context: ProviderContext): Provider {
   return defineProvider({
     namespace: 'ManagedIdentity',
+    serviceNames: ['Managed identities'],
     compatibleVersions: [
       '2015-08-31-preview',
       '2018-11-30',

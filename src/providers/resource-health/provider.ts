@@ -7,6 +7,7 @@ import type { Observers } from './domain/availability-check.ts'
 import { type Background, type Probe, startBackground } from './domain/background.ts'
 import { openEventStore } from './domain/event-store.ts'
 import { openHistory } from './domain/history.ts'
+import { serviceNamesOf } from './domain/impact-match.ts'
 import { openSignals } from './domain/signals.ts'
 import { createWatch } from './domain/watch.ts'
 import { healthErrors } from './errors.ts'
@@ -20,6 +21,8 @@ import {
 
 interface ResourceHealthDependencies
   extends Pick<ProviderContext, 'words' | 'tenantId' | 'sql' | 'clock' | 'ids' | 'timers' | 'log'> {
+  /** All providers, this one too; called when they are all declared. */
+  readonly served: () => readonly Provider[]
   readonly services: Pick<ProviderContext['services'], 'reader' | 'listTracked'>
   /** What the installation depends on; an event exists while one of them fails. */
   readonly probes?: readonly Probe[]
@@ -36,9 +39,10 @@ export function healthSignals(
 
 export function resourceHealthProvider(deps: ResourceHealthDependencies): Provider {
   const { words, tenantId, sql, ids, services, observers = {} } = deps
+  const serviceNames = serviceNamesOf(deps.served)
   const eventStore = openEventStore(sql)
   const history = openHistory(sql)
-  const impacted = openImpactedResources({ words, services })
+  const impacted = openImpactedResources({ words, services, serviceNames })
   // The running background work, which is woken here; undefined before it starts.
   let background: Background | undefined
   return {
@@ -49,9 +53,20 @@ export function resourceHealthProvider(deps: ResourceHealthDependencies): Provid
     errorFamily: 'health',
     errors: healthErrors.entries,
     types: [
-      events({ words, tenantId, eventStore, sql, ids, impacted, wake: () => background?.wake() }),
-      impactedResources({ words, services, eventStore, impacted }, [healthVersion]),
-      availabilityStatuses({ words, eventStore, history, services, observers }, [healthVersion]),
+      events({
+        words,
+        tenantId,
+        eventStore,
+        sql,
+        ids,
+        impacted,
+        serviceNames,
+        wake: () => background?.wake(),
+      }),
+      impactedResources({ words, services, eventStore, impacted, serviceNames }, [healthVersion]),
+      availabilityStatuses({ words, eventStore, history, services, observers, serviceNames }, [
+        healthVersion,
+      ]),
     ],
     start() {
       background = startBackground({

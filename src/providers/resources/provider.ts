@@ -29,6 +29,7 @@ export function resourcesProvider(deps: ResourcesProviderDependencies): Provider
   const { locations: all = defaultLocations, scanRowsMax = defaultLimits.filterScanRowsMax } = deps
   return {
     namespace: 'Resources',
+    serviceNames: ['Resource Manager'],
     compatibleVersions: publishedVersions,
     description: 'Tenants, subscriptions, resource groups, and what is in them.',
     errors: { ...resourcesErrors.entries, ...deploymentErrors.entries },

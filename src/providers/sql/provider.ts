@@ -19,6 +19,7 @@ interface SqlDependencies {
 export function sqlProvider(deps: SqlDependencies): Provider {
   return defineProvider({
     namespace: 'Sql',
+    serviceNames: ['SQL Database'],
     compatibleVersions: publishedVersions,
     description: 'PostgreSQL servers with their sign-in, and folders of DuckDB files.',
     errors: sqlErrors.entries,

@@ -6,7 +6,7 @@ import type { Reader, Resource } from '#plane/declare/resource.ts'
 import { refuseHealth } from '../errors.ts'
 import type { HealthEvent } from './event.ts'
 import { audiencesOf, everybody, installation } from './event-store.ts'
-import { isImpacted } from './impact-match.ts'
+import { isImpacted, type ServiceNames } from './impact-match.ts'
 
 export type Asked =
   | { readonly kind: 'installation' }
@@ -45,13 +45,13 @@ export function audiencesAt(asked: Asked): readonly string[] {
 }
 
 /** A caller does not see an event that does not affect them. */
-export function isVisible(event: HealthEvent, asked: Asked): boolean {
+export function isVisible(event: HealthEvent, asked: Asked, serviceNames: ServiceNames): boolean {
   if (asked.kind === 'installation') return true
   const audiences = audiencesAt(asked)
   if (!audiencesOf(event).some((one) => audiences.includes(one))) return false
   if (asked.kind === 'subscription') return true
   const { id, location } = asked.resource
-  return isImpacted(event, { id, location })
+  return isImpacted(event, { id, location }, serviceNames)
 }
 
 function isSubscription({ key }: ResourceId): boolean {

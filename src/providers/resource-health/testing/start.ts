@@ -6,6 +6,7 @@ import type { Principal } from '#kernel/principal.ts'
 import { contractWords } from '#kernel/vendor.ts'
 import type { Access } from '#plane/access.ts'
 import { createPlane, type RunningPlane } from '#plane/create-plane.ts'
+import type { Provider } from '#plane/declare/provider.ts'
 import type { Method, Outcome } from '#plane/plane.ts'
 import { ask } from '#plane/testing/ask.ts'
 import { realIds, testSeal } from '#plane/testing/provider-context.ts'
@@ -71,22 +72,26 @@ export async function startHealth(options: StartOptions = {}): Promise<Started> 
     },
   }
   const plane = createPlane({
-    providers: (services) => [
-      resourcesProvider({ tenantId: owner.tenantId, ...services }),
-      secretsProvider({ seal: testSeal, ids: realIds }),
-      resourceHealthProvider({
-        words: contractWords,
-        tenantId: owner.tenantId,
-        sql: store.sql,
-        clock,
-        ids: realIds,
-        timers: realTimers,
-        log: silentLog,
-        services,
-        probes: options.probes ?? [],
-        observers: options.observers ?? {},
-      }),
-    ],
+    providers: (services) => {
+      const served: readonly Provider[] = [
+        resourcesProvider({ tenantId: owner.tenantId, ...services }),
+        secretsProvider({ seal: testSeal, ids: realIds }),
+        resourceHealthProvider({
+          words: contractWords,
+          tenantId: owner.tenantId,
+          sql: store.sql,
+          clock,
+          ids: realIds,
+          timers: realTimers,
+          log: silentLog,
+          services,
+          probes: options.probes ?? [],
+          observers: options.observers ?? {},
+          served: () => served,
+        }),
+      ]
+      return served
+    },
     store,
     access: options.access ?? { allows: () => true },
     words: contractWords,

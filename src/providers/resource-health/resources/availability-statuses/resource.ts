@@ -15,7 +15,7 @@ import type { AvailabilityCheck, Observers } from '../../domain/availability-che
 import type { HealthEvent } from '../../domain/event.ts'
 import { beginningOfTime, type EventStore, everybody, isActive } from '../../domain/event-store.ts'
 import type { History, Past } from '../../domain/history.ts'
-import { isImpacted } from '../../domain/impact-match.ts'
+import { isImpacted, type ServiceNames } from '../../domain/impact-match.ts'
 
 export interface AvailabilityDependencies {
   readonly words: VendorWords
@@ -23,6 +23,7 @@ export interface AvailabilityDependencies {
   readonly history: History
   readonly services: Pick<PlaneServices, 'reader' | 'listTracked'>
   readonly observers: Observers
+  readonly serviceNames: ServiceNames
 }
 
 /** The number of current events checked for one resource. */
@@ -181,7 +182,7 @@ async function currentEvents(
 }
 
 function show(
-  { words, observers }: AvailabilityDependencies,
+  { words, observers, serviceNames }: AvailabilityDependencies,
   resource: Resource,
   {
     current,
@@ -191,7 +192,8 @@ function show(
 ): object {
   const { id, location } = resource
   const touching = current.filter(
-    (event) => event.properties.status === 'Active' && isImpacted(event, { id, location }),
+    (event) =>
+      event.properties.status === 'Active' && isImpacted(event, { id, location }, serviceNames),
   )
   const sighting = observed(resource, observers)
   const issue = touching.find((event) => event.properties.eventType === 'ServiceIssue')

@@ -28,7 +28,7 @@ import { readPage } from '../../domain/event-pages.ts'
 import { parseEventQuery, startOf } from '../../domain/event-query.ts'
 import { beginningOfTime, type EventStore, isActive } from '../../domain/event-store.ts'
 import { eventToWire, type Sight, seenAs } from '../../domain/event-to-wire.ts'
-import { isImpacted } from '../../domain/impact-match.ts'
+import { isImpacted, type ServiceNames } from '../../domain/impact-match.ts'
 import { type Step, takeStep } from '../../domain/lifecycle.ts'
 import { type Asked, askedAt, audiencesAt, isVisible, ownerAt } from '../../domain/scope.ts'
 import { keepTimeline, type Timeline, timelineBody } from '../../domain/timeline.ts'
@@ -44,6 +44,7 @@ export interface EventDependencies {
   readonly sql: Sql
   readonly ids: Ids
   readonly impacted: ImpactedResources
+  readonly serviceNames: ServiceNames
   /** Called when steps of a timeline were stored. */
   wake(): void
 }
@@ -73,7 +74,7 @@ export function events(deps: EventDependencies): ResourceType {
       async get({ id, reader }) {
         const asked = await askedAt(scopeOf(id), reader)
         const event = isTrackingId(nameOf(id)) ? await deps.eventStore.find(nameOf(id)) : undefined
-        if (event === undefined || !isVisible(event, asked)) {
+        if (event === undefined || !isVisible(event, asked, deps.serviceNames)) {
           throw refuseHealth.EventNotFound({ name: nameOf(id) })
         }
         const sight = sightOf(deps, asked)
@@ -228,7 +229,7 @@ async function listEvents(
       if (asked.kind === 'resource') {
         if (event.properties.status !== 'Active') return undefined
         const { id, location } = asked.resource
-        if (!isImpacted(event, { id, location })) return undefined
+        if (!isImpacted(event, { id, location }, deps.serviceNames)) return undefined
       }
       const seen = seenAs(event, sight)
       return question.matches(seen) ? eventToWire(event, seen, sight) : undefined
@@ -250,12 +251,12 @@ function sightOf({ words, tenantId }: EventDependencies, asked: Asked): Sight {
 }
 
 async function requireEvent(
-  { eventStore }: EventDependencies,
+  { eventStore, serviceNames }: EventDependencies,
   { id, reader }: Pick<ActionContext<unknown>, 'id' | 'reader'>,
 ): Promise<{ readonly event: HealthEvent; readonly asked: Asked }> {
   const asked = await askedAt(scopeOf(id), reader)
   const event = isTrackingId(nameOf(id)) ? await eventStore.find(nameOf(id)) : undefined
-  if (event !== undefined && isVisible(event, asked)) return { event, asked }
+  if (event !== undefined && isVisible(event, asked, serviceNames)) return { event, asked }
   throw refuseHealth.EventNotFound({ name: nameOf(id) })
 }
 

@@ -23,7 +23,7 @@ import type { Reader } from '#plane/declare/resource.ts'
 import type { ListPage } from '#plane/declare/wire.ts'
 import type { HealthEvent, NamedResource } from '../../domain/event.ts'
 import { audiencesOf, type EventStore, everybody } from '../../domain/event-store.ts'
-import { isImpacted, isNamedBy } from '../../domain/impact-match.ts'
+import { isImpacted, isNamedBy, type ServiceNames } from '../../domain/impact-match.ts'
 import { type Asked, askedAt, isVisible } from '../../domain/scope.ts'
 import { refuseHealth } from '../../errors.ts'
 
@@ -42,6 +42,7 @@ export interface ImpactedResources {
 export interface ImpactedDependencies {
   readonly words: VendorWords
   readonly services: Pick<PlaneServices, 'reader' | 'listTracked'>
+  readonly serviceNames: ServiceNames
 }
 
 interface Item {
@@ -93,7 +94,9 @@ export function openImpactedResources(deps: ImpactedDependencies): ImpactedResou
           const { id, location } = resource
           const item: Item = { id, location, named: undefined }
           const isOne =
-            !isNamedBy(event, id) && isFor(event, id) && isImpacted(event, { id, location })
+            !isNamedBy(event, id) &&
+            isFor(event, id) &&
+            isImpacted(event, { id, location }, deps.serviceNames)
           if (isOne && matches(item)) {
             items.push(shown(item))
             if (items.length === limit) return { items, next: id.key }
@@ -122,7 +125,7 @@ export function impactedResources(
     const asked = await askedAt(scopeOf(id), reader)
     const name = nameOf(id)
     const event = name.includes('\u0000') ? undefined : await deps.eventStore.find(name)
-    if (event !== undefined && isVisible(event, asked)) return { event, asked }
+    if (event !== undefined && isVisible(event, asked, deps.serviceNames)) return { event, asked }
     throw refuseHealth.EventNotFound({ name: nameOf(id) })
   }
   return defineComputed({
@@ -152,7 +155,7 @@ export function impactedResources(
         )
         const item =
           named === undefined
-            ? await trackedItem(event, asked, target, reader)
+            ? await trackedItem(deps, { event, asked }, target, reader)
             : await namedItem(named, asked, reader)
         const base = `${parent.text}/impactedResources`
         return item === undefined ? undefined : show(item, base, deps.words)
@@ -172,15 +175,17 @@ async function namedItem(
 }
 
 async function trackedItem(
-  event: HealthEvent,
-  asked: Asked,
+  { serviceNames }: ImpactedDependencies,
+  { event, asked }: { readonly event: HealthEvent; readonly asked: Asked },
   id: ResourceId,
   reader: Reader,
 ): Promise<Item | undefined> {
   const resource = isWithinAsked(id, asked) ? await reader.get(id) : undefined
   if (resource === undefined || !isFor(event, id)) return undefined
   const { location } = resource
-  return isImpacted(event, { id, location }) ? { id, location, named: undefined } : undefined
+  return isImpacted(event, { id, location }, serviceNames)
+    ? { id, location, named: undefined }
+    : undefined
 }
 
 /** Whether the event is for the subscription of the resource. */

@@ -1,0 +1,31 @@
+/** The services of a resource are those that its provider declares, and its namespace. */
+
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseResourceId } from '#kernel/resource-id.ts'
+import { defineProvider } from '#plane/declare/provider.ts'
+import type { HealthEvent } from './event.ts'
+import { isImpacted, serviceNamesOf } from './impact-match.ts'
+
+test('a provider that is new here is reached by what it declares, or by its namespace', () => {
+  const types = { description: 'books', types: [] }
+  const names = serviceNamesOf(() => [
+    defineProvider({ namespace: 'Library', serviceNames: ['Book Lending'], ...types }),
+    defineProvider({ namespace: 'Archive', ...types }),
+  ])
+  const isReached = (namespace: string, impactedService: string): boolean => {
+    const id = parseResourceId(`/subscriptions/s/providers/Vendor.${namespace}/shelves/one`)
+    assert.ok(id !== undefined)
+    const impact = [{ impactedService, impactedRegions: [] }]
+    // Only what is matched.
+    const event = { impactedResources: [], properties: { impact } } as unknown as HealthEvent
+    return isImpacted(event, { id, location: undefined }, names)
+  }
+  for (const service of ['book lending', 'Library', 'Vendor.Library', 'Vendor.Library/shelves']) {
+    assert.ok(isReached('Library', service), service)
+  }
+  assert.ok(isReached('archive', 'Archive'))
+  assert.ok(isReached('Unserved', 'unserved'))
+  assert.equal(isReached('Archive', 'Book Lending'), false)
+  assert.equal(isReached('constructor', 'Book Lending'), false)
+})
