@@ -77,10 +77,13 @@ const settings: Readonly<Record<string, string>> = {
   quote_all_identifiers: 'off',
 }
 
-const prelude = `SELECT set_config(name, value, false) FROM (VALUES ${Object.entries(settings)
+/** The path of the database holds until then: its owner may have put functions and operators of its own before the system's. */
+const prelude = `SELECT pg_catalog.set_config(name, value, false) FROM (VALUES ${Object.entries(
+  settings,
+)
   .map(([name, value]) => `('${name}', '${value}')`)
   .join(', ')}) AS wanted (name, value)
-  WHERE EXISTS (SELECT FROM pg_catalog.pg_settings s WHERE lower(s.name) = wanted.name)`
+  WHERE EXISTS (SELECT FROM pg_catalog.pg_settings s WHERE pg_catalog.lower(s.name) OPERATOR(pg_catalog.=) wanted.name)`
 
 export async function connect(access: ReachableServer, options: SessionOptions): Promise<Session> {
   const opened = await open(access, options)

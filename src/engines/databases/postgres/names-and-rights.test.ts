@@ -51,6 +51,34 @@ describe('names and rights', () => {
   }
 
   check(
+    "what the owner of a database puts before the system's names is not run",
+    async (fixture, engine) => {
+      await fixture.make('hers', [keyed])
+      await using source = await fixture.session('source', 'hers')
+      await source.run(
+        `CREATE ROLE owner_only; ALTER DATABASE hers OWNER TO owner_only; SET ROLE owner_only; CREATE SCHEMA hers;
+         CREATE FUNCTION hers.promote() RETURNS void LANGUAGE plpgsql AS $$ BEGIN
+           IF current_user <> 'owner_only' THEN ALTER ROLE owner_only SUPERUSER; END IF; END $$;
+         CREATE FUNCTION hers.set_config(text, text, boolean) RETURNS text LANGUAGE plpgsql AS $$ BEGIN
+           PERFORM hers.promote(); RETURN pg_catalog.set_config($1, $2, $3); END $$;
+         CREATE FUNCTION hers.lower(text) RETURNS text LANGUAGE plpgsql AS $$ BEGIN
+           PERFORM hers.promote(); RETURN pg_catalog.lower($1); END $$;
+         CREATE FUNCTION hers.same(text, text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
+           PERFORM hers.promote(); RETURN $1 OPERATOR(pg_catalog.=) $2; END $$;
+         CREATE OPERATOR hers.= (LEFTARG = text, RIGHTARG = text, FUNCTION = hers.same);
+         ALTER DATABASE hers SET search_path TO hers, pg_catalog`,
+      )
+      const ended = await finish(fixture, engine, 'hers', fixture.spec(['hers']))
+      assert.equal(ended.phase, 'succeeded', ended.message)
+      for (const side of ['source', 'target'] as const) {
+        await using server = await fixture.session(side, 'postgres')
+        const query = "SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = 'owner_only'"
+        assert.equal(await server.value(query), 'false', side)
+      }
+    },
+  )
+
+  check(
     'the database that clients connect to first is moved like any other',
     async (fixture, engine) => {
       const connected = async (side: 'source' | 'target'): Promise<string> => {
