@@ -98,12 +98,16 @@ const isUnfindable = `NOT ${hasRowKey} AND NOT EXISTS (
         SELECT FROM pg_catalog.pg_cast b WHERE b.castsource = t.oid AND b.casttarget = o.opcintype
           AND b.castmethod = 'b' AND b.castcontext = 'i'))))`
 
-/** A publisher does not send generated columns, so a subscriber cannot find a row by a key that holds one. */
+/**
+ * A publisher does not send generated columns, so a subscriber cannot find a row by a key that holds one. Without a key, one
+ * from version 16 on takes any index whose first column is sent, looks for NULL in the others, and passes the change over.
+ */
 const isKeyUnsent = `EXISTS (SELECT FROM pg_catalog.pg_index i
     JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attgenerated <> ''
       AND a.attnum = ANY ((i.indkey::pg_catalog.int2[])[0:i.indnkeyatts - 1])
-    WHERE i.indrelid = c.oid AND i.indisvalid AND i.indimmediate
-      AND CASE c.relreplident WHEN 'i' THEN i.indisreplident ELSE i.indisprimary END)`
+    WHERE i.indrelid = c.oid AND CASE WHEN ${hasRowKey} THEN i.indisvalid AND i.indimmediate
+        AND CASE c.relreplident WHEN 'i' THEN i.indisreplident ELSE i.indisprimary END
+      ELSE i.indpred IS NULL AND a.attnum <> i.indkey[0] END)`
 
 /** Changes of the table `c` go through replication. */
 export const isReplicated = `(c.relpersistence = 'p' AND NOT (${isUnfindable}) AND NOT ${isKeyUnsent})`

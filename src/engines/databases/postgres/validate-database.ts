@@ -278,7 +278,7 @@ async function checkReplication({ validation, tables, findings }: Checked): Prom
     findings.add(
       'ReplicaIdentity',
       'Warning',
-      `Changes of rows of ${listed(unfindable.map(({ name }) => name))} cannot be applied, since these have no key and a column of a type without equality, or a generated column in their key: they are compared at the cutover, and copied again where they differ, while writers wait. Give them a primary key of columns that are not generated.`,
+      `Changes of rows of ${listed(unfindable.map(({ name }) => name))} cannot be applied, since these have no key and a column of a type without equality, or a generated column in their key, or without one in an index: they are compared at the cutover, and copied again where they differ, while writers wait. Give them a primary key of columns that are not generated.`,
     )
   }
   findings.check('UnloggedTables')

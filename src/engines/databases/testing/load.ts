@@ -24,6 +24,7 @@ const oddWrites: readonly string[] = [
    ON CONFLICT DO NOTHING`,
   `UPDATE public.everything SET mood = 'sad', j = j || '{"seen": true}' WHERE id = 1 + (random() * 100)::int`,
   `UPDATE public.generated_key SET x = x + 1000 WHERE x = (SELECT min(x) FROM public.generated_key)`,
+  `UPDATE public.generated_index SET t = t || '+' WHERE x = 1 + (random() * 49)::int`,
   `SELECT nextval('public.counted')`,
   `UPDATE public.scratch SET t = t || '+' WHERE id = 1`,
 ]

@@ -85,6 +85,8 @@ export function unusualObjects(database: string, rows = 2_000): readonly string[
      INSERT INTO nothing_known VALUES (1)`,
     `CREATE TABLE generated_key (x int, y int GENERATED ALWAYS AS (x * 2) STORED PRIMARY KEY);
      INSERT INTO generated_key SELECT generate_series(1, 50)`,
+    `CREATE TABLE generated_index (x int, y int GENERATED ALWAYS AS (x * 2) STORED, t text); CREATE INDEX ON generated_index (x, y);
+     INSERT INTO generated_index (x, t) SELECT g, 'z' FROM generate_series(1, 50) g`,
     `CREATE UNLOGGED TABLE scratch (id int PRIMARY KEY, t text);
      INSERT INTO scratch SELECT g, 's' || g FROM generate_series(1, 300) g`,
     `CREATE TABLE booking (room int, during tsrange, EXCLUDE USING gist (room WITH =, during WITH &&));
