@@ -439,14 +439,24 @@ describe('pitfalls', () => {
       assert.doesNotMatch(said, /sound_index|column u|never_met/)
       // What others wrote runs with the rights of whoever reads, so it is only named.
       await using source = await fixture.session('source', 'blind')
-      await source.run(
-        'CREATE ROLE stranger; GRANT CREATE ON SCHEMA public TO stranger; ALTER FUNCTION public.inner_one OWNER TO stranger',
-      )
-      const named = await engine.validate(fixture.spec(['blind']), fixture.credentials)
-      const warned = named.databases[0]?.findings.find(({ type }) => type === 'SearchPath')
-      assert.equal(warned?.state, 'Warning')
-      assert.match(JSON.stringify(warned?.messages), /not tried.*blind_index/)
-      await source.run('ALTER FUNCTION public.inner_one OWNER TO postgres')
+      await source.run('CREATE ROLE stranger; GRANT CREATE ON SCHEMA public TO stranger')
+      for (const [made, dropped] of [
+        [
+          'ALTER FUNCTION public.inner_one OWNER TO stranger',
+          'ALTER FUNCTION public.inner_one OWNER TO postgres',
+        ],
+        [
+          `SET ROLE stranger; CREATE MATERIALIZED VIEW public.strange AS SELECT public.sound_one('a'); RESET ROLE`,
+          'DROP MATERIALIZED VIEW public.strange',
+        ],
+      ] as const) {
+        await source.run(made)
+        const named = await engine.validate(fixture.spec(['blind']), fixture.credentials)
+        const warned = named.databases[0]?.findings.find(({ type }) => type === 'SearchPath')
+        assert.equal(warned?.state, 'Warning', made)
+        assert.match(JSON.stringify(warned?.messages), /not tried.*blind_index/)
+        await source.run(dropped)
+      }
       // Told rightly: it fails.
       await engine.run('blind', fixture.spec(['blind']), fixture.credentials)
       const ended = await fixture.until(engine, 'blind', isEnded)

@@ -87,14 +87,18 @@ LIMIT ${triedMax}`
 /** Names that are not found: of a schema, table, function, and of any other object. */
 const notFound: ReadonlySet<string> = new Set(['3F000', '42P01', '42883', '42704'])
 
-/** A function runs with the rights of whoever reads: only those are run whose owners have these rights already. */
-const ownOnly = `SELECT NOT EXISTS (SELECT FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_roles r ON r.oid = p.proowner
-  WHERE p.oid >= 16384 AND NOT r.rolsuper AND r.rolname <> current_user)`
+/**
+ * What is tried runs with the rights of whoever reads. So nothing is tried where a user that lacks these rights may have written
+ * some of it: functions, views, or the expressions of tables and domains. A table or view has a type of its own.
+ */
+const ownOnly = `SELECT NOT EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE NOT r.rolsuper AND r.rolname <> current_user AND (
+    EXISTS (SELECT FROM pg_catalog.pg_proc p WHERE p.proowner = r.oid AND p.oid >= 16384)
+    OR EXISTS (SELECT FROM pg_catalog.pg_type t WHERE t.typowner = r.oid AND t.oid >= 16384)))`
 
 interface Blind {
   /** What would fail at the target, each with the server's words. */
   readonly failing: readonly string[]
-  /** What may fail: functions of other users are not run. */
+  /** What may fail: nothing that other users may have written is run. */
   readonly untried: readonly string[]
 }
 

@@ -326,7 +326,7 @@ async function checkSearchPath({ validation, inside, findings }: Checked): Promi
     findings.add(
       'SearchPath',
       'Warning',
-      `Functions of users other than the source's are not tried; these use functions without a search_path: ${listed(untried)}. They fail if they ${whenEmpty}. ${help}`,
+      `Other users than the source's have functions, tables or types here, so nothing is run and these are not tried, which use functions without a search_path: ${listed(untried)}. They fail if they ${whenEmpty}. ${help}`,
     )
   }
 }
