@@ -105,9 +105,9 @@ interface Since {
 
 async function byTransactions(client: Client, since: Watermark | undefined): Promise<Since> {
   const { rows } = await client.query<{ server: string; low: string; now: string }>(
-    `select (select system_identifier::text from pg_control_system()) as server,
-      txid_snapshot_xmin(txid_current_snapshot())::text as low,
-      txid_snapshot_xmax(txid_current_snapshot())::text as now`,
+    `select (select system_identifier::pg_catalog.text from pg_catalog.pg_control_system()) as server,
+      pg_catalog.txid_snapshot_xmin(pg_catalog.txid_current_snapshot())::pg_catalog.text as low,
+      pg_catalog.txid_snapshot_xmax(pg_catalog.txid_current_snapshot())::pg_catalog.text as now`,
   )
   const [row] = rows
   if (row === undefined) throw new Error('a select without from gives a row')
@@ -122,7 +122,8 @@ async function byTransactions(client: Client, since: Watermark | undefined): Pro
     return { where: undefined, note, watermark }
   }
   const narrow = (BigInt(since.from) % 4_294_967_296n).toString()
-  return { where: `age(t.xmin) <= age(${escapeLiteral(narrow)}::xid)`, note: undefined, watermark }
+  const isNewer = `pg_catalog.age(t.xmin) OPERATOR(pg_catalog.<=) pg_catalog.age(${escapeLiteral(narrow)}::pg_catalog.xid)`
+  return { where: isNewer, note: undefined, watermark }
 }
 
 async function byColumn(
@@ -133,7 +134,7 @@ async function byColumn(
 ): Promise<Since> {
   const name = `t.${escapeIdentifier(column)}`
   const { rows } = await client.query<{ top: string | null }>(
-    `select max(${name})::text as top from ${from}`,
+    `select pg_catalog.max(${name})::pg_catalog.text as top from ${from}`,
   )
   const above = rows[0]?.top ?? null
   const watermark = JSON.stringify({ kind: 'column', column, above } satisfies Watermark)
@@ -141,7 +142,11 @@ async function byColumn(
     return { where: undefined, note: undefined, watermark }
   }
   // A row equal to the last one may be new; it is written once more rather than lost.
-  return { where: `${name} >= ${escapeLiteral(since.above)}`, note: undefined, watermark }
+  return {
+    where: `${name} OPERATOR(pg_catalog.>=) ${escapeLiteral(since.above)}`,
+    note: undefined,
+    watermark,
+  }
 }
 
 function parse(watermark: string | undefined): Watermark | undefined {

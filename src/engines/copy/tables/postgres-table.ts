@@ -79,14 +79,20 @@ function speaks(error: unknown): boolean {
   return error instanceof Error && /does not support SSL|certificate/i.test(error.message)
 }
 
+/** Compares by the system's operator, whatever the `search_path` is. */
+export const equals = 'OPERATOR(pg_catalog.=)'
+
 /**
  * Text that one server writes must be read the same by the other, whatever their owners' settings; and a copy may
  * take as long as it needs. Settings that a server does not know are skipped.
+ *
+ * The owner of a database may have put functions and operators of its own before the system's (`search_path`), and they would
+ * run with the rights of our user. So our statements name the system's.
  */
-const alike = `select set_config(s.name, wished.value, false) from pg_settings s join (values
+const alike = `select pg_catalog.set_config(s.name, wished.value, false) from pg_catalog.pg_settings s join (values
     ('DateStyle', 'ISO, YMD'), ('IntervalStyle', 'postgres'), ('extra_float_digits', '3'),
     ('statement_timeout', '0'), ('transaction_timeout', '0'), ('idle_in_transaction_session_timeout', '0')
-  ) as wished (name, value) on wished.name = s.name`
+  ) as wished (name, value) on wished.name ${equals} s.name`
 
 /** Types whose binary form is the same on every server and contains no number of a database. */
 const plainTypes = new Set(
@@ -151,24 +157,26 @@ export async function shapeOf(
   table: string,
 ): Promise<TableShape | undefined> {
   const found = await client.query<{ oid: number; comment: string | null }>(
-    `select c.oid, obj_description(c.oid, 'pg_class') as comment
-      from pg_class c join pg_namespace n on n.oid = c.relnamespace
-      where n.nspname = $1 and c.relname = $2 and c.relkind in ('r', 'p', 'v', 'm', 'f')`,
+    `select c.oid, pg_catalog.obj_description(c.oid, 'pg_class') as comment
+      from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid ${equals} c.relnamespace
+      where n.nspname ${equals} $1 and c.relname ${equals} $2
+        and c.relkind ${equals} any ('{r,p,v,m,f}'::pg_catalog."char"[])`,
     [schema, table],
   )
   const [row] = found.rows
   if (row === undefined) return undefined
   const columns = await client.query<{ name: string; type: string; notnull: boolean }>(
-    `select attname as name, format_type(atttypid, atttypmod) as type, attnotnull as notnull
-      from pg_attribute where attrelid = $1 and attnum > 0 and not attisdropped and attgenerated = ''
+    `select attname as name, pg_catalog.format_type(atttypid, atttypmod) as type, attnotnull as notnull
+      from pg_catalog.pg_attribute where attrelid ${equals} $1 and attnum OPERATOR(pg_catalog.>) 0
+        and not attisdropped and attgenerated ${equals} ''
       order by attnum`,
     [row.oid],
   )
   const key = await client.query<{ name: string }>(
-    `select a.attname as name from pg_index i
-      cross join lateral unnest(i.indkey) with ordinality as k(attnum, place)
-      join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
-      where i.indrelid = $1 and i.indisprimary order by k.place`,
+    `select a.attname as name from pg_catalog.pg_index i
+      cross join lateral pg_catalog.unnest(i.indkey) with ordinality as k(attnum, place)
+      join pg_catalog.pg_attribute a on a.attrelid ${equals} i.indrelid and a.attnum ${equals} k.attnum
+      where i.indrelid ${equals} $1 and i.indisprimary order by k.place`,
     [row.oid],
   )
   return {

@@ -15,6 +15,7 @@ import {
   type Column,
   connectTo,
   definition,
+  equals,
   type FrameFormat,
   inWords,
   list,
@@ -153,10 +154,11 @@ async function requireEmpty(
 /** Who could read the old table may read the new one. */
 async function grantAlike(client: Client, target: string, stage: string): Promise<void> {
   const { rows } = await client.query<{ grant: string }>(
-    `select format('grant %s on table %s to %s', a.privilege_type, ${escapeLiteral(stage)},
-        case when a.grantee = 0 then 'public' else quote_ident(pg_get_userbyid(a.grantee)) end) as grant
-      from pg_class c cross join lateral aclexplode(c.relacl) a
-      where c.oid = $1::regclass and a.grantee <> c.relowner`,
+    `select pg_catalog.format('grant %s on table %s to %s', a.privilege_type, ${escapeLiteral(stage)}::pg_catalog.text,
+        case when a.grantee ${equals} 0::pg_catalog.oid then 'public'
+          else pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(a.grantee)) end) as grant
+      from pg_catalog.pg_class c cross join lateral pg_catalog.aclexplode(c.relacl) a
+      where c.oid ${equals} $1::pg_catalog.regclass and a.grantee OPERATOR(pg_catalog.<>) c.relowner`,
     [target],
   )
   for (const { grant } of rows) await client.query(grant)
