@@ -7,8 +7,9 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { contractOptions } from '../contract/setting.ts'
 import { Checkpoints, type LogState } from './checkpoints.ts'
-import { LogFlush } from './log-flush.ts'
+import { openSqlite } from './open.ts'
 import { Scanner } from './scanner.ts'
 import { opening } from './statements.ts'
 
@@ -48,6 +49,22 @@ test('writes wait for the second copy of a long log alone, and go on when it fai
   assert.equal(copies.length, 3)
 })
 
+test('each commit of an opened store is flushed: the log of a machine that fails has it', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'armature-checkpoints-'))
+  try {
+    await using store = await openSqlite({ ...contractOptions, path: join(folder, 'store.db') })
+    const settings = await store.sql.transact((tx) =>
+      tx.all(
+        'SELECT s.synchronous, j.journal_mode FROM pragma_synchronous s, pragma_journal_mode j',
+      ),
+    )
+    // FULL is 2. With NORMAL a killed process loses nothing either, but a power failure does.
+    assert.deepEqual(settings, [{ synchronous: 2, journal_mode: 'wal' }])
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
 test('a log that few statements filled is copied, too; one that stays long is when it has grown', async () => {
   const { copies, checkpoints, log } = startCopies()
   const mega = 1024 * 1024
@@ -82,7 +99,7 @@ test('the log begins anew under writes that never rest, and the file has them al
     assert.deepEqual(Object.values(pages ?? {}), [65_536])
     writer.exec('CREATE TABLE filled (id INTEGER PRIMARY KEY, body TEXT NOT NULL)')
     const insert = writer.prepare('INSERT INTO filled (body) VALUES (?)')
-    const copier = new Scanner(path, new LogFlush(path))
+    const copier = new Scanner(path)
     const checkpoints = new Checkpoints(
       () => copier.checkpoint(),
       () => copier.logBytes(),

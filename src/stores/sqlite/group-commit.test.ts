@@ -21,10 +21,6 @@ function opened(): { db: DatabaseSync; group: GroupCommit; log: string[]; turns:
     triesMax: 3,
     unitsMax: 4,
     turns,
-    commit: () => {
-      db.exec('COMMIT')
-      return undefined
-    },
     onCommit: () => log.push('commit'),
     onUndone: () => log.push('undone'),
   })

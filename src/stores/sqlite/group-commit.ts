@@ -38,10 +38,8 @@ interface GroupCommitOptions {
   readonly unitsMax: number
   /** Gives the pauses inside and between units. */
   readonly turns: Turns
-  /** What the next batch has to wait for, if anything. Its failure is that of all units which wait. */
+  /** What the next batch has to wait for, if anything; never rejects. */
   readonly held?: () => Promise<void> | undefined
-  /** Commits what the batch wrote, and resolves when that is on the disk. */
-  readonly commit: () => Promise<void> | undefined
   /** Called once per batch, after it became durable and before any unit is notified. */
   readonly onCommit: () => void
   /** Called when everything a batch wrote was rolled back. */
@@ -71,6 +69,7 @@ export class GroupCommit {
     this.#options = options
     this.#statements = {
       begin: db.prepare(batches.begin),
+      commit: db.prepare(batches.commit),
       rollback: db.prepare(batches.rollback),
       savepoint: db.prepare(batches.savepoint),
       release: db.prepare(batches.release),
@@ -118,24 +117,19 @@ export class GroupCommit {
   }
 
   async #runNext(): Promise<void> {
-    try {
-      const held = this.#options.held?.()
-      if (held !== undefined) await held
-    } catch (error) {
-      for (const unit of this.#waiting.splice(0)) unit.failed(error)
-      return
-    }
+    const held = this.#options.held?.()
+    if (held !== undefined) await held
     await this.#runBatch(this.#waiting.splice(0, this.#options.unitsMax))
   }
 
   /** Never rejects: units get every outcome. */
   async #runBatch(units: readonly Unit[]): Promise<void> {
-    const { db, commit, onCommit, onUndone } = this.#options
+    const { db, onCommit, onUndone } = this.#options
     const open = new Set(units)
     try {
       this.#statements.begin.run()
       if (!(await this.#runTogether(open))) await this.#runApart(open)
-      if (db.isTransaction) await commit()
+      if (db.isTransaction) this.#statements.commit.run()
     } catch (error) {
       // The whole batch is lost: disk full, or the like.
       if (db.isTransaction) this.#statements.rollback.run()

@@ -10,7 +10,6 @@ import { assertWords, pendingMigrations, wordSettings } from '../migrate.ts'
 import { type Store, type StoreOptions, StoreUnavailable } from '../store.ts'
 import { translate } from './failure.ts'
 import { defineFunctions } from './functions.ts'
-import { LogFlush } from './log-flush.ts'
 import { coreMigrations } from './migrations/core.ts'
 import { Scanner } from './scanner.ts'
 import { opening } from './statements.ts'
@@ -37,14 +36,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
       const writer = open(path, opening.writer)
       prepareSchema(writer, options)
       return new SqliteStore(
-        {
-          writer,
-          reader: writer,
-          lock: undefined,
-          scanner: undefined,
-          copier: undefined,
-          flush: undefined,
-        },
+        { writer, reader: writer, lock: undefined, scanner: undefined, copier: undefined },
         triesOf(options),
       )
     }
@@ -54,11 +46,9 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     prepareSchema(writer, options)
     writer.exec(opening.dropLeases)
     const reader = open(path, opening.reader, true)
-    const flush = new LogFlush(path)
-    writer.exec(opening.flushedBeside)
-    const scanner = new Scanner(path, flush)
-    const copier = new Scanner(path, flush)
-    return new SqliteStore({ writer, reader, lock, scanner, copier, flush }, triesOf(options))
+    const scanner = new Scanner(path)
+    const copier = new Scanner(path)
+    return new SqliteStore({ writer, reader, lock, scanner, copier }, triesOf(options))
   } catch (error) {
     for (const db of opened.reverse()) db.close()
     throw translate(error)

@@ -10,7 +10,6 @@ import { createRoom } from '#kernel/room.ts'
 import { assertCarried, assertReads } from '../sql.ts'
 import { type SqlReads, type SqlRow, type SqlValue, StoreUnavailable } from '../store.ts'
 import type { LogState } from './checkpoints.ts'
-import type { LogFlush } from './log-flush.ts'
 import { rowOf } from './relational.ts'
 import type { Cells, ScanAnswer, ScanQuestion } from './scan-messages.ts'
 
@@ -24,16 +23,14 @@ interface Waiting {
 
 export class Scanner {
   readonly #path: string
-  readonly #flush: LogFlush
   readonly #waiting = new Map<number, Waiting>()
   readonly #snapshots = createRoom({ perOwnerMax: snapshotsMax, sumMax: snapshotsMax })
   #worker: Worker | undefined
   #isClosed = false
   #last = 0
 
-  constructor(path: string, flush: LogFlush) {
+  constructor(path: string) {
     this.#path = path
-    this.#flush = flush
   }
 
   async all(
@@ -45,8 +42,6 @@ export class Scanner {
     assertCarried(values)
     const at = snapshot === undefined ? {} : { snapshot }
     const { columns, rows } = await this.#ask({ kind: 'read', text, values, ...at })
-    // The thread sees what is committed and not yet flushed, and no answer may show that.
-    await this.#flush.underWay
     return rows.map((cells) => rowOf(columns, cells))
   }
 

@@ -80,29 +80,19 @@ export const changes = {
 
 export const batches = {
   begin: 'BEGIN IMMEDIATE',
+  commit: 'COMMIT',
   rollback: 'ROLLBACK',
   savepoint: 'SAVEPOINT work',
   release: 'RELEASE work',
   rollbackTo: 'ROLLBACK TO work',
 } as const
 
-export const commits = {
-  commit: 'COMMIT',
-  /** Rows changed since the connection was opened. */
-  changes: 'SELECT total_changes() AS changed',
-} as const
-
-export const snapshots = {
-  begin: 'BEGIN',
-  /** A snapshot begins with the first read. */
-  read: 'SELECT 1 FROM store_settings LIMIT 1',
-  end: 'COMMIT',
-  checkpoint: 'PRAGMA wal_checkpoint(PASSIVE)',
-} as const
+export const snapshots = { begin: 'BEGIN', checkpoint: 'PRAGMA wal_checkpoint(PASSIVE)' } as const
 
 export const opening = {
   /** Held open for the lifetime of the process; the system releases the lock with the process, however it ends. */
   holdLock: ['PRAGMA journal_mode = DELETE', 'PRAGMA locking_mode = EXCLUSIVE', 'BEGIN EXCLUSIVE'],
+  /** An answered write survives a power failure: every commit flushes the log. */
   writer: [
     'PRAGMA journal_mode = WAL',
     'PRAGMA synchronous = FULL',
@@ -114,8 +104,6 @@ export const opening = {
     'PRAGMA wal_autocheckpoint = 65536',
     'PRAGMA journal_size_limit = 67108864',
   ],
-  /** An answered write survives a power failure: `log-flush.ts` flushes the log after each commit. */
-  flushedBeside: 'PRAGMA synchronous = NORMAL',
   copier: ['PRAGMA busy_timeout = 5000', 'PRAGMA synchronous = FULL'],
   reader: [
     'PRAGMA busy_timeout = 5000',

@@ -22,12 +22,11 @@ import {
 import { Checkpoints } from './checkpoints.ts'
 import { translate } from './failure.ts'
 import { GroupCommit } from './group-commit.ts'
-import type { LogFlush } from './log-flush.ts'
 import { type Cells, type Prepared, prepareAll, SqliteReads, toNumber } from './reads.ts'
 import { RelationalStatements } from './relational.ts'
 import { RowCache } from './row-cache.ts'
 import type { Scanner } from './scanner.ts'
-import { changes, commits, queries, snapshots } from './statements.ts'
+import { changes, queries } from './statements.ts'
 import { SqliteTransaction, type Writer } from './transaction.ts'
 import { Turns } from './turns.ts'
 
@@ -46,14 +45,7 @@ export interface SqliteConnections {
   readonly scanner: Scanner | undefined
   /** Copies the log into the file in another thread; `undefined` in memory. */
   readonly copier: Scanner | undefined
-  /** Flushes what `writer` commits, which does not flush itself; `undefined` in memory. */
-  readonly flush: LogFlush | undefined
 }
-
-type Statement = ReturnType<DatabaseSync['prepare']>
-
-/** The statements of a commit, of the writer, and of the snapshot that readers keep meanwhile. */
-type Committing = Readonly<Record<'commit' | 'changes' | 'hold' | 'read' | 'release', Statement>>
 
 export class SqliteStore implements Store {
   readonly dialect = 'sqlite'
@@ -79,11 +71,6 @@ export class SqliteStore implements Store {
   #scheduled = false
   /** The running batch replaces rows by statements, so cached rows are not valid in it. */
   #replacing = false
-  readonly #committing: Committing
-  /** Rows that the writer has changed up to the last commit, whether they were kept or not. */
-  #changesCommitted = 0
-  /** What was committed may not be on the disk, since a flush failed. Nothing is written until the file has it. */
-  #isUnflushed = false
   #closing: Promise<void> | undefined
 
   constructor(connections: SqliteConnections, triesMax: number) {
@@ -93,13 +80,6 @@ export class SqliteStore implements Store {
     this.#queries = prepareAll(reader, queries)
     this.#changes = prepareAll(writer, changes)
     this.#reads = new SqliteReads(this.#queries)
-    this.#committing = {
-      commit: writer.prepare(commits.commit),
-      changes: writer.prepare(commits.changes),
-      hold: reader.prepare(snapshots.begin),
-      read: reader.prepare(snapshots.read),
-      release: reader.prepare(snapshots.end),
-    }
     const turns = new Turns()
     this.#writer = {
       queries: this.#shared ? this.#queries : prepareAll(writer, queries),
@@ -126,15 +106,16 @@ export class SqliteStore implements Store {
       triesMax,
       unitsMax,
       turns,
-      held: () => (this.#isUnflushed ? this.#copyUnflushed() : this.#checkpoints?.held),
-      commit: () => this.#commit(),
+      held: () => this.#checkpoints?.held,
       onCommit: () => {
         this.#committed()
         this.#checkpoints?.committed(turns.total)
       },
       onUndone: () => this.#undone(),
     })
-    this.#readPositions()
+    for (const [name, position] of this.#queries.feedPositions.all()) {
+      this.#positions.set(name as string, position as number) // as the schema has them
+    }
     const relational = new RelationalStatements(reader)
     const all: Sql['all'] = (text, ...values) =>
       this.#outside(async () => {
@@ -291,13 +272,12 @@ export class SqliteStore implements Store {
   }
 
   async #close(): Promise<void> {
-    const { writer, reader, lock, scanner, copier, flush } = this.#connections
+    const { writer, reader, lock, scanner, copier } = this.#connections
     this.#callbacks.length = 0
     await scanner?.close()
     await this.#group.close()
     await this.#checkpoints?.settle()
     await copier?.close()
-    await flush?.close()
     if (!this.#shared) reader.close()
     writer.close()
     lock?.close()
@@ -340,63 +320,6 @@ export class SqliteStore implements Store {
       tx.wrote = true
       return change()
     })
-  }
-
-  #commit(): Promise<void> | undefined {
-    const { commit, changes } = this.#committing
-    const { flush } = this.#connections
-    // A count, and the only cell.
-    const changed = Number(changes.get()?.['changed'])
-    if (flush !== undefined && changed !== this.#changesCommitted) {
-      this.#changesCommitted = changed
-      return this.#commitAndFlush(flush)
-    }
-    commit.run()
-    return undefined
-  }
-
-  /**
-   * Readers keep what was committed before until the flush is done, since no answer may show what a power failure could
-   * still take.
-   */
-  async #commitAndFlush(flush: LogFlush): Promise<void> {
-    const { commit, hold, read, release } = this.#committing
-    const { reader } = this.#connections
-    hold.run()
-    read.get()
-    try {
-      commit.run()
-      await flush.flush()
-    } catch (error) {
-      // A failed COMMIT leaves its transaction open. After a failed flush what was committed stays, and nobody is told of it.
-      if (!this.#connections.writer.isTransaction) this.#isUnflushed = true
-      throw error
-    } finally {
-      if (reader.isTransaction) release.run()
-      if (this.#isUnflushed) this.#forgetAll()
-    }
-  }
-
-  /** A second flush may report success though the system has dropped what the first could not write, so all is copied. */
-  async #copyUnflushed(): Promise<void> {
-    const state = await this.#connections.copier?.checkpoint()
-    if (state !== undefined && state.copied < state.pages) {
-      throw new StoreUnavailable('The disk did not take what was written before.', 'later')
-    }
-    this.#isUnflushed = false
-  }
-
-  #forgetAll(): void {
-    this.#rows.clear()
-    this.#emptyTypes.clear()
-    this.#readPositions()
-    for (const callback of this.#callbacks) queueMicrotask(callback)
-  }
-
-  #readPositions(): void {
-    for (const [name, position] of this.#queries.feedPositions.all()) {
-      this.#positions.set(name as string, position as number) // as the schema has them
-    }
   }
 
   #committed(): void {

@@ -1,14 +1,12 @@
 /*
  * Loaded before a program (LD_PRELOAD): writes down what it writes to the files of one folder, and when it flushes
  * them, in order. FLUSH_RECORD is the record, FLUSH_FOLDER the folder; where they are not set, nothing is
- * written down. FLUSH_MICROSECONDS makes each flush take that much longer, as on a slower disk. While the file that
- * FLUSH_FAILURE names exists, each flush fails.
+ * written down. FLUSH_MICROSECONDS makes each flush take that much longer, as on a slower disk.
  *
  * A line for each call: w <file> <offset> <hex> | t <file> <length> | b <file> (a flush begins) | f <file> (it is done).
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -81,11 +79,6 @@ static void wait_as_asked(void) {
 static int flushed(int fd, const char *call) {
   note('b', fd, 0, NULL, 0);
   wait_as_asked();
-  const char *failure = getenv("FLUSH_FAILURE");
-  if (failure != NULL && access(failure, F_OK) == 0) {
-    errno = EIO;
-    return -1;
-  }
   int result = NEXT(int (*)(int), call)(fd);
   if (result == 0) note('f', fd, 0, NULL, 0);
   return result;
