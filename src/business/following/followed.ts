@@ -5,7 +5,7 @@
 
 import type { Dialect } from '#query/table.ts'
 import type { Entity } from '../entity.ts'
-import { documentSets, setOf, watchedTables } from '../notifications/watched.ts'
+import { documentSets, operations, setOf, watchedTables } from '../notifications/watched.ts'
 import * as tables from '../tables.ts'
 
 /** Those that clients can subscribe to, and these. */
@@ -58,6 +58,7 @@ function inSqlite(): readonly string[] {
     operations.map(
       ([
         operation,
+        ,
         row,
       ]) => `create trigger ${table}_logged_${operation} after ${operation} on ${table} for each row
         when ${isFollowedSql(`${row}.company_id`, set(row))}
@@ -141,12 +142,6 @@ function inPostgres(): readonly string[] {
     ]),
   ]
 }
-
-const operations = [
-  ['insert', 'new'],
-  ['update', 'new'],
-  ['delete', 'old'],
-] as const
 
 const changesIndex =
   'create index business_row_changes_by_set on business_row_changes (company_id, set_name, position, row_id)'

@@ -28,7 +28,8 @@ export const watchedSets: readonly string[] = [
   ...documentSets,
 ]
 
-const operations = [
+/** What changes a row, how a client is told of it, and the row that a trigger sees. */
+export const operations = [
   ['insert', 'created', 'new'],
   ['update', 'updated', 'new'],
   ['delete', 'deleted', 'old'],

@@ -12,7 +12,7 @@ export function readPartStats(name: string, stats: Json): PartStats {
   }
 }
 
-/** The sum over all interfaces; undefined where none is stats. */
+/** The sum over all interfaces. Undefined if the engine counts none. */
 export function readNetwork(stats: Json): NetworkStats | undefined {
   const interfaces = entriesAt(stats, 'networks').map(([, one]) => one)
   if (interfaces.length === 0) return undefined
