@@ -8,10 +8,10 @@ import { readdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { type AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { requireOrSkip } from '../../../../tests/require.ts'
-import { startPodman, webGroup } from '../testing/podman.ts'
+import { startPodman, type ThrowawayPodman, webGroup } from '../testing/podman.ts'
 import { DockerClient } from './client.ts'
 import { DockerEngine } from './docker-engine.ts'
 import { Executions } from './executions.ts'
@@ -21,18 +21,33 @@ const busybox = '/bin/busybox'
 /** Descriptors of this process. */
 const descriptors = (): number => readdirSync('/proc/self/fd').length
 
-test('a short command with a terminal gives its output and leaves no connection', async (t) => {
+interface StartedGroup extends AsyncDisposable {
+  readonly engine: DockerEngine
+  readonly podman: ThrowawayPodman
+  readonly installation: string
+}
+
+/** A group whose container sleeps, on an engine of its own. Undefined where there is no Podman. */
+async function startGroup(t: TestContext, name: string): Promise<StartedGroup | undefined> {
   const podman = await startPodman()
   const reason = typeof podman === 'string' ? podman : ''
-  if (!requireOrSkip(t, reason === '', reason) || typeof podman === 'string') return
-  await using _podman = podman
-  const installation = `terminals-${process.pid}`
-  await using engine = new DockerEngine({ target: podman.target, installation })
+  if (!requireOrSkip(t, reason === '', reason) || typeof podman === 'string') return undefined
+  await using opening = new AsyncDisposableStack()
+  opening.use(podman)
+  const installation = `${name}-${process.pid}`
+  const engine = opening.use(new DockerEngine({ target: podman.target, installation }))
   const spec = webGroup(['sleep', '3600'])
-  await using cleaning = new AsyncDisposableStack()
-  cleaning.defer(() => engine.remove('one'))
+  opening.defer(() => engine.remove('one'))
   await engine.create('one', spec)
   await engine.start('one', spec, ['web'])
+  const opened = opening.move()
+  return { engine, podman, installation, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+}
+
+test('a short command with a terminal gives its output and leaves no connection', async (t) => {
+  await using started = await startGroup(t, 'terminals')
+  if (started === undefined) return
+  const { engine } = started
   const before = descriptors()
   for (let count = 0; count < 6; count++) {
     const terminal = { rows: 10, columns: 20 }
@@ -81,17 +96,9 @@ test('an engine that cuts the connection of a new command fails the command, and
 })
 
 test('a command ends with its session, and so does what it began', async (t) => {
-  const podman = await startPodman()
-  const reason = typeof podman === 'string' ? podman : ''
-  if (!requireOrSkip(t, reason === '', reason) || typeof podman === 'string') return
-  await using _podman = podman
-  const installation = `executions-${process.pid}`
-  await using engine = new DockerEngine({ target: podman.target, installation })
-  const spec = webGroup(['sleep', '3600'])
-  await using cleaning = new AsyncDisposableStack()
-  cleaning.defer(() => engine.remove('one'))
-  await engine.create('one', spec)
-  await engine.start('one', spec, ['web'])
+  await using started = await startGroup(t, 'executions')
+  if (started === undefined) return
+  const { engine, podman, installation } = started
   const container = `armature_${installation}_one_part_web`
   const running = async (): Promise<string> => {
     await using session = await engine.exec('one', 'web', {
