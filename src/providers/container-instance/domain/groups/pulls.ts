@@ -8,6 +8,8 @@ import { StepFailure } from '#plane/declare/reconciled.ts'
 
 const placesMax = 16
 const placesOfGroupMax = 6
+/** Places that only groups without a pull may take, so that a few groups do not take them all. */
+const placesOfNewcomers = 4
 /** How long one waits for a place. It holds up other work meanwhile. */
 const waitMilliseconds = 1000
 const lookMilliseconds = 2000
@@ -93,11 +95,12 @@ export class Pulls {
   }
 
   #isFree(owner: string): boolean {
+    if (this.#closed.signal.aborted) return false
     let sum = 0
     for (const taken of this.#taken.values()) sum += taken
-    return (
-      !this.#closed.signal.aborted && sum < placesMax && this.#takenBy(owner) < placesOfGroupMax
-    )
+    const own = this.#takenBy(owner)
+    if (own === 0) return sum < placesMax
+    return own < placesOfGroupMax && sum < placesMax - placesOfNewcomers
   }
 
   #takenBy(owner: string): number {
