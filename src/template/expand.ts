@@ -3,16 +3,17 @@
  */
 import { bindParameters, bindVariables, shownParameters } from './bind.ts'
 import { checkValue } from './check-value.ts'
+import type { CompiledMember } from './compile.ts'
 import { dependenciesOf } from './dependencies.ts'
 import type { OutputSection, ReadTemplate } from './document.ts'
 import { ValueEvaluation } from './evaluate-value.ts'
 import { EvaluationQuota } from './evaluation-quota.ts'
 import { Budget, type Expansion, type LazyValue } from './expansion.ts'
 import type { Expression } from './expression.ts'
-import { isArray, objectOf } from './fields.ts'
+import { isArray, isObject, objectOf } from './fields.ts'
 import { inOrder } from './graph.ts'
 import { conditionOf, type Instance, nameInstances } from './instances.ts'
-import { lateSteps, type MadeBody, makeBody } from './node-body.ts'
+import { lateSteps, linkFrom, type MadeBody, makeBody } from './node-body.ts'
 import type {
   ExpansionContext,
   Json,
@@ -201,6 +202,7 @@ function nodeOf(
     ...(retryOn === undefined ? {} : { retryOn }),
     ...(waitUntil === undefined ? {} : { waitSeconds: waitUntil.seconds }),
     nested: section.nested !== undefined && !existing,
+    ...(early === undefined ? knownLinkOf(instance) : {}),
     dependsOn,
     position: scope.expansion.document.locate(section.path),
     needs(runtime) {
@@ -218,6 +220,28 @@ function nodeOf(
     },
     ...readinessOf(instance),
   }
+}
+
+function knownLinkOf(instance: Instance): Pick<PlanNode, 'knownLink'> {
+  const { section, scope } = instance
+  const properties = section.late.find(({ name }) => isNamed(name, 'properties'))?.value
+  if (section.nested === undefined || properties?.kind !== 'object') return {}
+  const link = properties.members.find(({ name }) => isNamed(name, 'templateLink'))?.value
+  if (link === undefined) return {}
+  const budget = new Budget()
+  const problems = new Problems(scope.expansion.document.locate)
+  const run = new ValueEvaluation({ problems, budget, needs: 'none' })
+  const value = run.of(
+    link,
+    scope.with({ late: nothingYet, quota: lateWork(), valuesBudget: budget }),
+  )
+  if (run.isWaiting || run.isFailed) return {}
+  const made = linkFrom(value, scope.context.templateLink?.['uri'])
+  return isObject(made) ? { knownLink: made } : {}
+}
+
+function isNamed(name: CompiledMember['name'], wanted: string): boolean {
+  return typeof name === 'string' && name.toLowerCase() === wanted.toLowerCase()
 }
 
 /** Evaluates `filter(createArray(reference(id, version, 'Full')), lambda(…))`: one element is left when it is ready. */

@@ -80,15 +80,21 @@ function withTemplate(
   return objectOf([...Object.entries(body), ['properties', objectOf(entries)]])
 }
 
-/** A relative link refers to the location of the template that was itself linked. */
 function withLink(properties: Json | undefined, base: Json | undefined): Json | undefined {
   if (!isObject(properties) || typeof base !== 'string') return properties
   const link = properties['templateLink']
-  if (!isObject(link) || typeof link['relativePath'] !== 'string') return properties
+  const made = link === undefined ? link : linkFrom(link, base)
+  if (made === undefined || made === link) return properties
+  return objectOf([...Object.entries(properties), ['templateLink', made]])
+}
+
+/** A relative link refers to the location of the template that was itself linked. */
+export function linkFrom(link: Json, base: Json | undefined): Json {
+  if (typeof base !== 'string') return link
+  if (!isObject(link) || typeof link['relativePath'] !== 'string') return link
   const { relativePath, ...rest } = link
   const uri = `${base.slice(0, base.lastIndexOf('/') + 1)}${relativePath}`
-  const made = objectOf([...Object.entries(rest), ['uri', uri]])
-  return objectOf([...Object.entries(properties), ['templateLink', made]])
+  return objectOf([...Object.entries(rest), ['uri', uri]])
 }
 
 /** A property that is null counts as absent. Null elements of arrays stay, since the others would move. */

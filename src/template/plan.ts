@@ -125,6 +125,8 @@ export interface PlanNode {
   readonly waitSeconds?: number
   /** A nested or linked deployment. Its own plan is made when its parameters are known. */
   readonly nested: boolean
+  /** The link of a linked deployment whose body needs answers, when the link itself needs none. */
+  readonly knownLink?: JsonObject
   /** Keys of the nodes that must finish first: explicit, implicit and serial-loop dependencies. */
   readonly dependsOn: readonly string[]
   readonly position: Position

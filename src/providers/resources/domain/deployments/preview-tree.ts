@@ -9,6 +9,7 @@ import type { Context } from '#plane/declare/resource.ts'
 import type { DeploymentDependencies } from '../../dependencies.ts'
 import { refusePreflight } from '../../errors.ts'
 import type { ValidationLevel } from '../../resources/deployments/model.ts'
+import type { PlannedNode } from '../evaluation/remote-plan.ts'
 import { attempt } from './attempt.ts'
 import { expandAt, requestAt, withSecrets } from './engine.ts'
 import type { Expanded } from './expand.ts'
@@ -88,6 +89,12 @@ async function previewLevel(walk: Walk, level: Level): Promise<void> {
       walk.refusals.push(preview.error)
       continue
     }
+    const wrong = preview.kind === 'unknown' ? await wrongLink(walk, preview.node) : undefined
+    if (wrong !== undefined) {
+      walk.lacks.missLevel()
+      walk.refusals.push(redaction.of(wrong))
+      continue
+    }
     const inside =
       preview.kind === 'nested' ? await insideOf(walk, level, preview, seen.secrets) : undefined
     if (inside?.kind === 'refused') {
@@ -120,6 +127,25 @@ type Inside =
   | { readonly kind: 'expanded'; readonly id: ResourceId; readonly expanded: Expanded }
   | { readonly kind: 'refused'; readonly error: ErrorDetail }
   | Extract<Preview, { readonly kind: 'unknown' }>
+
+/** Why the link of a nested deployment cannot be followed, though what it is given is not known yet. */
+async function wrongLink(
+  walk: Walk,
+  { id: text, knownLink, nested }: PlannedNode,
+): Promise<ErrorDetail | undefined> {
+  const id = parseResourceId(text)
+  if (id === undefined || !nested || knownLink === undefined) return undefined
+  walk.nested += 1
+  if (walk.nested > nestingLimits.deployments) return undefined
+  const { deps, context } = walk
+  const body = { properties: { templateLink: knownLink } }
+  const read = await attempt(() => requestAt(deps, { id, context, isAccepted: true }, body))
+  const isWrong = read.kind === 'refused' && ofLink.has(read.error.code)
+  return isWrong ? { ...read.error, target: text } : undefined
+}
+
+/** No other resource of the deployment can mend these. */
+const ofLink = new Set(['InvalidContentLink', 'InvalidTemplate'])
 
 async function insideOf(
   walk: Walk,

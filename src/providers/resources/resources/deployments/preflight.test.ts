@@ -252,3 +252,33 @@ test('an id of the wrong form is refused before anything is made, also where its
     `InvalidRoleDefinitionId ${assignment.name}`,
   ])
 })
+
+test('a link that is known is read beforehand, though the arguments of its template are not', async () => {
+  const files = new Map([
+    ['https://x.example/good.json', JSON.stringify(templateFor([]))],
+    ['https://x.example/bad.json', '{\n  "resources": [,]\n}'],
+  ])
+  await using started = await startDeployments({
+    links: {
+      async read(uri) {
+        const text = files.get(uri)
+        return text === undefined ? { ok: false, reason: 'it is not there' } : { ok: true, text }
+      },
+    },
+  })
+  const keys = "[listKeys(resourceId('Vendor.Secrets/vaults', 'v'), '2026-01-01').keys[0].value]"
+  const linked = (name: string): object => ({
+    type: 'Vendor.Resources/deployments',
+    apiVersion: '2025-03-01',
+    name,
+    dependsOn: ['v'],
+    properties: {
+      mode: 'Incremental',
+      templateLink: { uri: `[uri('https://x.example/', '${name}.json')]` },
+      parameters: { key: { value: keys } },
+    },
+  })
+  const all = ['good', 'bad', 'missing'].map(linked)
+  const found = await refusals(started, at('d'), body([{ ...vault, name: 'v' }, ...all]))
+  assert.deepEqual(found, ['InvalidContentLink missing', 'InvalidTemplate bad'])
+})
