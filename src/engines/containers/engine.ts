@@ -33,13 +33,18 @@ export type EngineErrorKind =
   /** The engine or a registry did not answer, or failed itself. */
   | 'unavailable'
 
-/** The only error of this port. The message is for people and holds no secret. */
+const messageMax = 2000
+
+/**
+ * The only error of this port. The message is for people and holds no secret. What an engine says may be in it, so it is
+ * cut and control characters are taken out.
+ */
 export class EngineError extends Error {
   readonly kind: EngineErrorKind
   readonly retry: 'later' | 'never'
 
   constructor(kind: EngineErrorKind, message: string, options?: ErrorOptions) {
-    super(message, options)
+    super(message.slice(0, messageMax).replace(/[\p{Cc}\p{Cs}]+/gu, ' '), options)
     this.name = 'EngineError'
     this.kind = kind
     this.retry = kind === 'busy' || kind === 'unavailable' ? 'later' : 'never'

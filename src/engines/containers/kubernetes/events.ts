@@ -23,8 +23,9 @@ export async function* readEvents(
   const query = selectorOf(installation)
   try {
     const listed = await client.json({ method: 'GET', path, query, doing, signal })
-    const seen = new Map<string, Json>()
-    for (const pod of listAt(listed, 'items')) seen.set(textAt(pod, 'metadata', 'uid'), pod)
+    const seen: Seen = new Map()
+    for (const pod of listAt(listed, 'items'))
+      seen.set(textAt(pod, 'metadata', 'uid'), statusesOf(pod))
     let version = textAt(listed, 'metadata', 'resourceVersion')
     yield { kind: 'ready' }
     while (!signal.aborted) {
@@ -57,13 +58,16 @@ export async function* readEvents(
   }
 }
 
-function* changesOf(type: string, seen: Map<string, Json>, pod: Json): Iterable<EngineEvent> {
+/** The last states of the containers of each pod, by its uid. */
+type Seen = Map<string, readonly Json[]>
+
+function* changesOf(type: string, seen: Seen, pod: Json): Iterable<EngineEvent> {
   const uid = textAt(pod, 'metadata', 'uid')
   const group = annotationOf(pod, 'group')
-  const before = new Map(statusesOf(seen.get(uid)).map((each) => [textAt(each, 'name'), each]))
+  const before = new Map((seen.get(uid) ?? []).map((each) => [textAt(each, 'name'), each]))
   const known = seen.has(uid)
   if (type === 'DELETED') seen.delete(uid)
-  else seen.set(uid, pod)
+  else seen.set(uid, statusesOf(pod))
   const event = (what: 'created' | 'removed' | 'changed', at: number) =>
     ({ kind: 'part', group, part: undefined, what, at }) as const
   const made = timeAt(pod, 'metadata', 'creationTimestamp') ?? 0

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import type { Session } from '../engine.ts'
 import { channels } from './exec.ts'
+import { failureOf } from './failure.ts'
+import { splitLines } from './lines.ts'
 import { namesOf } from './names.ts'
 import { openFakeCluster, part, spec } from './testing/fake-cluster.ts'
 
@@ -42,6 +45,24 @@ test('input goes in, its end is told, and long messages come whole', async (t) =
   session.end()
   assert.equal(await outputOf(session), `out:shortout:${long}`)
   assert.equal(await session.exitCode(), 0)
+})
+
+test('a report of the end without end is cut, and what a cluster says is made safe to show', async (t) => {
+  const { engine } = await runningWorld(t)
+  await using session = await engine.exec('g', 'web', { command: ['chatter'] })
+  assert.equal(await outputOf(session), '')
+  await assert.rejects(session.exitCode(), { kind: 'refused' })
+  const body = JSON.stringify({ message: `\u001b[31m${'x'.repeat(50_000)}` })
+  const { message } = failureOf(403, body, 'make a pod')
+  assert.match(message, /^make a pod: {2}\[31mx+$/)
+  assert.ok(message.length <= 2000)
+})
+
+test('lines that come in pieces are whole', async () => {
+  const chunks = ['a', 'b\nc', '\n', '\nd\ne', 'f'].map((text) => Buffer.from(text))
+  const lines: string[] = []
+  for await (const line of splitLines(Readable.from(chunks), 'read')) lines.push(line)
+  assert.deepEqual(lines, ['ab', 'c', '', 'd', 'ef'])
 })
 
 test('a terminal has its size', async (t) => {

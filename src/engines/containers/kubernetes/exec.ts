@@ -15,6 +15,8 @@ export const channels = { input: 0, out: 1, error: 2, status: 3, size: 4, close:
 export const execProtocols = ['v5.channel.k8s.io', 'v4.channel.k8s.io'] as const
 
 const doing = 'run a command'
+/** Of a report how a command ended. */
+const statusCharactersMax = 64 * 1024
 
 export async function openExec(
   client: KubernetesClient,
@@ -92,7 +94,7 @@ async function* outputOf(messages: Readable, onStatus: (text: string) => void): 
       if (message[0] === channels.out) yield { stream: 'out', bytes }
       else if (message[0] === channels.error) yield { stream: 'error', bytes }
       else if (message[0] === channels.status) {
-        status += bytes.toString('utf8')
+        status = (status + bytes.toString('utf8')).slice(0, statusCharactersMax)
         onStatus(status)
       }
     }

@@ -11,13 +11,16 @@ export async function* splitLines(
   const decoder = new TextDecoder()
   let line = ''
   for await (const chunk of bytes) {
-    line += decoder.decode(chunk, { stream: true })
-    const lines = line.split('\n')
-    line = lines.pop() ?? ''
+    // Only what is new is searched: a long line comes in many chunks.
+    const [end = '', ...lines] = decoder.decode(chunk, { stream: true }).split('\n')
+    line += end
     if (line.length > lineCharactersMax) {
       throw new EngineError('unavailable', `${doing}: a line is too long`)
     }
-    yield* lines
+    for (const next of lines) {
+      yield line
+      line = next
+    }
   }
   if (line !== '') yield line
 }

@@ -38,6 +38,9 @@ export async function playExec(request: IncomingMessage, connection: Duplex): Pr
     socket.send(Buffer.from('message'), { fin: true })
   }
   if (command === 'huge') send(channels.out, 'x'.repeat(17 * 1024 * 1024))
+  if (command === 'chatter') {
+    for (let sent = 0; sent < 100; sent++) send(channels.status, ' '.repeat(1024))
+  }
   if (command === 'knock') {
     const [payload] = await once(socket, 'pong')
     send(channels.out, `${payload}\n`)
@@ -57,9 +60,18 @@ export async function playExec(request: IncomingMessage, connection: Duplex): Pr
   }
   const code = command === 'exit' ? (words[0] ?? '0') : '0'
   if (
-    !['echo', 'cat', 'size', 'sleep', 'exit', 'true', 'knock', 'fragments', 'huge'].includes(
-      command,
-    )
+    ![
+      'echo',
+      'cat',
+      'size',
+      'sleep',
+      'exit',
+      'true',
+      'knock',
+      'fragments',
+      'huge',
+      'chatter',
+    ].includes(command)
   ) {
     end({ status: 'Failure', reason: 'InternalError', message: 'executable file not found' })
   } else if (code === '0') end({ status: 'Success' })
