@@ -1,5 +1,7 @@
 /** Creates users, groups and service principals, each with its first credential. */
 
+import type { RecordedTx } from '#activity/recorded-sql.ts'
+import type { SqlTx } from '#stores/store.ts'
 import type { Credentials } from './credentials.ts'
 import { tellPrincipal } from './directory-activity.ts'
 import { type DirectoryContext, freshPrincipal } from './directory-rows.ts'
@@ -22,6 +24,19 @@ export interface PrincipalCreation {
      */
     readonly generated?: boolean
   }): Promise<PrincipalRecord>
+  /**
+   * Creates a user with a generated password, in one transaction with `claim`. Creates nothing when `claim` returns
+   * false.
+   */
+  createClaimant(
+    user: {
+      readonly id: string
+      readonly displayName: string
+      readonly signInName: string
+      readonly password: string
+    },
+    claim: (tx: SqlTx) => Promise<boolean>,
+  ): Promise<boolean>
   createGroup(group: { readonly displayName: string }): Promise<PrincipalRecord>
   /** The first secret is shown this once. A public client has none and may choose its client id. */
   createServicePrincipal(principal: {
@@ -37,6 +52,18 @@ export function principalCreation(
   passwords: Passwords,
 ): PrincipalCreation {
   const { ids, limits, sql } = context
+
+  async function insertUser(
+    tx: RecordedTx,
+    user: PrincipalRecord,
+    hash: string | undefined,
+  ): Promise<void> {
+    const { signInName = '' } = user
+    if (!(await insertPrincipal(tx, user))) throw refuseIdentity.PrincipalExists({ signInName })
+    if (hash !== undefined) await credentials.storePassword(tx, user.id, hash)
+    tellPrincipal(tx, undefined, user)
+  }
+
   return {
     async createUser({ displayName, signInName, password, generated = false }) {
       const user = {
@@ -47,11 +74,17 @@ export function principalCreation(
       // The hash is computed outside the transaction: it takes long and depends on nothing in the store.
       const origin = generated ? 'generated' : 'chosen'
       const hash = password === undefined ? undefined : await passwords.hash(password, origin)
+      await sql.transact((tx) => insertUser(tx, user, hash))
+      return user
+    },
+
+    async createClaimant({ id, displayName, signInName, password }, claim) {
+      const user = { ...freshPrincipal('User', displayName, context), id, signInName }
+      const hash = await passwords.hash(password, 'generated')
       return sql.transact(async (tx) => {
-        if (!(await insertPrincipal(tx, user))) throw refuseIdentity.PrincipalExists({ signInName })
-        if (hash !== undefined) await credentials.storePassword(tx, user.id, hash)
-        tellPrincipal(tx, undefined, user)
-        return user
+        if (!(await claim(tx))) return false
+        await insertUser(tx, user, hash)
+        return true
       })
     },
 

@@ -35,6 +35,8 @@ export interface IdentityOptions {
   /** The clock that the OAuth library reads; the same as `clock` when left out. */
   readonly libraryClock?: Clock
   readonly ids: Ids
+  /** Ids of the owner; the same as `ids` when left out. */
+  readonly ownerIds?: Ids
   readonly log: Log
   /** Seals with a key that every replica has and the store never sees. */
   readonly seal: IdentitySeal
@@ -100,7 +102,7 @@ export function openIdentity(options: IdentityOptions): Identity {
   const directory = openDirectory({ ...options, limits, federatedOf })
   const recorded = recordedSql(sql, clock, options.namespace)
   const keys = openKeyRing({ ...options, sql: recorded, watch: directory.watch, limits })
-  const owner = createOwner({ sql, directory, ids })
+  const owner = createOwner({ sql, directory, ids: options.ownerIds ?? ids })
 
   const authenticator = createAuthenticator({
     ...options,

@@ -6,7 +6,6 @@
 import type { Ids } from '#kernel/ports.ts'
 import type { Sql } from '#stores/store.ts'
 import type { IdentityDirectory } from './directory.ts'
-import { directoryFeed } from './feed-watch.ts'
 import type { PrincipalRecord } from './principal-record.ts'
 
 /** Credentials, shown once when they are made. */
@@ -41,6 +40,7 @@ const secretName = 'command line'
 export function createOwner(options: {
   readonly sql: Sql
   readonly directory: IdentityDirectory
+  /** The first uuid is the owner's id, if this process creates the owner. */
   readonly ids: Ids
 }): Owner {
   const { sql, directory, ids } = options
@@ -55,30 +55,19 @@ export function createOwner(options: {
       const known = await ownerId()
       if (known !== undefined) return { created: false, principalId: known }
       const password = ids.secret(18)
-      const { id } = await directory.createUser({
-        displayName,
-        signInName: freeName(ids),
-        password,
-        generated: true,
-      })
-      const claimed = await sql.transact(async (tx) => {
-        const rows = await tx.run(
-          "insert into identity_settings (name, value) values ('owner', ?) on conflict do nothing",
-          id,
-        )
-        if (rows === 1) {
-          await tx.run(
-            'update identity_principals set sign_in_name = ?, sign_in_key = ? where id = ?',
-            signInName,
-            signInName,
+      const id = ids.uuid()
+      // Of replicas that start at once, the others wait here for the first one's transaction.
+      const claimed = await directory.createClaimant(
+        { id, displayName, signInName, password },
+        async (tx) => {
+          const rows = await tx.run(
+            "insert into identity_settings (name, value) values ('owner', ?) on conflict do nothing",
             id,
           )
-          await tx.follow(directoryFeed, id)
-        }
-        return rows === 1
-      })
+          return rows === 1
+        },
+      )
       if (!claimed) {
-        await directory.delete(id)
         const winner = await ownerId()
         if (winner === undefined) throw new Error('an owner was claimed, yet there is none')
         return { created: false, principalId: winner }
@@ -116,9 +105,4 @@ export function createOwner(options: {
       return id === undefined ? undefined : directory.record(id)
     },
   }
-}
-
-/** A temporary name: neither of two racing replicas may hold the real one before it has won. */
-function freeName(ids: Ids): string {
-  return `${signInName}-${ids.uuid()}`
 }

@@ -43,6 +43,7 @@ export function openAccounts(
     clock,
     libraryClock: base.machineClock,
     ids: base.directoryIds,
+    ownerIds: base.recordIds,
     firstPair: base.firstPair,
     log,
     seal: base.keyring.identitySeal(base.indexKey),

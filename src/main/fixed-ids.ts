@@ -32,7 +32,7 @@ export function seedIds(begin: SeedPhase) {
     state,
     idsFor(maker: IdMaker): Ids {
       const phases = { start: fixedIds(maker), seed: fixedIds(maker, '5eed'), over: randomIds }
-      // The record is made once, by whoever is first, and read by all others.
+      // The record and the owner are made once, by whoever is first, and read by all others.
       const current = (): Ids => (maker === 'record' ? phases.start : phases[state.phase])
       return {
         uuid: () => current().uuid(),
