@@ -7,7 +7,12 @@
 import { changesBetween } from '#activity/changes.ts'
 import { refuse } from '#kernel/error.ts'
 import { isTerminalState } from '#kernel/operation.ts'
-import { parseResourceId, type ResourceId, resourceGroupOf } from '#kernel/resource-id.ts'
+import {
+  fromSegments,
+  parseResourceId,
+  type ResourceId,
+  resourceGroupOf,
+} from '#kernel/resource-id.ts'
 import { stampSystemData } from '#kernel/system-data.ts'
 import type { ResourceRow, Tx } from '#stores/store.ts'
 import { type AccessRequest, allowsWithoutAttributes, type Prohibitions } from '../access.ts'
@@ -81,10 +86,9 @@ function topLevelId({ from }: MoveRequest, text: string): ResourceId {
   return id
 }
 
-function movedId({ from, to }: MoveRequest, id: ResourceId): ResourceId {
-  const moved = parseResourceId(`${to.text}${id.text.slice(from.text.length)}`)
-  if (moved === undefined) throw new Error(`no id after the move: ${id.text}`)
-  return moved
+/** Made of the parts: the two spellings of a group's name may have lengths that differ, such as `İ` and its small letter. */
+function movedId({ to }: MoveRequest, id: ResourceId): ResourceId {
+  return fromSegments([...to.segments, ...id.segments.slice(1)])
 }
 
 /**

@@ -103,6 +103,26 @@ for (const [scope, level] of [
   })
 }
 
+test('a name whose small letters are longer moves to the place that is asked about', async () => {
+  await using t = await open()
+  const own = (scope: string) => `${vaultIn(scope)}2`
+  const mine = group.replace(/[^/]+$/, 'g\u0130')
+  await t.call('PUT', mine, { location: 'local' }, groups)
+  await t.call('PUT', own(mine), { ...vault, properties: {} }, vaults)
+  const lock = `${other}/${authorization}/locks/keep`
+  await t.call('PUT', lock, { properties: { level: 'ReadOnly' } }, { version: '2016-09-01' })
+  const spellings = [mine, mine.replace('\u0130', 'i\u0307')]
+  const moves = spellings.flatMap((from) => spellings.map((listed) => [from, listed] as const))
+  for (const [from, listed] of moves) {
+    const body = { resources: [own(listed)], targetResourceGroup: other }
+    await refused(t.call('POST', `${from}/moveResources`, body, groups), 'ScopeLocked', 409)
+  }
+  await t.call('DELETE', lock, undefined, { version: '2016-09-01' })
+  const body = { resources: [own(spellings[1] ?? '')], targetResourceGroup: other }
+  assert.equal((await t.call('POST', `${mine}/moveResources`, body, groups)).status, 204)
+  assert.equal((await t.call('GET', own(other), undefined, vaults)).status, 200)
+})
+
 test('the target is a resource group, and nothing in one', async () => {
   await using t = await open()
   for (const target of [`${other}/providers/x`, `${other}/foo/bar`, vaultIn(other), '/', '']) {
