@@ -38,7 +38,7 @@ import { type MoveRequest, moveResources } from './verbs/move.ts'
 import { runPatch } from './verbs/patch.ts'
 import { runPut } from './verbs/put.ts'
 import { listTracked, runGet, runList, type TrackedPage } from './verbs/read.ts'
-import { replaceTags } from './verbs/replace-tags.ts'
+import { replaceTags, type TagsChange } from './verbs/replace-tags.ts'
 import { storeAsSystem } from './verbs/store-as-system.ts'
 import { updateAsSystem } from './verbs/update-as-system.ts'
 import { writeComputed } from './verbs/write-computed.ts'
@@ -113,14 +113,15 @@ export interface PlaneServices {
     caller: Pick<RunInput, 'principal' | 'correlationId' | 'from'>,
   ): Promise<void>
   /**
-   * Replaces the tags of a stored resource in a caller's name. The caller's right to write tags was checked before.
+   * Changes the tags of a stored resource in a caller's name. The caller's right to write tags was checked before.
    * Locks, deny assignments and conditions on the resource apply as for any PATCH. `none` removes all tags.
+   * Resolves to the tags as written.
    */
   replaceTags(
     id: ResourceId,
-    tags: Readonly<Record<string, string>> | 'none',
+    change: TagsChange | 'none',
     caller: Pick<RunInput, 'principal' | 'correlationId' | 'from'>,
-  ): Promise<void>
+  ): Promise<Readonly<Record<string, string>>>
   /**
    * Whether a principal that was authenticated earlier may do this now. `action` has no vendor word. False for one
    * that was disabled, deleted or revoked since.
@@ -165,7 +166,7 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     storeAsSystem: (id, version, body) => storeAsSystem(deps, id, version, body),
     moveResources: (request, by) => moveResources(deps, request, by),
     asRecorded: (request) => bodyAsRecorded(deps, request),
-    replaceTags: (id, tags, by) => replaceTags(deps, id, tags, by),
+    replaceTags: (id, change, by) => replaceTags(deps, id, change, by),
     isAllowed: async (principal, action, scope) =>
       (await isActive(principal)) &&
       allowsWithoutAttributes(

@@ -3,10 +3,13 @@
  * tags is a child scope of the resource, but the resource is changed, so its deny assignments and conditions apply.
  */
 
-import { refuse } from '#kernel/error.ts'
+import { ApiError, refuse } from '#kernel/error.ts'
+import { formatEtag } from '#kernel/etag.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
+import { StoreConflict } from '#stores/store.ts'
 import { isStored } from '../compiled-type.ts'
+import type { Resource } from '../declare/resource.ts'
 import type { PlaneDependencies } from '../dependencies.ts'
 import { readRow } from '../document.ts'
 import { authorizationFailed, prohibited } from '../grant.ts'
@@ -16,17 +19,42 @@ import { runPatch } from './patch.ts'
 
 const anyVersion = '2021-04-01'
 
+type Tags = Readonly<Record<string, string>>
+
+/** The tags to write, made of the resource as it is. Called again when others wrote it meanwhile. */
+export type TagsChange = (current: Resource) => Tags
+
+/** Each lost race is a write of somebody else. */
+const triesMax = 100
+
 /** The caller's right to write or delete tags was checked before. Refuses types that have no tags. */
 export async function replaceTags(
   deps: PlaneDependencies,
   id: ResourceId,
-  tags: Readonly<Record<string, string>> | 'none',
+  change: TagsChange | 'none',
   caller: Pick<RunInput, 'principal' | 'correlationId' | 'from'>,
-): Promise<void> {
+): Promise<Tags> {
+  for (let tries = 0; tries < triesMax; tries++) {
+    try {
+      return await replaceOnce(deps, id, change, caller)
+    } catch (error) {
+      // The only precondition is the entity tag of what the change was made of.
+      if (!(error instanceof ApiError && error.status === 412)) throw error
+    }
+  }
+  throw new StoreConflict(`the tags of ${id.text} are written all the time`)
+}
+
+async function replaceOnce(
+  deps: PlaneDependencies,
+  id: ResourceId,
+  change: TagsChange | 'none',
+  caller: Pick<RunInput, 'principal' | 'correlationId' | 'from'>,
+): Promise<Tags> {
   const { principal } = caller
   const right = qualify(
     deps.registry.words,
-    `Resources/tags/${tags === 'none' ? 'delete' : 'write'}`,
+    `Resources/tags/${change === 'none' ? 'delete' : 'write'}`,
   )
   const prohibitions = await deps.access.prohibitionsFor?.(principal)
   const found = prohibitions?.find({ action: right, scope: id })
@@ -50,8 +78,9 @@ export async function replaceTags(
   // that right needs only the right to tags.
   const verdict = await deps.access.allows({ principal, action: route.action, scope: id })
   const settings = stored?.settingTags ?? []
-  const { tags: before } = readRow(row)
-  const after = tags === 'none' ? {} : tags
+  const current = readRow(row)
+  const { tags: before } = current
+  const after = change === 'none' ? {} : change(current)
   if (
     verdict === false &&
     settings.some((name) => tagValue(before, name) !== tagValue(after, name))
@@ -62,9 +91,10 @@ export async function replaceTags(
     ...caller,
     query,
     body: { tags: after },
-    preconditions: {},
+    preconditions: { ifMatch: formatEtag(current.etag) },
     pending: typeof verdict === 'boolean' ? undefined : verdict,
   })
+  return after
 }
 
 /** Names of tags are the same in any case. */

@@ -15,6 +15,7 @@ import {
 import { qualify } from '#kernel/vendor.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
 import { type ComputedType, defineComputed, type GetContext } from '#plane/declare/computed.ts'
+import type { Resource } from '#plane/declare/resource.ts'
 import { tagVersions } from '../../published-versions.ts'
 import type { Subscription } from '../subscriptions/model.ts'
 
@@ -30,9 +31,13 @@ const patchBody = Type.Object({
 })
 
 export function tagsOfScopes({ replaceTags }: Pick<PlaneServices, 'replaceTags'>): ComputedType {
-  const write = async (context: GetContext, wanted: Tags | 'none'): Promise<object> => {
-    await replaceTags(scopeOf(context.id), wanted, context)
-    return show(context, wanted === 'none' ? {} : wanted)
+  const write = async (
+    context: GetContext,
+    change: ((current: Tags) => Tags) | 'none',
+  ): Promise<object> => {
+    const scope = scopeOf(context.id)
+    const made = change === 'none' ? change : (current: Resource) => change(tagsOf(scope, current))
+    return show(context, await replaceTags(scope, made, context))
   }
   return defineComputed({
     type: 'Resources/tags',
@@ -47,16 +52,17 @@ export function tagsOfScopes({ replaceTags }: Pick<PlaneServices, 'replaceTags'>
       },
       put: {
         body,
-        apply: (context, given: Static<typeof body>) => write(context, given.properties.tags ?? {}),
+        apply: (context, given: Static<typeof body>) =>
+          write(context, () => given.properties.tags ?? {}),
         preview: async (context, given: Static<typeof body>) =>
           show(context, given.properties.tags ?? {}),
       },
       patch: {
         body: patchBody,
         async apply(context, given: Static<typeof patchBody>) {
-          const current = await currentTags(context)
-          if (current === undefined) return undefined
-          return write(context, patched(current, given.properties?.tags ?? {}, given.operation))
+          if ((await currentTags(context)) === undefined) return undefined
+          const wanted = given.properties?.tags ?? {}
+          return write(context, (current) => patched(current, wanted, given.operation))
         },
       },
       delete: { apply: (context) => write(context, 'none') },
@@ -70,6 +76,10 @@ async function currentTags({ id, reader }: GetContext): Promise<Tags | undefined
   const scope: ResourceId = scopeOf(id)
   const found = await reader.get(scope)
   if (found === undefined) throw refuse.ResourceNotFound({ id: scope.text })
+  return tagsOf(scope, found)
+}
+
+function tagsOf(scope: ResourceId, found: Resource): Tags {
   // A subscription keeps its tags in its model; rows of that type were made by its `toModel`.
   const subscription = subscriptionOf(scope)
   const isSubscription =

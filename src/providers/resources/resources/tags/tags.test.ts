@@ -53,6 +53,21 @@ test('tags are read, said, merged, replaced and taken away, and are those of the
   assert.deepEqual(await tagsAt(started, group), {})
 })
 
+test('what many change at once is all there', async () => {
+  await using started = await start()
+  const { call } = started
+  const patch = (operation: string, tags: object): Promise<unknown> =>
+    call('PATCH', at(group), { operation, properties: { tags } }, { version })
+  const names = Array.from({ length: 12 }, (_, at) => `t${at}`)
+  await Promise.all(names.map((name) => patch('Merge', { [name]: 'v' })))
+  assert.deepEqual(Object.keys((await tagsAt(started, group)) as object).sort(), [
+    'a',
+    ...names.toSorted(),
+  ])
+  await Promise.all(names.map((name) => patch('Delete', { [name]: 'v' })))
+  assert.deepEqual(await tagsAt(started, group), { a: '1' })
+})
+
 test('a subscription and a resource have them too; what has none is refused', async () => {
   await using started = await start()
   const { call } = started
