@@ -33,13 +33,30 @@ export function openConsents(sql: RecordedSql, clock: Clock): Consents {
       principalId,
       clientId,
     )
-    return new Set(row === undefined ? [] : String(row['scope']).split(' '))
+    return new Set(
+      String(row?.['scope'] ?? '')
+        .split(' ')
+        .filter((scope) => scope !== ''),
+    )
   }
 
   return {
     granted: (principalId, clientId) => read(sql, principalId, clientId),
     async grant({ principalId, clientId, scopes, origin }) {
       await sql.transact(async (tx) => {
+        await tx.run(
+          `insert into identity_consents (principal_id, client_id, scope, granted_at)
+            values (?, ?, '', ?) on conflict do nothing`,
+          principalId,
+          clientId,
+          clock.now(),
+        )
+        // Another grant at the same moment waits here, and then reads what this one writes.
+        await tx.run(
+          'update identity_consents set scope = scope where principal_id = ? and client_id = ?',
+          principalId,
+          clientId,
+        )
         const before = await read(tx, principalId, clientId)
         const all = new Set([...before, ...scopes])
         tx.describe({
@@ -54,13 +71,12 @@ export function openConsents(sql: RecordedSql, clock: Clock): Consents {
           after: { scope: [...all].join(' ') },
         })
         await tx.run(
-          `insert into identity_consents (principal_id, client_id, scope, granted_at)
-            values (?, ?, ?, ?) on conflict (principal_id, client_id)
-            do update set scope = excluded.scope, granted_at = excluded.granted_at`,
-          principalId,
-          clientId,
+          `update identity_consents set scope = ?, granted_at = ?
+            where principal_id = ? and client_id = ?`,
           [...all].join(' '),
           clock.now(),
+          principalId,
+          clientId,
         )
       })
     },

@@ -73,6 +73,19 @@ export async function readPrincipal(
   return found
 }
 
+/**
+ * Like `readPrincipal`, for work that writes what it read: nobody else changes the principal until the transaction ends.
+ * Both stores lock a row that is written, and only one of them knows `select … for update`.
+ */
+export async function lockPrincipal(
+  tx: SqlTx,
+  id: string,
+  type?: LocalType,
+): Promise<PrincipalRecord> {
+  await tx.run('update identity_principals set id = id where id = ?', parseObjectId(id) ?? '')
+  return readPrincipal(tx, id, type)
+}
+
 /** Removes the principal with everything that belongs to it. */
 export async function removePrincipal(
   tx: SqlTx,

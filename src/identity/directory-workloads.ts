@@ -5,7 +5,7 @@ import { tellPrincipal } from './directory-activity.ts'
 import {
   type DirectoryContext,
   freshPrincipal,
-  readPrincipal,
+  lockPrincipal,
   removePrincipal,
 } from './directory-rows.ts'
 import { insertPrincipal } from './insert-principal.ts'
@@ -20,7 +20,7 @@ export function openWorkloads(context: DirectoryContext): WorkloadIdentities {
       await sql.transact(async (tx) => {
         const held = await workloadOf(tx, resourceKey)
         if (held !== undefined && held !== principalId) {
-          await removePrincipal(tx, await readPrincipal(tx, held, 'ServicePrincipal'), clock.now())
+          await removePrincipal(tx, await lockPrincipal(tx, held, 'ServicePrincipal'), clock.now())
         }
         await tx.run(
           `insert into identity_workloads (resource_key, principal_id) values (?, ?)
@@ -41,7 +41,7 @@ export function openWorkloads(context: DirectoryContext): WorkloadIdentities {
       await sql.transact(async (tx) => {
         const held = await workloadOf(tx, resourceKey)
         if (held !== undefined) {
-          const principal = await readPrincipal(tx, held, 'ServicePrincipal')
+          const principal = await lockPrincipal(tx, held, 'ServicePrincipal')
           await removePrincipal(tx, principal, clock.now())
           tellPrincipal(tx, principal, undefined)
         }

@@ -5,7 +5,7 @@
 
 import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
 import { tellCredential } from './directory-activity.ts'
-import { type DirectoryContext, readPrincipal } from './directory-rows.ts'
+import { type DirectoryContext, lockPrincipal } from './directory-rows.ts'
 import { refuseIdentity } from './errors.ts'
 import { directoryFeed } from './feed-watch.ts'
 import { parseObjectId } from './principal-rules.ts'
@@ -60,9 +60,7 @@ export function openFederatedCredentials({
       const id = changed ?? ids.uuid()
       const kept = trustOf(given)
       await sql.transact(async (tx) => {
-        const principal = await readPrincipal(tx, principalId, 'ServicePrincipal')
-        // Two concurrent creations run one after the other.
-        await tx.run('update identity_principals set id = id where id = ?', principal.id)
+        const principal = await lockPrincipal(tx, principalId, 'ServicePrincipal')
         const others = (await credentialsOf(tx, principal.id)).filter((one) => one.id !== id)
         requireRoom(others, given, limits.federatedCredentialsMax)
         if (changed !== undefined) await removeRow(tx, principal.id, changed)
@@ -87,7 +85,7 @@ export function openFederatedCredentials({
 
     async removeFederated(principalId, idOrName) {
       await sql.transact(async (tx) => {
-        const principal = await readPrincipal(tx, principalId, 'ServicePrincipal')
+        const principal = await lockPrincipal(tx, principalId, 'ServicePrincipal')
         const found = (await credentialsOf(tx, principal.id)).find(
           ({ id, name }) => id === idOrName || name === idOrName,
         )

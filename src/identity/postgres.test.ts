@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { findPostgres, howToGetPostgres } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../tests/require.ts'
 import { defaultIdentityLimits } from './limits.ts'
+import type { PrincipalRecord } from './principal-record.ts'
 import { createSignIn } from './sign-in.ts'
 import { createBrowser } from './testing/browser.ts'
 import { testIds } from './testing/fixture.ts'
@@ -79,6 +80,29 @@ test('two replicas: sign-in, tokens, groups, disabling, rotation', async (t) => 
     Array.from({ length: 12 }, () => directory.addSecret(app.principal.id)),
   )
   assert.equal(added.filter(({ status }) => status === 'fulfilled').length, 9, 'ten with the first')
+})
+
+test('who is disabled or revoked stays so, whatever else is changed at the same moment', async (t) => {
+  if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
+  await using replicas = await openReplicas()
+  const { fixture, replica } = replicas
+  const directories = [fixture, replica].map(({ identity }) => identity.directory)
+  const [one, two] = directories
+  assert.ok(one !== undefined && two !== undefined)
+  for (let round = 0; round < 5; round++) {
+    const made = await one.createServicePrincipal({ displayName: 'app' })
+    const before: PrincipalRecord = made.principal
+    const { id } = before
+    const renamed = (count: number): Promise<unknown>[] =>
+      Array.from({ length: count }, (_, at) =>
+        (at % 2 === 0 ? one : two).update(id, { displayName: `app ${at}` }),
+      )
+    await Promise.all([...renamed(6), two.revoke(id), ...renamed(6)])
+    assert.equal((await one.get(id)).generation, before.generation + 1)
+    await Promise.all([...renamed(6), two.update(id, { enabled: false }), ...renamed(6)])
+    const { enabled, generation } = await one.get(id)
+    assert.deepEqual([enabled, generation], [false, before.generation + 2])
+  }
 })
 
 test('of many wrong passwords at the same moment five are tried, whichever replica they reach', async (t) => {
