@@ -9,13 +9,42 @@
 
 import type { Principal } from '#kernel/principal.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
+import { qualify, type VendorWords } from '#kernel/vendor.ts'
 
 export interface AccessRequest {
   readonly principal: Principal
   /** Fully qualified: `Vendor.Authorization/roleAssignments/write`. */
   readonly action: string
+  /**
+   * For the use of data (`DataUse`): a caller whose roles grant all of these as data actions needs no `action`, and a
+   * deny assignment of one of them forbids both.
+   */
+  readonly dataActions?: readonly string[]
   /** The resource (or the scope of a collection) the action is about; it need not exist. */
   readonly scope: ResourceId
+}
+
+/**
+ * What the use of a store's data takes: an action of the control plane by which one gets at the data anyway (a key of
+ * the account), or all these data actions. Without the vendor word.
+ */
+export interface DataUse {
+  readonly action: string
+  readonly dataActions: readonly string[]
+}
+
+/** The action of the control plane, as refusals name it. */
+export function actionOf(right: string | DataUse): string {
+  return typeof right === 'string' ? right : right.action
+}
+
+export function requestedOf(
+  words: VendorWords,
+  right: string | DataUse,
+): Pick<AccessRequest, 'action' | 'dataActions'> {
+  const action = qualify(words, actionOf(right))
+  if (typeof right === 'string') return { action }
+  return { action, dataActions: right.dataActions.map((one) => qualify(words, one)) }
 }
 
 /** What conditions compare: one value or a set of them. Moments are text in ISO 8601. */

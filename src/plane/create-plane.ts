@@ -6,7 +6,7 @@ import type { Limits } from '#kernel/limits.ts'
 import type { Clock, Ids, Log, Timers } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { type ResourceId, subscriptionIdOf, subscriptionOf } from '#kernel/resource-id.ts'
-import { qualify, type VendorWords } from '#kernel/vendor.ts'
+import type { VendorWords } from '#kernel/vendor.ts'
 import type { Store } from '#stores/store.ts'
 import {
   type Access,
@@ -14,8 +14,10 @@ import {
   type AttributeValue,
   allowsWithoutAttributes,
   type ConditionalGrant,
+  type DataUse,
   hasRoleBelow,
   noAttributes,
+  requestedOf,
   type Verdict,
 } from './access.ts'
 import { attributesOf, describedRow } from './attributes.ts'
@@ -24,7 +26,7 @@ import { type Caller, createCaller } from './caller.ts'
 import type { Provider } from './declare/provider.ts'
 import type { Reader, Resource } from './declare/resource.ts'
 import { type BackgroundFaults, createReader, type PlaneDependencies } from './dependencies.ts'
-import { describe } from './describe.ts'
+import { type ActionDescription, describe, describeActions } from './describe.ts'
 import { authorizationFailed, GrantDenied, refusalOf } from './grant.ts'
 import type { Guard } from './guard.ts'
 import { familyOfPath, type LocatedRoute, locate, methodsOf } from './locate.ts'
@@ -85,6 +87,8 @@ export interface Denied {
  */
 export interface PlaneServices {
   describe(): ReturnType<Plane['describe']>
+  /** All actions and data actions, for authors of roles. */
+  describeActions(): readonly ActionDescription[]
   readonly reader: Reader
   listTracked(query: {
     readonly under: ResourceId
@@ -126,7 +130,7 @@ export interface PlaneServices {
    * Whether a principal that was authenticated earlier may do this now. `action` has no vendor word. False for one
    * that was disabled, deleted or revoked since.
    */
-  isAllowed(principal: Principal, action: string, scope: ResourceId): Promise<boolean>
+  isAllowed(principal: Principal, action: string | DataUse, scope: ResourceId): Promise<boolean>
   /** The body of a PUT as it may be recorded: only members that its answer shows as well. */
   asRecorded(request: SentBody): object
   /** Makes internal requests of a principal. They behave as if they had come over HTTP. */
@@ -151,6 +155,7 @@ export function createPlane(options: PlaneOptions): RunningPlane {
   // The parts below do not exist yet. Providers call no service while they are declared.
   const services: PlaneServices = {
     describe: () => describe(deps.registry),
+    describeActions: () => describeActions(deps.registry),
     reader: {
       get: (id) => createReader(deps, deps.store).get(id),
       list: (query) => createReader(deps, deps.store).list(query),
@@ -171,7 +176,7 @@ export function createPlane(options: PlaneOptions): RunningPlane {
       (await isActive(principal)) &&
       allowsWithoutAttributes(
         deps.access,
-        { principal, action: qualify(deps.registry.words, action), scope },
+        { principal, ...requestedOf(deps.registry.words, action), scope },
         deps.clock.now(),
       ),
     caller: {

@@ -3,10 +3,9 @@
 import type { Limits } from '#kernel/limits.ts'
 import type { Clock, Ids, Log, Timers } from '#kernel/ports.ts'
 import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
-import { qualify } from '#kernel/vendor.ts'
 import { isCut } from '#stores/list-budget.ts'
 import type { Reads, ResourceRow, Store, Tx } from '#stores/store.ts'
-import { type Access, allowsWithoutAttributes, isAboveOne } from './access.ts'
+import { type Access, allowsWithoutAttributes, isAboveOne, requestedOf } from './access.ts'
 import type { Context, Reader } from './declare/resource.ts'
 import { readRow } from './document.ts'
 import type { Guard } from './guard.ts'
@@ -144,7 +143,9 @@ export function contextOf(
         deps.access,
         {
           principal: input.principal,
-          action: namespaced.test(action) ? action : qualify(deps.registry.words, action),
+          ...(typeof action === 'string' && namespaced.test(action)
+            ? { action }
+            : requestedOf(deps.registry.words, action)),
           scope,
         },
         now,

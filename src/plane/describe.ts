@@ -3,11 +3,13 @@
  * routes.
  */
 
+import { qualify } from '#kernel/vendor.ts'
 import { type CompiledType, isLongRunning, isStored } from './compiled-type.ts'
 import type { Action } from './declare/action.ts'
 import type { StoredVerb, WriteAnswer } from './declare/stored.ts'
 import type { Version } from './declare/wire.ts'
 import type { Method, RouteDescription } from './plane.ts'
+import type { Registry } from './registry.ts'
 
 const verbs: readonly {
   readonly verb: StoredVerb
@@ -44,6 +46,33 @@ export function describe({
       ),
     ),
   ])
+}
+
+/** Whatever roles may list: the actions of all routes, and the data actions that uses of data ask for. */
+export interface ActionDescription
+  extends Pick<RouteDescription, 'namespace' | 'type' | 'action' | 'summary'> {
+  readonly isDataAction: boolean
+}
+
+export function describeActions({
+  types,
+  providers,
+  words,
+}: Pick<Registry, 'types' | 'providers' | 'words'>): readonly ActionDescription[] {
+  const ofRoutes = describe({ types }).filter(({ action }) => action !== '')
+  const onData = providers.flatMap((provider) =>
+    Object.entries(provider.dataActions ?? {}).map(([name, summary]) => {
+      const action = qualify(words, name)
+      // `…/secrets/getValue/action` and `…/blobs/read`.
+      const type = action
+        .split('/')
+        .slice(0, action.endsWith('/action') ? -2 : -1)
+        .join('/')
+      const namespace = qualify(words, provider.namespace)
+      return { namespace, type, action, summary, isDataAction: true }
+    }),
+  )
+  return [...ofRoutes.map((route) => ({ ...route, isDataAction: false })), ...onData]
 }
 
 function base(

@@ -2,7 +2,7 @@
 
 import { defineComputed } from './declare/computed.ts'
 import type { ResourceType } from './declare/provider.ts'
-import type { RouteDescription } from './plane.ts'
+import type { ActionDescription } from './describe.ts'
 
 const says: Readonly<Record<string, string>> = {
   read: 'Read',
@@ -12,7 +12,7 @@ const says: Readonly<Record<string, string>> = {
 
 export function providerOperations(
   namespace: string,
-  routes: () => readonly RouteDescription[],
+  actions: () => readonly ActionDescription[],
 ): ResourceType {
   return defineComputed({
     type: `${namespace}/operations`,
@@ -23,24 +23,25 @@ export function providerOperations(
     source: {
       list: async ({ words }) => {
         const full = `${words.namespace}.${namespace}`
-        const own = routes().filter((route) => route.namespace === full && route.action !== '')
-        const byAction = new Map(own.map((route) => [route.action, route]))
-        return { items: [...byAction.values()].map((route) => item(route)) }
+        const own = actions().filter((one) => one.namespace === full)
+        // An action on data may have the name of one of the control plane.
+        const byAction = new Map(own.map((one) => [`${one.action} ${one.isDataAction}`, one]))
+        return { items: [...byAction.values()].map((one) => item(one)) }
       },
     },
   })
 }
 
-function item({ action, namespace, type, summary }: RouteDescription): object {
+function item({ action, namespace, type, summary, isDataAction }: ActionDescription): object {
   const verb = action.slice(action.lastIndexOf('/') + 1)
   return {
     name: action,
-    isDataAction: false,
+    isDataAction,
     display: {
       provider: namespace,
       resource: type.slice(type.indexOf('/') + 1),
       operation:
-        verb === 'action'
+        verb === 'action' || isDataAction
           ? summary
           : `${says[verb] ?? verb} ${type.slice(type.lastIndexOf('/') + 1)}`,
       description: `${summary}.`,

@@ -13,7 +13,7 @@ import type { ReconciledType } from './declare/reconciled.ts'
 import type { StoredType, StoredVerb } from './declare/stored.ts'
 import type { UnservedType } from './declare/unserved.ts'
 import type { Version } from './declare/wire.ts'
-import { describe } from './describe.ts'
+import { describeActions } from './describe.ts'
 import { providerOperations } from './provider-operations.ts'
 
 const allVerbs: readonly StoredVerb[] = ['get', 'list', 'put', 'patch', 'delete']
@@ -62,7 +62,7 @@ export function createRegistry(
     const namespace = qualify(words, provider.namespace)
     if (namespaces.has(namespace.toLowerCase())) throw new Error(`${namespace} is declared twice`)
     namespaces.set(namespace.toLowerCase(), provider)
-    const operations = providerOperations(provider.namespace, () => describe(registry))
+    const operations = providerOperations(provider.namespace, () => describeActions(registry))
     for (const declaration of [...provider.types, operations]) {
       const type = compile(provider, declaration, words)
       if (byKey.has(type.key)) throw new Error(`${type.fullType} is declared twice`)

@@ -135,7 +135,7 @@ function servedProviders(deps: ProviderDependencies): readonly Provider[] {
       isRoleInUse: (id) => deps.isRoleInUse(id),
       ...(deps.scopesAbove === undefined ? {} : { scopesAbove: deps.scopesAbove.bind(deps) }),
       ...(deps.placesAbove === undefined ? {} : { placesAbove: deps.placesAbove.bind(deps) }),
-      describe: () => services.describe(),
+      describeActions: () => services.describeActions(),
       ...(inspection === undefined ? {} : { inspection }),
     }),
     managementProvider({ words, tenantId }),
@@ -241,7 +241,7 @@ function sharing(
       ...context,
       engine,
       places: {
-        storageAction: storage.useAction,
+        storageUses: storage.uses,
         storage: (id) => storage.find(id),
         sqlAction: sql.useAction,
         sql: (id) => sql.find(id),

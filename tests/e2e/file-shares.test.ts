@@ -1,6 +1,7 @@
-/** File shares belong to an account in a resource group: mounting one takes its key, or the right to read it. */
+/** File shares belong to an account in a resource group: mounting one takes its key, or the right to its files. */
 
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
 import { type Application, createApplication, createResourceGroup, grant, roles } from './access.ts'
 import { type Answer, type Installation, startInstallation } from './installation.ts'
@@ -100,6 +101,32 @@ test('with the account’s key, or with the right to read it, it is mounted', as
     const own = await mount('b', ofB, `own-${storageAccountName}`, { storageAccountName })
     assert.equal(own.status, 201, own.text)
   }
+})
+
+test('a role with the data actions of files mounts it: to read only, where it only reads', async () => {
+  const files = 'Vendor.Storage/storageAccounts/fileServices/fileshares/files'
+  const account = `${group('b')}/providers/Vendor.Storage/storageAccounts/folder`
+  const storageAccountName = 'folder'
+  async function grantFiles(dataActions: readonly string[]): Promise<void> {
+    const role = randomUUID()
+    const properties = {
+      roleName: role,
+      permissions: [{ dataActions }],
+      assignableScopes: [group('b')],
+    }
+    const path = `${group('b')}/providers/Vendor.Authorization/roleDefinitions/${role}`
+    const body = { properties }
+    const made = await installation.request('PUT', `${path}?api-version=2022-04-01`, { body })
+    assert.equal(made.status, 201, made.text)
+    await grant(installation, account, role, ofA.principalId)
+  }
+  await grantFiles([`${files}/read`])
+  const toRead = await mount('a', ofA, 'reads', { storageAccountName, readOnly: true })
+  assert.equal(toRead.status, 201, toRead.text)
+  assertNotGranted(await mount('a', ofA, 'writes', { storageAccountName }))
+  await grantFiles([`${files}/*`])
+  const toWrite = await mount('a', ofA, 'writes', { storageAccountName })
+  assert.equal(toWrite.status, 201, toWrite.text)
 })
 
 test('a name that no account has is one of the group’s own resource group', async () => {

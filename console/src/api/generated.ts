@@ -1151,13 +1151,15 @@ export interface Operations {
     path: { scope: string }
     body: {
       readonly principalId?: string
-      readonly actions: readonly (string)[]
+      readonly actions?: readonly (string)[]
+      readonly dataActions?: readonly (string)[]
       readonly request?: Readonly<Record<string, string | number | boolean | readonly (string)[] | readonly (number)[]>>
       readonly resource?: Readonly<Record<string, string | number | boolean | readonly (string)[] | readonly (number)[]>>
     }
     answer: {
       readonly value: readonly ({
         readonly action: string
+        readonly isDataAction?: boolean
         readonly accessDecision: "Allowed" | "NotAllowed" | "Conditional"
         readonly roleAssignment?: {
           readonly roleAssignmentId: string

@@ -24,6 +24,10 @@ export interface Provider {
   refuseProblems?(problems: readonly Problem[]): ApiError
   readonly types: readonly ResourceType[]
   /**
+   * The data actions that uses of its data ask for (`DataUse`), by name, with what the lists of operations say of each.
+   */
+  readonly dataActions?: Readonly<Record<string, string>>
+  /**
    * Versions that published clients send and that have no shape of their own here. Each is served in the shape that
    * was in force on its date (`nearestApiVersion`).
    */

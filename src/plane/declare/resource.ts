@@ -6,6 +6,7 @@ import type { Principal } from '#kernel/principal.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 import type { SystemData } from '#kernel/system-data.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
+import type { DataUse } from '../access.ts'
 
 /** A stored resource as rules, lists and reconcilers see it. */
 export interface Resource<M = unknown> {
@@ -77,10 +78,11 @@ export interface Context {
   readonly reader: Reader
   /**
    * Whether the caller may do this at another scope. `action` has no vendor word (`Resources/subscriptions/read`),
-   * except for a type that no provider serves (`Contoso.Shop/orders/read`). Must not be called inside a transaction,
+   * except for a type that no provider serves (`Contoso.Shop/orders/read`). The use of data may be granted by data
+   * actions as well. Must not be called inside a transaction,
    * which may use nothing but its own connection.
    */
-  may(action: string, scope: ResourceId): boolean | Promise<boolean>
+  may(action: string | DataUse, scope: ResourceId): boolean | Promise<boolean>
   /** Whether the caller has a role at something below the scope. What the role allows there is for `may` to say. */
   hasRoleBelow(scope: ResourceId): Promise<boolean>
 }

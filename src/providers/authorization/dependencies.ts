@@ -4,7 +4,7 @@ import type { Directory } from '#kernel/principal.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { Attributes } from '#plane/access.ts'
-import type { RouteDescription } from '#plane/plane.ts'
+import type { ActionDescription } from '#plane/describe.ts'
 import type { Authorizer } from './domain/authorizer.ts'
 import type { AuthorizationLimits } from './domain/limits.ts'
 import type { FindDenied } from './resources/denied-requests/resource.ts'
@@ -29,7 +29,7 @@ export interface AuthorizationProviderDependencies {
   readonly placesAbove?: Authorizer['placesAbove']
   /** Used by `permissions` and `checkAccess`, which do not exist without it. */
   readonly inspection?: Inspection
-  /** The table of routes; without it the list of actions does not exist. */
-  readonly describe?: () => readonly RouteDescription[]
+  /** All actions; without it the list of actions does not exist. */
+  readonly describeActions?: () => readonly ActionDescription[]
   readonly limits?: Partial<AuthorizationLimits>
 }

@@ -37,7 +37,7 @@ export function authorizationProvider(deps: AuthorizationProviderDependencies): 
       locks(),
       // Where principals that nobody knows are taken, so are documents of any type.
       ...(takesUnknownPrincipals ? [] : policies()),
-      ...(deps.describe === undefined ? [] : [providerOperations(deps.describe)]),
+      ...(deps.describeActions === undefined ? [] : [providerOperations(deps.describeActions)]),
       ...(inspection === undefined
         ? []
         : [

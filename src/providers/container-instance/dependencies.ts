@@ -5,7 +5,7 @@ import type { Clock, Ids, Log, Seal, Timers } from '#kernel/ports.ts'
 import type { Principal, WorkloadIdentities } from '#kernel/principal.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 import type { UsageMeter } from '#kernel/usage.ts'
-import type { Permission } from '#plane/access.ts'
+import type { DataUse, Permission } from '#plane/access.ts'
 import type { Reader } from '#plane/declare/resource.ts'
 import type { GroupMetrics } from './domain/groups/metrics.ts'
 import type { ContainerLimits } from './domain/limits.ts'
@@ -14,11 +14,10 @@ import type { ContainerLimits } from './domain/limits.ts'
 export interface SecretStore {
   /**
    * The resource that a URI names, which need not exist; undefined when it names nothing of this installation.
-   * Whoever writes a group must be allowed `useAction` on it. A store without these is open to all writers.
+   * Whoever writes a group must be allowed `use` of it. A store without these is open to all writers.
    */
   locate?(uri: string): Promise<ResourceId | undefined>
-  /** Without the vendor word. */
-  readonly useAction?: string
+  readonly use?: DataUse
   /** Whether the writer of a group may still use the secret. Called whenever the value is read. */
   mayUse?(writer: Principal, id: ResourceId): Promise<boolean>
   /** The secret at the URI; `undefined` when there is none. Throws when the store does not answer now. */
@@ -27,8 +26,8 @@ export interface SecretStore {
 
 /** Storage accounts, whose file shares groups mount. */
 export interface ShareAccounts {
-  /** The action that a caller needs to mount a share without its account's key. Without the vendor word. */
-  readonly keysAction: string
+  /** What a caller needs to mount a share without its account's key. */
+  useOf(share: { readonly isReadOnly: boolean }): DataUse
   /** The account of that name, in any group. */
   find(name: string): Promise<{ readonly id: ResourceId; isKey(text: string): boolean } | undefined>
 }

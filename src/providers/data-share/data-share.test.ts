@@ -535,16 +535,22 @@ const fileKinds = [
 
 test('a synchronization copies only what the writers of data set and mapping may use now', async () => {
   const lost = new Set<string>()
+  const uses = new Set<string>()
   await using started = await startSharing({
-    allows: ({ principal, action, scope }) =>
-      !action.endsWith('listKeys/action') ||
-      !(lost.has(principal.id) || lost.has(`${principal.id} ${scope.key.split('/').at(-1)}`)),
+    allows({ principal, action, dataActions = [], scope }) {
+      if (!action.endsWith('listKeys/action')) return true
+      const account = scope.key.split('/').at(-1)
+      uses.add(`${account} ${dataActions.map((one) => one.split('/').at(-1))}`)
+      return !(lost.has(principal.id) || lost.has(`${principal.id} ${account}`))
+    },
   })
   await started.prepare()
   started.write('giver', 'data/a.txt', 'one')
   const dataSetId = await started.share('f', 'Container', { containerName: 'data' })
   await started.map('m', 'Container', { dataSetId, containerName: 'got' })
   assert.equal((await started.ended(await started.synchronize())).status, 'Succeeded')
+  // What is shared is read; what is mapped is also written over.
+  assert.deepEqual([...uses], ['giver read', 'taker read,write,delete'])
   started.write('giver', 'data/a.txt', 'a later secret')
   lost.add(`${provider.id} giver`)
   const id = await started.synchronize()

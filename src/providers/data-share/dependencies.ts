@@ -2,6 +2,7 @@
 
 import type { CopyEngine } from '#engines/copy/engine.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
+import type { DataUse } from '#plane/access.ts'
 import type { ProviderContext } from '#plane/provider-context.ts'
 import type { Grants } from './domain/store/grants.ts'
 import type { Runs } from './domain/store/runs.ts'
@@ -23,9 +24,13 @@ export const types = {
 
 export const version = '2021-08-01'
 
+/** A data set names what is read; a mapping names what is written. */
+export type Side = 'source' | 'target'
+
 /** Storage accounts and servers as locations; given by the code that connects the providers. */
 export interface Places {
-  readonly storageAction: string
+  /** What using an account takes, on each side of a copy. */
+  readonly storageUses: Readonly<Record<Side, DataUse>>
   storage(id: ResourceId): Promise<
     | { readonly kind: 'folder'; readonly root: string }
     | {
@@ -36,6 +41,7 @@ export interface Places {
       }
     | undefined
   >
+  /** The action for using a server; without the vendor word. */
   readonly sqlAction: string
   sql(id: ResourceId): Promise<
     | {

@@ -4,6 +4,7 @@ import type { Ids, Seal } from '#kernel/ports.ts'
 import { nameAvailability } from '#plane/declare/name-availability.ts'
 import { defineProvider, type Provider } from '#plane/declare/provider.ts'
 import { defaultSecretLimits, type SecretLimits } from './domain/limits.ts'
+import { secretDataActions } from './domain/secret-store.ts'
 import { vaultType } from './domain/secret-uri.ts'
 import { secretErrors } from './errors.ts'
 import { vaultSecrets } from './resources/vault-secrets/resource.ts'
@@ -21,6 +22,7 @@ export function secretsProvider({ seal, ids, limits }: SecretsDependencies): Pro
     namespace: 'Secrets',
     description: 'Secrets that other resources refer to and nobody reads back.',
     errors: secretErrors.entries,
+    dataActions: secretDataActions,
     types: [
       vaults(),
       vaultSecrets({ seal, ids, limits: { ...defaultSecretLimits, ...limits } }),

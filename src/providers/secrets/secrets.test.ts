@@ -131,9 +131,10 @@ test('a sealed value moved to another secret does not open', async () => {
 test('a group uses the secrets that its writer may use', async () => {
   let mayUse = true
   const asked: string[] = []
-  await using started = await startSecrets(({ principal, action, scope }) => {
+  await using started = await startSecrets(({ principal, action, dataActions, scope }) => {
     if (action.endsWith('getValue/action')) {
       asked.push(`${action} ${scope.text}`)
+      assert.deepEqual(dataActions, [action])
       return mayUse
     }
     return principal.id === owner.id

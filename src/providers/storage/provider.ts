@@ -5,6 +5,7 @@
 import type { Seal } from '#kernel/ports.ts'
 import { nameAvailability } from '#plane/declare/name-availability.ts'
 import { defineProvider, type Provider } from '#plane/declare/provider.ts'
+import { storageDataActions } from './domain/data-actions.ts'
 import { storageErrors } from './errors.ts'
 import { publishedVersions } from './published-versions.ts'
 import { storageAccountType } from './resources/storage-accounts/model.ts'
@@ -22,6 +23,7 @@ export function storageProvider(deps: StorageDependencies): Provider {
     description:
       'Storage accounts: folders of the installation and blob services, registered with their keys.',
     errors: storageErrors.entries,
+    dataActions: storageDataActions,
     types: [
       storageAccounts(deps),
       nameAvailability({

@@ -180,6 +180,82 @@ function holds(
   return typeof verdict === 'boolean' ? verdict : verdict.holds({ now: 0, request, resource })
 }
 
+const blobs = 'Vendor.Storage/storageAccounts/blobServices/containers/blobs'
+const listKeys = 'Vendor.Storage/storageAccounts/listKeys/action'
+const blobReader = '2a2b9908-6ea1-4ae2-8e65-a410df84e7d1'
+const blobContributor = 'ba92f5b4-2d11-453d-a403-e96b0029c9fe'
+
+test('data is used by data actions, all of them, or by the action of the control plane', async () => {
+  const { authorizer, grant, rows } = setUp()
+  const uses = async (...verbs: readonly string[]) =>
+    authorizer.allows({ ...ask(listKeys, sub), dataActions: verbs.map((one) => `${blobs}/${one}`) })
+  for (const [role, keys, read, write] of [
+    [reader, false, false, false],
+    [blobReader, false, true, false],
+    [blobContributor, false, true, true],
+    [contributor, true, true, true],
+  ] as const) {
+    const path = grant(sub, role)
+    assert.deepEqual(
+      [
+        await authorizer.allows(ask(listKeys, sub)),
+        await uses('read'),
+        await uses('read', 'write'),
+        // As an action of the control plane it is in no role but those with a star.
+        await authorizer.allows(ask(`${blobs}/write`, sub)),
+      ],
+      [keys, read, write, role === contributor],
+      role,
+    )
+    rows.remove(path)
+  }
+})
+
+test('a denied data action forbids the use by either way; a denied action only its own', async () => {
+  const { authorizer, grant, rows } = setUp()
+  const uses = async () =>
+    authorizer.allows({ ...ask(listKeys, sub), dataActions: [`${blobs}/read`] })
+  const denial = `${sub}/providers/Vendor.Authorization/denyAssignments/${name}`
+  const deny = (permission: object): void => {
+    const none = { actions: [], notActions: [], dataActions: [], notDataActions: [] }
+    rows.put(denial, {
+      denyAssignmentName: 'd',
+      permissions: [{ ...none, ...permission }],
+      doNotApplyToChildScopes: false,
+      principals: [{ id: ann, type: 'User' }],
+      excludePrincipals: [],
+    })
+  }
+  for (const [role, byKeys] of [
+    [contributor, true],
+    [blobReader, false],
+  ] as const) {
+    grant(sub, role)
+    deny({ dataActions: [`${blobs}/*`] })
+    assert.equal(await uses(), false)
+    assert.equal(await authorizer.allows(ask(listKeys, sub)), byKeys)
+    deny({ dataActions: ['*'], notDataActions: [`${blobs}/read`] })
+    assert.equal(await uses(), true)
+    deny({ actions: ['*'] })
+    assert.equal(await uses(), !byKeys)
+    rows.remove(denial)
+    assert.equal(await uses(), true)
+  }
+})
+
+test('a data role under a condition on its data grants no use', async () => {
+  const { authorizer, rows } = setUp()
+  rows.put(`${sub}/providers/Vendor.Authorization/roleAssignments/${name}`, {
+    principalId: ann,
+    roleId: blobReader,
+    principalType: 'User',
+    condition: `@Resource[${blobs}:path] StringLike 'a*'`,
+    conditionVersion: '2.0',
+  })
+  const use = { ...ask(listKeys, sub), dataActions: [`${blobs}/read`] }
+  assert.equal(await authorizer.allows(use), false)
+})
+
 test('a conditioned grant is settled anew each time, and never remembered as a plain one', async () => {
   const { authorizer, rows } = setUp()
   rows.put(`${sub}/providers/Vendor.Authorization/roleAssignments/${name}`, {

@@ -63,6 +63,7 @@ interface ExplainedQuestion {
   /** The groups that a token asserts. */
   readonly groups: readonly string[]
   readonly action: string
+  readonly isDataAction?: boolean
   readonly scope: ResourceId
   readonly facts: RequestFacts
 }
@@ -109,7 +110,8 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
   }
 
   function answer(question: AccessRequest): Verdict | Promise<Verdict> {
-    const { principal, action, scope } = question
+    const { principal, scope } = question
+    const action = rememberedAs(question)
     // The groups in tokens differ from token to token, so these answers are not remembered.
     const mayRemember = principal.groups.length === 0
     const remembered = mayRemember ? decisions.get(principal.id, action, scope.key) : undefined
@@ -123,13 +125,10 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
     })
   }
 
-  function judge(
-    { principal, action, scope }: AccessRequest,
-    standing: Standing,
-    mayRemember: boolean,
-  ): Verdict {
+  function judge(request: AccessRequest, standing: Standing, mayRemember: boolean): Verdict {
+    const { principal, scope } = request
     const grants = loader.loaded()
-    const lower = action.toLowerCase()
+    const lower = request.action.toLowerCase()
     const principalIds = idsOf(principal, standing)
     const narrowly = selfGrants.concerns(lower)
     const question: Question = {
@@ -141,8 +140,8 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
     }
     const touchesOwn = (facts: RequestFacts): boolean =>
       narrowly && selfGrants.isOne(lower, facts, principalIds, grants)
-    const verdict = verdictOn(question, grants, touchesOwn)
-    if (mayRemember) decisions.set(principal.id, action, scope.key, verdict)
+    const verdict = verdictOn(question, grants, { touchesOwn, dataActions: request.dataActions })
+    if (mayRemember) decisions.set(principal.id, rememberedAs(request), scope.key, verdict)
     return verdict
   }
 
@@ -206,7 +205,7 @@ function scopesAbove(
 }
 
 function explainWith(
-  { principalId, groups, facts, action: given }: ExplainedQuestion,
+  { principalId, groups, facts, action: given, isDataAction = false }: ExplainedQuestion,
   standing: Standing,
   {
     grants,
@@ -224,10 +223,11 @@ function explainWith(
   return explain(
     {
       scopeKeys,
-      denial: denialOf({ action, scopeKeys, principalIds }, grants),
-      facts: { ...facts, action, principal: standing.attributes },
+      denial: denialOf({ action, isDataAction, scopeKeys, principalIds }, grants),
+      facts: { ...facts, action, isDataAction, principal: standing.attributes },
       touchesOwn:
         known &&
+        !isDataAction &&
         selfGrants.concerns(action) &&
         selfGrants.isOne(action, facts, principalIds, grants),
     },
@@ -236,11 +236,30 @@ function explainWith(
   )
 }
 
+/** A question on data is remembered apart from the one for its action alone. */
+function rememberedAs({ action, dataActions }: AccessRequest): string {
+  return dataActions === undefined ? action : `${action} or ${dataActions.join(' and ')}`
+}
+
 function verdictOn(
   question: Question,
   grants: GrantIndex,
-  touchesOwn: (facts: RequestFacts) => boolean,
+  {
+    touchesOwn,
+    dataActions = [],
+  }: {
+    readonly touchesOwn: (facts: RequestFacts) => boolean
+    readonly dataActions: readonly string[] | undefined
+  },
 ): Verdict {
+  const onData = dataActions.map((one) => ({
+    ...question,
+    action: one.toLowerCase(),
+    isDataAction: true,
+  }))
+  if (onData.some((one) => denialOf(one, grants) !== undefined)) return false
+  // What a condition on data compares is in the data, which nobody reads here: such a grant does not count.
+  if (onData.length > 0 && onData.every((one) => decide(one, grants, grants) === true)) return true
   if (denialOf(question, grants) !== undefined) return false
   const decision = decide(question, grants, grants)
   if (typeof decision === 'boolean') return decision

@@ -292,7 +292,19 @@ const table: readonly BuiltIn[] = [
     name: 'Key Vault Administrator',
     description: 'Does everything with what vaults hold, and nothing with the vaults themselves.',
     actions: [...surroundings, 'KeyVault/vaults/*/read', 'KeyVault/checkNameAvailability/read'],
-    dataActions: ['KeyVault/vaults/*'],
+    // The vaults here have a namespace of their own.
+    dataActions: ['KeyVault/vaults/*', 'Secrets/vaults/*'],
+  },
+  {
+    id: '4633458b-17de-408a-b874-0445c86b69e6',
+    name: 'Key Vault Secrets User',
+    description: 'Uses the values of secrets.',
+    actions: [],
+    dataActions: [
+      'KeyVault/vaults/secrets/getSecret/action',
+      'KeyVault/vaults/secrets/readMetadata/action',
+      'Secrets/vaults/secrets/getValue/action',
+    ],
   },
   {
     id: '17d1049b-9a84-46fb-8f53-869881c3d3ab',

@@ -4,8 +4,8 @@
  * the assignment it stands on. A deny assignment takes away what any assignment gives; nothing else does.
  */
 
-import type { ActionMatcher } from '#kernel/action.ts'
 import type { Attributes } from '#plane/access.ts'
+import type { CompiledPermissions } from '../resources/role-definitions/model.ts'
 import type { Condition, ConditionFacts, Truth } from './conditions/condition.ts'
 
 /** An assignment as decisions need it. Ids and keys are in lower case. */
@@ -30,7 +30,7 @@ export interface Denial {
   /** Everybody, when undefined. */
   readonly principalIds: ReadonlySet<string> | undefined
   readonly excludedIds: ReadonlySet<string>
-  readonly denies: ActionMatcher
+  readonly denies: CompiledPermissions
 }
 
 export interface Denials {
@@ -41,6 +41,8 @@ export interface Denials {
 export interface Question {
   /** In lower case: `vendor.authorization/roleassignments/write`. */
   readonly action: string
+  /** The action is one on data: it is looked for in `dataActions`, and nowhere else. */
+  readonly isDataAction?: boolean
   /** The scope and all above it (`scopeKeys` of the kernel). */
   readonly scopeKeys: readonly string[]
   /** The caller and all its groups. */
@@ -58,14 +60,19 @@ export interface Grants {
 
 export interface Roles {
   /** `undefined` for a role that does not exist (any more): it allows nothing. */
-  permissionsOf(roleId: string): ActionMatcher | undefined
+  permissionsOf(roleId: string): CompiledPermissions | undefined
 }
 
 const none: readonly Grant[] = Object.freeze([])
 
 /** The first deny assignment that applies, from the root down. */
 export function denialOf(
-  { action, scopeKeys, principalIds }: Pick<Question, 'action' | 'scopeKeys' | 'principalIds'>,
+  {
+    action,
+    isDataAction,
+    scopeKeys,
+    principalIds,
+  }: Pick<Question, 'action' | 'isDataAction' | 'scopeKeys' | 'principalIds'>,
   denials: Denials,
 ): Denial | undefined {
   const target = scopeKeys.at(-1)
@@ -78,11 +85,15 @@ export function denialOf(
           (denial.principalIds === undefined ||
             principalIds.some((id) => denial.principalIds?.has(id))) &&
           !principalIds.some((id) => denial.excludedIds.has(id)) &&
-          denial.denies(action),
+          denial.denies[planeOf(isDataAction)](action),
       )
     if (found !== undefined) return found
   }
   return undefined
+}
+
+function planeOf(isDataAction = false): keyof CompiledPermissions {
+  return isDataAction ? 'dataActions' : 'actions'
 }
 
 /** Yes, no, or yes if any of these conditions holds. */
@@ -112,11 +123,13 @@ export function decide(question: Question, grants: Grants, roles: Roles): Decisi
 
 /** What a single assignment allows by itself, at its scope and below. `undefined`: not known yet. */
 export function counts(grant: Grant, facts: ConditionFacts, roles: Roles): Truth {
-  if (!(roles.permissionsOf(grant.roleId)?.(facts.action) ?? false)) return false
+  const permissions = roles.permissionsOf(grant.roleId)
+  if (permissions?.[planeOf(facts.isDataAction)](facts.action) !== true) return false
   return grant.condition === undefined ? true : grant.condition(facts)
 }
 
 /** Before the body is read, only the action and the caller are known. */
-function factsAhead({ action, principal }: Pick<Question, 'action' | 'principal'>) {
-  return { action, principal, now: 'unknown', request: 'unknown', resource: 'unknown' } as const
+function factsAhead({ action, isDataAction = false, principal }: Question) {
+  const unknown = { now: 'unknown', request: 'unknown', resource: 'unknown' } as const
+  return { action, isDataAction, principal, ...unknown }
 }

@@ -12,7 +12,7 @@ type Reason =
   | 'Granted'
   /** It would allow the action, but its scope is neither the one in question nor above it. */
   | 'OtherScope'
-  /** The role lists the action and excludes it (`notActions`). */
+  /** The role lists the action and excludes it (`notActions`, `notDataActions`). */
   | 'NotActions'
   | 'ActionNotGranted'
   | 'ConditionFalse'
@@ -85,8 +85,9 @@ function reasonOf(
   grant: Grant,
   roles: RolesInFull,
 ): Reason {
-  if (!(roles.permissionsOf(grant.roleId)?.(facts.action) ?? false)) {
-    return roles.permissionsIn(grant.roleId).some((one) => takesBack(one, facts.action))
+  const allowed = roles.permissionsOf(grant.roleId)
+  if (allowed?.[facts.isDataAction === true ? 'dataActions' : 'actions'](facts.action) !== true) {
+    return roles.permissionsIn(grant.roleId).some((one) => takesBack(one, facts))
       ? 'NotActions'
       : 'ActionNotGranted'
   }
@@ -97,8 +98,11 @@ function reasonOf(
   return truth === false ? 'ConditionFalse' : 'ConditionUndecided'
 }
 
-function takesBack(permission: Permission, action: string): boolean {
-  return compilePermission(permission.actions, [])(action)
+function takesBack(
+  { actions, dataActions }: Permission,
+  { action, isDataAction }: ConditionFacts,
+): boolean {
+  return compilePermission(isDataAction === true ? dataActions : actions, [])(action)
 }
 
 function sharedLength(a: string, b: string): number {

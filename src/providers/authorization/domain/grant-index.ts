@@ -3,18 +3,14 @@
  * no store: the authorizer passes it rows and removed keys.
  */
 
-import type { ActionMatcher } from '#kernel/action.ts'
 import { nameOf, scopeOf } from '#kernel/resource-id.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import type { Placement } from '#plane/placed-scopes.ts'
-import {
-  compileDenied,
-  type DenyAssignment,
-  everybody,
-} from '../resources/deny-assignments/model.ts'
+import { type DenyAssignment, everybody } from '../resources/deny-assignments/model.ts'
 import type { RoleAssignment } from '../resources/role-assignments/model.ts'
 import {
-  compileRole,
+  type CompiledPermissions,
+  compilePermissions,
   type Permission,
   type RoleDefinition,
 } from '../resources/role-definitions/model.ts'
@@ -43,12 +39,12 @@ export interface GrantIndex extends Grants, Roles, Denials {
 }
 
 interface IndexedRole {
-  readonly allows: ActionMatcher
+  readonly allows: CompiledPermissions
   readonly permissions: readonly Permission[]
 }
 
 function indexed(role: RoleDefinition): IndexedRole {
-  return { allows: compileRole(role), permissions: role.permissions }
+  return { allows: compilePermissions(role.permissions), permissions: role.permissions }
 }
 
 function denialIn({ id, model }: Resource<DenyAssignment>): Denial {
@@ -60,7 +56,7 @@ function denialIn({ id, model }: Resource<DenyAssignment>): Denial {
     onlyHere: model.doNotApplyToChildScopes,
     principalIds: principalIds.has(everybody) ? undefined : principalIds,
     excludedIds: new Set(model.excludePrincipals.map((one) => one.id)),
-    denies: compileDenied(model),
+    denies: compilePermissions(model.permissions),
   }
 }
 

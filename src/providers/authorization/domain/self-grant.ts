@@ -38,7 +38,7 @@ export function createSelfGrants(words: VendorWords): SelfGrants {
     const principalId = attributes.get(`${type}:principalid`)
     if (typeof principalId !== 'string' || !principalIds.includes(principalId)) return false
     const roleId = attributes.get(`${type}:roledefinitionid`)
-    const allows = typeof roleId === 'string' ? roles.permissionsOf(roleId) : undefined
+    const allows = typeof roleId === 'string' ? roles.permissionsOf(roleId)?.actions : undefined
     return allows !== undefined && powers.some(allows)
   }
 

@@ -3,8 +3,9 @@
 import { refuseProblems } from '#kernel/error.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
+import { actionOf, type DataUse } from '#plane/access.ts'
 import type { Context } from '#plane/declare/resource.ts'
-import type { Places } from '../dependencies.ts'
+import type { Places, Side } from '../dependencies.ts'
 import { refuseShare } from '../errors.ts'
 import { type Kind, type KindProperties, type Resolved, resolveKind } from './kinds.ts'
 
@@ -17,17 +18,17 @@ type Asked = Context & { readonly id: ResourceId }
 export async function requireLinkedAuthorization(
   context: Asked,
   places: Places,
-  kind: Kind,
-  properties: KindProperties,
+  side: Side,
+  { kind, properties }: { readonly kind: Kind; readonly properties: KindProperties },
 ): Promise<Resolved> {
   const resolved = resolveKind(kind, properties, context.words)
   const path = 'properties'
   if (resolved === undefined) {
     throw refuseProblems([{ path, message: `no id of what the kind ${kind} names` }])
   }
-  const { id: on } = usedBy(places, resolved)
+  const { id: on } = usedBy(places, side, resolved)
   // Checked before its existence, so that nobody learns of what they may not see.
-  await requireUse(context, places, resolved)
+  await requireUse(context, places, side, resolved)
   const found = await (resolved.kind === 'objects' ? places.storage(on) : places.sql(on))
   if (found === undefined) {
     throw refuseProblems([{ path, message: `'${on.text}' is not registered` }])
@@ -35,28 +36,30 @@ export async function requireLinkedAuthorization(
   return resolved
 }
 
-/** The resource that a kind names, and the action for using it. */
+/** The resource that a kind names, and what using it takes. */
 export function usedBy(
-  places: Pick<Places, 'storageAction' | 'sqlAction'>,
+  places: Pick<Places, 'storageUses' | 'sqlAction'>,
+  side: Side,
   resolved: Resolved,
-): { readonly id: ResourceId; readonly action: string } {
+): { readonly id: ResourceId; readonly use: string | DataUse } {
   return resolved.kind === 'objects'
-    ? { id: resolved.account, action: places.storageAction }
-    : { id: resolved.server, action: places.sqlAction }
+    ? { id: resolved.account, use: places.storageUses[side] }
+    : { id: resolved.server, use: places.sqlAction }
 }
 
 /** Requires that the caller may use what a kind names. */
 export async function requireUse(
   context: Asked,
   places: Places,
+  side: Side,
   resolved: Resolved,
 ): Promise<void> {
-  const { id, action } = usedBy(places, resolved)
-  if (await context.may(action, id)) return
+  const { id, use } = usedBy(places, side, resolved)
+  if (await context.may(use, id)) return
   throw refuseShare.LinkedAuthorizationFailed({
     client: context.principal.displayName,
     scope: context.id.text,
-    linkedAction: qualify(context.words, action),
+    linkedAction: qualify(context.words, actionOf(use)),
     linkedScope: id.text,
   })
 }

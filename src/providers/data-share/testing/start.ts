@@ -127,7 +127,7 @@ export async function startSharing(options: SharingOptions = {}): Promise<Sharin
           ...context,
           engine: options.engine ?? workerEngine(openSettings),
           places: {
-            storageAction: storage.useAction,
+            storageUses: storage.uses,
             storage: (id) => storage.find(id),
             sqlAction: sql.useAction,
             sql: (id) => sql.find(id),

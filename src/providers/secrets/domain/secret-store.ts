@@ -7,6 +7,7 @@
 import type { Seal } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { childOf, type ResourceId } from '#kernel/resource-id.ts'
+import type { DataUse } from '#plane/access.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
 import { findByName } from '#plane/resource-by-name.ts'
 import { openValue, type VaultSecret } from '../resources/vault-secrets/model.ts'
@@ -20,8 +21,8 @@ interface SecretStoreDependencies {
 }
 
 export interface OpenedSecretStore {
-  /** The action needed to use a secret, on the id that `locate` returns; without the vendor word. */
-  readonly useAction: string
+  /** What using a secret takes, on the id that `locate` returns. */
+  readonly use: DataUse
   /**
    * The secret that a URI names, whether or not it exists; undefined when there is no such vault, or the URI has
    * another form.
@@ -33,9 +34,16 @@ export interface OpenedSecretStore {
   read(uri: string): Promise<string | undefined>
 }
 
+const getValue = `${secretType}/getValue/action`
+const use: DataUse = { action: getValue, dataActions: [getValue] }
+
+/** By name, with what the reference says of it. */
+export const secretDataActions: Readonly<Record<string, string>> = {
+  [getValue]: 'Use the value of a secret',
+}
+
 export function openSecretStore({ services, seal }: SecretStoreDependencies): OpenedSecretStore {
   const { reader } = services
-  const useAction = `${secretType}/getValue/action`
   const vaultAt = findByName(reader, vaultType)
 
   async function locate(uri: string): Promise<ResourceId | undefined> {
@@ -46,9 +54,9 @@ export function openSecretStore({ services, seal }: SecretStoreDependencies): Op
   }
 
   return {
-    useAction,
+    use,
     locate,
-    mayUse: (writer, id) => services.isAllowed(writer, useAction, id),
+    mayUse: (writer, id) => services.isAllowed(writer, use, id),
     async read(uri) {
       const id = await locate(uri)
       const found = id === undefined ? undefined : await reader.get(id)

@@ -1,11 +1,12 @@
 /**
  * Storage accounts as owners of file shares: who may mount one. It asks nobody for permission: the caller of
- * `find` asks for the key, or for `keysAction`.
+ * `find` asks for the key, or for `useOf`.
  */
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Seal } from '#kernel/ports.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
+import type { DataUse } from '#plane/access.ts'
 import type { Reader } from '#plane/declare/resource.ts'
 import { findByName } from '#plane/resource-by-name.ts'
 import {
@@ -13,10 +14,11 @@ import {
   type StorageAccount,
   storageAccountType,
 } from '../resources/storage-accounts/model.ts'
+import { storageUses } from './data-actions.ts'
 
 interface ShareAccounts {
-  /** The action of reading an account's keys; without the vendor word. */
-  readonly keysAction: string
+  /** What mounting a share takes of those who do not send the account's key. */
+  useOf(share: { readonly isReadOnly: boolean }): DataUse
   /** The account of that name. Names are unique in the installation. */
   find(name: string): Promise<{ readonly id: ResourceId; isKey(text: string): boolean } | undefined>
 }
@@ -30,7 +32,7 @@ export function openShareAccounts({
 }): ShareAccounts {
   const idOf = findByName(reader, storageAccountType)
   return {
-    keysAction: `${storageAccountType}/listKeys/action`,
+    useOf: ({ isReadOnly }) => (isReadOnly ? storageUses.readFiles : storageUses.writeFiles),
     async find(name) {
       const id = await idOf(name.toLowerCase())
       const found = id === undefined ? undefined : await reader.get(id)

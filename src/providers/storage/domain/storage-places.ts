@@ -1,17 +1,15 @@
 /**
  * Storage accounts as locations to copy from and to. It checks no permission: the writer of a reference to an
- * account had `useAction` on it.
+ * account was asked for `uses`.
  */
 
 import { join } from 'node:path'
 import type { Seal } from '#kernel/ports.ts'
 import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
+import type { DataUse } from '#plane/access.ts'
 import type { Reader } from '#plane/declare/resource.ts'
-import {
-  openKey,
-  type StorageAccount,
-  storageAccountType,
-} from '../resources/storage-accounts/model.ts'
+import { openKey, type StorageAccount } from '../resources/storage-accounts/model.ts'
+import { storageUses } from './data-actions.ts'
 
 type StoragePlace =
   | { readonly kind: 'folder'; readonly root: string }
@@ -23,8 +21,8 @@ type StoragePlace =
     }
 
 interface StoragePlaces {
-  /** The action needed to refer to an account; without the vendor word. */
-  readonly useAction: string
+  /** What referring to an account takes, as what is read or as what is written. */
+  readonly uses: { readonly source: DataUse; readonly target: DataUse }
   /** Undefined when there is no such account, or its key does not open. */
   find(id: ResourceId): Promise<StoragePlace | undefined>
 }
@@ -36,7 +34,7 @@ export function openStoragePlaces(parts: {
   readonly root: string
 }): StoragePlaces {
   return {
-    useAction: `${storageAccountType}/listKeys/action`,
+    uses: { source: storageUses.readBlobs, target: storageUses.writeBlobs },
     async find(id) {
       const found = await parts.reader.get(id)
       if (found === undefined) return undefined

@@ -14,6 +14,8 @@ export type Truth = boolean | undefined
 export interface ConditionFacts {
   /** In lower case. */
   readonly action: string
+  /** The action is one on data. */
+  readonly isDataAction?: boolean
   /** The caller's custom attributes, by name in lower case. */
   readonly principal: Attributes
   readonly now: number | 'unknown'

@@ -102,6 +102,27 @@ test('anybody may ask about themselves; about others only who may', async () => 
   await refused(t.call('POST', path, wild), 'InvalidRequestContent', 400)
 })
 
+test('data actions are asked of what roles list for data, and of nothing else', async () => {
+  await using t = await openInstallation()
+  const read = 'Vendor.Storage/storageAccounts/blobServices/containers/blobs/read'
+  const blobReader = '2a2b9908-6ea1-4ae2-8e65-a410df84e7d1'
+  const decide = async (body: object) =>
+    (await ask(t, subscription, { principalId: nobody.id, ...body })).map(
+      ({ action, isDataAction, accessDecision }: Record<string, unknown>) => [
+        action,
+        isDataAction,
+        accessDecision,
+      ],
+    )
+  await t.call('PUT', at(subscription), assignment(nobody.id, contributor))
+  assert.deepEqual(await decide({ actions: [read], dataActions: [read] }), [
+    [read, undefined, 'Allowed'],
+    [read, true, 'NotAllowed'],
+  ])
+  await t.call('PUT', at(''), assignment(nobody.id, blobReader))
+  assert.deepEqual(await decide({ dataActions: [read] }), [[read, true, 'Allowed']])
+})
+
 test('permissions are those of the roles that reach the scope', async () => {
   await using t = await openInstallation()
   await t.call('PUT', at(subscription), assignment(nobody.id, reader))

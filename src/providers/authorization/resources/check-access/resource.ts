@@ -11,7 +11,7 @@ import { uuidPattern } from '#kernel/uuid.ts'
 import { qualify } from '#kernel/vendor.ts'
 import { type Attributes, type AttributeValue, noAttributes } from '#plane/access.ts'
 import { type ActionContext, defineActions } from '#plane/declare/action.ts'
-import { added } from '#plane/declare/added.ts'
+import { added, relaxed } from '#plane/declare/added.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Context } from '#plane/declare/resource.ts'
 import { nextTurn } from '#plane/next-turn.ts'
@@ -45,14 +45,18 @@ const attributes = Type.Record(
   { maxProperties: 20, description: 'By `{type}:{attribute}`, as a condition writes it.' },
 )
 
+const actionName = Type.String({
+  minLength: 3,
+  maxLength: 512,
+  pattern: '^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)+$',
+})
+
 const body = Type.Object({
   principalId: Type.Optional(
     Type.String({ pattern: uuidPattern.source, description: 'The caller when left out.' }),
   ),
-  actions: Type.Array(
-    Type.String({ minLength: 3, maxLength: 512, pattern: '^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)+$' }),
-    { minItems: 1, maxItems: 20 },
-  ),
+  actions: relaxed(Type.Array(actionName, { minItems: 1, maxItems: 20 })),
+  dataActions: added(Type.Array(actionName, { maxItems: 20 })),
   /** The attributes of a body; conditions on it are undecided when left out. */
   request: Type.Optional(attributes),
   /** Overrides what is stored at the scope. */
@@ -71,6 +75,7 @@ const answer = Type.Object({
   value: Type.Array(
     Type.Object({
       action: Type.String(),
+      isDataAction: added(Type.Boolean()),
       accessDecision: Type.Enum(['Allowed', 'NotAllowed', 'Conditional']),
       roleAssignment: Type.Optional(assignment),
       nearest: Type.Optional(Type.Array(assignment)),
@@ -123,7 +128,9 @@ async function check(
   const request: Attributes | 'unknown' =
     asked.request === undefined ? 'unknown' : overlaid(noAttributes, asked.request)
   const value: object[] = []
-  for (const action of asked.actions) {
+  const onData = (asked.dataActions ?? []).map((action) => ({ action, isDataAction: true }))
+  const onControl = (asked.actions ?? []).map((action) => ({ action, isDataAction: false }))
+  for (const { action, isDataAction } of [...onControl, ...onData]) {
     const facts = {
       now,
       resource,
@@ -133,13 +140,14 @@ async function check(
     const groups = self ? principal.groups : []
     // Other requests get a turn between two answers.
     await nextTurn()
-    const found = await deps.explain({ principalId, groups, action, scope, facts })
+    const found = await deps.explain({ principalId, groups, action, isDataAction, scope, facts })
     const shown: object[] = []
     for (const finding of found.findings) {
       shown.push(await show(deps, context, finding, found.facts))
     }
     value.push({
       action,
+      ...(isDataAction ? { isDataAction } : {}),
       accessDecision: found.decision,
       ...(found.denial === undefined ? {} : { denyAssignment: denied(found.denial) }),
       ...(found.decision === 'Allowed' ? { roleAssignment: shown[0] } : { nearest: shown }),
@@ -202,7 +210,7 @@ function detailOf(
     case 'OtherScope':
       return `it reaches ${grant.scopeKey} and what is below, not ${scope.text === '/' ? 'the root' : nameOf(scope)}`
     case 'NotActions':
-      return 'the role lists the action and takes it back in notActions'
+      return `the role lists the action and takes it back in ${facts.isDataAction === true ? 'notDataActions' : 'notActions'}`
     case 'ActionNotGranted':
       return 'the role does not list the action'
     case 'OwnAssignment':

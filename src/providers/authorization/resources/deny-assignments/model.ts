@@ -1,6 +1,5 @@
 /** A deny assignment: actions that principals may not take at a scope, whatever their roles allow. */
 
-import { type ActionMatcher, compilePermission } from '#kernel/action.ts'
 import type { Permission } from '../role-definitions/model.ts'
 
 export const denyAssignmentType = 'Authorization/denyAssignments'
@@ -32,10 +31,4 @@ export interface DenyAssignment {
   readonly doNotApplyToChildScopes: boolean
   readonly principals: readonly DenyPrincipal[]
   readonly excludePrincipals: readonly DenyPrincipal[]
-}
-
-/** Matches the denied actions (lower case): the union over its permissions. */
-export function compileDenied({ permissions }: Pick<DenyAssignment, 'permissions'>): ActionMatcher {
-  const matchers = permissions.map((one) => compilePermission(one.actions, one.notActions))
-  return (action) => matchers.some((matches) => matches(action))
 }

@@ -3,8 +3,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { contractWords } from '#kernel/vendor.ts'
-import { describe } from '#plane/describe.ts'
+import { type ActionDescription, describeActions } from '#plane/describe.ts'
+import { realIds, testSeal } from '#plane/testing/provider-context.ts'
 import { nobody, startPlane } from '#plane/testing/start.ts'
+import { secretsProvider } from '../../../secrets/provider.ts'
 import { authorizationProvider } from '../../provider.ts'
 
 const path = '/providers/Vendor.Authorization/providerOperations'
@@ -13,15 +15,17 @@ const path = '/providers/Vendor.Authorization/providerOperations'
 type Wire = any
 
 async function start() {
-  let routes: () => ReturnType<typeof describe> = () => []
+  let actions: () => readonly ActionDescription[] = () => []
   const directory = { find: async () => undefined, groupsOf: async () => [] }
   const provider = authorizationProvider({
     words: contractWords,
     directory,
-    describe: () => routes(),
+    describeActions: () => actions(),
   })
-  const started = await startPlane({ providers: [provider] })
-  routes = () => describe(started.plane.registry)
+  const started = await startPlane({
+    providers: [provider, secretsProvider({ seal: testSeal, ids: realIds })],
+  })
+  actions = () => describeActions(started.plane.registry)
   return started
 }
 
@@ -39,4 +43,18 @@ test('every action of a type is told where the types are asked for, and to anybo
     ['delete', 'read', 'write'].map((verb) => `Vendor.Authorization/locks/${verb}`),
   )
   assert.deepEqual((await get(path)).value[0].resourceTypes, [])
+  const secrets = list.value.find((one: Wire) => one.name === 'Vendor.Secrets')
+  const getValue = 'Vendor.Secrets/vaults/secrets/getValue/action'
+  const onSecrets = secrets.resourceTypes.find((one: Wire) => one.name === 'vaults/secrets')
+  assert.deepEqual(
+    onSecrets.operations
+      .filter(({ name }: Wire) => name === getValue)
+      .map(({ isDataAction }: Wire) => isDataAction),
+    [false, true],
+  )
+  const { value } = await get('/providers/Vendor.Secrets/operations')
+  assert.deepEqual(
+    value.filter((one: Wire) => one.isDataAction).map(({ name }: Wire) => name),
+    [getValue],
+  )
 })

@@ -3,13 +3,13 @@
 import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
 import { type ComputedType, defineComputed } from '#plane/declare/computed.ts'
-import type { RouteDescription } from '#plane/plane.ts'
+import type { ActionDescription } from '#plane/describe.ts'
 
 const type = 'Authorization/providerOperations'
 const versions = ['2022-04-01']
 
-/** `describe` is called once: the table of routes never changes after the start. */
-export function providerOperations(describe: () => readonly RouteDescription[]): ComputedType {
+/** `describe` is called once: the table of types never changes after the start. */
+export function providerOperations(describe: () => readonly ActionDescription[]): ComputedType {
   let known: ReadonlyMap<string, Namespace> | undefined
   const namespaces = (): ReadonlyMap<string, Namespace> => {
     known ??= namespacesOf(describe())
@@ -44,13 +44,13 @@ export function providerOperations(describe: () => readonly RouteDescription[]):
 interface Namespace {
   readonly name: string
   /** By the type without its namespace: its actions in order of name. */
-  readonly types: ReadonlyMap<string, ReadonlyMap<string, RouteDescription>>
+  readonly types: ReadonlyMap<string, ReadonlyMap<string, ActionDescription>>
 }
 
-function namespacesOf(routes: readonly RouteDescription[]): ReadonlyMap<string, Namespace> {
+function namespacesOf(routes: readonly ActionDescription[]): ReadonlyMap<string, Namespace> {
   const found = new Map<
     string,
-    { name: string; types: Map<string, Map<string, RouteDescription>> }
+    { name: string; types: Map<string, Map<string, ActionDescription>> }
   >()
   const inOrder = routes.toSorted((a, b) => (a.action < b.action ? -1 : 1))
   for (const route of inOrder) {
@@ -59,8 +59,9 @@ function namespacesOf(routes: readonly RouteDescription[]): ReadonlyMap<string, 
     const name = route.action.slice(0, slash)
     const kind = route.type.slice(route.type.indexOf('/') + 1)
     const namespace = found.get(name.toLowerCase()) ?? { name, types: new Map() }
-    const actions = namespace.types.get(kind) ?? new Map<string, RouteDescription>()
-    if (!actions.has(route.action)) actions.set(route.action, route)
+    const actions = namespace.types.get(kind) ?? new Map<string, ActionDescription>()
+    const key = `${route.action} ${route.isDataAction}`
+    if (!actions.has(key)) actions.set(key, route)
     namespace.types.set(kind, actions)
     found.set(name.toLowerCase(), namespace)
   }
@@ -84,12 +85,12 @@ function show(words: VendorWords, { name, types }: Namespace, whole: boolean): o
       ? [...types].map(([kind, actions]) => ({
           name: kind,
           displayName: kind,
-          operations: [...actions.values()].map(({ action, summary }) => ({
+          operations: [...actions.values()].map(({ action, summary, isDataAction }) => ({
             name: action,
             displayName: summary,
             description: `${summary}.`,
             origin: 'user,system',
-            isDataAction: false,
+            isDataAction,
           })),
         }))
       : [],

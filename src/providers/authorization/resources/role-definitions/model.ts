@@ -30,11 +30,23 @@ export function roleDefinitionId(words: VendorWords, roleId: string): ResourceId
   )
 }
 
-/** Matches the actions (lower case) that the role allows: the union over its permissions. */
-export function compileRole(role: Pick<RoleDefinition, 'permissions'>): ActionMatcher {
-  const [first, ...rest] = role.permissions.map((permission) =>
-    compilePermission(permission.actions, permission.notActions),
-  )
+/** What permissions list for the control plane, and what for data: neither star reaches the other. */
+export interface CompiledPermissions {
+  readonly actions: ActionMatcher
+  readonly dataActions: ActionMatcher
+}
+
+/** Matches the actions and data actions (lower case) of permissions: the union over all of them. */
+export function compilePermissions(permissions: readonly Permission[]): CompiledPermissions {
+  return {
+    actions: anyOf(permissions.map((one) => compilePermission(one.actions, one.notActions))),
+    dataActions: anyOf(
+      permissions.map((one) => compilePermission(one.dataActions, one.notDataActions)),
+    ),
+  }
+}
+
+function anyOf([first, ...rest]: readonly ActionMatcher[]): ActionMatcher {
   if (first === undefined) return () => false
   if (rest.length === 0) return first
   return (action) => first(action) || rest.some((matches) => matches(action))

@@ -9,6 +9,7 @@ import type { Ids, Seal } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { fromSegments, parseResourceId, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
+import { actionOf, type DataUse } from '#plane/access.ts'
 import type { Context } from '#plane/declare/resource.ts'
 import type { LentIdentities, SecretStore, ShareAccounts } from '../../dependencies.ts'
 import { absentIdentity } from '../../domain/absent-identity.ts'
@@ -64,6 +65,7 @@ interface GivenBody extends JsonObject {
         readonly storageAccountName: string
         readonly storageAccountKey?: string
         readonly storageAccountKeyReference?: string
+        readonly readOnly?: boolean
       }
     }[]
   }
@@ -134,10 +136,10 @@ async function lentIdentities(
   return lent
 }
 
-/** Requires that the caller may do `action` on what the body refers to. `shown`: as the caller wrote it. */
+/** Requires that the caller may do this to what the body refers to. `shown`: as the caller wrote it. */
 export async function requireLinked(
   context: Context & { readonly id: ResourceId },
-  action: string,
+  action: string | DataUse,
   on: ResourceId,
   shown: string,
 ): Promise<void> {
@@ -146,7 +148,7 @@ export async function requireLinked(
     client: context.principal.displayName,
     principalId: context.principal.id,
     scope: context.id.text,
-    linkedAction: qualify(context.words, action),
+    linkedAction: qualify(context.words, actionOf(action)),
     linkedScope: shown,
   })
 }
@@ -210,13 +212,13 @@ async function grantedSecrets(
   { secretReferences = [] }: GivenBody['properties'],
   secrets: SecretStore | undefined,
 ): Promise<Readonly<Record<string, string>> | undefined> {
-  if (secrets?.locate === undefined || secrets.useAction === undefined) return undefined
+  if (secrets?.locate === undefined || secrets.use === undefined) return undefined
   const granted = new Map<string, string>()
   for (const { secretReferenceUri } of secretReferences) {
     const id = await secrets.locate(secretReferenceUri)
     if (id === undefined) continue
     // As the caller wrote it: only those who may see the vault learn where it is.
-    await requireLinked(context, secrets.useAction, id, secretReferenceUri)
+    await requireLinked(context, secrets.use, id, secretReferenceUri)
     granted.set(secretReferenceUri, id.key)
   }
   // Sorted, so that the same references in another order give the same group.
@@ -224,7 +226,7 @@ async function grantedSecrets(
 }
 
 /**
- * The accounts of the group's file shares. Mounting a share needs the account's key, or the right to read its keys.
+ * The accounts of the group's file shares. Mounting a share needs the account's key, or the right to use its files.
  * A name without an account means one in the group's own resource group.
  */
 async function grantedShares(
@@ -250,7 +252,8 @@ async function grantedShares(
     const key = storageAccountKey ?? (uri === undefined ? undefined : await secrets?.read(uri))
     if (key === undefined || !account.isKey(key)) {
       // As the caller wrote it: only those who may see the account learn where it is.
-      await requireLinked(context, shareAccounts.keysAction, account.id, storageAccountName)
+      const use = shareAccounts.useOf({ isReadOnly: azureFile?.readOnly === true })
+      await requireLinked(context, use, account.id, storageAccountName)
     }
     const owner = scopeOf(account.id).key
     if (owner !== own) owners.push([name, owner])

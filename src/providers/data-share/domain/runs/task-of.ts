@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { CopyLocation, CopyTask } from '#engines/copy/engine.ts'
 import type { Resource } from '#plane/declare/resource.ts'
-import type { ShareDependencies } from '../../dependencies.ts'
+import type { ShareDependencies, Side } from '../../dependencies.ts'
 import type { DataSetMapping } from '../../resources/data-set-mappings/resource.ts'
 import type { DataSet } from '../../resources/data-sets/resource.ts'
 import { resolveKind } from '../kinds.ts'
@@ -59,14 +59,14 @@ export async function taskOf(deps: ShareDependencies, run: Run, detail: Detail):
 async function placeOf(
   deps: ShareDependencies,
   { kind, properties, writer }: Pick<DataSet, 'kind' | 'properties' | 'writer'>,
-  side: 'source' | 'target',
+  side: Side,
 ): Promise<CopyLocation> {
   const resolved = resolveKind(kind, properties, deps.words)
   if (resolved === undefined) throw new NotCopied(`Nothing copies the kind ${kind}.`)
   // This side may not read the names of the other side's resources.
   const gone = new NotCopied(`The ${side} is no longer registered, or its credentials do not open.`)
-  const { id, action } = usedBy(deps.places, resolved)
-  if (writer === undefined || !(await deps.isAllowed(writer, action, id))) {
+  const { id, use } = usedBy(deps.places, side, resolved)
+  if (writer === undefined || !(await deps.isAllowed(writer, use, id))) {
     const [what, where] = side === 'source' ? ['data set', 'shared'] : ['mapping', 'written to']
     throw new NotCopied(
       `Whoever wrote the ${what} may not use what is ${where} any more. Somebody who may has to PUT the ${what} again.`,

@@ -68,10 +68,10 @@ async function requireTargets(
       const { kind, properties } = model as DataSetMapping
       const resolved = resolveKind(kind, properties, words)
       if (resolved === undefined) continue
-      const { id } = usedBy(places, resolved)
+      const { id } = usedBy(places, 'target', resolved)
       if (asked.has(id.key)) continue
       asked.add(id.key)
-      await requireUse(context, places, resolved)
+      await requireUse(context, places, 'target', resolved)
     }
     after = page.next
     isMore = after !== undefined

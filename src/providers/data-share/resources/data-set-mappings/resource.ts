@@ -115,7 +115,7 @@ export function dataSetMappings(deps: ShareDependencies): ResourceType {
       if (source === undefined) throw refuseShare.DataSetNotFound({ id: dataSetId })
       const refusal = pairRefusal(source.model.kind, body.kind, outputType)
       if (refusal !== undefined) throw refuseShare.DataSetKindNotSupported({ reason: refusal })
-      const target = await requireLinkedAuthorization(context, places, body.kind, body.properties)
+      const target = await requireLinkedAuthorization(context, places, 'target', body)
       return { ...body, found: { dataSetKey: source.id.key, target: placeOf(target) } }
     },
     async rules({ id, desired, reader: inside }) {

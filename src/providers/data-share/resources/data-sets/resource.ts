@@ -83,7 +83,7 @@ export function dataSets({ ids, places }: Pick<ShareDependencies, 'ids' | 'place
     async prepare(context, body: Body) {
       // What is shared in place refers to an engine that is not here: nothing is used, so nothing is asked.
       if (ruleOf(body.kind).family === 'none') return body
-      await requireLinkedAuthorization(context, places, body.kind, body.properties)
+      await requireLinkedAuthorization(context, places, 'source', body)
       return body
     },
     sample: {

@@ -3,6 +3,7 @@
  */
 
 import { childOf, nameOf, parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
+import type { DataUse } from '#plane/access.ts'
 import type { Context } from '#plane/declare/resource.ts'
 import { nextTurn } from '#plane/next-turn.ts'
 import type { JsonObject } from '#template/plan.ts'
@@ -16,8 +17,8 @@ import { requireRight } from './require-right.ts'
 
 /** The secrets of the installation. It checks no permission. */
 export interface VaultSecrets {
-  /** The action needed to use a secret, on the id that `locate` returns; without the vendor word. */
-  readonly useAction: string
+  /** What using a secret takes, on the id that `locate` returns. */
+  readonly use: DataUse
   locate(uri: string): Promise<ResourceId | undefined>
   read(uri: string): Promise<string | undefined>
 }
@@ -81,7 +82,7 @@ async function secretOf(
   if (vault === undefined) throw absent()
   const id = childOf(vault, 'secrets', secretName)
   // Checked first, so that a refusal does not reveal what exists.
-  await requireRight(context, secrets.useAction, id)
+  await requireRight(context, secrets.use, id)
   const version = secretVersion === undefined ? '' : `/${secretVersion}`
   const uri = `armature://${nameOf(vault)}/secrets/${secretName}${version}`
   // Vaults are found by name; one of that name elsewhere is a different one.

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { actionOf } from '#plane/access.ts'
 import { createMemoryReader, idOf, sampleContext } from '../../../testing/memory-reader.ts'
 import {
   parseExpand,
@@ -153,7 +154,7 @@ test('who may not read all of them is shown those that a role reaches, each judg
   const page = await type?.source?.list?.({
     ...sampleContext(createMemoryReader(), {
       may: (action, scope) => {
-        asked.push(action)
+        asked.push(actionOf(action))
         return Promise.resolve(scope.key.includes('/resourcegroups/b/'))
       },
     }),

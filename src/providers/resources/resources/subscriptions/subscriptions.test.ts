@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { contractWords } from '#kernel/vendor.ts'
+import { actionOf } from '#plane/access.ts'
 import type { ActionContext } from '#plane/declare/action.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import { askedAt, createMemoryReader, idOf, sampleContext } from '../../../testing/memory-reader.ts'
@@ -25,7 +26,7 @@ test('the list holds exactly what the caller may read, over any number of pages'
     const page = await type.list?.page?.({
       ...sampleContext(reader, {
         may: (action, scope) => {
-          asked.add(action)
+          asked.add(actionOf(action))
           // The check may have to ask a store.
           return Promise.resolve(readable.has(scope.key))
         },

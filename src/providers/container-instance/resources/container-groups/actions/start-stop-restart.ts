@@ -23,11 +23,11 @@ async function madeAnew(
   const model = groupOf(context.resource)
   const { secretIds } = model
   const anew = { ...model, intent: 'running', epoch: model.epoch + 1 } as const
-  if (secrets?.useAction === undefined || secretIds === undefined) return anew
+  if (secrets?.use === undefined || secretIds === undefined) return anew
   for (const [uri, key] of Object.entries(secretIds)) {
     const id = parseResourceId(key)
     if (id === undefined) throw new Error('the key of a secret is an id')
-    await requireLinked(context, secrets.useAction, id, uri)
+    await requireLinked(context, secrets.use, id, uri)
   }
   return { ...anew, writer: writerOf(context.principal, model.writer) }
 }
