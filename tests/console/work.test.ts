@@ -7,6 +7,7 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { startPodman, testImage } from '../../src/engines/containers/testing/podman.ts'
 import { findPostgres } from '../../src/stores/testing/postgres-server.ts'
 import { createResourceGroup, grant, revoke, roles } from '../e2e/access.ts'
@@ -141,9 +142,17 @@ function journeys(): void {
       .getByText(/simulated/i)
       .first()
       .waitFor()
+    await page.getByRole('switch', { name: 'Times' }).click()
+    await log
+      .getByText(/^\d{4}-\d\d-\d\dT\S+Z /)
+      .first()
+      .waitFor()
     await opened.assertFit('containers')
     await page.getByRole('button', { name: 'Restart' }).click()
     await page.getByText('Running', { exact: true }).waitFor()
+    await page.getByRole('tab', { name: 'Metrics' }).click()
+    await page.getByText('The container engine of this installation measures nothing.').waitFor()
+    await opened.assertFit('metrics-none')
   })
 }
 
@@ -189,9 +198,13 @@ const templateThatFails = {
   ],
 }
 
+/** Writes 300 lines a second, all of them numbered. */
+const talkative =
+  'trap \'exit 0\' TERM; i=0; while true; do for j in 1 2 3 4 5 6; do for k in 0 1 2 3 4 5 6 7 8 9; do i=$((i+1)); echo "line $i"; done; done; sleep 0.2; done'
+
 const operator = { signInName: 'operator', password: 'somebody who works at night' }
 
-test('a shell in a container: what is typed comes back, colours and all, until the right to it is taken away', async (t) => {
+test('a real container: its log without a hole, a shell until the right is taken away, what it uses', async (t) => {
   if (!requireOrSkip(t, ready, `${howToGetChromium}; and \`npm run console\``)) return
   const podman = await startPodman()
   const reason = typeof podman === 'string' ? podman : ''
@@ -221,6 +234,8 @@ test('a shell in a container: what is typed comes back, colours and all, until t
   await using opened = await openConsole(installation, operator)
   const { page } = opened
   await opened.open(`/resource${one}?view=containers`)
+  await assertFollowed(page)
+  await page.getByRole('switch', { name: 'Follow' }).click()
   await page.getByRole('button', { name: 'Open a shell' }).click()
   const shell = page.getByRole('textbox', { name: 'Shell in web' })
   const type = async (line: string): Promise<void> => {
@@ -252,6 +267,10 @@ test('a shell in a container: what is typed comes back, colours and all, until t
   await page.getByRole('button', { name: 'Open a shell' }).click()
   await type('echo again-$((6*7))')
   await screen.getByText('again-42').waitFor()
+  await assertMeasured(installation, opened, one)
+  await opened.open(`/resource${one}?view=containers`)
+  await page.getByRole('button', { name: 'Open a shell' }).click()
+  await screen.getByText('#').first().waitFor()
   await revoke(installation, given)
   await page.getByText('The shell has ended: the right to this was taken away.').waitFor()
   await page.getByRole('button', { name: 'Open a shell' }).click()
@@ -260,13 +279,58 @@ test('a shell in a container: what is typed comes back, colours and all, until t
   assert.deepEqual(opened.complaints, [])
 })
 
+/** More lines than a look brings are written between two looks, and not one of them is lost or shown twice. */
+async function assertFollowed(page: Page): Promise<void> {
+  const log = page.getByRole('region', { name: 'Log of web' })
+  const numbers = async (): Promise<readonly number[]> =>
+    ((await log.textContent()) ?? '')
+      .split('\n')
+      .map((line) => Number(/^line (\d+)$/.exec(line)?.[1]))
+  await log.getByText('line').first().waitFor()
+  const first = (await numbers()).at(-1) ?? 0
+  let shown = await numbers()
+  while ((shown.at(-1) ?? 0) < first + 1_000) {
+    await page.waitForTimeout(100)
+    shown = await numbers()
+  }
+  const begin = shown[0] ?? 0
+  assert.deepEqual(
+    shown,
+    shown.map((_, index) => begin + index),
+  )
+}
+
+/** The tab is opened once there is something to show. */
+async function assertMeasured(
+  installation: Installation,
+  { page, open, assertFit }: Console,
+  group: string,
+): Promise<void> {
+  const metrics = `${group}/providers/Vendor.Insights/metrics?api-version=2018-01-01&metricnames=CpuUsage,NetworkBytesReceivedPerSecond`
+  // Each replica measures by itself, and either may answer the page.
+  for (let measured = 0; measured < 2; ) {
+    const answer = await installation.request('GET', metrics)
+    assert.equal(answer.status, 200, answer.text)
+    const series = ['value.0', 'value.1'].map((one) =>
+      answer.at(`${one}.timeseries.0.data.0.average`),
+    )
+    measured = series.includes(undefined) ? 0 : measured + 1
+    if (measured === 0) await page.waitForTimeout(500)
+  }
+  await open(`/resource${group}?view=metrics`)
+  await page.getByRole('img', { name: /CPU usage on all cores.*: web [\d.]+$/ }).waitFor()
+  await page.getByRole('img', { name: /memory usage.*: web [\d.]+ [KM]B$/i }).waitFor()
+  await page.getByRole('img', { name: /bytes received.*: The whole group [\d.]+ \w+$/ }).waitFor()
+  await assertFit('metrics')
+}
+
 async function startContainer(installation: Installation, id: string): Promise<void> {
   const path = `${id}?api-version=2025-09-01`
   const container = {
     name: 'web',
     properties: {
       image: testImage,
-      command: ['sh', '-c', "trap 'exit 0' TERM; while true; do sleep 0.2; done"],
+      command: ['sh', '-c', talkative],
       resources: { requests: { cpu: 0.5, memoryInGB: 0.1 } },
     },
   }

@@ -1250,6 +1250,74 @@ export interface Operations {
       readonly count?: number
     }
   }
+  listMetricDefinitions: {
+    path: { scope: string }
+    body: undefined
+    answer: {
+      readonly value: readonly ({
+        readonly resourceId: string
+        readonly namespace: string
+        readonly name: {
+          readonly value: string
+          readonly localizedValue: string
+        }
+        readonly displayDescription: string
+        readonly unit: "Count" | "Bytes"
+        readonly primaryAggregationType: "Average"
+        readonly supportedAggregationTypes: readonly (string)[]
+        readonly metricAvailabilities: readonly ({
+          readonly timeGrain: string
+          readonly retention: string
+        })[]
+        readonly isDimensionRequired: boolean
+        readonly dimensions?: readonly ({
+          readonly value: string
+          readonly localizedValue: string
+        })[]
+      })[]
+      readonly nextLink?: string
+      readonly count?: number
+    }
+  }
+  listMetrics: {
+    path: { scope: string }
+    body: undefined
+    answer: {
+      readonly cost: number
+      readonly timespan: string
+      readonly interval: string
+      readonly namespace: string
+      readonly resourceregion?: string
+      readonly value: readonly ({
+        readonly id: string
+        readonly type: string
+        readonly name: {
+          readonly value: string
+          readonly localizedValue: string
+        }
+        readonly displayDescription: string
+        readonly unit: "Count" | "Bytes"
+        readonly errorCode: string
+        readonly timeseries: readonly ({
+          readonly metadatavalues: readonly ({
+            readonly name: {
+              readonly value: string
+              readonly localizedValue: string
+            }
+            readonly value: string
+          })[]
+          readonly data: readonly ({
+            readonly timeStamp: string
+            readonly average?: number
+            readonly minimum?: number
+            readonly maximum?: number
+            readonly total?: number
+            readonly count?: number
+          })[]
+        })[]
+      })[]
+    }
+  }
   listBillingAccounts: {
     path: {  }
     body: undefined
@@ -1833,6 +1901,8 @@ export const operations: {
   putLock: { method: 'PUT', path: '/{scope}/providers/Vendor.Authorization/locks/{lockName}', version: '2016-09-01' },
   deleteLock: { method: 'DELETE', path: '/{scope}/providers/Vendor.Authorization/locks/{lockName}', version: '2016-09-01' },
   listActivity: { method: 'GET', path: '/{scope}/providers/Vendor.Insights/eventtypes/{eventtypeName}/values', version: '2015-04-01' },
+  listMetricDefinitions: { method: 'GET', path: '/{scope}/providers/Vendor.Insights/metricDefinitions', version: '2018-01-01' },
+  listMetrics: { method: 'GET', path: '/{scope}/providers/Vendor.Insights/metrics', version: '2018-01-01' },
   listBillingAccounts: { method: 'GET', path: '/providers/Vendor.Billing/billingAccounts', version: '2024-04-01' },
   listBillingProfiles: { method: 'GET', path: '/providers/Vendor.Billing/billingAccounts/{billingAccountName}/billingProfiles', version: '2024-04-01' },
   listInvoices: { method: 'GET', path: '/providers/Vendor.Billing/billingAccounts/{billingAccountName}/invoices', version: '2024-04-01' },

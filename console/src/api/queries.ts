@@ -55,7 +55,7 @@ export function useCall<K extends OperationName>(name: K, input: CallInput<K>, a
     queryKey: [name, input],
     queryFn: async ({ signal }) => (await call(name, input, signal)).body,
     enabled: ask.enabled ?? true,
-    refetchInterval: ({ state: { data } }) => everyOf(ask, every, data),
+    refetchInterval: (query) => everyOf(ask, every, query),
     meta: { live: ask.live },
   })
 }
@@ -80,8 +80,29 @@ function isRunning(resource: unknown): boolean {
   return state !== undefined && !ended.includes(state)
 }
 
-function everyOf(ask: Ask, every: number | false, data: unknown): number | false {
-  return ask.untilEnded === true && isRunning(data) ? lookEvery : every
+function everyOf(ask: Ask, every: number | false, query: Fetched): number | false {
+  const wanted = ask.untilEnded === true && isRunning(query.state.data) ? lookEvery : every
+  return wanted === false ? false : paceOf(query, wanted)
+}
+
+interface Fetched {
+  readonly state: { readonly data: unknown; readonly dataUpdateCount: number }
+}
+
+/** The longest pause between two fetches of what does not change, in milliseconds. */
+const slowest = 8_000
+/** Equal answers after which pauses become longer. */
+const patience = 2
+/** The newest data of a query, and the number of the fetch that brought it. */
+const lastChanges = new WeakMap<Fetched, { readonly data: unknown; readonly fetch: number }>()
+
+/** Milliseconds until the next fetch: `every` while answers differ, twice as long after each further equal one. */
+export function paceOf(query: Fetched, every: number): number {
+  const { data, dataUpdateCount: fetch } = query.state
+  // An equal answer keeps the object that was there.
+  if (lastChanges.get(query)?.data !== data) lastChanges.set(query, { data, fetch })
+  const equal = fetch - (lastChanges.get(query)?.fetch ?? fetch)
+  return Math.min(every * 2 ** Math.max(0, equal - patience), Math.max(every, slowest))
 }
 
 /** A GET of a path that no document describes. */
@@ -91,7 +112,7 @@ export function useGet<T>(path: string, query: SendOptions['query'] = {}, ask: A
     queryKey: ['GET', path, query],
     queryFn: async ({ signal }) => (await send<T>('GET', path, { query, signal })).body,
     enabled: ask.enabled ?? true,
-    refetchInterval: ({ state: { data } }) => everyOf(ask, every, data),
+    refetchInterval: (query) => everyOf(ask, every, query),
     meta: { live: ask.live },
   })
 }
@@ -138,6 +159,7 @@ function useRows<T>(
   ask: Ask,
   path = '',
 ): Rows<T> {
+  const every = useEvery(ask)
   const found = useInfiniteQuery<Page, ApiFailure, Page[], QueryKey, string | undefined>({
     queryKey: ['rows', ...queryKey],
     queryFn: async ({ pageParam, signal }) =>
@@ -149,7 +171,7 @@ function useRows<T>(
       (token === undefined ? token : `${path}?$skipToken=${encodeURIComponent(token)}`),
     select: ({ pages }) => pages,
     enabled: ask.enabled ?? true,
-    refetchInterval: useEvery(ask),
+    refetchInterval: (query) => everyOf(ask, every, query),
     meta: { live: ask.live },
   })
   const { data } = found

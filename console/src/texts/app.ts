@@ -72,6 +72,10 @@ export const tableTexts = {
   select: 'Filter the rows',
 }
 
+export const chartTexts = {
+  notShown: (count: number) => `${count} more ${count === 1 ? 'is' : 'are'} not drawn.`,
+}
+
 export const refusalTexts = {
   title: (status: number) =>
     status === 403

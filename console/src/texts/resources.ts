@@ -97,6 +97,7 @@ export const resourceTexts = {
     json: 'JSON',
     resources: 'Resources',
     containers: 'Containers',
+    metrics: 'Metrics',
     operations: 'Operations',
     migration: 'Progress',
     share: 'Sharing',

@@ -70,10 +70,23 @@ export const containerTexts = {
   container: 'Container',
   follow: 'Follow',
   filter: 'Only lines with',
+  times: 'Times',
   emptyLog: 'It has written nothing yet.',
+  linesLeftOut: (most: number) =>
+    `The last ${most.toLocaleString()} lines. Earlier ones are not shown.`,
+  linesMissing:
+    '— Lines may be missing here: the log began anew, or more was written than an answer holds. —',
   restart: 'Restart',
   start: 'Start',
   stop: 'Stop',
+}
+
+export const metricTexts = {
+  lead: 'The last hour, minute by minute. The server keeps it in memory: it begins anew when the server does.',
+  notMeasured: 'The container engine of this installation measures nothing.',
+  noValues: 'Nothing was measured in the last hour.',
+  group: 'The whole group',
+  count: (value: number) => value.toLocaleString(undefined, { maximumFractionDigits: 1 }),
 }
 
 export const shellTexts = {

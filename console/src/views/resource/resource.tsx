@@ -71,6 +71,14 @@ const tabs: readonly TabEntry[] = [
     types: ['containerinstance/containergroups'],
   },
   {
+    value: 'metrics',
+    title: resourceTexts.tabs.metrics,
+    view: lazy(async () => ({
+      default: (await import('../containers/metrics-tab.tsx')).MetricsTab,
+    })),
+    types: ['containerinstance/containergroups'],
+  },
+  {
     value: 'migration',
     title: resourceTexts.tabs.migration,
     view: lazy(async () => ({
