@@ -321,6 +321,9 @@ async function demo(shell: Shell): Promise<void> {
   const again = await shell.rows('demo access --run --json')
   assert.ok(again.every((call) => call['status'] === (call['expect'] ?? 200)))
   assert.match((await succeeds(shell, 'demo --run')).out, /^HTTP 20[01]\n\{/m)
+  const listed = (await succeeds(shell, 'demo')).out
+  assert.match(listed, /^ {2}- Operation 1: .*\n(?:.*\n)*? {2}npx armature demo access /m)
+  assert.doesNotMatch(listed, /curl/, 'the calls of all areas together are too many to read')
 }
 
 async function session(shell: Shell): Promise<void> {

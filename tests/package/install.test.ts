@@ -20,6 +20,7 @@ import { dirname, join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { promisify } from 'node:util'
 import { parse } from 'yaml'
+import { blocksOf } from '../e2e/pasted-guides.ts'
 import { isLong, someOf } from '../long.ts'
 import { requireOrSkip } from '../require.ts'
 
@@ -131,14 +132,17 @@ describe('the package, installed from its tarball', () => {
     }).catch((error: { stdout: string }) => assert.fail(error.stdout))
   })
 
-  test('the guide for tests runs from it as it is pasted', async () => {
+  test('the guide for tests and the first example of README run as they are pasted, on the oldest Node', async () => {
+    const node = existsSync(olderNode) ? olderNode : process.execPath
     const guide = readFileSync(join(root, 'docs/guides/testing.md'), 'utf8')
-    const block = /^```js\n([\s\S]*?)^```$/m.exec(guide)?.[1] ?? ''
-    writeFileSync(join(folder, 'cloud.test.mjs'), block)
+    const readme = readFileSync(join(root, 'README.md'), 'utf8')
+    writeFileSync(join(folder, 'cloud.test.mjs'), firstScriptOf(guide))
+    writeFileSync(join(folder, 'readme.mjs'), yourCode + firstScriptOf(readme))
     const { NODE_TEST_CONTEXT: _, ...env } = process.env
     const options = { cwd: folder, env }
-    const { stdout } = await run(process.execPath, ['--test', 'cloud.test.mjs'], options)
-    assert.match(stdout, /pass 4\n/)
+    const tests = ['--test', '--test-reporter=spec', 'cloud.test.mjs']
+    assert.match((await run(node, tests, options)).stdout, /pass 4\n/)
+    assert.equal((await run(node, ['readme.mjs'], options)).stdout, '429\n')
   })
 
   const inRunners = isLong ? test : undefined
@@ -286,6 +290,36 @@ async function stripped(text: string): Promise<string> {
   return stripTypeScriptTypes(text)
 }
 
+/** What README leaves to its reader: a client that meets the rule. */
+const yourCode = `const yourCode = async (url, token) => {
+  const headers = { authorization: 'Bearer ' + token }
+  const list = async (path) => fetch(url + path + '?api-version=2021-04-01', { headers })
+  const { value } = await (await list('/subscriptions')).json()
+  console.log((await list(value[0].id + '/resourceGroups')).status)
+}
+`
+
+function firstScriptOf(page: string): string {
+  return /^```js\n([\s\S]*?)^```$/m.exec(page)?.[1] ?? ''
+}
+
+/** The examples of README for a shell, one after the other, with the `npx` of the installed package. */
+async function pasteReadme(modules: string, node: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const folder = dirname(modules)
+  const $schema = 'https://schema.example/2019-04-01/deploymentTemplate.json#'
+  const template = { $schema, contentVersion: '1.0.0.0', resources: [] }
+  writeFileSync(join(folder, 'main.json'), JSON.stringify(template))
+  const path = `${dirname(node)}:${env['PATH']}`
+  const script = [
+    'set -euo pipefail',
+    'npx armature resource-group create shop',
+    ...blocksOf('../README.md').map(({ text }) => text),
+  ].join('\n')
+  const options = { cwd: folder, env: { ...env, PATH: path } }
+  const { stdout } = await run('bash', ['-c', script], options)
+  for (const told of [/allowed/i, /web +Running|state +Running/]) assert.match(stdout, told)
+}
+
 /** Starts the installed server, waits for its first lines, runs one command against it, and ends it. */
 async function serveAndAsk(node: string, launcher: string, home: string): Promise<void> {
   const env = { ...process.env, ARMATURE_HOME: home, ARMATURE_CONTAINERS: 'simulated' }
@@ -309,6 +343,7 @@ async function serveAndAsk(node: string, launcher: string, home: string): Promis
     })
     const { stdout } = await run(node, [launcher, 'demo', 'access', '--run'], { env, cwd: home })
     assert.match(stdout, /roleAssignments/)
+    if (isLong) await pasteReadme(dirname(dirname(launcher)), node, env)
   } finally {
     child.kill('SIGTERM')
   }

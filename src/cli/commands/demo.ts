@@ -19,8 +19,8 @@ export const command: Command = defineCommand({
   summary: 'Prepare a small sample world, and print calls to paste that work on it',
   notes:
     () => `Areas: ${areaNames().join(', ')}. When none is named all of them but migrations, which runs
-servers of its own until it is ended. What is prepared is kept; a second run finds it and makes nothing twice.
-Delete it with \`armature resource-group delete demo\`.`,
+servers of its own until it is ended; then the calls are only listed. What is prepared is kept; a second run finds it
+and makes nothing twice. Delete it with \`armature resource-group delete demo\`.`,
   arguments: [{ name: 'area', required: false, summary: 'Only this part of the contract' }],
   options: {
     run: { type: 'boolean', summary: 'Run the printed calls too, and show their answers' },
@@ -48,6 +48,8 @@ Delete it with \`armature resource-group delete demo\`.`,
       },
     )
     const ended = areas.some(({ stays }) => stays === true) ? endOf(context.terminal) : undefined
+    // The calls of all areas together are a thousand lines.
+    const isOverview = values.area === undefined && !values.run
     const shown: Shown[] = []
     for (const area of areas) {
       const calls = await area.prepare(fixture)
@@ -55,12 +57,18 @@ Delete it with \`armature resource-group delete demo\`.`,
         context.terminal.out(areaLines(context, area, fixture.takeNotes()))
       for (const call of calls) {
         if (!context.terminal.output.isData)
-          context.terminal.out(callLines(context, connection, call))
+          context.terminal.out(
+            isOverview ? `  - ${titleOf(call)}\n` : callLines(context, connection, call),
+          )
         const answer = values.run ? await runCall(context, connection, call) : undefined
         if (!context.terminal.output.isData && answer !== undefined)
           context.terminal.out(answerLines(context, answer))
         shown.push({ area: area.name, ...call, url: `${connection.url}${call.path}`, ...answer })
       }
+      if (!context.terminal.output.isData && isOverview)
+        context.terminal.out(
+          `\n  npx armature demo ${area.name}    prints these calls, to paste\n\n`,
+        )
     }
     if (context.terminal.output.isData) printData(context.terminal, shown)
     await ended
@@ -141,11 +149,14 @@ function areaLines(context: Context, area: DemoArea, notes: readonly string[]): 
   return `${bold(context.terminal, `${area.name}: ${area.summary}`)}\n${prepared}\n`
 }
 
+function titleOf({ operation, title }: DemoCall): string {
+  return operation === 0 ? title : `Operation ${operation}: ${title}`
+}
+
 function callLines({ terminal }: Context, { url, running }: Connection, call: DemoCall): string {
   // The authority of the home does not apply to the address of a proxy.
   const authority = url === running?.httpsUrl ? running.authorityFile : undefined
-  const title = call.operation === 0 ? call.title : `Operation ${call.operation}: ${call.title}`
-  return `${title}\n\n${formatCurl(url, call, authority)}\n\n${dim(terminal, 'or')}\n\n${formatRest(call)}\n\n`
+  return `${titleOf(call)}\n\n${formatCurl(url, call, authority)}\n\n${dim(terminal, 'or')}\n\n${formatRest(call)}\n\n`
 }
 
 function answerLines(
