@@ -25,7 +25,7 @@ type Tags = Readonly<Record<string, string>>
 export type TagsChange = (current: Resource) => Tags
 
 /** Each lost race is a write of somebody else. */
-const triesMax = 100
+const attemptsMax = 100
 
 /** The caller's right to write or delete tags was checked before. Refuses types that have no tags. */
 export async function replaceTags(
@@ -34,13 +34,13 @@ export async function replaceTags(
   change: TagsChange | 'none',
   caller: Pick<RunInput, 'principal' | 'correlationId' | 'from'>,
 ): Promise<Tags> {
-  for (let tries = 0; tries < triesMax; tries++) {
-    try {
-      return await replaceOnce(deps, id, change, caller)
-    } catch (error) {
+  for (let attempt = 0; attempt < attemptsMax; attempt++) {
+    const written = await replaceOnce(deps, id, change, caller).catch((error: unknown) => {
       // The only precondition is the entity tag of what the change was made of.
-      if (!(error instanceof ApiError && error.status === 412)) throw error
-    }
+      if (error instanceof ApiError && error.status === 412) return undefined
+      throw error
+    })
+    if (written !== undefined) return written
   }
   throw new StoreConflict(`the tags of ${id.text} are written all the time`)
 }

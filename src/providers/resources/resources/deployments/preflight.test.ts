@@ -267,7 +267,7 @@ test('a link that is known is read beforehand, though the arguments of its templ
     },
   })
   const keys = "[listKeys(resourceId('Vendor.Secrets/vaults', 'v'), '2026-01-01').keys[0].value]"
-  const linked = (name: string): object => ({
+  const withLink = (name: string): object => ({
     type: 'Vendor.Resources/deployments',
     apiVersion: '2025-03-01',
     name,
@@ -278,7 +278,7 @@ test('a link that is known is read beforehand, though the arguments of its templ
       parameters: { key: { value: keys } },
     },
   })
-  const all = ['good', 'bad', 'missing'].map(linked)
+  const all = ['good', 'bad', 'missing'].map(withLink)
   const found = await refusals(started, at('d'), body([{ ...vault, name: 'v' }, ...all]))
   assert.deepEqual(found, ['InvalidContentLink missing', 'InvalidTemplate bad'])
 })
