@@ -1,4 +1,4 @@
-/** A container group never reveals which identities exist. */
+/** A container group never reveals which identities and profiles exist. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -10,7 +10,7 @@ import { owner } from '#plane/testing/start.ts'
 import { base, ids } from '../../testing/start.ts'
 import { prepareGroup } from './prepare.ts'
 
-test('an identity is refused alike, whether it exists or not', async () => {
+test('an identity or a profile is refused alike, whether it exists or not', async () => {
   const there = `${base.replace('rg', 'other')}/identities/there`
   const id = parseResourceId(`${base}/containerGroups/one`)
   assert.ok(id)
@@ -43,11 +43,20 @@ test('an identity is refused alike, whether it exists or not', async () => {
         asked === there ? { clientId: 'c', principalId: 'p' } : undefined,
     },
   }
-  for (const named of [there, there.replace('there', 'gone')]) {
-    const body = { identity: { userAssignedIdentities: { [named]: {} } }, properties: {} }
+  const profile = `${there.slice(0, there.indexOf('/providers'))}/providers/Vendor.ContainerInstance/containerGroupProfiles/gone`
+  for (const [body, code] of [
+    ...[there, there.replace('there', 'gone')].map(
+      (named) =>
+        [
+          { identity: { userAssignedIdentities: { [named]: {} } }, properties: {} },
+          'LinkedAuthorizationFailed',
+        ] as const,
+    ),
+    [{ properties: { containerGroupProfile: { id: profile } } }, 'AuthorizationFailed'],
+  ] as const) {
     await assert.rejects(prepareGroup(context, body, deps), (error: unknown) => {
       assert.ok(error instanceof ApiError)
-      assert.equal(error.code, 'LinkedAuthorizationFailed')
+      assert.equal(error.code, code)
       return true
     })
   }

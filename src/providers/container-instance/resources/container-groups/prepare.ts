@@ -178,9 +178,9 @@ async function withProfile(
     const path = 'properties.containerGroupProfile.id'
     throw refuseProblems([problemOf('InvalidContainerGroupProfile', path, { id: named.id })])
   }
-  const found = await context.reader.get(id)
-  // What a caller may not read must not get into their group, least of all secrets.
-  if (found !== undefined && !(await context.may(`${profileType}/read`, id))) {
+  // What a caller may not read must not get into their group, least of all secrets. Asked before it is looked for, so that
+  // a refusal does not reveal what exists.
+  if (!(await context.may(`${profileType}/read`, id))) {
     throw refuse.AuthorizationFailed({
       client: context.principal.displayName,
       principalId: context.principal.id,
@@ -189,7 +189,7 @@ async function withProfile(
     })
   }
   // The id is of that type, and so is its model.
-  const profile = found?.model as ContainerGroupProfile | undefined
+  const profile = (await context.reader.get(id))?.model as ContainerGroupProfile | undefined
   const revision = profile?.revisions.find(
     (one) => one.revision === (named.revision ?? profile.revisions.at(-1)?.revision),
   )

@@ -10,6 +10,9 @@ import { uuidOf } from '../evaluation/uuid-of.ts'
 
 export const denyVersion = '2022-04-01'
 
+/** The right to write and to remove them, at the stack and at each resource. */
+export const manageAction = 'Resources/deploymentStacks/manageDenySetting/action'
+
 /** The principal that means everybody. */
 const everybody = '00000000-0000-0000-0000-000000000000'
 

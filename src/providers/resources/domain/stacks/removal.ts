@@ -53,6 +53,11 @@ export class Removal {
     for (const key of keys) this.#unmanaged.add(key)
   }
 
+  /** Neither deletes nor detaches it after all. */
+  keep(key: string): void {
+    this.#unmanaged.delete(key)
+  }
+
   has(key: string): boolean {
     return this.#unmanaged.has(key)
   }

@@ -18,6 +18,7 @@ import { expandAt, requestAt, requireLocation } from '../deployments/engine.ts'
 import { deploysTo, type Expanded } from '../deployments/expand.ts'
 import { requireRight } from '../deployments/require-right.ts'
 import { uuidOf } from '../evaluation/uuid-of.ts'
+import { manageAction } from './deny.ts'
 import { deploymentRunOf, throughStack } from './run.ts'
 
 interface StackBody {
@@ -37,8 +38,6 @@ interface PreparedRequest {
   readonly run: string
   readonly memberId: string
 }
-
-export const manageAction = 'Resources/deploymentStacks/manageDenySetting/action'
 
 /** Throws the refusals of the scope, the rights and the body. */
 export async function prepareStack(

@@ -21,7 +21,7 @@ import type { Awaiting } from '../deployments/awaited.ts'
 import { recordOfRun } from '../deployments/kept-resources.ts'
 import { assignRun } from '../deployments/nesting.ts'
 import { uuidOf } from '../evaluation/uuid-of.ts'
-import { denyBody, denyFingerprint, denyPath, denyVersion } from './deny.ts'
+import { denyBody, denyFingerprint, denyPath, denyVersion, manageAction } from './deny.ts'
 import { kindOf, madeBy } from './managed.ts'
 import { Removal } from './removal.ts'
 
@@ -152,6 +152,11 @@ export class StackRun {
     return { principal: throughStack(principal, model.memberId), correlationId }
   }
 
+  /** Somebody sent the request: a stack that goes with a scope above it asks nobody. */
+  get #isSent(): boolean {
+    return !this.#origin.isDeleting || this.#deletion !== undefined
+  }
+
   get #deletion(): DeploymentStack['deletion'] {
     const { model, generation, isDeleting } = this.#origin
     const { deletion } = model
@@ -262,19 +267,22 @@ export class StackRun {
     const { principal } = this.#sender
     const body = wanted === undefined ? undefined : denyBody(id, model)
     const done = await attempt(async () => {
-      const action = 'Resources/deploymentStacks/manageDenySetting/action'
-      if (wanted !== undefined && scope !== undefined) {
-        // A computed resource, such as the tags of a scope, cannot have one.
-        if ((await this.#deps.reader.get(scope)) === undefined) return 'inapplicable' as const
-        if (!(await this.#deps.isAllowed(principal, action, scope))) return 'notSupported' as const
-      }
+      const isThere = scope !== undefined && (await this.#deps.reader.get(scope)) !== undefined
+      // A computed resource, such as the tags of a scope, cannot have one.
+      if (wanted !== undefined && !isThere) return 'inapplicable' as const
+      if (isThere && this.#isSent && !(await this.#deps.isAllowed(principal, manageAction, scope)))
+        return 'notSupported' as const
       await this.#deps.storeAsSystem(path, denyVersion, body)
       return wanted === undefined ? ('none' as const) : model.denySettings.mode
     })
     const denyStatus = done.kind === 'ok' ? done.value : 'none'
     const isWritten = wanted !== undefined && denyStatus === model.denySettings.mode
-    this.#resources.set(key, { ...rest, denyStatus, ...(isWritten ? { deny: wanted } : {}) })
-    if (wanted === undefined || isWritten || denyStatus === 'inapplicable') return
+    // What the sender may not let go stays as it is.
+    const isKept = wanted === undefined && denyStatus === 'notSupported'
+    if (isKept) this.#removal.keep(key)
+    else this.#resources.set(key, { ...rest, denyStatus, ...(isWritten ? { deny: wanted } : {}) })
+    const isDone = wanted === undefined ? !isKept : isWritten || denyStatus === 'inapplicable'
+    if (isDone) return
     const error = done.kind === 'ok' ? notAllowed(principal.id, resource.id) : done.error
     this.#removal.note({ id: resource.id, error })
     this.#error ??= denyFailed
@@ -309,7 +317,8 @@ const deleteFailed: StepError = {
 
 const denyFailed: StepError = {
   code: 'DeploymentStackDenyAssignmentsFailed',
-  message: 'One or more deny assignments could not be written; `failedResources` says why.',
+  message:
+    'One or more deny assignments could not be written or removed; `failedResources` says why.',
 }
 
 function deploymentFailed(cause: StepError | undefined): StepError {

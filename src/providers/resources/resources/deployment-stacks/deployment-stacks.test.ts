@@ -4,7 +4,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
 import { isTerminalState } from '#kernel/operation.ts'
-import { owner } from '#plane/testing/start.ts'
+import { nobody, owner } from '#plane/testing/start.ts'
+import { ownerRoleId } from '../../../authorization/domain/built-in-roles.ts'
 import {
   group,
   type Started,
@@ -191,6 +192,49 @@ test('what is denied is refused to owners, and done through the stack; settings 
   await t.call('DELETE', `${stack}?unmanageAction.resources=detach`, undefined, version)
   await gone(t)
   assert.equal((await t.call('DELETE', vaultAt('a'), undefined, vaults)).status, 200)
+})
+
+test('who may not manage deny settings at a resource does not take them away through the stack', async () => {
+  await using t = await startDeployments()
+  const other = `${subscription}/resourceGroups/other`
+  await t.call('PUT', other, { location: 'local' }, groups)
+  const inner = {
+    type: 'Vendor.Resources/deployments',
+    apiVersion: '2025-03-01',
+    name: 'inner',
+    resourceGroup: 'other',
+    properties: { mode: 'Incremental', template: templateFor([vault('there')]) },
+  }
+  const deny = { mode: 'denyWriteAndDelete' }
+  const made = await put(t, { resources: [inner], deny })
+  assert.equal(made.provisioningState, 'succeeded', JSON.stringify(made))
+  const role = `${subscription}/providers/Vendor.Authorization/roleDefinitions/${ownerRoleId}`
+  const properties = { principalId: nobody.id, roleDefinitionId: role, principalType: 'User' }
+  const assignment = `${group}/providers/Vendor.Authorization/roleAssignments/${nobody.id}`
+  await t.call('PUT', assignment, { properties }, { version: '2022-04-01' })
+  const there = vaultAt('there', other)
+  for (const action of ['detach', 'delete'] as const) {
+    const as = { ...version, as: nobody }
+    await t.call('PUT', stack, bodyOf({ resources: [], deny, action }), as)
+    const kept = await ended(t)
+    assert.equal(kept.provisioningState, 'failed')
+    const [one] = kept.resources.filter(({ id }) => id === there)
+    assert.deepEqual(one, { id: there, status: 'managed', denyStatus: 'denyWriteAndDelete' })
+    assert.deepEqual(
+      kept.failedResources.map(({ id, error }) => [id, error.code]),
+      [[there, 'LinkedAuthorizationFailed']],
+    )
+  }
+  await t.call('DELETE', `${stack}?unmanageAction.resources=detach`, undefined, {
+    ...version,
+    as: nobody,
+  })
+  assert.equal((await ended(t)).resources.length, 1)
+  const denied = 'DenyAssignmentAuthorizationFailed'
+  await refused(t.call('DELETE', there, undefined, vaults), denied, 403)
+  const freed = await put(t, { resources: [], deny, action: 'detach' })
+  assert.equal(freed.provisioningState, 'succeeded', JSON.stringify(freed))
+  assert.equal((await t.call('DELETE', there, undefined, vaults)).status, 200)
 })
 
 test('at a subscription: groups go with what the stack made in them, and stay where others are in them', async () => {

@@ -9,8 +9,8 @@ import type { JsonObject } from '#template/plan.ts'
 import type { DeploymentDependencies } from '../../dependencies.ts'
 import { previewTree } from '../../domain/deployments/preview-tree.ts'
 import { listAtScope, siblingsOf } from '../../domain/list-at-scope.ts'
+import { manageAction } from '../../domain/stacks/deny.ts'
 import {
-  manageAction,
   prepareStack,
   requireDenyRight,
   unmanageActionsIn,
