@@ -114,6 +114,7 @@ test("what a database's owner puts before the system's names is not run", async 
     const { rows } = await client.query('select current_database() as name')
     await client.query(`alter database "${rows[0].name}" set search_path to hers, pg_catalog`)
   }
+  await tables.to.query('create domain hers.text as text check (value is null)')
   const manifest = new MemoryManifest()
   for (const mode of ['full', 'incremental', 'incremental'] as const) {
     await runTask(inlineEngine(), taskOf(tables, mode, manifest), manifest)

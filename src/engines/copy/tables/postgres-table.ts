@@ -87,10 +87,12 @@ export const equals = 'OPERATOR(pg_catalog.=)'
  * take as long as it needs. Settings that a server does not know are skipped.
  *
  * The owner of a database may have put functions and operators of its own before the system's (`search_path`), and they would
- * run with the rights of our user. So our statements name the system's.
+ * run with the rights of our user. So the system's come first, and since an operator or function with a closer signature is taken
+ * before an earlier one, our statements name the system's (`tests/law/sql-names.test.ts`).
  */
 const alike = `select pg_catalog.set_config(s.name, wished.value, false) from pg_catalog.pg_settings s join (values
     ('DateStyle', 'ISO, YMD'), ('IntervalStyle', 'postgres'), ('extra_float_digits', '3'),
+    ('search_path', pg_catalog.rtrim(pg_catalog.concat('pg_catalog, ', pg_catalog.current_setting('search_path')), ', ')),
     ('statement_timeout', '0'), ('transaction_timeout', '0'), ('idle_in_transaction_session_timeout', '0')
   ) as wished (name, value) on wished.name ${equals} s.name`
 

@@ -1,7 +1,7 @@
 /** Reads what a source database holds, in one snapshot: tables in the order they are copied, and sequences. */
 
 import { quoteName, quoteText, type Session } from './connect.ts'
-import { hasRowKey, isReplicated } from './structure-sql.ts'
+import { hasRowKey, isPlannedBlind, isReplicated } from './structure-sql.ts'
 
 export interface SourceTable {
   readonly oid: number
@@ -21,6 +21,8 @@ export interface SourceTable {
   readonly columnsByName: readonly string[]
   /** All types have a binary form that means the same on another server. */
   readonly binarySafe: boolean
+  /** A query of it runs no function that was written at the source. Otherwise it is read whole, by a COPY without a query. */
+  readonly queried: boolean
   /** For an extension's own table: the condition for the user's rows, which the extension declares. */
   readonly condition: string | undefined
   /** No key identifies its rows for logical replication; a deferrable key does not count. */
@@ -46,6 +48,7 @@ interface TableRow {
   readonly by_name: readonly string[] | null
   readonly safe: boolean | null
   readonly condition: string | null
+  readonly queried: boolean
   readonly version: string
 }
 
@@ -82,7 +85,7 @@ SELECT c.oid, n.nspname AS schema, c.relname AS table,
   c.relpersistence AS persistence, c.relreplident AS identity,
   ${hasRowKey} AS has_key, ${isReplicated} AS replicated,
   a.columns, a.by_name, a.safe,
-  x.condition, ${version} AS version
+  x.condition, ${isPlannedBlind} AS queried, ${version} AS version
 FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 LEFT JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass
@@ -117,6 +120,7 @@ export async function readTables(session: Session): Promise<readonly SourceTable
     columns: (row.columns ?? []).map(quoteName),
     columnsByName: (row.by_name ?? []).map(quoteName),
     binarySafe: row.safe === true,
+    queried: row.queried,
     condition: row.condition === null || row.condition === '' ? undefined : row.condition,
     identityMissing: row.identity === 'n' || (row.identity !== 'f' && !row.has_key),
     hasKey: row.has_key,

@@ -73,16 +73,18 @@ const settings: Readonly<Record<string, string>> = {
   default_transaction_read_only: 'off',
   default_transaction_isolation: 'read committed',
   row_security: 'off',
+  // A planner would compute conditions of constraints.
+  constraint_exclusion: 'off',
   synchronize_seqscans: 'off',
   quote_all_identifiers: 'off',
 }
 
-/** The path of the database holds until then: its owner may have put functions and operators of its own before the system's. */
-const prelude = `SELECT pg_catalog.set_config(name, value, false) FROM (VALUES ${Object.entries(
-  settings,
-)
+const wanted = Object.entries(settings)
   .map(([name, value]) => `('${name}', '${value}')`)
-  .join(', ')}) AS wanted (name, value)
+  .join(', ')
+
+/** The path of the database holds until then: its owner may have put functions and operators of its own before the system's. */
+const prelude = `SELECT pg_catalog.set_config(name, value, false) FROM (VALUES ${wanted}) AS wanted (name, value)
   WHERE EXISTS (SELECT FROM pg_catalog.pg_settings s WHERE pg_catalog.lower(s.name) OPERATOR(pg_catalog.=) wanted.name)`
 
 export async function connect(access: ReachableServer, options: SessionOptions): Promise<Session> {

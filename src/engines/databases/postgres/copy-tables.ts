@@ -44,7 +44,8 @@ function partsOf(plan: CopyPlan, pairs: number): readonly Part[] {
       // A table without pages has no rows in any snapshot; one that was emptied meanwhile is found later.
       if (table.pages === 0) return []
       const whole: Part = { table, range: undefined, bytes: table.bytes }
-      if (!plan.pieces || pairs === 1 || table.bytes < 2 * pieceBytesMin) return [whole]
+      if (!plan.pieces || !table.queried || pairs === 1 || table.bytes < 2 * pieceBytesMin)
+        return [whole]
       const count = Math.min(
         Math.ceil(table.bytes / pieceBytesMin),
         pairs * Math.max(piecesPerPair, Math.ceil(table.bytes / (1024 * pieceBytesMin))),

@@ -29,11 +29,10 @@ import {
   markLog,
   restoreIdentities,
 } from './replication.ts'
-import { pathOfQueries, setPath } from './search-path.ts'
 import { StructureWatch } from './structure.ts'
 import { finishTargetDatabase } from './target-database.ts'
 import { wakeTriggers } from './triggers.ts'
-import { Comparison, fingerprintOf } from './verify.ts'
+import { Comparison, fingerprintsOf } from './verify.ts'
 
 const drainMilliseconds = 600_000
 /** Without a confirmed change for so long, the source is opened again. */
@@ -142,11 +141,11 @@ async function bringOver(at: {
     onBytes: () => undefined,
   })
   const tables = comparison.tables.filter(({ replicated }) => !replicated)
-  const path = tables.length === 0 ? undefined : await pathOfQueries(source)
-  if (path !== undefined) await Promise.all([setPath(source, path), setPath(target, path)])
   for (const table of tables) {
-    const query = `SELECT ${fingerprintOf(table, 'checksums')}`
-    const [here, there] = await Promise.all([source.rows(query), target.rows(query)])
+    const [here, there] = await Promise.all([
+      fingerprintsOf(source, [table], 'checksums'),
+      fingerprintsOf(target, [table], 'checksums'),
+    ])
     if (JSON.stringify(here) === JSON.stringify(there)) continue
     const columns = columnList(table)
     const encoding = quoteText((await source.value('SHOW server_encoding')) ?? 'UTF8')
@@ -160,7 +159,6 @@ async function bringOver(at: {
     })
     await target.run('COMMIT')
   }
-  if (path !== undefined) await Promise.all([setPath(source, ''), setPath(target, '')])
   await refreshViews(target)
 }
 

@@ -45,7 +45,6 @@ import {
   missingRoles,
   restoreSchema,
 } from './schema.ts'
-import { pathOfQueries } from './search-path.ts'
 import { recordStructure } from './structure.ts'
 import { makeTargetDatabase } from './target-database.ts'
 import { hindranceOfTarget } from './target-reaches-source.ts'
@@ -92,7 +91,6 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
   const ticker = setInterval(() => progress.report(task), progressMilliseconds)
   sessions.defer(() => clearInterval(ticker))
   const encoding = (await source.value('SHOW server_encoding')) ?? 'UTF8'
-  const path = await pathOfQueries(source)
   const altered = await copyTables(
     task,
     {
@@ -100,8 +98,7 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
       snapshot: snapshot.name,
       binary: sourceMajor === targetMajor && encoding === 'UTF8',
       encoding,
-      // A part is read by a query, and a whole table without one.
-      pieces: sourceMajor >= 14 && path === undefined,
+      pieces: sourceMajor >= 14,
       ended,
       onCopied: (table) => indexes.begin(table),
     },

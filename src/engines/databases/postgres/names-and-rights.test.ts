@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { chownSync, mkdirSync, statSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
+import { isDeepStrictEqual } from 'node:util'
 import { openWay } from '#outbound/testing/ways.ts'
 import { someOf } from '../../../../tests/long.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
@@ -15,7 +16,9 @@ import {
   startReplicating,
 } from '../testing/fixture.ts'
 import { findServer, howToGetServers } from '../testing/servers.ts'
+import { readTables } from './catalog.ts'
 import { connect, quoteList, quoteName } from './connect.ts'
+import { fingerprintsOf } from './verify.ts'
 
 const keyed = `CREATE TABLE note (id int PRIMARY KEY, t text);
   INSERT INTO note SELECT g, 'n' || g FROM generate_series(1, 200) g`
@@ -74,6 +77,56 @@ describe('names and rights', () => {
         await using server = await fixture.session(side, 'postgres')
         const query = "SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = 'owner_only'"
         assert.equal(await server.value(query), 'false', side)
+      }
+    },
+  )
+
+  check(
+    'a function in an index or in statistics is not run with the rights of the migration',
+    async (fixture, engine) => {
+      await fixture.make('planned', [
+        `CREATE ROLE sly_one; GRANT CREATE ON SCHEMA public TO sly_one; SET ROLE sly_one;
+         CREATE FUNCTION sly(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN
+           IF (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user) THEN
+             PERFORM pg_catalog.lo_export(oid, 'sly_' || $1) FROM pg_catalog.pg_largeobject_metadata;
+           END IF; RETURN $1; END $$;
+         CREATE OPERATOR # (RIGHTARG = int, FUNCTION = sly)`,
+        `${keyed}; CREATE INDEX ON note ((id + public.sly(1)));
+         ALTER TABLE note ADD g int GENERATED ALWAYS AS (id * 2) STORED`,
+        'CREATE TABLE by_operator (id int PRIMARY KEY); CREATE INDEX ON by_operator (id) WHERE id > # 2',
+        'CREATE TABLE known (id int PRIMARY KEY); CREATE STATISTICS known_id ON (id + sly(3)) FROM known',
+        'CREATE UNLOGGED TABLE loose (id int); CREATE INDEX ON loose ((id + sly(4))); INSERT INTO loose VALUES (1)',
+        'CREATE TABLE bound (id int PRIMARY KEY, CHECK (id > sly(5)))',
+        'RESET ROLE; SELECT pg_catalog.lo_create(0); ALTER DATABASE planned SET constraint_exclusion TO on',
+      ])
+      for (const mode of ['offline', 'online'] as const) {
+        const spec = fixture.spec(['planned'], { mode, overwrite: true })
+        const ended = await finish(fixture, engine, `planned${mode}`, spec)
+        assert.equal(ended.phase, 'succeeded', ended.message)
+        assert.equal(ended.verified?.rows, 201)
+      }
+      const ran = `SELECT pg_catalog.string_agg(f, ' ' ORDER BY f) FROM pg_catalog.pg_ls_dir('.') f WHERE f ~ '^sly_'`
+      await using source = await fixture.session('source', 'planned')
+      assert.equal(await source.value(ran), undefined)
+      // Constraints are computed where rows are written, by whoever writes them.
+      await using target = await fixture.session('target', 'planned')
+      assert.match((await target.value(ran)) ?? '', /^(sly_5)?$/)
+      const note = (await readTables(source)).find(({ table }) => table === 'note')
+      assert.ok(note !== undefined && !note.queried)
+      const sums = () =>
+        Promise.all([source, target].map((side) => fingerprintsOf(side, [note], 'checksums')))
+      for (const [change, isSame] of [
+        ['', true],
+        [
+          "UPDATE public.note SET t = CASE id WHEN 1 THEN 'n2' ELSE 'n1' END WHERE id IN (1, 2)",
+          false,
+        ],
+        ["UPDATE public.note SET t = 'n' || id", true],
+        ['UPDATE public.note SET t = NULL WHERE id = 7', false],
+      ] as const) {
+        await target.run(change)
+        const [here, there] = await sums()
+        assert.equal(isDeepStrictEqual(here, there), isSame, change)
       }
     },
   )

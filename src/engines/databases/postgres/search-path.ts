@@ -7,23 +7,6 @@ import type { Clock } from '#kernel/ports.ts'
 import { codeOf, type Session } from './connect.ts'
 import { memberOfExtension } from './structure-sql.ts'
 
-/** A planner puts functions of SQL into its plan when it reads a table with an index on one of them. */
-const pathQuery = `SELECT 'pg_catalog, ' || reset_val FROM pg_catalog.pg_settings
-  WHERE name = 'search_path' AND EXISTS (SELECT FROM pg_catalog.pg_depend d
-    JOIN pg_catalog.pg_index i ON i.indexrelid = d.objid
-    JOIN pg_catalog.pg_proc p ON p.oid = d.refobjid JOIN pg_catalog.pg_language l ON l.oid = p.prolang
-    WHERE d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refclassid = 'pg_catalog.pg_proc'::pg_catalog.regclass
-      AND p.oid >= 16384 AND l.lanname = 'sql')`
-
-/** The path that queries of the application's tables need, after the system's own names; undefined where none does. */
-export function pathOfQueries(source: Session): Promise<string | undefined> {
-  return source.value(pathQuery)
-}
-
-export async function setPath(session: Session, path: string): Promise<void> {
-  await session.value("SELECT pg_catalog.set_config('search_path', $1, false)", [path])
-}
-
 /** Rows of a table that an expression is tried with. */
 const rowsTried = 100
 const triedMax = 500

@@ -99,6 +99,21 @@ const isUnfindable = `NOT ${hasRowKey} AND NOT EXISTS (
           AND b.castmethod = 'b' AND b.castcontext = 'i'))))`
 
 /**
+ * Planning a query of `c` computes nothing that was written at the source. A planner computes calls with constants in expressions
+ * of indexes and statistics, with the rights and the path of whoever reads. Functions in C come from files of the server.
+ */
+export const isPlannedBlind = `NOT EXISTS (SELECT FROM (
+    SELECT 'pg_catalog.pg_class'::pg_catalog.regclass AS class, i.indexrelid AS oid FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid
+    UNION ALL
+    SELECT 'pg_catalog.pg_statistic_ext'::pg_catalog.regclass, s.oid FROM pg_catalog.pg_statistic_ext s WHERE s.stxrelid = c.oid) part
+  JOIN pg_catalog.pg_depend d ON d.classid = part.class AND d.objid = part.oid
+    AND d.refclassid IN ('pg_catalog.pg_proc'::pg_catalog.regclass, 'pg_catalog.pg_operator'::pg_catalog.regclass)
+  LEFT JOIN pg_catalog.pg_operator o ON o.oid = d.refobjid AND d.refclassid = 'pg_catalog.pg_operator'::pg_catalog.regclass
+  JOIN pg_catalog.pg_proc p ON p.oid = coalesce(o.oprcode::pg_catalog.oid, d.refobjid)
+  JOIN pg_catalog.pg_language l ON l.oid = p.prolang JOIN pg_catalog.pg_roles r ON r.oid = p.proowner
+  WHERE p.oid >= 16384 AND (l.lanname NOT IN ('c', 'internal') OR NOT r.rolsuper))`
+
+/**
  * A publisher does not send generated columns, so a subscriber cannot find a row by a key that holds one. Without a key, one
  * from version 16 on takes any index whose first column is sent, looks for NULL in the others, and passes the change over.
  */

@@ -5,7 +5,7 @@ import { readTables, type SourceTable } from './catalog.ts'
 import type { Session } from './connect.ts'
 import { type DatabaseTask, openSource, openTarget, tell } from './database-task.ts'
 import { recordCompared } from './report.ts'
-import { pathOfQueries, setPath } from './search-path.ts'
+import { sumRows } from './row-sum.ts'
 
 interface Fingerprint {
   readonly rows: string
@@ -44,10 +44,6 @@ export class Comparison implements AsyncDisposable {
         target: opening.use(await openTarget(task)),
       })),
     )
-    const path = await pathOfQueries(source)
-    if (path !== undefined) {
-      for (const side of sides.flatMap((one) => [one.source, one.target])) await setPath(side, path)
-    }
     return new Comparison({ task, tables, sides, opened: opening.move() })
   }
 
@@ -96,14 +92,10 @@ export class Comparison implements AsyncDisposable {
     how: Exclude<Verification, 'none'>,
     { source, target }: Sides,
   ): Promise<readonly string[]> {
-    const text = some
-      .map((table, index) => `SELECT ${index} AS i, ${fingerprintOf(table, how)}`)
-      .join(' UNION ALL ')
-    const query = `${text} ORDER BY 1`
     const began = this.#task.clock.now()
     const [left, right] = await Promise.all([
-      source.rows<Fingerprint>(query),
-      target.rows<Fingerprint>(query),
+      fingerprintsOf(source, some, how),
+      fingerprintsOf(target, some, how),
     ])
     const share = Math.round((this.#task.clock.now() - began) / some.length)
     return some.flatMap(({ name, schema, table }, index) => {
@@ -130,26 +122,41 @@ export class Comparison implements AsyncDisposable {
   }
 }
 
-/** Small tables together, and each large one alone. */
+/** Small tables together, and each alone that is large or that no query may read. */
 function inTurns(tables: readonly SourceTable[]): SourceTable[][] {
   const queue: SourceTable[][] = []
   let open: SourceTable[] | undefined
   for (const table of tables) {
-    if (open === undefined || open.length === tablesAtOnce || table.bytes > smallBytes) {
+    const isAlone = table.bytes > smallBytes || !table.queried
+    if (open === undefined || open.length === tablesAtOnce || isAlone) {
       open = []
       queue.push(open)
     }
     open.push(table)
-    if (table.bytes > smallBytes) open = undefined
+    if (isAlone) open = undefined
   }
   return queue
+}
+
+/** Of each table, in their order. */
+export async function fingerprintsOf(
+  session: Session,
+  tables: readonly SourceTable[],
+  how: Exclude<Verification, 'none'>,
+): Promise<readonly Fingerprint[]> {
+  const [first, ...others] = tables
+  if (first?.queried === false && others.length === 0) return [await sumRows(session, first, how)]
+  const text = tables
+    .map((table, index) => `SELECT ${index} AS i, ${fingerprintOf(table, how)}`)
+    .join(' UNION ALL ')
+  return session.rows<Fingerprint>(`${text} ORDER BY 1`)
 }
 
 /**
  * Order does not matter, so neither side sorts: a sum of 64-bit hashes of the text of the rows. Columns stand in the order
  * of their names: their places differ where a parent of the table got a column after it was made.
  */
-export function fingerprintOf(table: SourceTable, how: Exclude<Verification, 'none'>): string {
+function fingerprintOf(table: SourceTable, how: Exclude<Verification, 'none'>): string {
   const row = `ROW(${table.columnsByName.map((column) => `t.${column}`).join(', ')})`
   const checksum =
     how === 'checksums'
