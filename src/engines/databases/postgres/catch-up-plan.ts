@@ -13,6 +13,8 @@ interface Structures {
   /** The structure when the copy was made; undefined if it was not recorded. */
   readonly sourceCopied: Structure | undefined
   readonly targetCopied: Structure | undefined
+  /** What earlier catch-ups brought, by `keyOf`. */
+  readonly carried: readonly string[]
   /** The positions of the source's columns in their tables, by `keyOf`. */
   readonly places: ReadonlyMap<string, number>
 }
@@ -20,9 +22,11 @@ interface Structures {
 interface CatchUpPlan {
   /** Tables whose columns differ; their rows are copied again. Quoted. */
   readonly reshaped: readonly string[]
+  /** Objects that the target gets, by `keyOf`. */
+  readonly brought: readonly string[]
   /** Without defaults and NOT NULL, so that pending changes can be applied. Parents first. */
   readonly addColumns: readonly string[]
-  /** Objects that the source no longer has and the target has from the copy. */
+  /** Objects that the source no longer has and the target has from the copy or an earlier catch-up. */
   readonly drop: readonly string[]
   /** Changes of types, for tables that are empty at that moment. */
   readonly retype: readonly string[]
@@ -54,6 +58,8 @@ export function planCatchUp(structures: Structures): CatchUpPlan {
   const target = mapOf(structures.target)
   const before = mapOf(structures.sourceCopied)
   const ours = mapOf(structures.targetCopied)
+  const carried = new Set(structures.carried)
+  const isOurs = (one: StructureObject): boolean => ours.has(keyOf(one)) || carried.has(keyOf(one))
   const kinds = new Map(
     structures.source.objects
       .filter(({ kind }) => kind === 'table' || kind === 'partitioned table')
@@ -112,10 +118,11 @@ export function planCatchUp(structures: Structures): CatchUpPlan {
     }
   }
   for (const one of structures.target.objects) {
-    if (one.kind !== 'column' || source.has(keyOf(one)) || !ours.has(keyOf(one))) continue
+    if (one.kind !== 'column' || source.has(keyOf(one)) || !isOurs(one)) continue
     if (known.has(nameOfTable(one.path))) reshaped.add(nameOfTable(one.path))
   }
   return {
+    brought: [...source.keys()].filter((key) => !target.has(key)),
     reshaped: [...reshaped].filter((table) => kinds.get(table) === 'table'),
     addColumns: addColumns
       .toSorted(
@@ -127,7 +134,7 @@ export function planCatchUp(structures: Structures): CatchUpPlan {
       structures.target.objects.filter(
         ({ kind, path }) => kind !== 'column' || !partitions.has(nameOfTable(path)),
       ),
-      { source, ours, known },
+      { source, isOurs, known },
     ),
     retype,
     finish,
@@ -183,14 +190,16 @@ function drops(
   target: readonly StructureObject[],
   {
     source,
-    ours,
+    isOurs,
     known,
-  }: { readonly source: Objects; readonly ours: Objects; readonly known: ReadonlySet<string> },
+  }: {
+    readonly source: Objects
+    readonly isOurs: (one: StructureObject) => boolean
+    readonly known: ReadonlySet<string>
+  },
 ): readonly string[] {
   return target
-    .filter(
-      (one) => dropOrder.includes(one.kind) && !source.has(keyOf(one)) && ours.has(keyOf(one)),
-    )
+    .filter((one) => dropOrder.includes(one.kind) && !source.has(keyOf(one)) && isOurs(one))
     .filter(({ kind, path }) => path.length < 3 || kind === 'index' || known.has(nameOfTable(path)))
     .toSorted((left, right) => dropOrder.indexOf(left.kind) - dropOrder.indexOf(right.kind))
     .map(({ kind, path }) => {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import type { DatabaseEngine } from '../engine.ts'
 import { fingerprint } from '../testing/fingerprint.ts'
@@ -124,6 +125,32 @@ describe('catching up with a source that was altered', () => {
     }
     await assertAlike(fixture, 'shop')
     assert.deepEqual(await engine.traces('shop', spec, fixture.credentials), [])
+  })
+
+  hazard('an index by which rows are not found is made and dropped', async (fixture, engine) => {
+    await fixture.make('unsent', [
+      'CREATE TABLE loose (a int NOT NULL, g int GENERATED ALWAYS AS (a * 2) STORED, t text)',
+      'INSERT INTO loose SELECT g FROM generate_series(1, 100) g',
+    ])
+    const spec = fixture.spec(['unsent'], { mode: 'online', verify: 'counts' })
+    await startReplicating(fixture, engine, 'unsent', spec)
+    await using source = await fixture.session('source', 'unsent')
+    await using target = await fixture.session('target', 'unsent')
+    const isIndexed = async () =>
+      (await target.value("SELECT pg_catalog.to_regclass('public.loose_by_g')")) !== undefined
+    for (const [statement, expected] of [
+      ['CREATE INDEX loose_by_g ON public.loose (a, g)', true],
+      ['DROP INDEX public.loose_by_g', false],
+    ] as const) {
+      await source.run(statement)
+      await engine.catchUp('unsent', ['unsent'])
+      while ((await isIndexed()) !== expected) await sleep(20)
+      await source.run("UPDATE public.loose SET t = coalesce(t, '') || 'x' WHERE a < 50")
+    }
+    await engine.cutover('unsent', ['unsent'])
+    const ended = only(await fixture.until(engine, 'unsent', isEnded))
+    assert.equal(ended.phase, 'succeeded', ended.message)
+    await assertAlike(fixture, 'unsent')
   })
 
   hazard('nothing to catch up with is fine, and an end is one', async (fixture, engine) => {

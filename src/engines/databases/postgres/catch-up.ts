@@ -54,6 +54,7 @@ export async function catchUp(task: DatabaseTask, say: (words: string) => void):
     target: await readStructure(target),
     sourceCopied: recordedStructure(task, 'source'),
     targetCopied: recordedStructure(task, 'target'),
+    carried: task.record.carried,
     places: await placesOfColumns(source),
   })
   const tables = await readTables(source)
@@ -62,12 +63,24 @@ export async function catchUp(task: DatabaseTask, say: (words: string) => void):
   const added = listOfDump(task, 'now').filter((line) => !known.has(entryOf(line)))
   const keys = added.filter(isForeignKey)
   const isAhead = (line: string): boolean => ahead.test(entryOf(line))
+  task.record.carried = [...new Set([...task.record.carried, ...plan.brought])]
+  task.save()
   await restore(work, added.filter(isAhead))
   await runEach(work, plan.addColumns)
 
-  task.record.resync = [...new Set([...task.record.resync, ...plan.reshaped])]
+  const sent = tables.filter(({ replicated }) => replicated).map(({ name }) => name)
+  // Recorded first: a table that is published but whose copy was not begun would count as complete.
+  task.record.resync = [
+    ...new Set([
+      ...task.record.resync,
+      ...plan.reshaped,
+      ...(await unpublished(task, source, sent)),
+    ]),
+  ]
   task.save()
-  await publish(task, source, task.record.resync, 'DROP')
+  // An index that comes now may be one by which the target does not find rows (`isReplicated`).
+  const unsent = tables.filter(({ replicated }) => !replicated).map(({ name }) => name)
+  await publish(task, source, [...task.record.resync, ...unsent], 'DROP')
   await refreshSubscription(task, target, false)
   say('Waiting for the target to take what was written before.')
   if (!(await drained(work, tables))) return
@@ -79,12 +92,6 @@ export async function catchUp(task: DatabaseTask, say: (words: string) => void):
     added.filter((line) => !isAhead(line) && !isForeignKey(line)),
   )
   await silenceTriggers(task, target)
-  const sent = tables.filter(({ replicated }) => replicated).map(({ name }) => name)
-  // Recorded first: a table that is published but whose copy was not begun would count as complete.
-  task.record.resync = [
-    ...new Set([...task.record.resync, ...(await unpublished(task, source, sent))]),
-  ]
-  task.save()
   await publish(task, source, sent, 'ADD')
   task.onBoundary('published-anew')
   await refreshSubscription(task, target, true)
@@ -172,7 +179,11 @@ function note(work: Work, error: unknown): void {
 /** Empties tables that are copied again, although foreign keys refer to them. */
 async function empty(work: Work, tables: readonly SourceTable[]): Promise<void> {
   const { task, target } = work
-  const names = tables.map(({ name }) => name).filter((name) => task.record.resync.includes(name))
+  const rows = await target.rows<{ name: string }>(
+    'SELECT t AS name FROM pg_catalog.unnest($1::pg_catalog.text[]) t WHERE pg_catalog.to_regclass(t) IS NOT NULL',
+    [tables.map(({ name }) => name).filter((name) => task.record.resync.includes(name))],
+  )
+  const names = rows.map(({ name }) => name)
   if (names.length === 0) return
   try {
     await target.run(`TRUNCATE ${names.map((name) => `ONLY ${name}`).join(', ')}`)

@@ -71,6 +71,8 @@ export interface DatabaseRecord {
   resync: readonly string[]
   /** The handled part of `Intents.catchUp`. */
   caughtUp: number
+  /** What catch-ups brought to the target (`keyOf`): the source may drop it again. */
+  carried: readonly string[]
   /** The handled part of `Intents.retry`. */
   retried: number
   /** The current obstacles, by the watch that found each. */
@@ -270,6 +272,7 @@ export function freshRecord(name: string, attempt: number): DatabaseRecord {
     setAside: [],
     resync: [],
     caughtUp: 0,
+    carried: [],
     retried: 0,
     warnings: {},
     lookedAt: 0,
