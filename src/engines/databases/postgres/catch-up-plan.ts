@@ -22,7 +22,7 @@ interface Structures {
 interface CatchUpPlan {
   /** Tables whose columns differ; their rows are copied again. Quoted. */
   readonly reshaped: readonly string[]
-  /** Objects that the target gets, by `keyOf`. */
+  /** Objects that the target gets, by `keyOf`; without the columns of new tables. */
   readonly brought: readonly string[]
   /** Without defaults and NOT NULL, so that pending changes can be applied. Parents first. */
   readonly addColumns: readonly string[]
@@ -59,7 +59,10 @@ export function planCatchUp(structures: Structures): CatchUpPlan {
   const before = mapOf(structures.sourceCopied)
   const ours = mapOf(structures.targetCopied)
   const carried = new Set(structures.carried)
-  const isOurs = (one: StructureObject): boolean => ours.has(keyOf(one)) || carried.has(keyOf(one))
+  const isOurs = (one: StructureObject): boolean =>
+    ours.has(keyOf(one)) ||
+    carried.has(keyOf(one)) ||
+    (one.kind === 'column' && carried.has(keyOf({ kind: 'table', path: one.path.slice(0, 2) })))
   const kinds = new Map(
     structures.source.objects
       .filter(({ kind }) => kind === 'table' || kind === 'partitioned table')
@@ -122,7 +125,11 @@ export function planCatchUp(structures: Structures): CatchUpPlan {
     if (known.has(nameOfTable(one.path))) reshaped.add(nameOfTable(one.path))
   }
   return {
-    brought: [...source.keys()].filter((key) => !target.has(key)),
+    brought: structures.source.objects
+      .filter(({ kind }) => dropOrder.includes(kind))
+      .filter(({ kind, path }) => kind !== 'column' || known.has(nameOfTable(path)))
+      .map(keyOf)
+      .filter((key) => !target.has(key)),
     reshaped: [...reshaped].filter((table) => kinds.get(table) === 'table'),
     addColumns: addColumns
       .toSorted(

@@ -139,8 +139,11 @@ describe('catching up with a source that was altered', () => {
     const isIndexed = async () =>
       (await target.value("SELECT pg_catalog.to_regclass('public.loose_by_g')")) !== undefined
     for (const [statement, expected] of [
-      ['CREATE INDEX loose_by_g ON public.loose (a, g)', true],
-      ['DROP INDEX public.loose_by_g', false],
+      [
+        'CREATE INDEX loose_by_g ON public.loose (a, g); CREATE TABLE public.late (a int PRIMARY KEY, b int, c int)',
+        true,
+      ],
+      ['DROP INDEX public.loose_by_g; ALTER TABLE public.late DROP b', false],
     ] as const) {
       await source.run(statement)
       await engine.catchUp('unsent', ['unsent'])

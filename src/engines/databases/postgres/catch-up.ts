@@ -54,7 +54,7 @@ export async function catchUp(task: DatabaseTask, say: (words: string) => void):
     target: await readStructure(target),
     sourceCopied: recordedStructure(task, 'source'),
     targetCopied: recordedStructure(task, 'target'),
-    carried: task.record.carried,
+    carried: task.record.carried ?? [],
     places: await placesOfColumns(source),
   })
   const tables = await readTables(source)
@@ -63,7 +63,7 @@ export async function catchUp(task: DatabaseTask, say: (words: string) => void):
   const added = listOfDump(task, 'now').filter((line) => !known.has(entryOf(line)))
   const keys = added.filter(isForeignKey)
   const isAhead = (line: string): boolean => ahead.test(entryOf(line))
-  task.record.carried = [...new Set([...task.record.carried, ...plan.brought])]
+  task.record.carried = [...new Set([...(task.record.carried ?? []), ...plan.brought])]
   task.save()
   await restore(work, added.filter(isAhead))
   await runEach(work, plan.addColumns)

@@ -71,8 +71,8 @@ export interface DatabaseRecord {
   resync: readonly string[]
   /** The handled part of `Intents.catchUp`. */
   caughtUp: number
-  /** What catch-ups brought to the target (`keyOf`): the source may drop it again. */
-  carried: readonly string[]
+  /** What catch-ups brought to the target (`keyOf`): the source may drop it again. Absent in the record of an earlier version. */
+  carried: readonly string[] | undefined
   /** The handled part of `Intents.retry`. */
   retried: number
   /** The current obstacles, by the watch that found each. */
