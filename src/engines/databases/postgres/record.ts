@@ -47,6 +47,8 @@ export interface DatabaseRecord {
   identities: readonly ReplacedIdentity[]
   /** The source's `default_transaction_read_only` of this database before the fence; null for none. */
   fence: { readonly previous: string | null } | undefined
+  /** Since when writers are kept out, until the target can be used. */
+  fencedAt: number | undefined
   /** The cutover has dropped the subscription, or was about to: it can only go forward. */
   pastReturn: boolean
   /** False when the target lacks roles that own or may use things. */
@@ -261,6 +263,7 @@ export function freshRecord(name: string, attempt: number): DatabaseRecord {
     },
     identities: [],
     fence: undefined,
+    fencedAt: undefined,
     pastReturn: false,
     owners: true,
     leavesCompression: false,
