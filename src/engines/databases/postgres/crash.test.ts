@@ -201,6 +201,7 @@ describe('whatever is killed, the fixture is put right', () => {
       const ended = await fixture.until(engine, migration, isEnded)
       assert.equal(only(ended).phase, 'succeeded', only(ended).message)
       assert.equal(only(ended).attempt, 1)
+      assert.ok((only(ended).pauseMilliseconds ?? 0) > 0)
       await assertCopied(fixture, database)
       await assertClean(fixture, migration, database, spec)
     })

@@ -52,7 +52,8 @@ export async function cutOver(
     await using lookingToo = await openTarget(task)
     await using comparison = await Comparison.open(task, source)
     await structure.requireAlike(looking, lookingToo)
-    const fencedAt = task.clock.now()
+    // A fence that is up already is one of a worker that was killed.
+    if (task.record.fence === undefined) task.record.fencedAt = task.clock.now()
     await fence(task, source)
     task.onBoundary('fenced')
     tell(task, { message: 'Letting the last changes through.' })
@@ -69,11 +70,8 @@ export async function cutOver(
     task.record.pastReturn = true
     task.save()
     task.onBoundary('past-return')
-    const readyAt = await takeDown(task, source, server)
-    tell(task, { pauseMilliseconds: readyAt - fencedAt })
-  } else {
-    await takeDown(task, source, server)
   }
+  await takeDown(task, source, server)
   tell(task, {
     counters: { ...task.record.observed.counters, latencySeconds: undefined },
     bytesBehind: undefined,
@@ -189,10 +187,10 @@ async function refreshViews(target: Session): Promise<void> {
 const identitiesTogether = 100
 
 /**
- * The target first, so that nobody uses the slot; the fence last, when nothing refers to the source any more. Returns the
- * moment from which the target can be used.
+ * The target first, so that nobody uses the slot; the fence last, when nothing refers to the source any more. What is left then is
+ * to restore the source: whoever reads there may take any time.
  */
-async function takeDown(task: DatabaseTask, source: Session, server: Session): Promise<number> {
+async function takeDown(task: DatabaseTask, source: Session, server: Session): Promise<void> {
   await using target = await openTarget(task)
   const name = nameOf(task)
   await dropSubscription(target, name)
@@ -200,13 +198,23 @@ async function takeDown(task: DatabaseTask, source: Session, server: Session): P
   await dropSlot(source, name)
   task.onBoundary('slot-dropped')
   await dropPublication(source, name)
-  await restoreIdentities(target, task.record.identities, identitiesTogether)
+  await restoreIdentities(target, task.record.identities, { together: identitiesTogether })
   await wakeTriggers(target, task.record.triggers)
   await carryPublications(task, source, target)
   await finishTargetDatabase(task, source, server)
-  const readyAt = task.clock.now()
+  const { fencedAt } = task.record
+  if (fencedAt !== undefined) tell(task, { pauseMilliseconds: task.clock.now() - fencedAt })
+  // A worker that takes over finds that it is told.
+  task.record.fencedAt = undefined
+  task.save()
   task.onBoundary('finished')
-  await restoreIdentities(source, task.record.identities)
+  await restoreIdentities(source, task.record.identities, {
+    onWait: (table) => {
+      task.signal.throwIfAborted()
+      tell(task, {
+        message: `The target can be used. Waiting for a moment in which nobody uses ${table} of the source.`,
+      })
+    },
+  })
   if (task.spec.fence !== 'stay') await unfence(task, source)
-  return readyAt
 }

@@ -75,6 +75,7 @@ async function withShortLock(
   session: Session,
   statements: () => Promise<void>,
   onWait: () => void = () => undefined,
+  attemptsMax = identityAttemptsMax,
 ): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -84,7 +85,7 @@ async function withShortLock(
       return
     } catch (error) {
       await session.run('ROLLBACK')
-      if (codeOf(error) !== '55P03' || attempt === identityAttemptsMax) throw error
+      if (codeOf(error) !== '55P03' || attempt === attemptsMax) throw error
       onWait()
     }
     await new Promise((done) => setTimeout(done, identityPauseMilliseconds))
@@ -99,12 +100,16 @@ const replacedIdentities = `SELECT t AS name FROM pg_catalog.unnest($1::pg_catal
 
 /**
  * Puts back what `setIdentities` changed, on whichever side. A table that is gone is fine; one that is published
- * still, by another migration, keeps what that needs. Several `together` where nobody else waits for them.
+ * still, by another migration, keeps what that needs. Several `together` where nobody else waits for them. With `onWait` a
+ * table in use is waited for without end.
  */
 export async function restoreIdentities(
   session: Session,
   identities: readonly ReplacedIdentity[],
-  together = 1,
+  {
+    together = 1,
+    onWait,
+  }: { readonly together?: number; readonly onWait?: (tables: string) => void } = {},
 ): Promise<void> {
   const previous = new Map(identities.map((one) => [one.table, one.previous]))
   const tables = [...previous.keys()]
@@ -114,7 +119,7 @@ export async function restoreIdentities(
     const some = await replaced(tables.slice(at, at + together))
     if (some.length === 0) continue
     // Whoever publishes it waits for this lock, and looks at the identity after.
-    await withShortLock(session, async () => {
+    const putBack = async (): Promise<void> => {
       await session.run(
         `LOCK TABLE ${some.map((table) => `ONLY ${table}`).join(', ')} IN ACCESS EXCLUSIVE MODE`,
       )
@@ -127,7 +132,9 @@ export async function restoreIdentities(
           })
           .join('; '),
       )
-    })
+    }
+    if (onWait === undefined) await withShortLock(session, putBack)
+    else await withShortLock(session, putBack, () => onWait(some.join(', ')), Infinity)
   }
 }
 

@@ -365,6 +365,31 @@ describe('a source in use', () => {
     assert.equal(ended.attempt, 1)
   })
 
+  hazard(
+    'a long reader of the source does not end a cutover that is done',
+    async (fixture, engine) => {
+      await fixture.make('reader', [keyed, unkeyed])
+      const spec = fixture.spec(['reader'], { mode: 'online', fence: 'none' })
+      await startReplicating(fixture, engine, 'reader', spec)
+      await using reader = await fixture.session('source', 'reader')
+      await reader.run('BEGIN; SELECT * FROM public.no_key')
+      await engine.cutover('reader', ['reader'])
+      const waiting = await fixture.until(
+        engine,
+        'reader',
+        (one) => isEnded(one) || /can be used.*no_key/.test(only(one).message),
+      )
+      assert.ok((only(waiting).pauseMilliseconds ?? 0) > 0, only(waiting).message)
+      await using target = await fixture.session('target', 'reader')
+      await target.run("INSERT INTO public.note VALUES (0, 'new')")
+      await reader.run('COMMIT')
+      const ended = only(await fixture.until(engine, 'reader', isEnded))
+      assert.equal(ended.phase, 'succeeded', ended.message)
+      const identity = "SELECT relreplident FROM pg_class WHERE relname = 'no_key'"
+      assert.equal(await reader.value(identity), 'd')
+    },
+  )
+
   hazard('rows that could not be found again come over at the cutover', async (fixture, engine) => {
     const kinds = ['json', 'point[]', 'pair', 'note_text', 'polygon']
     const names = kinds.map((_, at) => `no_key_${at}`)
