@@ -11,7 +11,7 @@ import { fillHome } from '../../bench/contestants/fill-home.ts'
 import { freshHome, startInstallation } from '../e2e/installation.ts'
 import { findChromium, howToGetChromium } from '../portal/browser.ts'
 import { requireOrSkip } from '../require.ts'
-import { openConsole } from './console.ts'
+import { type Console, openConsole } from './console.ts'
 
 const isBuilt = existsSync(join(import.meta.dirname, '..', '..', 'console', 'dist', 'index.html'))
 const ready = isBuilt && findChromium() !== undefined
@@ -98,5 +98,56 @@ test('a list of very many resources: few rows drawn, pages by link, filtered by 
   await page.getByText('1 row', { exact: true }).waitFor()
   await page.getByRole('link', { name: nameOf(count - 3) }).waitFor()
   assert.match(decodeURIComponent(requested.at(-1) ?? ''), /substringof|skiptoken/i)
+  await assertTree(opened, requested)
+  const longest = await page.evaluate<number>('Math.round(Math.max(0, ...longTasks))')
+  t.diagnostic(`the longest task of the tree with ${count} resources: ${longest} ms`)
   assert.deepEqual(opened.complaints, [])
 })
+
+/** The same in the tree, by keyboard. */
+async function assertTree({ page, open }: Console, requested: readonly string[]): Promise<void> {
+  await open('/resources?view=tree')
+  await page.evaluate(
+    `window.longTasks = []; new PerformanceObserver((list) => longTasks.push(...list.getEntries().map((one) => one.duration)))
+      .observe({ type: 'longtask' })`,
+  )
+  const tree = page.getByRole('tree')
+  const item = (name: string) => tree.getByRole('treeitem', { name })
+  const drawn = async (): Promise<void> => {
+    const rows = await tree.getByRole('treeitem').count()
+    assert.ok(rows > 2 && rows <= drawnRowsMax, `${rows} rows are drawn`)
+  }
+  await item('many').waitFor()
+  await tree.focus()
+  await page.keyboard.press('m')
+  const before = requested.length
+  await page.keyboard.press('ArrowRight')
+  await item(nameOf(0)).waitFor()
+  await drawn()
+  assert.equal(requested.length - before, 1, 'requests for what is in sight')
+  const last = item(nameOf(count - 1))
+  while ((await last.count()) === 0) {
+    const pages = requested.length
+    await page.keyboard.press('End')
+    await drawn()
+    assert.ok(requested.length - pages <= 2 + againMax, 'pages are read that nobody looks at')
+  }
+  assert.ok(requested.length - before <= count / pageRowsMin + 1 + againMax)
+
+  // Jumps to the middle: the rows of that position are drawn without a request. The place of each is told.
+  const pages = requested.length
+  await page.evaluate(`document.querySelector('[role=tree]').scrollTop = ${(count / 2) * 36}`)
+  const middle = item(nameOf(count / 2))
+  await middle.waitFor()
+  await drawn()
+  assert.equal(requested.length, pages)
+  assert.equal(await middle.getAttribute('aria-posinset'), String(count / 2 + 1))
+  assert.equal(await middle.getAttribute('aria-setsize'), String(count))
+  await tree.focus()
+  await page.keyboard.press('End')
+  await page.keyboard.press('ArrowLeft')
+  await page.keyboard.press('ArrowLeft')
+  await item(nameOf(0)).waitFor({ state: 'detached' })
+  const active = await tree.getAttribute('aria-activedescendant')
+  assert.equal(await page.locator(`[id="${active}"]`).getByRole('link').textContent(), 'many')
+}

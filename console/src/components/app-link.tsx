@@ -10,15 +10,17 @@ export function AppLink({
   children,
   inline,
   title,
+  tabIndex,
 }: {
   readonly to: string
   readonly children: ReactNode
   readonly inline?: boolean
   readonly title?: string
+  readonly tabIndex?: number
 }) {
   const { href, onClick } = useAppHref(to)
   return (
-    <FluentLink href={href} onClick={onClick} inline={inline} title={title}>
+    <FluentLink href={href} onClick={onClick} inline={inline} title={title} tabIndex={tabIndex}>
       {children}
     </FluentLink>
   )

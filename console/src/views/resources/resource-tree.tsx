@@ -1,51 +1,79 @@
 /**
- * Resources as a tree: subscription, group, resource, and what is nested in it. A level is read when it is opened. The
- * types of a provider say what can be nested in a resource.
+ * Resources as a tree: subscription, group, resource, and what is nested in it. A level is read when it is opened, page
+ * by page as one scrolls, and only rows in sight are drawn. The tree has the focus; arrow keys move in it.
  */
 
-import {
-  Button,
-  makeStyles,
-  Text,
-  Tree,
-  TreeItem,
-  TreeItemLayout,
-  tokens,
-} from '@fluentui/react-components'
-import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
-import { ApiFailure, send, sendNext } from '../../api/client.ts'
-import { readId } from '../../api/ids.ts'
-import { type Envelope, type Rows, useCall, useList } from '../../api/queries.ts'
-import { type Provider, plainFirst } from '../../api/versions.ts'
+import { makeStyles, mergeClasses, Text, tokens } from '@fluentui/react-components'
+import { ChevronDownRegular } from '@fluentui/react-icons/svg/chevron-down'
+import { ChevronRightRegular } from '@fluentui/react-icons/svg/chevron-right'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { type KeyboardEvent, useCallback, useEffect, useId, useMemo, useRef, useState } from 'react'
 import { useSubscriptions } from '../../app/subscription.ts'
-import { AppLink, resourcePath } from '../../components/app-link.tsx'
+import { AppLink, resourcePath, useGo } from '../../components/app-link.tsx'
 import { Refusal } from '../../components/refusal.tsx'
 import { State } from '../../components/state.tsx'
-import { appTexts, tableTexts } from '../../texts/app.ts'
+import { appTexts } from '../../texts/app.ts'
 import { treeTexts } from '../../texts/resources.ts'
-import type { ListedResource } from '../home/home.tsx'
+import { LevelOf, nestedMax } from './tree-levels.tsx'
+import {
+  findByTitle,
+  type Level,
+  type Move,
+  moveFrom,
+  type NodeRow,
+  type NoteRow,
+  type TreeRow,
+  treeRows,
+} from './tree-rows.ts'
 
-/** Rows of one page of a group, and at most read of each nested type. */
-const pageSize = '100'
-const nestedMax = 500
-/** A type that has no list, or none here. */
-const noList = [400, 404, 405]
+const rowHeight = 36
+/** The next page is read this many rows before the end. */
+const readAhead = 60
 
 const useStyles = makeStyles({
-  tree: { overflow: 'auto', minHeight: '200px' },
-  // A long name is cut instead of reaching over the edge.
-  layout: {
-    minWidth: 0,
-    '& .fui-TreeItemLayout__main': {
-      minWidth: 0,
-      overflow: 'hidden',
-      textOverflow: 'ellipsis',
-      whiteSpace: 'nowrap',
+  tree: {
+    overflow: 'auto',
+    flexGrow: 1,
+    flexBasis: '240px',
+    minHeight: '200px',
+    outlineOffset: '-2px',
+    // The row has the outline of the focus while it is in sight.
+    '&:focus-visible:has([data-active=true])': { outlineStyle: 'none' },
+    '&:focus-visible [data-active=true]': {
+      outline: `2px solid ${tokens.colorStrokeFocus2}`,
+      outlineOffset: '-2px',
     },
+  },
+  body: { position: 'relative' },
+  row: {
+    position: 'absolute',
+    left: 0,
+    right: 0,
+    minHeight: `${rowHeight}px`,
+    display: 'flex',
+    gap: tokens.spacingHorizontalXS,
+    alignItems: 'center',
+    boxSizing: 'border-box',
+    paddingRight: tokens.spacingHorizontalS,
+    borderRadius: tokens.borderRadiusMedium,
+  },
+  canOpen: {
+    cursor: 'pointer',
+    ':hover': { backgroundColor: tokens.colorNeutralBackground1Hover },
+  },
+  chevron: { width: '24px', height: '24px', display: 'grid', placeItems: 'center', flexShrink: 0 },
+  // A long name is cut instead of reaching over the edge.
+  name: {
+    minWidth: 0,
+    flexGrow: 1,
+    overflow: 'hidden',
+    textOverflow: 'ellipsis',
+    whiteSpace: 'nowrap',
     // Large enough to be hit by a finger.
     '& a': { display: 'inline-block', lineHeight: tokens.lineHeightBase500, minWidth: '24px' },
+    '& > *': { verticalAlign: 'middle' },
   },
+  note: { minWidth: 0 },
   type: {
     color: tokens.colorNeutralForeground2,
     paddingLeft: tokens.spacingHorizontalS,
@@ -54,220 +82,210 @@ const useStyles = makeStyles({
 })
 
 export function ResourceTree() {
-  const styles = useStyles()
   const { all, current } = useSubscriptions()
-  return (
-    <Tree
-      className={styles.tree}
-      aria-label={treeTexts.label}
-      defaultOpenItems={current === undefined ? [] : [`/subscriptions/${current.subscriptionId}`]}
-    >
-      {all.map(({ subscriptionId, displayName, state }) => (
-        <Branch
-          key={subscriptionId}
-          id={`/subscriptions/${subscriptionId}`}
-          title={displayName}
-          state={state}
-        >
-          <Groups subscriptionId={subscriptionId} />
-        </Branch>
-      ))}
-    </Tree>
+  const roots = useMemo(
+    () =>
+      all.map(({ subscriptionId, displayName, state }) => ({
+        id: `/subscriptions/${subscriptionId}`,
+        title: displayName,
+        state,
+        mayHold: true,
+      })),
+    [all],
   )
-}
-
-interface NodeProps {
-  readonly id: string
-  readonly title: string
-  readonly type?: string
-  readonly state?: string | undefined
-}
-
-function Layout({ id, title, type, state }: NodeProps) {
-  const styles = useStyles()
-  return (
-    <TreeItemLayout className={styles.layout} aside={<State value={state} />}>
-      <AppLink to={resourcePath(id)} title={title}>
-        <bdi>{title}</bdi>
-      </AppLink>
-      <Text size={200} className={styles.type}>
-        {type}
-      </Text>
-    </TreeItemLayout>
+  const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set())
+  const [levels, setLevels] = useState<ReadonlyMap<string, Level>>(new Map())
+  const onLevel = useCallback((id: string, level: Level | undefined) => {
+    setLevels((before) => {
+      const after = new Map(before)
+      if (level === undefined) after.delete(id)
+      else after.set(id, level)
+      return after
+    })
+  }, [])
+  // The current subscription is open at the beginning.
+  const open = useMemo(
+    () =>
+      current === undefined ? toggled : toggle(toggled, `/subscriptions/${current.subscriptionId}`),
+    [toggled, current],
   )
-}
-
-function Branch({ children, ...node }: NodeProps & { readonly children: ReactNode }) {
-  return (
-    <TreeItem itemType="branch" value={node.id}>
-      <Layout {...node} />
-      <Tree>{children}</Tree>
-    </TreeItem>
-  )
-}
-
-/** What stands in a level instead of rows, or after them. */
-function Note({ children }: { readonly children: ReactNode }) {
-  return (
-    <TreeItem itemType="leaf">
-      <TreeItemLayout>{children}</TreeItemLayout>
-    </TreeItem>
-  )
-}
-
-function RestOf({ found }: { readonly found: Omit<Rows<unknown>, 'reload'> }) {
-  const { rows, loading, error, more, loadMore } = found
-  if (error !== null) {
-    return (
-      <Note>
-        <Refusal failure={error} />
-      </Note>
-    )
-  }
-  if (loading) return <Note>{appTexts.loading}</Note>
-  if (more) {
-    return (
-      <Note>
-        <Button size="small" onClick={loadMore}>
-          {tableTexts.more}
-        </Button>
-      </Note>
-    )
-  }
-  return rows.length === 0 ? <Note>{treeTexts.nothing}</Note> : null
-}
-
-function Groups({ subscriptionId }: { readonly subscriptionId: string }) {
-  const found = useList('listGroups', { path: { subscriptionId } })
+  const rows = useMemo(() => treeRows(roots, open, levels), [roots, open, levels])
+  const [wanting, setWanting] = useState('')
   return (
     <>
-      {found.rows.map(({ id, name, properties }) => (
-        <Branch key={id} id={id} title={name} state={properties.provisioningState}>
-          <Content subscriptionId={subscriptionId} group={name} />
-        </Branch>
+      {[...open].map((id) => (
+        <LevelOf key={id} id={id} wantsMore={wanting.split(' ').includes(id)} onLevel={onLevel} />
       ))}
-      <RestOf found={found} />
-    </>
-  )
-}
-
-function Content({
-  subscriptionId,
-  group,
-}: {
-  readonly subscriptionId: string
-  readonly group: string
-}) {
-  const found = useList<'listGroupResources', ListedResource>('listGroupResources', {
-    path: { subscriptionId, resourceGroupName: group },
-    query: { $expand: 'createdTime,provisioningState', $top: pageSize },
-  })
-  // Nested ones are below their parents.
-  const rows = found.rows.filter(({ type }) => type.split('/').length === 2)
-  return (
-    <>
-      {rows.map((one) => (
-        <ResourceNode key={one.id} resource={one} />
-      ))}
-      <RestOf found={{ ...found, rows }} />
-    </>
-  )
-}
-
-function ResourceNode({ resource }: { readonly resource: Nested }) {
-  const { id, name, type, provisioningState } = resource
-  const node = {
-    id,
-    title: name.slice(name.lastIndexOf('/') + 1),
-    type,
-    state: provisioningState ?? resource.properties?.provisioningState,
-  }
-  const types = useNestedTypes(id)
-  if (types.length > 0) {
-    return (
-      <Branch {...node}>
-        <NestedIn id={id} types={types} />
-      </Branch>
-    )
-  }
-  return (
-    <TreeItem itemType="leaf" value={id}>
-      <Layout {...node} />
-    </TreeItem>
-  )
-}
-
-interface Nested extends Envelope {
-  readonly provisioningState?: string
-  readonly properties?: { readonly provisioningState?: string }
-}
-
-interface NestedType {
-  readonly segment: string
-  readonly version: string
-}
-
-function useNestedTypes(id: string): readonly NestedType[] {
-  const { subscriptionId = '', type = '' } = readId(id)
-  const found = useCall('listProviders', { path: { subscriptionId } })
-  const providers = (found.data as { readonly value: readonly Provider[] } | undefined)?.value ?? []
-  const [namespace = '', ...above] = type.toLowerCase().split('/')
-  const start = `${above.join('/')}/`
-  const provider = providers.find((one) => one.namespace.toLowerCase() === namespace)
-  return (provider?.resourceTypes ?? []).flatMap(({ resourceType, apiVersions }) => {
-    const segment = resourceType.slice(start.length)
-    const [version] = plainFirst(apiVersions)
-    const isBelow = resourceType.toLowerCase().startsWith(start) && !segment.includes('/')
-    return isBelow && version !== undefined ? [{ segment, version }] : []
-  })
-}
-
-function NestedIn({ id, types }: { readonly id: string; readonly types: readonly NestedType[] }) {
-  const found = useQuery<readonly Nested[], ApiFailure>({
-    queryKey: ['nested', id, types],
-    queryFn: async ({ signal }) =>
-      (await Promise.all(types.map((type) => listNested(id, type, signal)))).flat(),
-  })
-  const rows = found.data ?? []
-  return (
-    <>
-      {rows.map((one) => (
-        <ResourceNode key={one.id} resource={one} />
-      ))}
-      {rows.length >= nestedMax && <Note>{treeTexts.perhapsMore(nestedMax)}</Note>}
-      <RestOf
-        found={{
-          rows,
-          loading: found.isLoading,
-          error: found.error,
-          more: false,
-          loadMore: () => undefined,
-        }}
+      <VirtualTree
+        rows={rows}
+        onToggle={(id) => setToggled(toggle(toggled, id))}
+        onWant={setWanting}
       />
     </>
   )
 }
 
-async function listNested(
-  id: string,
-  { segment, version }: NestedType,
-  signal: AbortSignal,
-): Promise<readonly Nested[]> {
-  interface Page {
-    readonly value?: readonly Nested[]
-    readonly nextLink?: string
+function toggle(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const after = new Set(ids)
+  if (!after.delete(id)) after.add(id)
+  return after
+}
+
+const moves: Readonly<Record<string, Move>> = {
+  ArrowDown: 'next',
+  ArrowUp: 'previous',
+  Home: 'first',
+  End: 'last',
+}
+
+function VirtualTree({
+  rows,
+  onToggle,
+  onWant,
+}: {
+  readonly rows: readonly TreeRow[]
+  readonly onToggle: (id: string) => void
+  /** The nodes of which more should be read, separated by spaces. */
+  readonly onWant: (ids: string) => void
+}) {
+  const styles = useStyles()
+  const go = useGo()
+  const ids = useId()
+  const scroll = useRef<HTMLDivElement>(null)
+  const [activeKey, setActiveKey] = useState<string>()
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroll.current,
+    estimateSize: () => rowHeight,
+    // Another function would have all rows measured anew.
+    getItemKey: useCallback((index: number) => rows[index]?.key ?? index, [rows]),
+    overscan: 10,
+  })
+  const items = virtual.getVirtualItems()
+  const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0]
+  const wanted = rows
+    .slice(first, last + readAhead)
+    .flatMap((row) => ('note' in row && row.note === 'more' ? row.owner : []))
+    .join(' ')
+  useEffect(() => onWant(wanted), [wanted, onWant])
+  const active = useMemo(() => rows.findIndex(({ key }) => key === activeKey), [rows, activeKey])
+  const moveTo = (index: number): void => {
+    setActiveKey(rows[index]?.key)
+    virtual.scrollToIndex(index)
   }
-  const rows: Nested[] = []
-  try {
-    const query = { 'api-version': version }
-    let { body } = await send<Page>('GET', `${id}/${segment}`, { query, signal })
-    for (;;) {
-      rows.push(...(body.value ?? []).filter((one) => typeof one.id === 'string'))
-      if (body.nextLink === undefined || rows.length >= nestedMax) return rows
-      body = (await sendNext<Page>(body.nextLink, signal)).body
-    }
-  } catch (error) {
-    if (error instanceof ApiFailure && noList.includes(error.status)) return rows
-    throw error
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const row = rows[active]
+    // Links and buttons in a row have keys of their own.
+    if (event.target !== event.currentTarget || event.ctrlKey || event.altKey || event.metaKey)
+      return
+    const node = row !== undefined && 'node' in row ? row.node : undefined
+    const isOpen = row !== undefined && 'node' in row && row.isOpen
+    const move = moves[event.key]
+    if (move !== undefined) moveTo(moveFrom(rows, active, move))
+    else if (event.key === 'ArrowRight' && node?.mayHold === true) {
+      if (isOpen) moveTo(active + 1)
+      else onToggle(node.id)
+    } else if (event.key === 'ArrowLeft') {
+      if (isOpen && node !== undefined) onToggle(node.id)
+      else moveTo(moveFrom(rows, active, 'parent'))
+    } else if (event.key === 'Enter' && node !== undefined) go(resourcePath(node.id))
+    else if (event.key === ' ' && node?.mayHold === true) onToggle(node.id)
+    else if (/^\S$/.test(event.key)) moveTo(findByTitle(rows, active, event.key))
+    else return
+    event.preventDefault()
   }
+  return (
+    <div
+      ref={scroll}
+      className={styles.tree}
+      role="tree"
+      aria-label={treeTexts.label}
+      tabIndex={0}
+      aria-activedescendant={active < 0 ? undefined : `${ids}${active}`}
+      onFocus={(event) => {
+        if (event.target === event.currentTarget && active < 0) setActiveKey(rows[first]?.key)
+      }}
+      onKeyDown={onKeyDown}
+      onClick={({ target }) => {
+        if (!(target instanceof Element) || target.closest('a, button') !== null) return
+        const at = target.closest('[data-index]')?.getAttribute('data-index')
+        const row = rows[Number(at ?? -1)]
+        if (row === undefined) return
+        setActiveKey(row.key)
+        if ('node' in row && row.node.mayHold) onToggle(row.node.id)
+      }}
+    >
+      <div role="none" className={styles.body} style={{ height: virtual.getTotalSize() }}>
+        {items.map(({ index, start, key }) => {
+          const row = rows[index]
+          if (row === undefined) return null
+          const node = 'node' in row ? row.node : undefined
+          return (
+            <div
+              key={key}
+              ref={virtual.measureElement}
+              data-index={index}
+              id={`${ids}${index}`}
+              role="treeitem"
+              data-active={index === active}
+              className={mergeClasses(styles.row, node?.mayHold === true && styles.canOpen)}
+              style={{
+                transform: `translateY(${start}px)`,
+                paddingLeft: `${(row.depth - 1) * 20}px`,
+              }}
+              aria-level={row.depth}
+              {...('node' in row && {
+                'aria-posinset': row.position,
+                'aria-setsize': row.count,
+                'aria-expanded': row.node.mayHold ? row.isOpen : undefined,
+              })}
+            >
+              {'node' in row ? <Node row={row} /> : <Note {...row} />}
+            </div>
+          )
+        })}
+      </div>
+    </div>
+  )
+}
+
+function Node({ row: { node, isOpen } }: { readonly row: NodeRow }) {
+  const styles = useStyles()
+  const { id, title, type, state, mayHold } = node
+  return (
+    <>
+      <span className={styles.chevron} aria-hidden>
+        {mayHold && (isOpen ? <ChevronDownRegular /> : <ChevronRightRegular />)}
+      </span>
+      <span className={styles.name}>
+        <AppLink to={resourcePath(id)} title={title} tabIndex={-1}>
+          <bdi>{title}</bdi>
+        </AppLink>
+        <Text size={200} className={styles.type}>
+          {type}
+        </Text>
+      </span>
+      <State value={state} />
+    </>
+  )
+}
+
+function Note({ note }: NoteRow) {
+  const styles = useStyles()
+  return (
+    <>
+      <span className={styles.chevron} aria-hidden />
+      <span className={styles.note}>
+        {note === 'loading' || note === 'more' ? (
+          appTexts.loading
+        ) : note === 'cut' ? (
+          treeTexts.perhapsMore(nestedMax)
+        ) : note === 'nothing' ? (
+          treeTexts.nothing
+        ) : (
+          <Refusal failure={note} />
+        )}
+      </span>
+    </>
+  )
 }

@@ -1,0 +1,175 @@
+/**
+ * The levels of the tree that are open: each asks for what it holds, page by page, and reports it. They draw nothing;
+ * the tree draws what is in sight of all of them. The types of a provider say what can be nested in a resource.
+ */
+
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useMemo } from 'react'
+import { ApiFailure, send, sendNext } from '../../api/client.ts'
+import { readId } from '../../api/ids.ts'
+import { type Envelope, type Rows, useCall, useList } from '../../api/queries.ts'
+import { type Provider, plainFirst } from '../../api/versions.ts'
+import type { ListedResource } from '../home/home.tsx'
+import type { Level, TreeNode } from './tree-rows.ts'
+
+/** Rows of one page of a group, and at most read of each nested type. */
+const pageSize = '500'
+export const nestedMax = 500
+/** A type that has no list, or none here. */
+const noList = [400, 404, 405]
+
+interface LevelProps {
+  readonly id: string
+  /** The end of what was read is nearly in sight. */
+  readonly wantsMore: boolean
+  readonly onLevel: (id: string, level: Level | undefined) => void
+}
+
+export function LevelOf(props: LevelProps) {
+  const { group, type } = readId(props.id)
+  if (type !== undefined) return <NestedLevel {...props} />
+  if (group !== undefined) return <GroupLevel {...props} />
+  return <SubscriptionLevel {...props} />
+}
+
+type Found = Pick<Rows<unknown>, 'loading' | 'error' | 'more' | 'loadMore'>
+
+function useLevel(
+  { id, wantsMore, onLevel }: LevelProps,
+  nodes: readonly TreeNode[],
+  { loading, error, more, loadMore }: Found,
+  isCut = false,
+): null {
+  useEffect(
+    () => onLevel(id, { nodes, loading, error, more, isCut }),
+    [id, onLevel, nodes, loading, error, more, isCut],
+  )
+  useEffect(() => () => onLevel(id, undefined), [id, onLevel])
+  useEffect(() => {
+    if (wantsMore && error === null) loadMore()
+  })
+  return null
+}
+
+function SubscriptionLevel(props: LevelProps) {
+  const { subscriptionId = '' } = readId(props.id)
+  const found = useList('listGroups', { path: { subscriptionId } })
+  const nodes = useMemo(
+    () =>
+      found.rows.map(({ id, name, properties }) => ({
+        id,
+        title: name,
+        state: properties.provisioningState,
+        mayHold: true,
+      })),
+    [found.rows],
+  )
+  return useLevel(props, nodes, found)
+}
+
+function GroupLevel(props: LevelProps) {
+  const { subscriptionId = '', group = '' } = readId(props.id)
+  const found = useList<'listGroupResources', ListedResource>('listGroupResources', {
+    path: { subscriptionId, resourceGroupName: group },
+    query: { $expand: 'createdTime,provisioningState', $top: pageSize },
+  })
+  const typesIn = useNestedTypes(subscriptionId)
+  const nodes = useMemo(
+    () =>
+      found.rows
+        // Nested ones are below their parents.
+        .filter(({ type }) => type.split('/').length === 2)
+        .map((row) => resourceNode(row, typesIn)),
+    [found.rows, typesIn],
+  )
+  return useLevel(props, nodes, found)
+}
+
+function NestedLevel(props: LevelProps) {
+  const { id } = props
+  const { subscriptionId = '', type = '' } = readId(id)
+  const typesIn = useNestedTypes(subscriptionId)
+  const types = typesIn(type)
+  const { data, isLoading, error } = useQuery<readonly Nested[], ApiFailure>({
+    queryKey: ['nested', id, types],
+    queryFn: async ({ signal }) =>
+      (await Promise.all(types.map((one) => listNested(id, one, signal)))).flat(),
+  })
+  const nodes = useMemo(
+    () => (data ?? []).map((row) => resourceNode(row, typesIn)),
+    [data, typesIn],
+  )
+  const found = { loading: isLoading, error, more: false, loadMore: () => undefined }
+  return useLevel(props, nodes, found, nodes.length >= nestedMax)
+}
+
+interface Nested extends Envelope {
+  readonly provisioningState?: string
+  readonly properties?: { readonly provisioningState?: string }
+}
+
+function resourceNode(row: Nested, typesIn: (type: string) => readonly NestedType[]): TreeNode {
+  const { id, name, type } = row
+  return {
+    id,
+    title: name.slice(name.lastIndexOf('/') + 1),
+    type,
+    state: row.provisioningState ?? row.properties?.provisioningState,
+    mayHold: typesIn(type).length > 0,
+  }
+}
+
+interface NestedType {
+  readonly segment: string
+  readonly version: string
+}
+
+/** The types that are nested in a type. */
+function useNestedTypes(subscriptionId: string): (type: string) => readonly NestedType[] {
+  const { data } = useCall('listProviders', { path: { subscriptionId } })
+  return useMemo(() => {
+    const providers = (data as { readonly value: readonly Provider[] } | undefined)?.value ?? []
+    const known = new Map<string, readonly NestedType[]>()
+    return (type) => {
+      const types = known.get(type) ?? nestedTypes(providers, type)
+      known.set(type, types)
+      return types
+    }
+  }, [data])
+}
+
+function nestedTypes(providers: readonly Provider[], type: string): readonly NestedType[] {
+  const [namespace = '', ...above] = type.toLowerCase().split('/')
+  const start = `${above.join('/')}/`
+  const provider = providers.find((one) => one.namespace.toLowerCase() === namespace)
+  return (provider?.resourceTypes ?? []).flatMap(({ resourceType, apiVersions }) => {
+    const segment = resourceType.slice(start.length)
+    const [version] = plainFirst(apiVersions)
+    const isBelow = resourceType.toLowerCase().startsWith(start) && !segment.includes('/')
+    return isBelow && version !== undefined ? [{ segment, version }] : []
+  })
+}
+
+async function listNested(
+  id: string,
+  { segment, version }: NestedType,
+  signal: AbortSignal,
+): Promise<readonly Nested[]> {
+  interface Page {
+    readonly value?: readonly Nested[]
+    readonly nextLink?: string
+  }
+  const rows: Nested[] = []
+  try {
+    const query = { 'api-version': version }
+    let { body } = await send<Page>('GET', `${id}/${segment}`, { query, signal })
+    for (;;) {
+      rows.push(...(body.value ?? []).filter((one) => typeof one.id === 'string'))
+      if (body.nextLink === undefined || rows.length >= nestedMax) return rows
+      body = (await sendNext<Page>(body.nextLink, signal)).body
+    }
+  } catch (error) {
+    if (error instanceof ApiFailure && noList.includes(error.status)) return rows
+    throw error
+  }
+}
