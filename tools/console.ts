@@ -12,10 +12,12 @@ import { brotliCompressSync, constants } from 'node:zlib'
 const root = join(import.meta.dirname, '..')
 const folder = join(root, 'console')
 const target = join(folder, 'dist')
-/** Where it is made, so that `dist` is whole at every moment. */
-const workshop = join(root, 'node_modules', '.console')
+/** Where it is made, so that `dist` is whole at every moment. Others may build it at the same time. */
+const workshop = join(root, 'node_modules', '.cache', `console-${process.pid}`)
 /** Says of what sources `dist` was made. */
 const stamp = 'sources.sha256'
+/** Attempts to take the place of an earlier one. */
+const attemptsMax = 5
 /** Compresses nearly as well as 11, ten times as fast. */
 const quality = 9
 
@@ -35,8 +37,22 @@ export async function buildConsole({ ifNewer }: { readonly ifNewer: boolean }): 
     writeFileSync(`${path}.br`, brotliCompressSync(readFileSync(path), { params }))
   }
   writeFileSync(join(workshop, stamp), sources)
-  rmSync(target, { recursive: true, force: true })
-  renameSync(workshop, target)
+  takePlace(sources)
+  rmSync(workshop, { recursive: true, force: true })
+}
+
+/** Gives way where another build of the same sources was there first. */
+function takePlace(sources: string): void {
+  for (let attempts = 1; ; attempts++) {
+    try {
+      renameSync(workshop, target)
+      return
+    } catch (error) {
+      if (readStamp() === sources) return
+      if (attempts === attemptsMax) throw error
+      rmSync(target, { recursive: true, force: true })
+    }
+  }
 }
 
 function readStamp(): string | undefined {

@@ -11,8 +11,6 @@ import { renderPage, securityHeaders } from '#identity/pages/layout.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 
 export const consolePrefix = '/console'
-/** Where people look for the documents of an API: it leads to the explorer. */
-export const documentsPrefix = '/docs'
 
 const folder = join(import.meta.dirname, '..', '..', 'console', 'dist')
 const assetsPrefix = `${consolePrefix}/assets/`
@@ -83,9 +81,7 @@ export function consolePages(
         ? refusal(405)
         : name !== undefined
           ? asset(path, built?.files.get(name), headers)
-          : path.startsWith(documentsPrefix)
-            ? explorerFrom(path, built !== undefined)
-            : pageAt(path, built?.page, words)
+          : pageAt(path, built?.page, words)
     response.writeHead(answer.status, {
       ...answer.headers,
       'Content-Length': Buffer.byteLength(answer.body),
@@ -137,17 +133,6 @@ function pageAt(path: string, page: string | undefined, words: VendorWords): Ans
     body: page
       .replace('<head>', `<head>\n<base href="${up}">`)
       .replace('<html ', `<html data-namespace="${words.namespace}" data-brand="${words.brand}" `),
-  }
-}
-
-/** A relative redirect, as every other. */
-function explorerFrom(path: string, isBuilt: boolean): Answer {
-  const up = '../'.repeat(path.split('/').length - 2)
-  if (!isBuilt) return notBuilt(up === '' ? './' : up)
-  return {
-    status: 302,
-    headers: { ...securityHeaders, Location: `${up}console/explorer` },
-    body: '',
   }
 }
 

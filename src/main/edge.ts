@@ -18,10 +18,11 @@ import type { Config } from '../config.ts'
 import type { States } from '../control/states.ts'
 import type { Accounts } from './accounts.ts'
 import { consentPages, consentPrefix } from './consent-pages.ts'
-import { consolePages, consolePrefix, documentsPrefix, hasConsole } from './console.ts'
+import { consolePages, consolePrefix, hasConsole } from './console.ts'
 import type { ChosenEngine } from './container-engine.ts'
 import { controlNamespace, controlRoutes } from './control-routes.ts'
 import { directoryTable } from './directory-table.ts'
+import { documentationPages, documentationPrefix } from './documentation.ts'
 import { faultDoor } from './faults.ts'
 import type { Foundation } from './foundation.ts'
 import type { InstallationPlane } from './installation-plane.ts'
@@ -158,7 +159,8 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
     endless: [changes],
     ...(hasConsole() ? { frontPage: `${consolePrefix.slice(1)}/` } : {}),
     mounts: [
-      ...[consolePrefix, documentsPrefix].map((prefix) => ({ prefix, handle: pages })),
+      { prefix: consolePrefix, handle: pages },
+      { prefix: documentationPrefix, handle: documentationPages(log) },
       {
         prefix: consentPrefix,
         handle: consentPages({ flow: served.consentFlow, log, publicUrl: base.publicUrl }),

@@ -38,14 +38,51 @@ function served(): void {
     assert.deepEqual([program.status, program.headers.get('location')], [302, 'signed-in'])
     const bare = await get('/console')
     assert.deepEqual([bare.status, bare.headers.get('location')], [302, 'console/'])
-    for (const [path, place] of [
-      ['/docs', 'console/explorer'],
-      ['/docs/', '../console/explorer'],
-      ['/docs/api/v1', '../../console/explorer'],
-    ] as const) {
-      const documents = await get(path)
-      assert.deepEqual([documents.status, documents.headers.get('location')], [302, place])
+  })
+
+  test('the documentation: each page, picture and place that a page leads to is there, and a search finds', async () => {
+    assert.equal((await get('/docs')).headers.get('location'), 'docs/')
+    const seen = new Map<string, string>()
+    const wanted = ['/docs/']
+    const places: string[] = []
+    for (const path of wanted) {
+      if (seen.has(path)) continue
+      const { status, text, headers } = await get(path)
+      assert.equal(status, 200, path)
+      assert.match(
+        headers.get('content-security-policy') ?? '',
+        /default-src 'none'; style-src 'sha256-/,
+      )
+      seen.set(path, text)
+      if (!String(headers.get('content-type')).startsWith('text/html')) continue
+      assert.doesNotMatch(text, /<script|\son\w+=/)
+      const links = [...text.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, link = '']) => link)
+      for (const link of links.filter((one) => !/^(?:https?|mailto):/.test(one))) {
+        const to = new URL(link, new URL(path, installation.url))
+        if (to.pathname.startsWith('/docs/')) wanted.push(to.pathname)
+        else assert.equal(to.pathname, '/console/explorer')
+        if (to.hash !== '') places.push(to.pathname + to.hash)
+      }
     }
+    for (const name of ['start', 'guides/testing', 'reference/errors', 'pictures/what-if.png']) {
+      assert.ok(seen.has(`/docs/${name}`), name)
+    }
+    const lacking = places.filter((place) => {
+      const [path = '', anchor] = place.split('#', 2)
+      return !seen.get(path)?.includes(` id="${anchor}"`)
+    })
+    assert.deepEqual(lacking, [])
+    const found = await get('/docs/search?q=throttled+LIST+%3Cb%3E')
+    assert.match(found.text, /0 places with “throttled LIST &lt;b&gt;”/)
+    assert.match((await get('/docs/search?q=FIXED+ids')).text, /href="guides\/testing/)
+    for (const path of [
+      '/docs/internals/glossary',
+      '/docs/..%2fpackage',
+      '/docs/package/package',
+    ]) {
+      assert.equal((await get(path)).status, 404, path)
+    }
+    assert.equal((await get('/docs/start', {}, 'POST')).status, 405)
   })
 
   test('the page leads back to its files from any depth, and runs no inline script', async () => {
