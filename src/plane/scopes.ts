@@ -74,6 +74,23 @@ export async function mayCreateScopes(
   return allowsWithoutAttributes(deps.access, question, deps.clock.now())
 }
 
+/**
+ * Throws the refusal of a scope above `id` whose state forbids writes. One in deletion does not: what is in it may still
+ * be stopped and deleted.
+ */
+export async function requireWritableScopes(
+  deps: PlaneDependencies,
+  reads: Reads,
+  id: ResourceId,
+): Promise<void> {
+  for (const scope of impliedScopes(id)) {
+    const row = await reads.get(scope.key)
+    if (row === undefined) continue
+    const resource = readShared(row)
+    if (!resource.deleting) scopeType(deps, scope).stored.container?.allowsChildren?.(resource)
+  }
+}
+
 interface ScopeWrite {
   readonly principal: Principal
   readonly initiator: Initiator

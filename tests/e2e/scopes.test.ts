@@ -77,8 +77,41 @@ describe('subscriptions', () => {
     const group = `${id}/resourceGroups/g?${groups}`
     const body = { location: 'local' }
     assert.equal((await put(group, body)).status, 201)
+    const containers = `${id}/resourceGroups/g/providers/Vendor.ContainerInstance/containerGroups/c`
+    const version = 'api-version=2023-05-01'
+    const web = {
+      name: 'web',
+      properties: { image: 'i', resources: { requests: { cpu: 0.1, memoryInGB: 0.1 } } },
+    }
+    const made = await put(`${containers}?${version}`, {
+      location: 'local',
+      properties: { osType: 'Linux', containers: [web] },
+    })
+    assert.equal(made.status, 201, made.text)
+    const vault = `${id}/resourceGroups/g/providers/Vendor.Secrets/vaults/v`
+    assert.equal(
+      (await put(`${vault}?api-version=2026-01-01`, { location: 'local', properties: {} })).status,
+      201,
+    )
+    const writable = `${subscription}/resourceGroups/writable`
+    await createResourceGroup(installation, writable)
+    const kept = `${writable}/providers/Vendor.Secrets/vaults/kept`
+    assert.equal(
+      (await put(`${kept}?api-version=2026-01-01`, { location: 'local', properties: {} })).status,
+      201,
+    )
     const act = (action: string) =>
       installation.request('POST', `${id}/${action}?${subscriptions}`, {})
+    const move = (from: string, to: string, resource: string) =>
+      installation.request('POST', `${from}/moveResources?${groups}`, {
+        body: { resources: [resource], targetResourceGroup: to },
+      })
+    const control = (action: string, body?: object) =>
+      installation.request('POST', `${containers}/${action}?${version}`, { body })
+    while (
+      (await get(`${containers}?${version}`)).at('properties.provisioningState') !== 'Succeeded'
+    )
+      await setTimeout(20)
     assert.equal((await act('cancel')).status, 200)
     const shown = await get(`${id}?${subscriptions}`)
     assert.equal(shown.at('state'), 'Disabled')
@@ -91,9 +124,25 @@ describe('subscriptions', () => {
       await put(assignmentPath(`${id}/resourceGroups/g`), bodyOf()),
       await put(assignmentPath(id), bodyOf()),
       await installation.request('DELETE', group),
+      await move(`${id}/resourceGroups/g`, writable, vault),
+      await move(writable, `${id}/resourceGroups/g`, kept),
+      await control('restart'),
+      await control('start'),
+      await control('containers/web/exec', {
+        command: 'ls',
+        terminalSize: { rows: 1, cols: 1 },
+      }),
     ]) {
       assertRefused(refused, 409, 'ReadOnlyDisabledSubscription')
     }
+    assert.equal((await control('stop')).status, 204, 'what runs may be ended')
+    const whole = { body: { resources: ['*'] } }
+    const exported = await installation.request(
+      'POST',
+      `${id}/resourceGroups/g/exportTemplate?${groups}`,
+      whole,
+    )
+    assert.equal(exported.status, 200, exported.text)
     assert.equal((await act('enable')).status, 200)
     assert.equal((await put(group, { ...body, tags: { a: 'b' } })).status, 200)
   })

@@ -49,6 +49,11 @@ export interface Action<M> {
    * counted.
    */
   readonly revealsSecret?: true
+  /**
+   * It only ends what runs, or takes access away: it is allowed where a scope above refuses writes, as are actions
+   * that count as reads or reveal a secret.
+   */
+  readonly endsWork?: true
   readonly body?: TSchema
   readonly bodyOptional?: boolean
   readonly answer?: TSchema

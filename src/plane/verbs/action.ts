@@ -23,7 +23,7 @@ import { askGuards } from '../guard.ts'
 import type { ActionRoute } from '../locate.ts'
 import { linkOf, openOperation } from '../operations.ts'
 import type { Outcome, RunInput } from '../plane.ts'
-import { impliedScopes, requireScopes } from '../scopes.ts'
+import { impliedScopes, requireScopes, requireWritableScopes } from '../scopes.ts'
 import { packToken } from '../tokens.ts'
 import { notFound } from './not-found.ts'
 import { pageLimit, readCursor, tokenPurpose } from './read.ts'
@@ -141,7 +141,10 @@ function requireActionGrant(
 }
 
 async function askActionGuards({ deps, route, input, reads }: ActionCall): Promise<void> {
-  if (route.declaredAction.method === 'GET') return
+  const { method, countsAsRead, revealsSecret, endsWork } = route.declaredAction
+  if (method === 'GET') return
+  const isHarmless = countsAsRead === true || revealsSecret === true || endsWork === true
+  if (!isHarmless) await requireWritableScopes(deps, reads, route.id)
   const { reader, words } = contextOf(deps, input, deps.clock.now(), reads)
   const { type } = route.compiled.declaration
   await askGuards(deps.guards, { id: route.id, type, effect: 'action', words, reader })

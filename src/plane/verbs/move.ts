@@ -28,7 +28,7 @@ import { readRow, type StoredResource, writeRow } from '../document.ts'
 import { prohibited, refusalOf } from '../grant.ts'
 import { askGuards } from '../guard.ts'
 import type { RunInput } from '../plane.ts'
-import { missingScope } from '../scopes.ts'
+import { impliedScopes, missingScope } from '../scopes.ts'
 import { rowsBelow } from './delete.ts'
 import { busyRefusal } from './write.ts'
 
@@ -208,8 +208,10 @@ async function requireGroups(
   if (from.key === to.key) {
     throw refuse.InvalidRequestContent({ reason: 'the target is the group they are in' })
   }
-  // Locked in one order, so that two moves in opposite directions cannot deadlock.
-  for (const id of [from, to].sort((a, b) => (a.key < b.key ? -1 : 1))) {
+  // Subscriptions before groups, as writes lock them; each in one order, so that two moves in opposite directions
+  // cannot deadlock.
+  const groups = [from, to].sort((a, b) => (a.key < b.key ? -1 : 1))
+  for (const id of [...groups.flatMap(impliedScopes), ...groups]) {
     const row = await tx.lock(id.key, 'share')
     if (row === undefined) throw missingScope(id)
     deps.registry.byKey(row.type)?.stored?.container?.allowsChildren?.(readRow(row))

@@ -118,6 +118,7 @@ export function subscriptionActions(
     cancelSynchronization: {
       method: 'POST',
       description: 'Stop a synchronization; what was there before stays readable',
+      endsWork: true,
       body: named,
       statuses: [202],
       answer: runShape,

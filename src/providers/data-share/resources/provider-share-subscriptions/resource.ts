@@ -40,6 +40,7 @@ export function providerShareSubscriptions(deps: ShareDependencies): ResourceTyp
   const change = (description: string, status: GrantStatus | undefined): Action<unknown> => ({
     method: 'POST',
     description,
+    ...(status === 'Revoked' ? { endsWork: true as const } : {}),
     body: Type.Object({
       properties: Type.Optional(Type.Object({ expirationDate: Type.Optional(moment) })),
     }),

@@ -32,6 +32,7 @@ export function deploymentActions(
     cancel: {
       method: 'POST',
       description: 'Cancel a deployment that is running; what it has made stays',
+      endsWork: true,
       writes: true,
       whileRunning: true,
       run({ resource, id }) {

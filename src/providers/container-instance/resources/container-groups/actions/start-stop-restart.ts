@@ -47,6 +47,7 @@ export const start = (secrets: SecretStore | undefined): Action<ContainerGroup> 
 export const stop: Action<ContainerGroup> = {
   method: 'POST',
   description: 'Stops all containers of a group; its processors, memory and address are given up.',
+  endsWork: true,
   writes: true,
   async run({ resource }) {
     const model = groupOf(resource)
