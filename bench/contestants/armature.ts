@@ -27,6 +27,8 @@ export const anyPageCase = 'page of 100 anywhere'
 const pageSize = 100
 /** Pages to start at, spread evenly over the list. */
 const startsWanted = 1_000
+/** Resources asked for by id, spread evenly: the load generator keeps the bytes of each request. */
+const idsWanted = 50_000
 
 /** What a client of a started home needs. */
 export interface Access {
@@ -129,14 +131,16 @@ function needed(opened: Access | undefined): Access {
   return opened
 }
 
-/** GET by id and the first page, among `count` resources. */
+/** GET by id and the first page, among `count` resources, of which so many are asked for, spread evenly. */
 export function requestsOf(
   opened: Access | undefined,
   count: number,
+  asked = count,
 ): Readonly<Record<typeof getCase | typeof putCase | typeof firstPageCase, Requests>> {
   const { subscriptionId, headers } = needed(opened)
-  const paths = Array.from({ length: count }, (_, index) =>
-    resourcePath(subscriptionId, resourceName(index)),
+  const length = Math.min(asked, count)
+  const paths = Array.from({ length }, (_, index) =>
+    resourcePath(subscriptionId, resourceName(Math.floor((index * count) / length))),
   )
   const body = resourceBody('local')
   const page = `/subscriptions/${subscriptionId}/resourcegroups?api-version=${apiVersion}&$top=${pageSize}`
@@ -212,13 +216,13 @@ function installed(): Required<Pick<Contestant, 'prepare' | 'command'>> {
   }
 }
 
-/** Pages of a list of `count` groups. */
-export function armatureList(name: string, count: number): Contestant {
+/** One of `count` groups by its id, and pages of their list. */
+export function armatureAmong(name: string, count: number): Contestant {
   let opened: Access | undefined
   return {
     ...armature(count),
     name,
-    note: 'the same resources of 1.5 KB, each shown whole',
+    note: durable,
     async prepare(place) {
       opened = await makeHome(place, count)
     },
@@ -231,7 +235,10 @@ export function armatureList(name: string, count: number): Contestant {
       // The last pages are shorter than the others.
       const whole = starts.slice(0, Math.floor(starts.length * ((count - pageSize) / count)))
       const paths = whole.map((token) => `${first}&$skipToken=${encodeURIComponent(token)}`)
+      const { [getCase]: get, [putCase]: put } = requestsOf(opened, count, idsWanted)
       return {
+        [getCase]: get,
+        [putCase]: put,
         [firstPageCase]: { method: 'GET', paths: [first], headers, expects: 200 },
         [anyPageCase]: { method: 'GET', paths, headers, expects: 200 },
       }
