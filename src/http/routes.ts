@@ -30,11 +30,18 @@ type Enter = (
   params?: PathParameters,
 ) => void
 
+export interface Mount {
+  readonly prefix: string
+  readonly handle: RawHandler
+  /** Answering costs something, though no token is asked for: each address has the allowance of the sign-in's. */
+  readonly isThrottled?: true
+}
+
 export interface RouteDependencies {
   /** Identity's own paths, untouched. */
   readonly oauth: RawHandler
   /** Areas that answer themselves, by path prefix. */
-  readonly mounts?: readonly { readonly prefix: string; readonly handle: RawHandler }[]
+  readonly mounts?: readonly Mount[]
   /** Where a browser at `/` is redirected, relative to it. Without it the sign-in is used. */
   readonly frontPage?: string
   readonly directoryRoutes: readonly DirectoryRoute[]

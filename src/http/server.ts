@@ -117,7 +117,11 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
     { name: 'accepting', ok: !draining, ...(draining ? { reason: 'shutting down' } : {}) },
     ...(await deps.readiness()),
   ]
-  addRoutes(router, { ...deps, oauth: throttledOauth(deps, edge), readiness }, enter)
+  const throttled = anonymouslyThrottled(deps, edge)
+  const mounts = (deps.mounts ?? []).map((mount) =>
+    mount.isThrottled === true ? { ...mount, handle: throttled(mount.handle) } : mount,
+  )
+  addRoutes(router, { ...deps, oauth: throttled(deps.oauth), mounts, readiness }, enter)
   if (edge.isClockMoved) {
     server.on('request', (_, response) => {
       response.setHeader('Date', new Date(edge.clock.now()).toUTCString())
@@ -208,12 +212,14 @@ function roomsOf(limits: Limits): Pick<Edge, 'bodyRoom' | 'answerRoom' | 'unread
 }
 
 /** Callers of the sign-in have no token yet, so they are counted by address. */
-function throttledOauth(deps: HttpServerOptions, { clock }: Edge): RawHandler {
-  const { throttle, addressOf, oauth } = deps
-  if (throttle === false) return oauth
+function anonymouslyThrottled(
+  { throttle, addressOf }: HttpServerOptions,
+  { clock }: Edge,
+): (handle: RawHandler) => RawHandler {
+  if (throttle === false) return (handle) => handle
   const refuseAnonymous = createAnonymousThrottle(throttle, addressOf)
-  return (request, response) => {
-    if (refuseAnonymous(request, response, clock.now()) === undefined) oauth(request, response)
+  return (handle) => (request, response) => {
+    if (refuseAnonymous(request, response, clock.now()) === undefined) handle(request, response)
   }
 }
 

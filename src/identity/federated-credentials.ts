@@ -32,13 +32,16 @@ export interface FederatedCredential extends IdentifiedTrust {
   readonly description: string
 }
 
+type GivenCredential = Omit<FederatedCredential, 'id'>
+
 export interface FederatedCredentials {
   federated(principalId: string): Promise<readonly FederatedCredential[]>
-  /** Creates the credential with this id or changes it. The name cannot change. */
-  putFederated(
+  addFederated(principalId: string, given: GivenCredential): Promise<FederatedCredential>
+  /** Changes the credential, found by its id or name, as it is when it is written. The name cannot change. */
+  changeFederated(
     principalId: string,
-    given: Omit<FederatedCredential, 'id'>,
-    id?: string,
+    idOrName: string,
+    change: Partial<Omit<GivenCredential, 'name'>>,
   ): Promise<FederatedCredential>
   removeFederated(principalId: string, idOrName: string): Promise<void>
   resourceOf(principalId: string): Promise<string | undefined>
@@ -50,46 +53,62 @@ export function openFederatedCredentials({
   clock,
   limits,
 }: DirectoryContext): FederatedCredentials {
+  async function put(
+    principalId: string,
+    wanted: (all: readonly FederatedCredential[]) => FederatedCredential,
+    isThere = false,
+  ): Promise<FederatedCredential> {
+    return sql.transact(async (tx) => {
+      const principal = await lockPrincipal(tx, principalId, 'ServicePrincipal')
+      const all = await credentialsOf(tx, principal.id)
+      const given = wanted(all)
+      const { id, name } = given
+      const kept = trustOf(given)
+      const others = all.filter((one) => one.id !== id)
+      requireRoom(others, given, limits.federatedCredentialsMax)
+      if (isThere) await removeRow(tx, principal.id, id)
+      await tx.run(
+        `insert into identity_credentials
+          (id, principal_id, kind, hash, display_name, created_at, expires_at)
+          values (?, ?, 'federated', ?, ?, ?, null)`,
+        id,
+        principal.id,
+        JSON.stringify(kept),
+        name,
+        clock.now(),
+      )
+      await tx.follow(directoryFeed, principal.id)
+      tellCredential(tx, principal, {
+        action: 'federatedCredentials/write',
+        path: `federatedCredentials/${id}`,
+      })
+      return { id, name, ...kept }
+    })
+  }
+
   return {
     async federated(principalId) {
       const id = parseObjectId(principalId)
       return id === undefined ? [] : credentialsOf(sql, id)
     },
 
-    async putFederated(principalId, given, changed) {
-      const id = changed ?? ids.uuid()
-      const kept = trustOf(given)
-      await sql.transact(async (tx) => {
-        const principal = await lockPrincipal(tx, principalId, 'ServicePrincipal')
-        const others = (await credentialsOf(tx, principal.id)).filter((one) => one.id !== id)
-        requireRoom(others, given, limits.federatedCredentialsMax)
-        if (changed !== undefined) await removeRow(tx, principal.id, changed)
-        await tx.run(
-          `insert into identity_credentials
-            (id, principal_id, kind, hash, display_name, created_at, expires_at)
-            values (?, ?, 'federated', ?, ?, ?, null)`,
-          id,
-          principal.id,
-          JSON.stringify(kept),
-          given.name,
-          clock.now(),
-        )
-        await tx.follow(directoryFeed, principal.id)
-        tellCredential(tx, principal, {
-          action: 'federatedCredentials/write',
-          path: `federatedCredentials/${id}`,
-        })
-      })
-      return { id, name: given.name, ...kept }
-    },
+    addFederated: (principalId, given) => put(principalId, () => ({ ...given, id: ids.uuid() })),
+
+    changeFederated: (principalId, idOrName, change) =>
+      put(
+        principalId,
+        (all) => {
+          const { id, name, ...before } = foundIn(all, idOrName)
+          // A body may hold more than it declares.
+          return { ...before, ...change, id, name }
+        },
+        true,
+      ),
 
     async removeFederated(principalId, idOrName) {
       await sql.transact(async (tx) => {
         const principal = await lockPrincipal(tx, principalId, 'ServicePrincipal')
-        const found = (await credentialsOf(tx, principal.id)).find(
-          ({ id, name }) => id === idOrName || name === idOrName,
-        )
-        if (found === undefined) throw noCredential(idOrName)
+        const found = foundIn(await credentialsOf(tx, principal.id), idOrName)
         await removeRow(tx, principal.id, found.id)
         await tx.follow(directoryFeed, principal.id)
         tellCredential(tx, principal, {
@@ -115,7 +134,16 @@ export async function resourceOf(
   return row === undefined ? undefined : String(row['resource_key'])
 }
 
-export function noCredential(id: string): Error {
+export function foundIn(
+  all: readonly FederatedCredential[],
+  idOrName: string,
+): FederatedCredential {
+  const found = all.find(({ id, name }) => id === idOrName || name === idOrName)
+  if (found === undefined) throw noCredential(idOrName)
+  return found
+}
+
+function noCredential(id: string): Error {
   return refuseIdentity.FederatedCredentialNotFound({ id: id.slice(0, 120) })
 }
 
@@ -165,7 +193,7 @@ function read(row: SqlRow): FederatedCredential {
   return {
     id: String(row['id']),
     name: String(row['display_name']),
-    // Only `putFederated` writes this.
+    // Only `put` writes this.
     ...trustOf(JSON.parse(String(row['hash'])) as Kept),
   }
 }

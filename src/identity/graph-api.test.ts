@@ -153,10 +153,27 @@ test('a federated credential takes no id from its body, and removes none of anot
   await ask(fixture, one, { method: 'DELETE' })
   assert.deepEqual((await ask(fixture, collection)).value, [])
   await assert.rejects(ask(fixture, one, { method: 'DELETE' }), { status: 404 })
-  const lost = directory.putFederated(app.id, { name: 'fed', ...trust, description: '' }, stolen)
+  const lost = directory.changeFederated(app.id, stolen, trust)
   await assert.rejects(lost, { status: 404 })
   const kept = await directory.secrets(victim.id)
   assert.ok(kept.some(({ id }) => id === stolen))
+})
+
+test('changes of a federated credential at the same moment are all kept', async () => {
+  await using fixture = await openIdentityFixture()
+  const { app } = await people(fixture)
+  const collection = `/v1.0/applications/${app.id}/federatedIdentityCredentials`
+  const trust = { issuer: 'https://issuer.test', subject: 'one', audiences: ['a'] }
+  await ask(fixture, collection, { body: { name: 'fed', ...trust } })
+  const one = `${collection}/fed`
+  const changes = { subject: 'two', description: 'd', audiences: ['b'] }
+  await Promise.all(
+    Object.entries(changes).map(([name, value]) =>
+      ask(fixture, one, { method: 'PATCH', body: { [name]: value } }),
+    ),
+  )
+  const { id: _id, name: _name, ...kept } = await ask(fixture, one)
+  assert.deepEqual(kept, { issuer: trust.issuer, ...changes })
 })
 
 test('oneself needs no right; every other question asks for one', () => {

@@ -3,7 +3,7 @@
 import { type Static, Type } from 'typebox'
 import type { IdentityDirectory } from './directory.ts'
 import { type DirectoryRoute, param } from './directory-route.ts'
-import { type FederatedCredential, noCredential } from './federated-credentials.ts'
+import { type FederatedCredential, foundIn } from './federated-credentials.ts'
 
 const text = (maxLength: number) => Type.String({ minLength: 1, maxLength })
 const audiences = Type.Array(text(600), { minItems: 1, maxItems: 1 })
@@ -41,7 +41,7 @@ export const federatedRoutes: readonly DirectoryRoute[] = [
     async run(directory, { params, body }) {
       // The edge has validated the body with this schema.
       const given = body as Static<typeof Body>
-      return directory.putFederated(param(params, 'id'), {
+      return directory.addFederated(param(params, 'id'), {
         ...given,
         description: given.description ?? '',
       })
@@ -61,18 +61,12 @@ export const federatedRoutes: readonly DirectoryRoute[] = [
     body: Changes,
     status: 204,
     async run(directory, { params, body }) {
-      const { id, ...before } = await find(directory, params)
       // The edge has validated the body with this schema.
       const { name: _kept, description, ...changes } = body as Static<typeof Changes>
-      await directory.putFederated(
-        param(params, 'id'),
-        {
-          ...before,
-          ...changes,
-          ...(description === undefined ? {} : { description: description ?? '' }),
-        },
-        id,
-      )
+      await directory.changeFederated(param(params, 'id'), param(params, 'credentialId'), {
+        ...changes,
+        ...(description === undefined ? {} : { description: description ?? '' }),
+      })
       return undefined
     },
   },
@@ -92,11 +86,6 @@ async function find(
   directory: IdentityDirectory,
   params: Readonly<Record<string, string>>,
 ): Promise<FederatedCredential> {
-  const wanted = param(params, 'credentialId')
   const application = await directory.get(param(params, 'id'), 'ServicePrincipal')
-  const found = (await directory.federated(application.id)).find(
-    ({ id, name: own }) => id === wanted || own === wanted,
-  )
-  if (found === undefined) throw noCredential(wanted)
-  return found
+  return foundIn(await directory.federated(application.id), param(params, 'credentialId'))
 }

@@ -17,6 +17,7 @@ const root = join(import.meta.dirname, '..', '..')
 const picturesFolder = 'docs/pictures'
 const hitsMax = 40
 const queryCharactersMax = 200
+const wordsMax = 8
 const excerptCharacters = 240
 
 const style = `
@@ -77,7 +78,7 @@ export function documentationPages(
   // Read at the first request, so that a start does not wait for it.
   let pages: ReadonlyMap<string, Page> | undefined
   // A page is rendered once: long ones take some of the time of all requests.
-  const rendered = new Map<string, Html>()
+  const rendered = new Map<string, Promise<Html>>()
 
   async function answerTo(url: string): Promise<Answer> {
     pages ??= readPages()
@@ -96,9 +97,9 @@ export function documentationPages(
     if (picture !== undefined) return pictureNamed(picture)
     const page = pages.get(name)
     if (page === undefined) return refusal(404)
-    const content = rendered.get(name) ?? trusted(await render(page, pages))
+    const content = rendered.get(name) ?? render(page, pages).then(trusted)
     rendered.set(name, content)
-    return framed(name, page.title, content)
+    return framed(name, page.title, await content)
   }
 
   return ({ method, url = '' }, response) => {
@@ -211,13 +212,16 @@ ${groups.map(
 }
 
 function hitsOf(pages: readonly Page[], query: string): Html {
-  const words = query.toLowerCase().split(/\s+/).filter(Boolean)
-  const hits = pages
+  const all = query.toLowerCase().split(/\s+/).filter(Boolean)
+  const words = [...new Set(all)].slice(0, wordsMax)
+  const found = pages
     .flatMap((page) => page.sections.map((section) => ({ page, section })))
     .filter(({ section }) => {
       return words.length > 0 && words.every((word) => section.lowerCase.includes(word))
     })
-    .sort((a, b) => Number(isNamed(b.section, words)) - Number(isNamed(a.section, words)))
+  const named = found.filter(({ section }) => isNamed(section, words))
+  const others = found.filter((one) => !named.includes(one))
+  const hits = [...named, ...others]
   return html`<h1>${hits.length} places with “${query}”</h1>
 ${hits
   .slice(0, hitsMax)

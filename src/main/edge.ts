@@ -160,7 +160,7 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
     ...(hasConsole() ? { frontPage: `${consolePrefix.slice(1)}/` } : {}),
     mounts: [
       { prefix: consolePrefix, handle: pages },
-      { prefix: documentationPrefix, handle: documentationPages(log) },
+      { prefix: documentationPrefix, handle: documentationPages(log), isThrottled: true },
       {
         prefix: consentPrefix,
         handle: consentPages({ flow: served.consentFlow, log, publicUrl: base.publicUrl }),

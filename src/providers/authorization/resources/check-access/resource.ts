@@ -145,11 +145,13 @@ async function check(
     for (const finding of found.findings) {
       shown.push(await show(deps, context, finding, found.facts))
     }
+    // To oneself only with a role there: its name tells of resources that the caller may not see.
+    const isTold = !self || found.findings.some(({ reason }) => reason !== 'OtherScope')
     value.push({
       action,
       ...(isDataAction ? { isDataAction } : {}),
       accessDecision: found.decision,
-      ...(found.denial === undefined ? {} : { denyAssignment: denied(found.denial) }),
+      ...(found.denial === undefined || !isTold ? {} : { denyAssignment: denied(found.denial) }),
       ...(found.decision === 'Allowed' ? { roleAssignment: shown[0] } : { nearest: shown }),
     })
   }

@@ -110,11 +110,16 @@ test('callers read, list and filter them, and neither write nor remove them', as
 
 test('checkAccess says which one denies, and what would have allowed it', async () => {
   await using t = await open()
-  await t.call('PUT', at(group), assignment(nobody.id, contributor))
   await t.plane.services.storeAsSystem(denialAt(group), version, denial(['*/delete']))
   const action = 'Vendor.ManagedIdentity/userAssignedIdentities/delete'
   const body = { principalId: nobody.id, actions: [action] }
   const path = `${identity}/${authorization}/checkAccess`
+  const own = async () =>
+    json(await t.call('POST', path, { actions: [action] }, { as: nobody })).value[0]
+  // To oneself it is told only with a role there: it names what is protected, and by what.
+  assert.deepEqual(await own(), { action, accessDecision: 'NotAllowed', nearest: [] })
+  await t.call('PUT', at(group), assignment(nobody.id, contributor))
+  assert.equal((await own()).denyAssignment.denyAssignmentName, 'held by a stack')
   const [one] = json(await t.call('POST', path, body)).value
   assert.equal(one.accessDecision, 'NotAllowed')
   assert.equal(one.denyAssignment.denyAssignmentName, 'held by a stack')
