@@ -135,6 +135,16 @@ async function atOnce(count: number, work: (index: number) => Promise<unknown>):
   await Promise.all(Array.from({ length: 32 }, lane))
 }
 
+/** An installation allows 4,000 in a subscription. */
+const perSubscription = 3_900
+/** Reader, contributor, the contributor of tags, billing reader. */
+const roles = [
+  'acdd72a7-3385-48ef-bd42-f606fba81ae7',
+  'b24988ac-6180-42a0-ab88-20f7382dd24c',
+  '4a9ae827-6dc8-4573-8ac7-8239d42aa03f',
+  'fa23ad8b-c56e-40d8-ac0c-ce449e1d2c64',
+]
+
 async function assignRoles({ origin, access, send }: Client): Promise<void> {
   const ids: string[] = []
   await atOnce(principals, async (index) => {
@@ -146,12 +156,15 @@ async function assignRoles({ origin, access, send }: Client): Promise<void> {
     if (status !== 201) throw new Error(`no group was made: ${status} ${body}`)
     ids.push(String(JSON.parse(body).id))
   })
-  const subscription = `/subscriptions/${access.subscriptionId}`
-  const reader = 'acdd72a7-3385-48ef-bd42-f606fba81ae7'
-  const roleDefinitionId = `${subscription}/providers/Vendor.Authorization/roleDefinitions/${reader}`
+  const subscriptions = Array.from({ length: Math.ceil(assignments / perSubscription) }, randomUUID)
+  for (const [at, id] of subscriptions.entries()) {
+    const body = JSON.stringify({ displayName: `subscription ${at}` })
+    await send('PUT', `/subscriptions/${id}?api-version=2019-11-01`, body)
+  }
   await atOnce(assignments, async (index) => {
-    const scope = `${subscription}/resourceGroups/${resourceName(Math.floor((index * resources) / assignments))}`
+    const scope = `/subscriptions/${subscriptions[Math.floor(index / perSubscription)]}`
     const path = `${scope}/providers/Vendor.Authorization/roleAssignments/${randomUUID()}?api-version=2022-04-01`
+    const roleDefinitionId = `${scope}/providers/Vendor.Authorization/roleDefinitions/${roles[Math.floor((index % perSubscription) / ids.length)]}`
     const principalId = ids[index % ids.length]
     await send('PUT', path, JSON.stringify({ properties: { roleDefinitionId, principalId } }))
   })

@@ -1,6 +1,7 @@
 /** The edge as clients see it: order of checks, headers, links, methods, health, draining. */
 
 import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
 import { describe, test } from 'node:test'
 import Type from 'typebox'
 import { refuse } from '#kernel/error.ts'
@@ -455,6 +456,26 @@ describe('the sign-in’s addresses', () => {
     // One customer of IPv6 has a whole network of addresses.
     for (let at = 0; at < 3; at++) await from(`2001:db8::${at}`, '/common/oauth2/token')
     assert.equal((await from('2001:db8::4', '/common/oauth2/token')).status, 429)
+  })
+
+  test('an area that answers itself and costs something has the same allowance', async () => {
+    const handle = (_: unknown, response: ServerResponse): void => void response.end('here')
+    await using edge = await startEdge({
+      throttle: { anonymous, allPrincipalsFactor: 100 },
+      options: {
+        mounts: [
+          { prefix: '/counted', handle, isThrottled: true },
+          { prefix: '/free', handle },
+        ],
+      },
+    })
+    const statuses = async (path: string) => {
+      const all: number[] = []
+      for (let at = 0; at < 5; at++) all.push((await edge.fetch(path, { as: '' })).status)
+      return all
+    }
+    assert.deepEqual(await statuses('/counted/x'), [200, 200, 200, 429, 429])
+    assert.deepEqual(await statuses('/free/x'), [200, 200, 200, 200, 200])
   })
 
   test('where a sign-in begins, an allowance of all addresses together', async () => {
