@@ -20,7 +20,12 @@ export interface Planned {
 }
 
 export async function taskOf(deps: ShareDependencies, run: Run, detail: Detail): Promise<Planned> {
-  const { reader, sql } = deps
+  const { reader, sql, grants, clock } = deps
+  const grant = await grants.grantAt(run.subscriptionKey)
+  const isOver = grant !== undefined && grant.expiresAt !== null && grant.expiresAt <= clock.now()
+  if (grant?.status !== 'Active' || isOver) {
+    throw new NotCopied('The share subscription was revoked, or its time is over.')
+  }
   // Keys of these types hold these models.
   const mapping = (await reader.get(detail.mappingKey)) as Resource<DataSetMapping> | undefined
   if (mapping === undefined) throw new NotCopied('The mapping was deleted.')

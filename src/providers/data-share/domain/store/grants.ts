@@ -2,6 +2,7 @@
 
 import type { Clock } from '#kernel/ports.ts'
 import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
+import { active } from './runs.ts'
 import {
   type GrantRow,
   type GrantStatus,
@@ -18,8 +19,14 @@ export interface Grants extends Invitations {
   grant(id: string): Promise<GrantRow | undefined>
   grantAt(subscriptionKey: string): Promise<GrantRow | undefined>
   grantsOf(shareKey: string, after: string, limit: number): Promise<readonly GrantRow[]>
-  setStatus(id: string, status: GrantStatus, expiresAt: number | null): Promise<void>
+  /** Writes what is given and leaves the rest as it is by then. Revoking also cancels the run that is active. */
+  change(id: string, change: GrantChange): Promise<void>
   removeGrant(subscriptionKey: string): Promise<void>
+}
+
+export interface GrantChange {
+  readonly status?: GrantStatus
+  readonly expiresAt?: number
 }
 
 interface Invitations {
@@ -82,15 +89,23 @@ export function openGrants(sql: Sql, clock: Clock): Grants {
       )
       return rows.map(grants.row)
     },
-    async setStatus(id, status, expiresAt) {
-      await change(sql, (tx) =>
-        tx.run(
-          'update share_grants set status = ?, expires_at = ? where id = ?',
-          status,
-          expiresAt,
+    async change(id, { status, expiresAt }) {
+      await sql.transact(async (tx) => {
+        // A run that begins at this moment waits here, or is seen below.
+        await tx.run(
+          `update share_grants set status = coalesce(?, status), expires_at = coalesce(?, expires_at)
+            where id = ?`,
+          status ?? null,
+          expiresAt ?? null,
           id,
-        ),
-      )
+        )
+        if (status !== 'Revoked') return
+        await tx.run(
+          `update share_runs set cancelled = 1, message = 'The provider revoked the share subscription.'
+            where ${active} and subscription_key in (select subscription_key from share_grants where id = ?)`,
+          id,
+        )
+      })
     },
     async removeGrant(subscriptionKey) {
       await change(sql, (tx) =>

@@ -29,7 +29,7 @@ export class LeaseLost extends Error {
 }
 
 export const leaseSeconds = 30
-const active = "status in ('Accepted', 'InProgress')"
+export const active = "status in ('Accepted', 'InProgress')"
 
 /** The part of a key that names the resource group, with the slash after it. */
 function groupOf(key: string): string {
@@ -47,8 +47,10 @@ interface RunDetails {
 }
 
 export interface Runs extends RunDetails {
-  /** Returns the id of the running one if there is one, and then writes nothing. */
-  begin(run: Pick<Run, 'id' | 'subscriptionKey' | 'shareKey' | 'mode'>): Promise<string | undefined>
+  /** Returns what is in the way, if anything, and then writes nothing: the id of the running one, or the revocation. */
+  begin(
+    run: Pick<Run, 'id' | 'subscriptionKey' | 'shareKey' | 'mode'>,
+  ): Promise<'revoked' | { readonly running: string } | undefined>
   find(id: string): Promise<Run | undefined>
   activeOf(subscriptionKey: string): Promise<Run | undefined>
   /** Asks the worker to stop; a run without a worker is ended by the next one that claims it. */
@@ -247,6 +249,8 @@ function openDetails(sql: Sql, clock: Clock, assert: Runs['assert']): RunDetails
 }
 
 async function removeRuns(tx: SqlTx, subscriptionKey: string): Promise<void> {
+  // A worker that still adds to a run ends first.
+  await tx.run('update share_runs set id = id where subscription_key = ?', subscriptionKey)
   await tx.run(
     'delete from share_details where run_id in (select id from share_runs where subscription_key = ?)',
     subscriptionKey,
@@ -259,7 +263,15 @@ async function beginRun(
   tx: SqlTx,
   run: Parameters<Runs['begin']>[0],
   now: number,
-): Promise<string | undefined> {
+): ReturnType<Runs['begin']> {
+  // A revocation at the same moment waits here and then sees the run, or was first.
+  const granted = await tx.run(
+    `update share_grants set status = status
+      where subscription_key = ? and status = 'Active' and (expires_at is null or expires_at > ?)`,
+    run.subscriptionKey,
+    now,
+  )
+  if (granted === 0) return 'revoked'
   const taken = await tx.run(
     'insert into share_active (subscription_key, run_id) values (?, ?) on conflict do nothing',
     run.subscriptionKey,
@@ -270,7 +282,7 @@ async function beginRun(
       'select run_id from share_active where subscription_key = ?',
       run.subscriptionKey,
     )
-    return String(row?.['run_id'] ?? run.id)
+    return { running: String(row?.['run_id'] ?? run.id) }
   }
   await tx.run(
     `insert into share_runs (id, subscription_key, share_key, mode, status, message, started_at, ended_at,

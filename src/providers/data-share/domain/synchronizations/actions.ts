@@ -42,8 +42,11 @@ export async function begin(
   const mapped = await reader.count({ type: types.mappings, under: key, limit: 1 })
   if (mapped === 0) throw refuseShare.NoDataSetMappings({ id: shown })
   const id = ids.uuid()
-  const running = await runs.begin({ id, subscriptionKey: key, shareKey: grant.shareKey, mode })
-  if (running !== undefined) throw refuseShare.SynchronizationInProgress({ id: running })
+  const other = await runs.begin({ id, subscriptionKey: key, shareKey: grant.shareKey, mode })
+  if (other === 'revoked') {
+    throw refuseShare.ShareSubscriptionNotActive({ id: shown, status: 'Revoked' })
+  }
+  if (other !== undefined) throw refuseShare.SynchronizationInProgress({ id: other.running })
   const run = await runs.find(id)
   if (run === undefined) throw new Error('a run that was begun is there')
   return run

@@ -12,7 +12,7 @@ import { moment } from '../../domain/schedules.ts'
 import type { GrantRow, GrantStatus } from '../../domain/store/tables.ts'
 
 export function providerShareSubscriptions(deps: ShareDependencies): ResourceType {
-  const { grants, runs, words } = deps
+  const { grants, words } = deps
   const shown = async (row: GrantRow, share: string): Promise<object> => ({
     id: `${share}/providerShareSubscriptions/${row.id}`,
     name: row.id,
@@ -48,13 +48,11 @@ export function providerShareSubscriptions(deps: ShareDependencies): ResourceTyp
     async run({ id }, body: { properties?: { expirationDate?: string } } | undefined) {
       const row = await require(id)
       const given = body?.properties?.expirationDate
-      const expiresAt = given === undefined ? row.expiresAt : Date.parse(given)
-      await grants.setStatus(row.id, status ?? row.status, expiresAt)
-      const run = await runs.activeOf(row.subscriptionKey)
-      if (status === 'Revoked' && run !== undefined) {
-        await runs.cancel(run.id, 'The provider revoked the share subscription.')
-        deps.stir.look()
-      }
+      await grants.change(row.id, {
+        ...(status === undefined ? {} : { status }),
+        ...(given === undefined ? {} : { expiresAt: Date.parse(given) }),
+      })
+      if (status === 'Revoked') deps.stir.look()
       deps.wakes.wake(row.subscriptionKey)
       return { status: 200, body: await shown(await require(id), parentOf(id).text) }
     },

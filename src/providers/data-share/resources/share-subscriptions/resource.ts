@@ -153,8 +153,9 @@ export function shareSubscriptions(deps: ShareDependencies): ResourceType {
             deps.stir.look()
             throw new StepFailure('later', 'SynchronizationInProgress', 'a run is still stopping')
           }
-          await deps.runs.removeOf(id.key)
+          // In this order no run begins after the others are removed.
           await grants.removeGrant(id.key)
+          await deps.runs.removeOf(id.key)
         },
       },
       deps.wakes,
