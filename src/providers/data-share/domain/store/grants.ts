@@ -24,7 +24,7 @@ export interface Grants extends Invitations {
   removeGrant(subscriptionKey: string): Promise<void>
 }
 
-export interface GrantChange {
+interface GrantChange {
   readonly status?: GrantStatus
   readonly expiresAt?: number
 }
