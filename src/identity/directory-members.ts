@@ -25,7 +25,9 @@ export function openMemberships({ sql }: DirectoryContext): Memberships {
   return {
     async addMember(groupId, memberId) {
       await sql.transact(async (tx) => {
-        const group = await lockPrincipal(tx, groupId, 'Group')
+        // In one order: two groups may be made members of each other at once.
+        for (const id of [groupId, memberId].sort()) await lockPrincipal(tx, id)
+        const group = await readPrincipal(tx, groupId, 'Group')
         const member = await readPrincipal(tx, memberId)
         if (group.id === member.id) {
           throw refuseIdentity.InvalidPrincipal({ reason: 'a group cannot be a member of itself' })

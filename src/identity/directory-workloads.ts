@@ -1,6 +1,7 @@
 /** The principals of resources (managed identities). */
 
 import type { WorkloadIdentities } from '#kernel/principal.ts'
+import type { SqlTx } from '#stores/store.ts'
 import { tellPrincipal } from './directory-activity.ts'
 import {
   type DirectoryContext,
@@ -18,7 +19,7 @@ export function openWorkloads(context: DirectoryContext): WorkloadIdentities {
 
     async give(resourceKey, { principalId, clientId, displayName }) {
       await sql.transact(async (tx) => {
-        const held = await workloadOf(tx, resourceKey)
+        const held = await lockWorkload(tx, resourceKey)
         if (held !== undefined && held !== principalId) {
           await removePrincipal(tx, await lockPrincipal(tx, held, 'ServicePrincipal'), clock.now())
         }
@@ -39,7 +40,7 @@ export function openWorkloads(context: DirectoryContext): WorkloadIdentities {
 
     async take(resourceKey) {
       await sql.transact(async (tx) => {
-        const held = await workloadOf(tx, resourceKey)
+        const held = await lockWorkload(tx, resourceKey)
         if (held !== undefined) {
           const principal = await lockPrincipal(tx, held, 'ServicePrincipal')
           await removePrincipal(tx, principal, clock.now())
@@ -49,4 +50,13 @@ export function openWorkloads(context: DirectoryContext): WorkloadIdentities {
       })
     },
   }
+}
+
+/** Like `workloadOf`; nobody else changes which principal the resource has until the transaction ends. */
+async function lockWorkload(tx: SqlTx, resourceKey: string): Promise<string | undefined> {
+  await tx.run(
+    'update identity_workloads set resource_key = resource_key where resource_key = ?',
+    resourceKey,
+  )
+  return workloadOf(tx, resourceKey)
 }

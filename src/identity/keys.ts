@@ -206,6 +206,12 @@ function openKeyStore({
     const fresh = await make(makeSigningPair)
     await sql.transact(async (tx) => {
       const now = clock.now()
+      // Another rotation at the same moment waits here, and then retires the key that this one makes.
+      await tx.run(
+        `insert into identity_settings (name, value) values ('first-signing-key', ?)
+          on conflict (name) do update set value = identity_settings.value`,
+        fresh.id,
+      )
       await tx.run(
         'update identity_signing_keys set retired_at = ?, private_key = null where retired_at is null',
         now,

@@ -105,6 +105,28 @@ test('who is disabled or revoked stays so, whatever else is changed at the same 
   }
 })
 
+test('what is done at the same moment leaves one signing key, and no membership of somebody who is gone', async (t) => {
+  if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
+  await using replicas = await openReplicas()
+  const { fixture, replica } = replicas
+  const { directory } = fixture.identity
+  await Promise.all([fixture, replica, fixture].map(({ identity }) => identity.rotateKeys()))
+  const active = await fixture.store.sql.all(
+    'select id from identity_signing_keys where retired_at is null',
+  )
+  assert.equal(active.length, 1)
+  const { id: groupId } = await directory.createGroup({ displayName: 'group' })
+  for (let round = 0; round < 8; round++) {
+    const { principal } = await directory.createServicePrincipal({ displayName: 'app' })
+    await Promise.allSettled([
+      directory.addMember(groupId, principal.id),
+      replica.identity.directory.delete(principal.id),
+    ])
+  }
+  const left = await fixture.store.sql.all('select member_id from identity_memberships')
+  assert.deepEqual(left, [])
+})
+
 test('of many wrong passwords at the same moment five are tried, whichever replica they reach', async (t) => {
   if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
   await using replicas = await openReplicas()

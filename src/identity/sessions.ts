@@ -186,6 +186,10 @@ export function openSessions(options: SessionOptions): Sessions {
       const { credentialId } = browser
       const { clientId } = key
       return sql.transact(async (tx) => {
+        // Whoever ends the person's sessions at the same moment waits here and then sees this one, or was first.
+        await tx.run('update identity_principals set id = id where id = ?', principalId)
+        const from = keyOf({ uid: key.uid, clientId: undefined })
+        if ((await find(tx, from, principalId)) === undefined) return undefined
         // Without this, the applications of a timed-out session would join the new one.
         await tx.run(
           "delete from identity_oauth_states where kind = 'RefreshToken' and grant_id = ?",
