@@ -118,12 +118,12 @@ export interface PlaneServices {
   ): Promise<void>
   /**
    * Changes the tags of a stored resource in a caller's name. The caller's right to write tags was checked before.
-   * Locks, deny assignments and conditions on the resource apply as for any PATCH. `none` removes all tags.
+   * Locks, deny assignments and conditions on the resource apply as for any PATCH.
    * Resolves to the tags as written.
    */
   replaceTags(
     id: ResourceId,
-    change: TagsChange | 'none',
+    change: TagsChange,
     caller: Pick<RunInput, 'principal' | 'correlationId' | 'from'>,
   ): Promise<Readonly<Record<string, string>>>
   /**

@@ -17,6 +17,14 @@ export interface GetContext extends Context {
   readonly from?: RequestFrom
 }
 
+export interface ComputedWriteContext extends GetContext {
+  /**
+   * Throws 412 where the request's preconditions do not hold for the item as it is. They were checked before `apply`; a
+   * source that waits for other writes checks them again on what it then finds.
+   */
+  requirePreconditions(item: object): void
+}
+
 /** A type whose items are computed, not stored. Items are complete wire objects. */
 export interface Source {
   get?(context: GetContext): Promise<object | undefined>
@@ -33,7 +41,7 @@ export interface ComputedWrite {
   readonly body: TSchema
   /** PUT creates a missing item (201). DELETE removes an item (200) and succeeds without one (204). */
   readonly makes?: true
-  apply(context: GetContext, body: never): Promise<object | undefined>
+  apply(context: ComputedWriteContext, body: never): Promise<object | undefined>
   /**
    * What `apply` would return, based on the reader it is given. Writes nothing. Without it a dry run returns the item
    * unchanged.

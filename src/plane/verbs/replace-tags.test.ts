@@ -36,7 +36,13 @@ test('tags that are settings take the right to write the resource', async () => 
   const id = parseResourceId(path) ?? assert.fail()
   const { replaceTags, reader } = started.plane.services
   const replace = (tags: Record<string, string> | 'none', principal = nobody) =>
-    replaceTags(id, tags === 'none' ? tags : () => tags, { principal, correlationId: 'c' })
+    replaceTags(
+      id,
+      tags === 'none'
+        ? { right: 'delete', made: () => ({}) }
+        : { right: 'write', made: () => tags },
+      { principal, correlationId: 'c' },
+    )
   const refused = { status: 403, message: /jobs\/write/ }
   await assert.rejects(replace({ 'job-verify': 'none' }), refused)
   await assert.rejects(replace({ a: '2' }), refused)

@@ -21,8 +21,12 @@ const anyVersion = '2021-04-01'
 
 type Tags = Readonly<Record<string, string>>
 
-/** The tags to write, made of the resource as it is. Called again when others wrote it meanwhile. */
-export type TagsChange = (current: Resource) => Tags
+export interface TagsChange {
+  /** Which right to tags was checked. */
+  readonly right: 'write' | 'delete'
+  /** The tags to write, made of the resource as it is. Called again when others wrote it meanwhile. */
+  made(current: Resource): Tags
+}
 
 /** Each lost race is a write of somebody else. */
 const attemptsMax = 100
@@ -31,31 +35,25 @@ const attemptsMax = 100
 export async function replaceTags(
   deps: PlaneDependencies,
   id: ResourceId,
-  change: TagsChange | 'none',
+  change: TagsChange,
   caller: Pick<RunInput, 'principal' | 'correlationId' | 'from'>,
 ): Promise<Tags> {
   for (let attempt = 0; attempt < attemptsMax; attempt++) {
-    const written = await replaceOnce(deps, id, change, caller).catch((error: unknown) => {
-      // The only precondition is the entity tag of what the change was made of.
-      if (error instanceof ApiError && error.status === 412) return undefined
-      throw error
-    })
+    const written = await replaceOnce(deps, id, change, caller)
     if (written !== undefined) return written
   }
   throw new StoreConflict(`the tags of ${id.text} are written all the time`)
 }
 
+/** Undefined where somebody else wrote the resource meanwhile. */
 async function replaceOnce(
   deps: PlaneDependencies,
   id: ResourceId,
-  change: TagsChange | 'none',
+  change: TagsChange,
   caller: Pick<RunInput, 'principal' | 'correlationId' | 'from'>,
-): Promise<Tags> {
+): Promise<Tags | undefined> {
   const { principal } = caller
-  const right = qualify(
-    deps.registry.words,
-    `Resources/tags/${change === 'none' ? 'delete' : 'write'}`,
-  )
+  const right = qualify(deps.registry.words, `Resources/tags/${change.right}`)
   const prohibitions = await deps.access.prohibitionsFor?.(principal)
   const found = prohibitions?.find({ action: right, scope: id })
   if (found !== undefined) throw prohibited({ action: right, scope: id }, principal, found)
@@ -80,21 +78,27 @@ async function replaceOnce(
   const settings = stored?.settingTags ?? []
   const current = readRow(row)
   const { tags: before } = current
-  const after = change === 'none' ? {} : change(current)
+  const after = change.made(current)
   if (
     verdict === false &&
     settings.some((name) => tagValue(before, name) !== tagValue(after, name))
   ) {
     throw authorizationFailed(route, principal)
   }
-  await runPatch(deps, route, {
+  const done = runPatch(deps, route, {
     ...caller,
     query,
     body: { tags: after },
     preconditions: { ifMatch: formatEtag(current.etag) },
     pending: typeof verdict === 'boolean' ? undefined : verdict,
   })
-  return after
+  return done
+    .then(() => after)
+    .catch((error: unknown) => {
+      // The only precondition is the entity tag of what the change was made of.
+      if (error instanceof ApiError && error.status === 412) return undefined
+      throw error
+    })
 }
 
 /** Names of tags are the same in any case. */

@@ -81,16 +81,19 @@ export async function writeComputed(
   const { now, given, requested, current } = await openComputed(deps, route, input, deps.store)
   const status = statusOf(route, current)
   if (status === 204) return { status }
-  const tag = current === undefined ? undefined : computedEtag(current)
-  const verdict = checkPreconditions(method, input.preconditions, tag)
-  if (verdict.kind === 'failed') {
-    throw refuse.PreconditionFailed({ header: verdict.header, id: route.id.text })
+  const requirePreconditions = (item: object | undefined): void => {
+    const tag = item === undefined ? undefined : computedEtag(item)
+    const verdict = checkPreconditions(method, input.preconditions, tag)
+    if (verdict.kind === 'failed') {
+      throw refuse.PreconditionFailed({ header: verdict.header, id: route.id.text })
+    }
   }
+  requirePreconditions(current)
   // Checked against the schema, by which its own file types it.
   const initiator = initiatorOf(input)
   const requestActivity = newRequestActivity(initiator, route.operation, route.id)
   const body = await withRequestActivity(requestActivity, () =>
-    write.apply(requested, given as never),
+    write.apply({ ...requested, requirePreconditions }, given as never),
   )
   if (body === undefined && !takesAway(route)) throw notFound(compiled, route.id)
   if (!requestActivity.recorded) {

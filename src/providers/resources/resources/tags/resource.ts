@@ -14,7 +14,12 @@ import {
 } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
-import { type ComputedType, defineComputed, type GetContext } from '#plane/declare/computed.ts'
+import {
+  type ComputedType,
+  type ComputedWriteContext,
+  defineComputed,
+  type GetContext,
+} from '#plane/declare/computed.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import { tagVersions } from '../../published-versions.ts'
 import type { Subscription } from '../subscriptions/model.ts'
@@ -32,12 +37,17 @@ const patchBody = Type.Object({
 
 export function tagsOfScopes({ replaceTags }: Pick<PlaneServices, 'replaceTags'>): ComputedType {
   const write = async (
-    context: GetContext,
-    change: ((current: Tags) => Tags) | 'none',
+    context: ComputedWriteContext,
+    change: (current: Tags) => Tags,
+    right: 'write' | 'delete' = 'write',
   ): Promise<object> => {
     const scope = scopeOf(context.id)
-    const made = change === 'none' ? change : (current: Resource) => change(tagsOf(scope, current))
-    return show(context, await replaceTags(scope, made, context))
+    const made = (current: Resource): Tags => {
+      const before = tagsOf(scope, current)
+      context.requirePreconditions(show(context, before))
+      return change(before)
+    }
+    return show(context, await replaceTags(scope, { right, made }, context))
   }
   return defineComputed({
     type: 'Resources/tags',
@@ -65,7 +75,7 @@ export function tagsOfScopes({ replaceTags }: Pick<PlaneServices, 'replaceTags'>
           return write(context, (current) => patched(current, wanted, given.operation))
         },
       },
-      delete: { apply: (context) => write(context, 'none') },
+      delete: { apply: (context) => write(context, () => ({}), 'delete') },
     },
   })
 }

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Principal } from '#kernel/principal.ts'
+import { ask } from '#plane/testing/ask.ts'
 import { owner } from '#plane/testing/start.ts'
 import { group, type Started, startDeployments, subscription } from '../../testing/start.ts'
 
@@ -51,6 +52,23 @@ test('tags are read, said, merged, replaced and taken away, and are those of the
   assert.deepEqual(JSON.parse(JSON.stringify(shown.body)).tags, { d: '5' })
   assert.equal((await call('DELETE', at(group), undefined, { version })).status, 200)
   assert.deepEqual(await tagsAt(started, group), {})
+})
+
+test('of several with one If-Match at once, one is written', async () => {
+  await using started = await start()
+  const { plane, call } = started
+  const { etag } = await call('GET', at(group), undefined, { version })
+  const outcomes = await Promise.allSettled(
+    (['PUT', 'PUT', 'PATCH', 'DELETE', 'PUT'] as const).map((method, n) => {
+      const properties = { tags: { t: `${n}` } }
+      const body = method === 'PATCH' ? { operation: 'Merge', properties } : { properties }
+      return ask(plane, method, at(group), body, { as: owner, version, ifMatch: `"${etag}"` })
+    }),
+  )
+  assert.deepEqual(
+    outcomes.map((one) => (one.status === 'rejected' ? one.reason.status : 0)).sort(),
+    [0, 412, 412, 412, 412],
+  )
 })
 
 test('what many change at once is all there', async () => {
