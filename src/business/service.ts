@@ -51,10 +51,10 @@ import { createReader, type Reader } from './odata/read.ts'
 import { type DataRequest, type ParsedRequest, parseRequest } from './odata/request.ts'
 import type { Outbox } from './outbox/deliver.ts'
 import { messageAddress } from './outbox/message-address.ts'
-import { lines } from './tables.ts'
+import { companies, lines } from './tables.ts'
 import { untilDeadline } from './until-deadline.ts'
 import { lockInOrder } from './write/lock-order.ts'
-import type { WriteContext } from './write/rows.ts'
+import { lockRow, type WriteContext } from './write/rows.ts'
 import type { Target } from './write/tag.ts'
 import {
   change,
@@ -278,6 +278,16 @@ async function prepare(
   const rights = await rightsOf(tx, caller)
   const isOfCompany = entity.scope === 'company'
   if (isOfCompany || isCreate) authorize(rights, companyId, entity, true)
+  if (isOfCompany && companyId !== undefined && deps.sql.dialect === 'postgres') {
+    // Nobody removes the company until the transaction ends. Where that was done just now, this is its 404.
+    const kept = await lockRow(
+      { tx, dialect: 'postgres' },
+      companies,
+      { id: companyId },
+      'reference',
+    )
+    if (kept === undefined) await reader.companyId(tx, parsed)
+  }
   const odd = isCreate && parsed.kind === 'row' ? 'last-key-ignored' : undefined
   const resolved = toldPath(parsed) ?? (await reader.resolve(tx, parsed, companyId, odd))
   if (!isOfCompany && !isCreate) authorize(rights, resolved.id, entity, true)

@@ -122,7 +122,7 @@ export class Posting {
       having sum(${inBaseUnits}) <> 0) as moved`
     const items = `business_items items join ${moved} on moved.item_id = items.id where items.type = 'Inventory'`
     // In order of ids, so that two postings lock in the same order.
-    const lock = dialect === 'postgres' ? ' for update of items' : ''
+    const lock = dialect === 'postgres' ? ' for no key update of items' : ''
     const rows = await tx.all(
       `select items.id, items.number, items.display_name, moved.quantity, items.inventory
          from ${items} order by items.id${lock}`,

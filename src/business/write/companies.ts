@@ -8,7 +8,7 @@ import { type Entity, noGuid } from '../entity.ts'
 import { ruleBroken } from '../errors.ts'
 import * as tables from '../tables.ts'
 import { createMaster, removeMaster } from './master.ts'
-import { newId, type WriteContext } from './rows.ts'
+import { lockRow, newId, type WriteContext } from './rows.ts'
 import type { Target } from './tag.ts'
 import type { Body } from './values.ts'
 
@@ -54,6 +54,8 @@ export async function removeCompany(
   target: Target,
 ): Promise<void> {
   const { id } = target
+  // First, so that what is being posted in it is seen below.
+  await lockRow(context, tables.companies, { id }, 'removal')
   const [posted] = await context.tx.all(
     `select id from business_documents
        where company_id = ? and kind <> 'quote' and status not in ('Draft', 'In Review') limit 1`,

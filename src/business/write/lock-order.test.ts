@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { openBooks } from '../testing/books.ts'
 import { caller } from '../testing/caller.ts'
 
@@ -71,6 +72,56 @@ test('who may only read holds up nobody by naming rows in a change set', async (
     const { responses } = await outside(() => mayRead(200, 'v2.0', 'POST', '$batch', { requests }))
     assert.equal((responses as { status: number }[])[0]?.status, 403)
   })
+})
+
+test('what a write refers to is not removed at the same moment, nor is a company in which is posted', async (t) => {
+  await using company = await openBooks(t, 'postgres')
+  if (company === undefined) return
+  const call = caller(company)
+  const isDone = (work: Promise<unknown>): Promise<boolean> =>
+    work.then(
+      () => true,
+      () => false,
+    )
+  const make = async (at: typeof call, set: string, body: object): Promise<string> =>
+    String((await at(201, 'v2.0', 'POST', set, body))['id'])
+  for (let round = 0; round < 10; round++) {
+    const customerId = await make(call, 'customers', { displayName: 'C' })
+    const itemId = await make(call, 'items', { displayName: 'I', baseUnitOfMeasureCode: 'PCS' })
+    const line = { itemId, quantity: 1 }
+    const [isMade, ...areGone] = await Promise.all([
+      isDone(make(call, 'salesInvoices', { customerId, salesInvoiceLines: [line] })),
+      isDone(call(204, 'v2.0', 'DELETE', `customers(${customerId})`)),
+      isDone(call(204, 'v2.0', 'DELETE', `items(${itemId})`)),
+    ])
+    assert.ok(!(isMade && areGone.includes(true)), `${isMade}, ${areGone}`)
+
+    const other = await company.create('companies', { name: `Other ${round}` })
+    const inOther = caller({ ...company, companyId: other })
+    await make(inOther, 'unitsOfMeasure', { code: 'PCS', displayName: 'Piece' })
+    const item = { displayName: 'I', unitPrice: 1, baseUnitOfMeasureCode: 'PCS' }
+    const invoiceId = await make(inOther, 'salesInvoices', {
+      customerId: await make(inOther, 'customers', { displayName: 'C' }),
+      salesInvoiceLines: [{ itemId: await make(inOther, 'items', item), quantity: 1 }],
+    })
+    const post = `salesInvoices(${invoiceId})/Vendor.NAV.post`
+    const [isPosted, isRemoved] = await Promise.all([
+      isDone(inOther(204, 'v2.0', 'POST', post)),
+      setTimeout(2 * round).then(() => isDone(company.remove('companies', other))),
+    ])
+    assert.notEqual(isPosted, isRemoved, `${isPosted}, ${isRemoved}`)
+  }
+  const last = await company.create('companies', { name: 'Last' })
+  const inLast = caller({ ...company, companyId: last })
+  await Promise.all([
+    company.remove('companies', last),
+    ...Array.from({ length: 6 }, () =>
+      // Made before the removal, or refused as one that came after it.
+      inLast(201, 'v2.0', 'POST', 'customers', { displayName: 'x' }).catch((error: Error) =>
+        assert.match(error.message, /Internal_CompanyNotFound/),
+      ),
+    ),
+  ])
 })
 
 // After its deadline a request does nothing more, and uncommitted work is rolled back.

@@ -1,5 +1,5 @@
 /**
- * The locks of a change set, taken before its first request and in one order: journals of payments, documents, number series, items, customers,
+ * The locks of a change set, taken before its first request and in one order: companies, journals of payments, documents, number series, items, customers,
  * each by their ids. Two change sets that write the same rows in opposite order then wait for each other instead of
  * stopping each other. A request by itself takes its locks in that order anyway.
  */
@@ -36,10 +36,13 @@ export async function lockInOrder(
   if (named.length === 0) return
   const allowed = companyIds === undefined ? '' : ` and company_id in (${placeholders(companyIds)})`
   const lock = (table: Table<Identified>, condition: string, ids: readonly string[]) => {
-    const where = `where (${condition})${allowed} order by id for update`
+    const where = `where (${condition})${allowed} order by id for no key update`
     return allRows(tx, selecting(table, 'id'), where, ...ids, ...(companyIds ?? []))
   }
   const these = placeholders(named)
+  const own = companyIds === undefined ? '' : ` and id in (${placeholders(companyIds)})`
+  const kept = `where id in (${these})${own} order by id for key share`
+  await allRows(tx, selecting(tables.companies, 'id'), kept, ...named, ...(companyIds ?? []))
   await lock(tables.customerPaymentJournals, `id in (${these})`, named)
   const payments = `id in (${these}) or journal_id in (${these})`
   await lock(tables.customerPayments, payments, [...named, ...named])
@@ -53,7 +56,7 @@ export async function lockInOrder(
   // A POST takes numbers, and a PATCH of an item adds a stock entry.
   if (writes.some(({ method, url }) => method === 'POST' || /\bitems\(/i.test(url))) {
     const those = `where company_id in (${these})${allowed} order by company_id`
-    const [values, lock] = [[...named, ...(companyIds ?? [])], 'for update']
+    const [values, lock] = [[...named, ...(companyIds ?? [])], 'for no key update']
     const series = selecting(tables.numberSeries, 'code')
     await allRows(tx, series, `${those}, code ${lock}`, ...values)
     await allRows(tx, selecting(tables.counters, 'name'), `${those}, name ${lock}`, ...values)

@@ -8,7 +8,7 @@ import { type Cells, type Column, type Columns, selecting, type Table } from '#q
 import { noGuid } from '../entity.ts'
 import { refuse } from '../errors.ts'
 import * as tables from '../tables.ts'
-import type { WriteContext } from './rows.ts'
+import { lockFor, type WriteContext } from './rows.ts'
 
 /** A property that names a row, by its id or by its code. */
 interface Reference {
@@ -69,7 +69,8 @@ export function createLookups(context: WriteContext): Lookups {
     table: Table<C>,
     { column, value }: Reference,
   ): Found<Cells<C> | undefined> {
-    const rest = `where company_id = ? and ${column} = ?`
+    // What is referred to stays until the reference is committed.
+    const rest = `where company_id = ? and ${column} = ?${lockFor(context, 'reference')}`
     const by = `${table.name} ${rest}`
     const known = found.get(by) ?? new Map<string, unknown>()
     found.set(by, known)

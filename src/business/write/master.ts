@@ -134,7 +134,9 @@ async function lockMaster(
 ): Promise<Cells> {
   const { entity, id } = target
   const cells = entity.scope === 'company' ? { id, company_id: context.companyId } : { id }
-  const row = await lockRow(context, entity.table, cells)
+  // Only a removal needs no tag.
+  const purpose = isTagRequired ? 'change' : 'removal'
+  const row = await lockRow(context, entity.table, cells, purpose)
   if (row === undefined) {
     throw refuse.BadRequest_ResourceNotFound({ type: entity.type, key: `the id '${id}'` })
   }

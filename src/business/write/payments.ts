@@ -16,7 +16,15 @@ import type { DocumentRow, PaymentRow } from '../tables.ts'
 import * as tables from '../tables.ts'
 import { inLocal, noRate, rateOn, takenOff } from './exchange-rates.ts'
 import { createLookups, reference } from './lookups.ts'
-import { changedCells, lockRow, newId, today, updateRow, type WriteContext } from './rows.ts'
+import {
+  changedCells,
+  lockFor,
+  lockRow,
+  newId,
+  today,
+  updateRow,
+  type WriteContext,
+} from './rows.ts'
 import { checkTag, type Target } from './tag.ts'
 import { type Body, type GivenFields, readBody } from './values.ts'
 
@@ -104,10 +112,10 @@ export async function removePayment(context: WriteContext, target: Target): Prom
 
 /** Posts all payments of the journal, or none. They leave it and stay as posted payments. */
 export async function postJournal(context: WriteContext, target: Target): Promise<void> {
-  const { tx, dialect, companyId } = context
+  const { tx, companyId } = context
   const journal = await lockJournal(context, target.id)
   checkTag(target, journal, false, context.conflictStatus)
-  const lock = dialect === 'postgres' ? ' for update' : ''
+  const lock = lockFor(context, 'change')
   const where = `where journal_id = ? and company_id = ? order by line_number${lock}`
   const payments = await allRows(tx, tables.customerPayments, where, journal.id, companyId)
   if (payments.length === 0) throw ruleBroken('There is nothing to post: the journal is empty.')

@@ -42,15 +42,31 @@ export function changedCells<T extends object>(row: T, cells: Partial<T>): Parti
 }
 
 /**
- * The row, which does not change until the transaction ends. It is locked when there are several writers; the
- * embedded store has one at a time.
+ * The locks of rows on PostgreSQL, which has several writers; the embedded store has one at a time. Whoever refers to a
+ * row keeps it, whoever changes it keeps other changes away, and both wait for whoever removes it, who waits for them.
  */
+const locks = {
+  reference: 'for key share',
+  change: 'for no key update',
+  removal: 'for update',
+} as const
+
+/** The end of a select whose rows are locked until the transaction ends. */
+export function lockFor(
+  { dialect }: Pick<Writing, 'dialect'>,
+  purpose: keyof typeof locks,
+): string {
+  return dialect === 'postgres' ? ` ${locks[purpose]}` : ''
+}
+
+/** The row, which does not change until the transaction ends. */
 export function lockRow<C extends Columns>(
-  { tx, dialect }: Writing,
+  writing: Writing,
   table: Table<C>,
   cells: Readonly<Record<string, SqlValue>>,
+  purpose: keyof typeof locks = 'change',
 ): Promise<Cells<C> | undefined> {
-  return findRow(tx, table, cells, dialect === 'postgres' ? ' for update' : '')
+  return findRow(writing.tx, table, cells, lockFor(writing, purpose))
 }
 
 /** What every write needs: the transaction, the company, the caller and the time. */
