@@ -145,9 +145,16 @@ export async function forgetHistory(sql: Sql, now: number): Promise<void> {
     // These are columns of the table.
     const one = row as unknown as FollowedSetRow
     const isUnused = now - one.used_at > unusedMilliseconds
-    const from = isUnused ? Number.MAX_SAFE_INTEGER : await keptFrom(sql, one, now)
-    if (isUnused) await sql.transact((tx) => deleteRows(tx, followedSets, { id: one.id }))
-    await deleteBefore(sql, one, from)
+    // Read before the set is removed: what is noted for whoever follows it anew comes after it.
+    const from = isUnused
+      ? (await positionNow(sql, sql.dialect)).settled
+      : await keptFrom(sql, one, now)
+    const { id, used_at } = one
+    // Not where it was used since it was read.
+    if (isUnused) await sql.transact((tx) => deleteRows(tx, followedSets, { id, used_at }))
+    if (!isUnused || (await findRow(sql, followedSets, { id })) === undefined) {
+      await deleteBefore(sql, one, from)
+    }
   }
 }
 
@@ -170,7 +177,10 @@ async function keptFrom(sql: Sql, one: FollowedSetRow, now: number): Promise<num
     : undefined
   if (from > one.kept_from || mark !== undefined) {
     const cells = { kept_from: from, ...mark }
-    await sql.transact((tx) => updateRows(tx, followedSets, { id: one.id }, cells))
+    // Where another process was first, what it keeps must not be promised for longer.
+    const read = { id: one.id, kept_from: one.kept_from }
+    const written = await sql.transact((tx) => updateRows(tx, followedSets, read, cells))
+    if (written === 0) return one.kept_from
   }
   return from
 }

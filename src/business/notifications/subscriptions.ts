@@ -183,6 +183,13 @@ async function subscribe(
   await shakeHands(deps, wanted)
   const id = ids.uuid().replaceAll('-', '')
   return await sql.transact(async (tx) => {
+    // The company is not removed before this is committed.
+    const company = { id: wanted.companyId }
+    if (
+      (await lockRow({ tx, dialect: sql.dialect }, companies, company, 'reference')) === undefined
+    ) {
+      throw refuse.Internal_CompanyNotFound({ key: `'${wanted.companyId}'` })
+    }
     await requireRoom(tx, caller, now)
     await insertRow(tx, subscriptions, {
       id,
@@ -199,6 +206,8 @@ async function subscribe(
 }
 
 async function requireRoom(tx: SqlTx, { principal }: Caller, now: number): Promise<void> {
+  // Another of this principal waits here, and then counts the one that is made.
+  await tx.run('update business_subscriptions set id = id where user_id = ?', principal.id)
   const [count] = await tx.all(
     `select count(*) as n, count(case when user_id = ? then 1 end) as own
       from business_subscriptions where expires_at > ?`,
@@ -259,7 +268,9 @@ async function unsubscribe(
   asking: SubscriptionRequest,
 ): Promise<BusinessAnswer> {
   return await deps.sql.transact(async (tx) => {
-    const row = await own(tx, asking)
+    const { id } = await own(tx, asking)
+    const row = await lockRow({ tx, dialect: deps.sql.dialect }, subscriptions, { id })
+    if (row === undefined) throw notThere(asking)
     checked(deps, asking, row, false)
     await deleteRows(tx, subscriptions, { id: row.id })
     await record(deps, tx, row, 204)
