@@ -7,14 +7,14 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, test } from 'node:test'
-import { sourceFiles } from './source.ts'
+import { rootDocuments, sourceFiles } from './source.ts'
 
 const root = join(import.meta.dirname, '../..')
 const own = 'tests/law/references.test.ts'
 const files = [
   ...['src', 'tests', 'tools', 'bench'].flatMap((folder) => sourceFiles(folder)),
   ...['src', 'tests', 'tools', 'bench', 'docs'].flatMap((folder) => sourceFiles(folder, '.md')),
-  ...sourceFiles('.', '.md').filter(({ path }) => !path.includes('/')),
+  ...rootDocuments(),
 ].filter(({ path }) => path !== own)
 
 /** The page, by the word before `facts`. A section that begins with a letter is one of the engines. */

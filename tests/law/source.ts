@@ -14,20 +14,31 @@ export interface SourceFile {
 const root = join(import.meta.dirname, '../..')
 
 export function sourceFiles(folder: string, ending = '.ts'): readonly SourceFile[] {
-  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith(ending))
-    .map((entry) =>
-      join(entry.parentPath, entry.name)
-        .slice(root.length + 1)
-        .replaceAll('\\', '/'),
-    )
-    .filter((path) => !path.includes('node_modules/'))
+  return pathsIn(folder)
+    .filter((path) => path.endsWith(ending))
     .sort()
-    .map((path) => ({
-      path,
-      text: readFileSync(join(root, path), 'utf8'),
-      isTest: isTestPath(path),
-    }))
+    .map(read)
+}
+
+/** Those at the top of the checkout alone. */
+export function rootDocuments(): readonly SourceFile[] {
+  return readdirSync(root)
+    .filter((name) => name.endsWith('.md'))
+    .sort()
+    .map(read)
+}
+
+function read(path: string): SourceFile {
+  return { path, text: readFileSync(join(root, path), 'utf8'), isTest: isTestPath(path) }
+}
+
+/** Installed packages are not entered: they have a hundred times as many files. */
+function pathsIn(folder: string): readonly string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`
+    if (entry.isDirectory()) return entry.name === 'node_modules' ? [] : pathsIn(path)
+    return entry.isFile() ? [path] : []
+  })
 }
 
 export function isTestPath(path: string): boolean {

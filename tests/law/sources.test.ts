@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
-import { importsOf, sourceFiles } from './source.ts'
+import { importsOf, rootDocuments, sourceFiles } from './source.ts'
 
 const sources = sourceFiles('src').filter((file) => !file.isTest)
 
@@ -309,7 +309,3 @@ describe('laws of the sources', () => {
     }
   })
 })
-
-function rootDocuments() {
-  return sourceFiles('.', '.md').filter((file) => !file.path.includes('/'))
-}
