@@ -1,5 +1,6 @@
 /**
- * Runs the test files that the arguments name, with their temporary files in memory (decision 0240). A few files that
+ * Runs the test files that the arguments name, with their temporary files in memory (decision 0240) and their servers from
+ * bundles (decision 0241). A few files that
  * fail among the others run once more, each alone and on the disk (decision 0052): the run fails when one fails again,
  * and names those that passed.
  */
@@ -8,6 +9,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
+import { bundledLauncher } from './bundles.ts'
 
 /** More failures than this are no accident: the files are not run again. */
 const repeatedMax = 5
@@ -102,6 +104,8 @@ async function runAll(): Promise<number> {
   return passed.length === failed.length ? 0 : code
 }
 
+// A test of this runner is given the launcher of the outer run.
+process.env['ARMATURE_TEST_LAUNCHER'] ??= await bundledLauncher()
 try {
   process.exitCode = await runAll()
 } finally {

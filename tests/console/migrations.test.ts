@@ -11,6 +11,7 @@ import { test } from 'node:test'
 import { Client } from 'pg'
 import { findServer, howToGetServers } from '../../src/engines/databases/testing/servers.ts'
 import { startInstallation } from '../e2e/installation.ts'
+import { launcher } from '../launcher.ts'
 import { findChromium, howToGetChromium } from '../portal/browser.ts'
 import { requireOrSkip } from '../require.ts'
 import { openConsole } from './console.ts'
@@ -21,7 +22,6 @@ const isBuilt = existsSync(join(root, 'console', 'dist', 'index.html'))
 const slow = { timeout: 60_000 }
 
 async function startDemo(home: string): Promise<AsyncDisposable> {
-  const launcher = join(root, 'bin', 'armature.mjs')
   const child = spawn(process.execPath, [launcher, 'demo', 'migrations'], {
     env: { ...process.env, ARMATURE_HOME: home },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -14,16 +14,15 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, type TestContext, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import {
   findPostgres,
   howToGetPostgres,
   startPostgres,
 } from '../../src/stores/testing/postgres-server.ts'
+import { launcher } from '../launcher.ts'
 import { requireOrSkip } from '../require.ts'
 import { clientToken, freshHome, type Owner, send } from './installation.ts'
 
-const launcher = fileURLToPath(new URL('../../bin/armature.mjs', import.meta.url))
 const patience = 200
 
 interface Server extends AsyncDisposable {

@@ -7,16 +7,14 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { requireDeclared } from '../answers.ts'
+import { launcher } from '../launcher.ts'
 
 /** Processes that end with this one, however it ends. */
 const children = new Set<ChildProcess>()
 process.once('exit', () => {
   for (const child of children) child.kill('SIGKILL')
 })
-
-const launcher = fileURLToPath(new URL('../../bin/armature.mjs', import.meta.url))
 
 export interface InstallationOptions {
   /** A `postgres://` address. Default: SQLite in the home. */

@@ -19,6 +19,7 @@ import {
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { launcher } from '../launcher.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -69,7 +70,6 @@ export function openDesk(): Desk {
   const [bin, folder] = [join(place, 'bin'), join(place, 'desk')]
   mkdirSync(bin)
   mkdirSync(folder)
-  const launcher = join(root, 'bin/armature.mjs')
   writeFileSync(
     join(bin, 'npx'),
     `#!/bin/sh\nshift\nexec '${process.execPath}' '${launcher}' "$@"\n`,

@@ -6,9 +6,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { launcher } from '../launcher.ts'
 
-const launcher = fileURLToPath(new URL('../../bin/armature.mjs', import.meta.url))
 const startSecondsMax = 30
 const wordsMax = 200_000
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -100,4 +100,19 @@ test('tells', (t) => t.diagnostic('in ' + mkdtempSync(tmpdir() + '/left-') + ' i
   } finally {
     rmSync(named, { recursive: true, force: true })
   }
+})
+
+test('servers under test run bundles of the sources, which are made once', async () => {
+  const tells = `import { test } from 'node:test'
+test('tells', (t) => t.diagnostic('by ' + process.env.ARMATURE_TEST_LAUNCHER + ' it was'))`
+  const launcherOf = async (): Promise<string> => {
+    const { code, shown } = await ends([tells], '', { ARMATURE_TEST_LAUNCHER: undefined })
+    assert.equal(code, 0, shown)
+    return /by (\S+) it was/.exec(shown)?.[1] ?? assert.fail(shown)
+  }
+  const launcher = await launcherOf()
+  const program = join(launcher, '../../dist/cli/run.js')
+  const made = statSync(program).mtimeMs
+  assert.equal(await launcherOf(), launcher)
+  assert.equal(statSync(program).mtimeMs, made)
 })

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { launcher } from '../../../tests/launcher.ts'
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -23,15 +24,11 @@ export async function startServer(
 ): Promise<TestServer> {
   const home = mkdtempSync(join(tmpdir(), 'armature-e2e-'))
   const settings = { ARMATURE_HOME: home, ARMATURE_LOG_LEVEL: 'warn', ...environment }
-  const child = spawn(
-    process.execPath,
-    [join(root, 'bin', 'armature.mjs'), 'serve', '--port', '0'],
-    {
-      cwd: home,
-      env: { ...process.env, ...settings },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  )
+  const child = spawn(process.execPath, [launcher, 'serve', '--port', '0'], {
+    cwd: home,
+    env: { ...process.env, ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let output = ''
   const ended = new Promise<number | null>((resolve) => child.on('exit', resolve))
   const url = await new Promise<string>((resolve, reject) => {

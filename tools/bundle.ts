@@ -1,0 +1,134 @@
+/**
+ * The bundles of the published package: what `tools/build.ts` packs, and what servers under test run (`tests/bundles.ts`).
+ */
+
+import { readdirSync } from 'node:fs'
+import http from 'node:http'
+import https from 'node:https'
+import { isBuiltin } from 'node:module'
+import { dirname, join, posix, relative } from 'node:path'
+import { type Plugin, rolldown } from 'rolldown'
+
+const source = join(import.meta.dirname, '..', 'src')
+
+/** What is loaded by its path at run time, or by a name in `exports`. */
+const entries = [
+  'index.ts',
+  'client/index.ts',
+  'template/index.ts',
+  'embedded/index.ts',
+  'embedded/container.ts',
+  'cli/run.ts',
+  ...filesIn('cli/commands').filter((path) => !isCommandPart(path)),
+  'engines/copy/worker/main.ts',
+  'engines/databases/postgres/worker.ts',
+  'stores/sqlite/scan-thread.ts',
+  'business/documents/pdf-thread.ts',
+  'providers/resources/domain/evaluation/thread.ts',
+  'providers/api-management/domain/openapi/import-thread.ts',
+]
+
+function filesIn(folder: string): readonly string[] {
+  return readdirSync(join(source, folder), { recursive: true, encoding: 'utf8' })
+    .map((path) => posix.join(folder, path.replaceAll('\\', '/')))
+    .filter((path) => path.endsWith('.ts') && !path.endsWith('.test.ts'))
+    .sort()
+}
+
+/** The parts of the demo command are no commands, but its areas are loaded by name. */
+function isCommandPart(path: string): boolean {
+  return path.startsWith('cli/commands/demo/') && !path.startsWith('cli/commands/demo/areas/')
+}
+
+const here = '__ARMATURE_ROOT__'
+
+/**
+ * A bundle stands elsewhere than the sources it was made of. Each source keeps the address it would have without
+ * bundling, so that what it loads by a relative path is found in `dist/`.
+ */
+const ownAddress: Plugin = {
+  name: 'own-address',
+  transform(code, id) {
+    if (!id.startsWith(source) || !code.includes('import.meta.')) return null
+    const path = relative(source, id).replaceAll('\\', '/').replace(/\.ts$/, '.js')
+    const url = `new URL('${here}${path}', import.meta.url)`
+    return code
+      .replaceAll(/import\.meta\.url(?=\W)/g, `${url}.href`)
+      .replaceAll('import.meta.dirname', `decodeURIComponent(new URL('.', ${url}).pathname)`)
+  },
+  renderChunk(code, chunk) {
+    if (!code.includes(here)) return null
+    const up = relative(dirname(chunk.fileName), '.').replaceAll('\\', '/')
+    return code.replaceAll(here, up === '' ? './' : `${up}/`)
+  },
+}
+
+/**
+ * Packages that are not on the way of every start, or hold programs or data: they are found where npm put them. All
+ * others are bundled, since resolving and reading their hundreds of files was half of a start (decision 0051).
+ */
+const besideUs =
+  /^(?:@azure\/|@duckdb\/|@fontsource\/|@jmespath-community\/|@peculiar\/|@zxcvbn-ts\/|pdfkit$|pg(?:$|\/|-)|testcontainers$|yaml(?:$|\/))/
+
+/**
+ * Node makes all that a built-in module has when a program imports or requires it, here a whole client for HTTP and web
+ * sockets. Asked for in this way it makes what is used.
+ */
+const lazyBuiltins: Readonly<Record<string, object>> = { http, https }
+const neverUsed = ['WebSocket', 'CloseEvent', 'MessageEvent', 'default']
+
+function lazyNameOf(id: string): string | undefined {
+  const name = id.replace(/^node:/, '')
+  return Object.hasOwn(lazyBuiltins, name) ? name : undefined
+}
+
+const lazily: Plugin = {
+  name: 'lazy-builtins',
+  resolveId(id) {
+    const name = lazyNameOf(id)
+    return name === undefined ? null : `\0lazy:${name}`
+  },
+  load(id) {
+    if (!id.startsWith('\0lazy:')) return null
+    const name = id.slice('\0lazy:'.length)
+    const made = Object.keys(lazyBuiltins[name] ?? {}).filter((key) => !neverUsed.includes(key))
+    const names = made.map((key) => `export const ${key} = built.${key}`).join('\n')
+    return `const built = process.getBuiltinModule('node:${name}')\nexport default built\n${names}\n`
+  },
+}
+
+/** Writes the bundles of all entries into a folder, with the layout of `src/`. */
+export async function bundleInto(target: string): Promise<void> {
+  const build = await rolldown({
+    input: Object.fromEntries(
+      entries.map((path) => [path.replace(/\.ts$/, ''), join(source, path)]),
+    ),
+    platform: 'node',
+    external: (id) => (isBuiltin(id) && lazyNameOf(id) === undefined) || besideUs.test(id),
+    plugins: [ownAddress, lazily],
+    // Node 22 lacks `using` and the class behind it.
+    transform: {
+      target: 'node22',
+      inject: { AsyncDisposableStack: ['@whatwg-node/disposablestack', 'AsyncDisposableStack'] },
+    },
+  })
+  await build.write({
+    dir: target,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+    sourcemap: false,
+    // What is read at every start is short; licences stand beside the packages that they are of.
+    comments: { legal: true, annotation: false, jsdoc: false },
+    codeSplitting: {
+      groups: [
+        {
+          // Shared by nearly all commands: one file instead of one for each combination of users.
+          name: 'common',
+          test: /\/src\/(?:kernel|client|config|cli\/output)\/|\/src\/(?:config|cli\/(?!run\.)[^/]+)\.ts$/,
+        },
+      ],
+    },
+  })
+  await build.close()
+}
