@@ -18,14 +18,10 @@ import {
   targetCounts,
 } from './replication.ts'
 import { SlotWatch } from './stalls.ts'
-import { StructureWatch, unlike } from './structure.ts'
+import { StructureWatch } from './structure.ts'
 import { linesInWords } from './structure-difference.ts'
+import { lookAtStructure, lookMilliseconds, type StructureCheck } from './structure-look.ts'
 
-/**
- * Counters are at most two seconds old, including the servers' own delay and two more polls on the way to the
- * client.
- */
-const lookMilliseconds = 500
 /** Between checks whether the cutover was requested. */
 const askMilliseconds = 100
 /** A target before version 15 retries a failing change for ever; this bounds it. */
@@ -44,8 +40,6 @@ const closeBytes = 1024n * 1024n
 const closeMilliseconds = 30_000
 /** The source keeps its log for a target that waits until both ends are the same: for a night, not for ever. */
 const heldMillisecondsMax = 24 * 3_600_000
-/** Between comparisons of the structure while no cutover is requested. */
-const structureMilliseconds = 5_000
 
 interface Slot {
   readonly now: string
@@ -176,42 +170,6 @@ async function attach(task: DatabaseTask): Promise<Session> {
   if (task.resumed) await renewConnection(task, target)
   opening.move()
   return target
-}
-
-interface StructureCheck {
-  /** The time of the last comparison. */
-  at: number | undefined
-  differences: readonly string[]
-}
-
-/** Also before the cutover is requested, so that obstacles are known early. */
-async function lookAtStructure(at: {
-  readonly task: DatabaseTask
-  readonly source: Session
-  readonly target: Session
-  readonly structure: StructureWatch
-  readonly seen: StructureCheck
-}): Promise<void> {
-  const { task, source, target, structure, seen } = at
-  const now = task.clock.now()
-  const isFresh = seen.at !== undefined && now - seen.at < structureMilliseconds
-  if (!isFresh || task.cutoverAsked()) {
-    seen.differences = await structure.differences(source, target)
-    seen.at = now
-  }
-  if (seen.differences.length === 0) return
-  tell(task, {
-    message: task.cutoverAsked()
-      ? `The cutover waits: ${heldBy(task, seen.differences)}`
-      : `Changes are flowing. A cutover would wait: ${heldBy(task, seen.differences)}`,
-  })
-}
-
-function heldBy(task: DatabaseTask, differences: readonly string[]): string {
-  const { notCarried } = task.record
-  return notCarried.length === 0
-    ? `${unlike(differences)} Have the target catch up, make both ends alike, or start the migration anew.`
-    : `${unlike(differences)} Catching up did not carry that over (${notCarried.join('; ')}): make both ends alike, or start the migration anew.`
 }
 
 interface Approach {

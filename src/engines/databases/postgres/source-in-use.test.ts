@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { openWay } from '#outbound/testing/ways.ts'
 import { isLong } from '../../../../tests/long.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import type { DatabaseEngine, ObservedMigration } from '../engine.ts'
@@ -15,6 +16,10 @@ import {
 } from '../testing/fixture.ts'
 import { findServer, howToGetServers, startServer } from '../testing/servers.ts'
 import { quoteText } from './connect.ts'
+import type { DatabaseTask } from './database-task.ts'
+import { freshRecord } from './record.ts'
+import { StructureWatch } from './structure.ts'
+import { lookAtStructure, lookMilliseconds, type StructureCheck } from './structure-look.ts'
 
 const keyed = `CREATE TABLE note (id int PRIMARY KEY, t text);
   INSERT INTO note SELECT g, 'n' || g FROM generate_series(1, 200) g`
@@ -363,6 +368,54 @@ describe('a source in use', () => {
     const ended = await cutOver(fixture, engine, 'busy')
     assert.equal(ended.phase, 'succeeded', ended.message)
     assert.equal(ended.attempt, 1)
+  })
+
+  hazard('altered structure is told within ten seconds by the clock', async (fixture) => {
+    for (const side of ['source', 'target'] as const)
+      await fixture.make('looked', ['CREATE VIEW one AS SELECT 1 AS a'], side)
+    await using source = await fixture.session('source', 'looked')
+    await using target = await fixture.session('target', 'looked')
+    const record = freshRecord('looked', 1)
+    let now = 0
+    const task: DatabaseTask = {
+      migration: 'looked',
+      index: 0,
+      name: 'looked',
+      spec: fixture.spec(['looked'], { mode: 'online' }),
+      credentials: { ...fixture.credentials, outbound: openWay },
+      programs: { folder: '', version: '', major: 18 },
+      clock: { now: () => now },
+      folder: fixture.folder,
+      record,
+      resumed: false,
+      signal: new AbortController().signal,
+      save: () => undefined,
+      cutoverAsked: () => false,
+      catchUpsWanted: () => 0,
+      onBoundary: () => undefined,
+    }
+    const structure = new StructureWatch(task)
+    const seen: StructureCheck = { at: undefined, differences: [] }
+    const look = async (): Promise<string> => {
+      now += lookMilliseconds
+      record.observed = { ...record.observed, message: '' }
+      await lookAtStructure({ task, source, target, structure, seen })
+      return record.observed.message
+    }
+    for (const [altered, words] of [
+      ['CREATE OR REPLACE VIEW public.one AS SELECT 1 AS a, 2 AS b', /one/],
+      ['CREATE TABLE public.late (id int)', /late/],
+      ['CREATE SEQUENCE public.counted', /counted/],
+    ] as const) {
+      // Just after a comparison.
+      do await look()
+      while (seen.at !== now)
+      await source.run(altered)
+      const since = now
+      while (!words.test(await look()))
+        assert.ok(now - since < 10_000, `${altered}: ${record.observed.message}`)
+      assert.ok(now - since <= 10_000, altered)
+    }
   })
 
   hazard(
