@@ -192,12 +192,12 @@ export async function copySequences(source: Session, target: Session): Promise<v
   const names = await source.rows<SequenceName>(sequencesQuery)
   for (let at = 0; at < names.length; at += sequencesAtOnce) {
     const some = names.slice(at, at + sequencesAtOnce)
-    const asked = some.map(
+    const reads = some.map(
       ({ schema, sequence }, index) =>
         `SELECT ${index} AS i, last_value, is_called FROM ${quoteName(schema)}.${quoteName(sequence)}`,
     )
     const states = await source.rows<{ i: number; last_value: string; is_called: boolean }>(
-      asked.join(' UNION ALL '),
+      reads.join(' UNION ALL '),
     )
     const told = states.flatMap(({ i, last_value, is_called }) => {
       const name = some[i]
