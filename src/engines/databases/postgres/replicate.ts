@@ -73,7 +73,8 @@ export async function replicate(task: DatabaseTask): Promise<StructureWatch> {
         const applying = await lookAtTarget({ task, source, target, slot, given, seen })
         // While both ends differ, changes may not apply; the difference is reported, and the loop waits.
         idleLooks = applying || seen.differences.length > 0 ? 0 : idleLooks + 1
-        await lookAtStructure({ task, source, target, structure, seen })
+        const isRequested = task.cutoverAsked()
+        await lookAtStructure({ task, source, target, structure, seen, isRequested })
         await slots.look(source, target, slot.confirmed)
         task.record.lookedAt = task.clock.now()
         const isWhole = catching.look()

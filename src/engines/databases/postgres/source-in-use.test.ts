@@ -399,7 +399,7 @@ describe('a source in use', () => {
     const look = async (): Promise<string> => {
       now += lookMilliseconds
       record.observed = { ...record.observed, message: '' }
-      await lookAtStructure({ task, source, target, structure, seen })
+      await lookAtStructure({ task, source, target, structure, seen, isRequested: false })
       return record.observed.message
     }
     for (const [altered, words] of [

@@ -25,17 +25,19 @@ export async function lookAtStructure(at: {
   readonly target: Session
   readonly structure: StructureWatch
   readonly seen: StructureCheck
+  /** The cutover is. */
+  readonly isRequested: boolean
 }): Promise<void> {
-  const { task, source, target, structure, seen } = at
+  const { task, source, target, structure, seen, isRequested } = at
   const now = task.clock.now()
   const isFresh = seen.at !== undefined && now - seen.at < structureMilliseconds
-  if (!isFresh || task.cutoverAsked()) {
+  if (!isFresh || isRequested) {
     seen.differences = await structure.differences(source, target)
     seen.at = now
   }
   if (seen.differences.length === 0) return
   tell(task, {
-    message: task.cutoverAsked()
+    message: isRequested
       ? `The cutover waits: ${heldBy(task, seen.differences)}`
       : `Changes are flowing. A cutover would wait: ${heldBy(task, seen.differences)}`,
   })
