@@ -12,6 +12,7 @@ import { startInstallation } from '../e2e/installation.ts'
 import { findChromium, howToGetChromium } from '../portal/browser.ts'
 import { requireOrSkip } from '../require.ts'
 import { openConsole } from './console.ts'
+import { assertWalk } from './keyboard.ts'
 
 const isBuilt = existsSync(join(import.meta.dirname, '..', '..', 'console', 'dist', 'index.html'))
 const ready = isBuilt && findChromium() !== undefined
@@ -77,5 +78,6 @@ test('a delegate with a condition built by clicks, what it lets them give, and t
   await mine.getByText('Everything').waitFor()
   await mine.getByText('shop', { exact: true }).waitFor()
   await opened.assertFit('access-path')
+  await assertWalk(opened, 'access-path')
   assert.deepEqual(opened.complaints, [])
 })

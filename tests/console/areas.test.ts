@@ -11,6 +11,7 @@ import { type Installation, startInstallation } from '../e2e/installation.ts'
 import { findChromium, howToGetChromium } from '../portal/browser.ts'
 import { requireOrSkip } from '../require.ts'
 import { type Console, openConsole } from './console.ts'
+import { assertFrameWalk, assertOverlay, assertWalk } from './keyboard.ts'
 
 const isBuilt = existsSync(join(import.meta.dirname, '..', '..', 'console', 'dist', 'index.html'))
 const ready = isBuilt && findChromium() !== undefined
@@ -19,7 +20,7 @@ test('a browser and a console for its areas', (t) => {
   requireOrSkip(t, ready, `${howToGetChromium}; and \`npm run console\``)
 })
 
-if (ready) describe('areas of the console', { timeout: 240_000 }, journeys)
+if (ready) describe('areas of the console', { timeout: 360_000 }, journeys)
 
 function journeys(): void {
   let installation: Installation
@@ -83,6 +84,7 @@ function journeys(): void {
     await opened.open('/sharing')
     await page.getByRole('button', { name: 'Accept' }).waitFor()
     await opened.assertFit('sharing')
+    await assertOverlay(opened, 'Accept')
     await page.getByRole('button', { name: 'Accept' }).click()
     await page.getByRole('dialog').getByRole('textbox', { name: 'Account' }).fill('newly-made')
     await page.getByRole('dialog').getByRole('button', { name: 'Accept' }).click()
@@ -153,6 +155,7 @@ function journeys(): void {
     await page.getByRole('textbox', { name: 'Discount %, line 1' }).press('Enter')
     await page.getByRole('textbox', { name: 'Quantity, line 2' }).waitFor()
     await opened.assertFit('invoice')
+    await assertWalk(opened, 'invoice')
     await page.getByRole('textbox', { name: 'Quantity, line 2' }).fill('-99999999999999999')
     await page.getByRole('textbox', { name: 'Quantity, line 2' }).press('Tab')
     await page.getByRole('alert').waitFor()
@@ -274,6 +277,7 @@ function journeys(): void {
     await dialog.getByText('Before tax').waitFor()
     assert.equal(await dialog.getByRole('button', { name: 'Refund' }).count(), 0)
     await dialog.getByRole('button', { name: 'Close' }).click()
+    await assertOverlay(opened, 'Demo seat')
   })
 
   test('explorer: an operation found, tried, and refused with its reason', async () => {
@@ -287,6 +291,7 @@ function journeys(): void {
     await page.getByRole('textbox', { name: 'resourceGroupName' }).fill('demo')
     await page.getByRole('textbox', { name: 'userAssignedIdentityName' }).fill('explored')
     await opened.assertFit('explorer')
+    await assertWalk(opened, 'explorer')
     await page.getByRole('textbox', { name: 'Body' }).fill('{"location": 7}')
     await page.getByRole('button', { name: 'Send' }).click()
     await page
@@ -298,5 +303,95 @@ function journeys(): void {
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByText(/^201 in/).waitFor()
     await opened.assertFit('explorer-answer')
+  })
+  test('by keyboard alone: every control of every view is reached, and its focus is seen', async () => {
+    const { page } = opened
+    await page.emulateMedia({ reducedMotion: 'reduce' })
+    const group = `/resource/subscriptions/${installation.subscriptionId}/resourceGroups/demo`
+    const container = `${group}/providers/Vendor.ContainerInstance/containerGroups/demo-health`
+    const accounts = `${group}/providers/Vendor.DataShare/accounts`
+    const service = (
+      await installation.request(
+        'GET',
+        `${group.slice('/resource'.length)}/providers/Vendor.ApiManagement/service?api-version=2024-05-01`,
+      )
+    ).at('value.0.name')
+    await opened.open('/')
+    await assertFrameWalk(opened)
+    const tabs = (path: string, names: string) =>
+      names.split(' ').map((view) => `${path}?view=${view}`)
+    const views = [
+      ...[
+        '/',
+        '/resources',
+        '/resources?view=groups',
+        '/resources?view=tree',
+        '/create?group=demo',
+      ],
+      '/create?group=demo&type=Vendor.ManagedIdentity/userAssignedIdentities',
+      ...['/access', '/access?view=people', '/access?view=people&kind=groups'],
+      ...['/deployments', '/deployments/new?group=demo', '/containers', '/migrations', '/sharing'],
+      ...[
+        '/health',
+        '/health?event=DEMO-1',
+        '/billing',
+        '/apis',
+        '/activity',
+        '/explorer',
+        '/account',
+      ],
+      ...['/business', '/business?kind=customers', '/no/such/page'],
+      ...tabs(group, 'overview json tags locks access activity'),
+      ...tabs(container, 'containers metrics edit health'),
+      `${accounts}/demo-provider/shares/demo`,
+      `${accounts}/demo-consumer/shareSubscriptions/demo`,
+      `${group}/providers/Vendor.ApiManagement/service/${service}/apis/own?operation=groups`,
+      `${group}/providers/Vendor.ApiManagement/service/${service}/authorizationProviders/own/authorizations/mine`,
+    ]
+    const problems: string[] = []
+    for (const view of views) {
+      await opened.open(view)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await assertWalk(opened, view).catch((error: unknown) => problems.push(String(error)))
+    }
+    assert.deepEqual(problems, [])
+  })
+
+  test('dialogs and menus by keyboard: the focus goes in, stays, and comes back; Escape closes them', async () => {
+    const { page } = opened
+    const group = `/resource/subscriptions/${installation.subscriptionId}/resourceGroups/demo`
+    const overlays: readonly (readonly [view: string, opener: string, role?: 'menu'])[] = [
+      ['/', 'Search (Ctrl K)'],
+      ['/', 'Requests'],
+      ['/', 'Your account', 'menu'],
+      ['/resources', 'Create a group'],
+      ['/resources', 'Saved views', 'menu'],
+      ['/resources', 'Columns', 'menu'],
+      [group, 'Delete'],
+      [`${group}?view=locks`, 'Add a lock'],
+      [`${group}?view=access`, 'Add an assignment'],
+      ['/access?view=people', 'Add a person'],
+      ['/business', 'New invoice'],
+    ]
+    const problems: string[] = []
+    for (const [view, opener, role = 'dialog'] of overlays) {
+      await opened.open(view)
+      await page.getByRole('button', { name: opener, exact: true }).first().waitFor()
+      await assertOverlay(opened, opener, { role }).catch((error: unknown) =>
+        problems.push(`${view}: ${String(error)}`),
+      )
+    }
+    assert.deepEqual(problems, [])
+    // In a narrow window the areas are behind a button.
+    await page.setViewportSize({ width: 360, height: 740 })
+    await opened.open('/')
+    const menu = page.getByRole('button', { name: 'Menu' })
+    await menu.focus()
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Escape')
+    await page.getByRole('link', { name: 'Explorer' }).waitFor({ state: 'hidden' })
+    assert.equal(await page.evaluate<string>('document.activeElement.ariaLabel'), 'Menu')
+    await page.setViewportSize({ width: 1280, height: 800 })
   })
 }

@@ -95,7 +95,7 @@ const mainOverflows =
   '[...document.querySelectorAll("main, [role=dialog] .fui-DialogContent")].some((one) => one.scrollWidth > one.clientWidth)'
 
 /** Transitions have ended. */
-const settled = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() =>
+export const settled = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() =>
   Promise.allSettled(document.getAnimations()
     .filter((one) => one.effect.getComputedTiming().endTime !== Infinity)
     .map((one) => one.finished)).then(() => done()))))`

@@ -15,6 +15,7 @@ import { launcher } from '../launcher.ts'
 import { findChromium, howToGetChromium } from '../portal/browser.ts'
 import { requireOrSkip } from '../require.ts'
 import { openConsole } from './console.ts'
+import { assertWalk } from './keyboard.ts'
 
 const root = join(import.meta.dirname, '..', '..')
 const isBuilt = existsSync(join(root, 'console', 'dist', 'index.html'))
@@ -81,6 +82,7 @@ test('a migration: its progress, what holds the cutover, the cutover by a button
     .first()
     .waitFor()
   await opened.assertFit('migration-held')
+  await assertWalk(opened, 'migration-held')
   await page.getByRole('button', { name: 'Have the target catch up' }).click()
   await page
     .getByText('What is different between source and target')
@@ -96,6 +98,7 @@ test('a migration: its progress, what holds the cutover, the cutover by a button
     .first()
     .waitFor()
   await opened.assertFit('migration')
+  await assertWalk(opened, 'migration')
   assert.equal(await page.getByRole('button', { name: 'Call it off' }).count(), 0)
   assert.deepEqual(opened.complaints, [])
 })

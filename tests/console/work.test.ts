@@ -16,6 +16,7 @@ import { type Installation, startInstallation } from '../e2e/installation.ts'
 import { findChromium, howToGetChromium } from '../portal/browser.ts'
 import { requireOrSkip } from '../require.ts'
 import { type Console, openConsole } from './console.ts'
+import { assertWalk } from './keyboard.ts'
 
 const isBuilt = existsSync(join(import.meta.dirname, '..', '..', 'console', 'dist', 'index.html'))
 const ready = isBuilt && findChromium() !== undefined
@@ -58,6 +59,7 @@ function journeys(): void {
       .getByText(/never used/)
       .waitFor()
     await opened.assertFit('template-problems')
+    await assertWalk(opened, 'template-problems')
     await problems.getByRole('button', { name: /^Line \d+, column \d+$/ }).click()
     const spot = 'document.activeElement.value.slice(document.activeElement.selectionStart)'
     assert.match(await page.evaluate<string>(spot), /^'imag'/)
@@ -130,6 +132,7 @@ function journeys(): void {
       .waitFor()
     await page.getByRole('link', { name: 'Deploy again' }).waitFor()
     await opened.assertFit('deployment-failed')
+    await assertWalk(opened, 'deployment-failed')
   })
 
   test('the container: its state, what it wrote, a restart', async () => {

@@ -23,7 +23,7 @@ import { SearchRegular } from '@fluentui/react-icons/svg/search'
 import { WeatherMoonRegular } from '@fluentui/react-icons/svg/weather-moon'
 import { useIsFetching } from '@tanstack/react-query'
 import { type ErrorComponentProps, Outlet } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { lazy, type Ref, Suspense, useEffect, useRef, useState } from 'react'
 import { useLive } from '../api/live.ts'
 import { useRequests } from '../api/requests.ts'
 import { goToSignIn, goToSignOut, person } from '../api/session.ts'
@@ -130,6 +130,16 @@ export function Frame() {
   const { path } = useHere()
   // biome-ignore lint/correctness/useExhaustiveDependencies: each move closes the menu
   useEffect(() => setMenu(false), [path])
+  const menuButton = useRef<HTMLButtonElement>(null)
+  useEffect(() => {
+    const close = (event: KeyboardEvent): void => {
+      if (event.key !== 'Escape') return
+      setMenu(false)
+      menuButton.current?.focus()
+    }
+    if (menu) addEventListener('keydown', close)
+    return () => removeEventListener('keydown', close)
+  }, [menu])
   useEffect(() => {
     const open = (event: KeyboardEvent): void => {
       if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 'k') return
@@ -147,6 +157,7 @@ export function Frame() {
       <Top
         onMenu={() => setMenu(!menu)}
         menu={menu}
+        menuButton={menuButton}
         onDrawer={() => setDrawer(true)}
         onSearch={() => setSearch(true)}
       />
@@ -205,12 +216,13 @@ function AreaLink({ area, here }: { readonly area: Area; readonly here: boolean 
 
 interface TopProps {
   readonly menu: boolean
+  readonly menuButton: Ref<HTMLButtonElement>
   readonly onMenu: () => void
   readonly onDrawer: () => void
   readonly onSearch: () => void
 }
 
-function Top({ menu, onMenu, onDrawer, onSearch }: TopProps) {
+function Top({ menu, menuButton, onMenu, onDrawer, onSearch }: TopProps) {
   const styles = useStyles()
   const go = useGo()
   const { toggle } = useLook()
@@ -219,6 +231,7 @@ function Top({ menu, onMenu, onDrawer, onSearch }: TopProps) {
   return (
     <header className={styles.top}>
       <Button
+        ref={menuButton}
         className={styles.menuButton}
         appearance="subtle"
         icon={<NavigationRegular />}

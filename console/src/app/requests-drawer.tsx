@@ -19,6 +19,7 @@ import { readId } from '../api/ids.ts'
 import { apiUrl } from '../api/place.ts'
 import { type RequestRecord, useRequests } from '../api/requests.ts'
 import { CodeBlock } from '../components/code-block.tsx'
+import { useReturnFocus } from '../components/return-focus.ts'
 import { quoted } from '../components/shell.ts'
 import { appTexts, requestTexts } from '../texts/app.ts'
 
@@ -68,6 +69,7 @@ export function RequestsDrawer({
 }) {
   const styles = useStyles()
   const records = useRequests()
+  useReturnFocus()
   const [shown, setShown] = useState<number>()
   return (
     <OverlayDrawer

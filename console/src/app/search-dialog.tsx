@@ -16,6 +16,7 @@ import { useState } from 'react'
 import { readId } from '../api/ids.ts'
 import { type Envelope, useList } from '../api/queries.ts'
 import { resourcePath, useAppHref, useGo } from '../components/app-link.tsx'
+import { useReturnFocus } from '../components/return-focus.ts'
 import { appTexts } from '../texts/app.ts'
 import { areas } from './areas.ts'
 import { useSubscriptions } from './subscription.ts'
@@ -47,6 +48,7 @@ interface Hit {
 export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
   const styles = useStyles()
   const go = useGo()
+  useReturnFocus()
   const [text, setText] = useState('')
   const { current } = useSubscriptions()
   const path = { subscriptionId: current?.subscriptionId ?? '' }

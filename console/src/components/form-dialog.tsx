@@ -18,6 +18,7 @@ import type { ReactNode } from 'react'
 import type { ApiFailure } from '../api/client.ts'
 import { appTexts } from '../texts/app.ts'
 import { Refusal } from './refusal.tsx'
+import { useReturnFocus } from './return-focus.ts'
 
 const useStyles = makeStyles({
   // A long word in a list of choices must not make a field wider than the dialog.
@@ -50,6 +51,7 @@ export function FormDialog({
   readonly children: ReactNode
 }) {
   const styles = useStyles()
+  useReturnFocus()
   return (
     <Dialog open onOpenChange={(_, { open }) => open || onClose()}>
       <DialogSurface>
