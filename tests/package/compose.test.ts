@@ -82,10 +82,35 @@ function inOrder({ services }: Compose): readonly (readonly [string, Service])[]
   return done
 }
 
+/** The network of the services. Its name servers are not used: each service is told the addresses of all. */
+const subnet = `10.${200 + (process.pid % 50)}.${process.pid % 250}`
+const replicas = ['replica-1', 'replica-2']
+
+/**
+ * Makes the public address lead to the balancer inside a replica, too, as a name of a real installation does. Redirect
+ * addresses over http have to be loopback ones, so it is forwarded there.
+ */
+async function leadToBalancer(engine: ThrowawayPodman, replica: string): Promise<AsyncDisposable> {
+  const at = inOrder(readCompose()).findIndex(([name]) => name === 'balancer')
+  const to = `{ host: '${subnet}.${at + 10}', port: 8080 }`
+  const script = `require('node:net').createServer((from) => {
+    const to = require('node:net').connect(${to})
+    from.pipe(to).pipe(from)
+    for (const one of [from, to]) one.on('error', () => { from.destroy(); to.destroy() })
+  }).listen(${port}, '127.0.0.1')`
+  const name = `way-of-${replica}`
+  const words = ['--detach', '--name', name, '--network', `container:${replica}`]
+  await engine.podman('run', ...words, '--entrypoint', 'node', image, '-e', script)
+  return {
+    async [Symbol.asyncDispose]() {
+      await engine.podman('rm', '--force', name)
+    },
+  }
+}
+
 async function up(engine: ThrowawayPodman, network: string): Promise<void> {
   const compose = readCompose()
   const services = inOrder(compose)
-  const subnet = `10.${200 + (process.pid % 50)}.${process.pid % 250}`
   await engine.podman('network', 'create', '--subnet', `${subnet}.0/24`, network)
   const hosts = services.map(([name], at) => [name, `${subnet}.${at + 10}`] as const)
   for (const [name, service] of services) {
@@ -117,13 +142,14 @@ describe('the compose file', { skip: !isLong, timeout: 900_000 }, () => {
   let reason = 'not tried'
   const opened = new AsyncDisposableStack()
   let a: Attached | undefined
+  let engine: ThrowawayPodman | undefined
   before(async () => {
     const podman = await startPodman()
     const binaries = findPostgres()
     if (binaries === undefined) reason = howToGetPostgres
     else if (!existsSync('/usr/sbin/haproxy')) reason = 'no haproxy: `apt-get install haproxy`'
     else reason = typeof podman === 'string' ? podman : ''
-    if (typeof podman !== 'string') opened.use(podman)
+    if (typeof podman !== 'string') engine = opened.use(podman)
     if (reason !== '' || typeof podman === 'string' || binaries === undefined) return
     const folder = mkdtempSync(join(tmpdir(), 'armature-compose-'))
     opened.defer(() => rmSync(folder, { recursive: true, force: true }))
@@ -134,7 +160,7 @@ describe('the compose file', { skip: !isLong, timeout: 900_000 }, () => {
     opened.defer(() => podman.podman('network', 'rm', '--force', network).then(() => undefined))
     await up(podman, network)
     await answered(`${publicUrl}/readyz`)
-    for (const name of ['replica-1', 'replica-2']) {
+    for (const name of replicas) {
       const home = await homeOf(podman, name, join(folder, name), publicUrl)
       // One of them created the owner.
       if (existsSync(join(home, 'owner.json'))) a = await attachInstallation(home)
@@ -147,15 +173,32 @@ describe('the compose file', { skip: !isLong, timeout: 900_000 }, () => {
     return { a, b: a }
   })
 
-  // The simulated containers of the first two live in the process that made them (decision 181). A replica does not reach
-  // the address that clients of this test use, which the consent guide needs.
-  const leftOut = ['guides/billing.md', 'guides/containers.md', 'guides/consent.md']
-  for (const [guide, pasted] of Object.entries(guides)) {
-    if (leftOut.includes(guide)) continue
-    test(`${guide}, pasted`, { timeout: 300_000 }, async () => {
-      assert.ok(a !== undefined, reason)
-      using desk = openDesk()
-      await desk.paste(a.home, blocksOf(guide), { ...pasted, environment })
-    })
+  const paste = async (guide: string): Promise<void> => {
+    assert.ok(a !== undefined, reason)
+    using desk = openDesk()
+    const pasted = guides[guide] ?? { tells: [] }
+    await desk.paste(a.home, blocksOf(guide), { ...pasted, environment })
   }
+  // Each replica asks the public address as an identity provider.
+  test('guides/consent.md, pasted', { timeout: 300_000 }, async () => {
+    assert.ok(engine !== undefined, reason)
+    for (const name of replicas) opened.use(await leadToBalancer(engine, name))
+    await paste('guides/consent.md')
+  })
+  // Simulated containers live in the process that made them (decision 181).
+  const inOneProcess = ['guides/billing.md', 'guides/containers.md']
+  for (const guide of Object.keys(guides)) {
+    if (inOneProcess.includes(guide) || guide === 'guides/consent.md') continue
+    test(`${guide}, pasted`, { timeout: 300_000 }, () => paste(guide))
+  }
+  describe('with one replica down', () => {
+    before(async () => {
+      // Not the one whose metrics are published.
+      await engine?.podman('stop', 'replica-2')
+      await answered(`${publicUrl}/readyz`)
+    })
+    for (const guide of inOneProcess) {
+      test(`${guide}, pasted`, { timeout: 300_000 }, () => paste(guide))
+    }
+  })
 })
