@@ -6,7 +6,16 @@
  */
 
 import { spawn, spawnSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { bundledLauncher } from './bundles.ts'
@@ -35,14 +44,26 @@ function temporaryInMemory(): string | undefined {
     .map((line) => line.split(' '))
     .find(([, where]) => where === memory)
   if (mount === undefined || (mount[3] ?? '').split(',').includes('noexec')) return undefined
+  removeAbandoned()
   const { bavail, bsize } = statfsSync(memory)
   const available = /^MemAvailable: +(\d+)/m.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1]
   if (Math.min(bavail * bsize, Number(available) * 1024) < memoryNeeded) return undefined
   // A short name: sockets have paths of a hundred characters at most.
-  const made = mkdtempSync(join(memory, 'a-'))
+  const made = join(memory, `a-${process.pid}`)
+  mkdirSync(made)
   // PostgreSQL runs as another user.
   chmodSync(made, 0o755)
   return made
+}
+
+/** A run that was killed leaves its folder, which is named after its process. */
+function removeAbandoned(): void {
+  for (const name of readdirSync(memory)) {
+    const pid = /^a-(\d+)$/.exec(name)?.[1]
+    if (pid !== undefined && !existsSync(`/proc/${pid}`)) {
+      spawnSync('rm', ['-rf', join(memory, name)], { stdio: 'inherit' })
+    }
+  }
 }
 
 /** A test may leave what cannot be removed, such as a mount. That is told by the program, and fails nothing. */

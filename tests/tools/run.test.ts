@@ -1,8 +1,8 @@
 /** The runner of the test files: what it repeats, and what it fails for. */
 
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { execFile, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -115,4 +115,13 @@ test('tells', (t) => t.diagnostic('by ' + process.env.ARMATURE_TEST_LAUNCHER + '
   const made = statSync(program).mtimeMs
   assert.equal(await launcherOf(), launcher)
   assert.equal(statSync(program).mtimeMs, made)
+})
+
+test('what a killed run left in memory is removed by the next one', async (t) => {
+  if (!existsSync('/dev/shm')) return t.skip('no memory to keep files in')
+  const left = `/dev/shm/a-${spawnSync('true').pid}`
+  mkdirSync(left)
+  t.after(() => rmSync(left, { recursive: true, force: true }))
+  await ends([passes], '', { TMPDIR: undefined })
+  assert.ok(!existsSync(left))
 })
