@@ -30,7 +30,7 @@ type Enter = (
   params?: PathParameters,
 ) => void
 
-export interface Mount {
+interface Mount {
   readonly prefix: string
   readonly handle: RawHandler
   /** Answering costs something, though no token is asked for: each address has the allowance of the sign-in's. */
