@@ -32,8 +32,8 @@ const assignments = size('ASSIGNMENTS', 10_000)
 const minutes = size('MINUTES', 1)
 const deployments = size('DEPLOYMENTS', 1_000)
 const perSecond = 200
-/** The parts of the time that are told apart. */
-const parts = 6
+/** The slices of the time that are told apart. */
+const slices = 6
 
 export const scenario: FigureScenario = {
   kind: 'figures',
@@ -98,11 +98,11 @@ async function measure(name: string, measuring: Measuring): Promise<Figures> {
   const began = performance.now()
   await deployAtOnce(client)
   note(`${deployments} deployments at once, all done, s`, (performance.now() - began) / 1000, 1)
-  for (let part = 1; part <= parts; part++) {
-    measuring.progress(`${name}: part ${part} of ${parts}`)
-    const label = (what: string): string => `${what}, part ${part} of ${parts}`
+  for (let part = 1; part <= slices; part++) {
+    measuring.progress(`${name}: part ${part} of ${slices}`)
+    const label = (what: string): string => `${what}, part ${part} of ${slices}`
     const before = child.figures()
-    const times = await keepRate(client, (minutes * 60_000) / parts)
+    const times = await keepRate(client, (minutes * 60_000) / slices)
     const after = child.figures()
     const sorted = times.toSorted((a, b) => a - b)
     const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0

@@ -146,12 +146,12 @@ async function check(
       shown.push(await show(deps, context, finding, found.facts))
     }
     // To oneself only with a role there: its name tells of resources that the caller may not see.
-    const isTold = !self || found.findings.some(({ reason }) => reason !== 'OtherScope')
+    const isNamed = !self || found.findings.some(({ reason }) => reason !== 'OtherScope')
     value.push({
       action,
       ...(isDataAction ? { isDataAction } : {}),
       accessDecision: found.decision,
-      ...(found.denial === undefined || !isTold ? {} : { denyAssignment: denied(found.denial) }),
+      ...(found.denial === undefined || !isNamed ? {} : { denyAssignment: denied(found.denial) }),
       ...(found.decision === 'Allowed' ? { roleAssignment: shown[0] } : { nearest: shown }),
     })
   }
