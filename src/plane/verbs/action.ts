@@ -15,6 +15,7 @@ import { auditVersion, changesOf, initiatorOf, recordActivity } from '../audit.t
 import { canonicalBody } from '../canonical-body.ts'
 import { checkSchema } from '../check.ts'
 import { appendToFeed, isLongRunning, isStored } from '../compiled-type.ts'
+import { packContinuationToken } from '../continuation-tokens.ts'
 import type { ActionOutcome } from '../declare/action.ts'
 import { contextOf, type PlaneDependencies } from '../dependencies.ts'
 import { readRow, type StoredResource, writeRow } from '../document.ts'
@@ -24,7 +25,6 @@ import type { ActionRoute } from '../locate.ts'
 import { linkOf, openOperation } from '../operations.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import { impliedScopes, requireScopes, requireWritableScopes } from '../scopes.ts'
-import { packToken } from '../tokens.ts'
 import { notFound } from './not-found.ts'
 import { pageLimit, readCursor, tokenPurpose } from './read.ts'
 import { busyRefusal } from './write.ts'
@@ -171,7 +171,7 @@ async function run(
     input.body as never,
   )
   if (outcome.next === undefined) return outcome
-  return { ...outcome, nextToken: packToken(deps.tokenKeys(), purpose, outcome.next) }
+  return { ...outcome, nextToken: packContinuationToken(deps.tokenKeys(), purpose, outcome.next) }
 }
 
 function toOutcome({ status, body, headers, nextToken }: ActionResult): Outcome {

@@ -12,6 +12,7 @@ import type { ResourceRow } from '#stores/store.ts'
 import { noAttributes, type RequestFacts } from '../access.ts'
 import { attributesOf, describedRow } from '../attributes.ts'
 import { type CompiledStoredType, type CompiledType, isStored } from '../compiled-type.ts'
+import { packContinuationToken, unpackContinuationToken } from '../continuation-tokens.ts'
 import type { Resource } from '../declare/resource.ts'
 import type { ListContext, Version } from '../declare/wire.ts'
 import { contextOf, type PlaneDependencies, type WireRow } from '../dependencies.ts'
@@ -21,7 +22,6 @@ import type { LocatedRoute, ReadRoute } from '../locate.ts'
 import { pageAfter } from '../page-after.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import { requireScopes } from '../scopes.ts'
-import { packToken, unpackToken } from '../tokens.ts'
 import { notFound } from './not-found.ts'
 import { computedEtag } from './write-computed.ts'
 
@@ -146,7 +146,7 @@ export async function runList(
     body: { value: page.items, ...(page.count === undefined ? {} : { count: page.count }) },
     ...(page.next === undefined
       ? {}
-      : { nextToken: packToken(deps.tokenKeys(), purpose, page.next) }),
+      : { nextToken: packContinuationToken(deps.tokenKeys(), purpose, page.next) }),
   }
 }
 
@@ -158,7 +158,7 @@ export function readCursor(
 ): string | undefined {
   const token = query.get('$skipToken') ?? query.get('$skiptoken')
   if (token === null) return undefined
-  const cursor = unpackToken(deps.tokenKeys(), purpose, token)
+  const cursor = unpackContinuationToken(deps.tokenKeys(), purpose, token)
   if (cursor === undefined) throw refuse.InvalidContinuationToken()
   return cursor
 }

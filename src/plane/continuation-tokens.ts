@@ -18,7 +18,11 @@ function hmac(key: Uint8Array, text: string): Buffer {
 const sealingKey = (key: Uint8Array): Buffer => hmac(key, 'seal')
 
 /** Packs a cursor for one purpose (the path and query a list is asked with), sealed with the first key. */
-export function packToken([key]: readonly Uint8Array[], purpose: string, cursor: string): string {
+export function packContinuationToken(
+  [key]: readonly Uint8Array[],
+  purpose: string,
+  cursor: string,
+): string {
   if (key === undefined) throw new Error('no key seals continuation tokens')
   // A nonce is used for one text alone: it is a keyed hash of that text.
   const nonce = hmac(key, `nonce\n${purpose}\n${cursor}`).subarray(0, nonceBytes)
@@ -29,7 +33,7 @@ export function packToken([key]: readonly Uint8Array[], purpose: string, cursor:
 }
 
 /** The cursor of a token, or `undefined` when none of the keys sealed it for this purpose. */
-export function unpackToken(
+export function unpackContinuationToken(
   keys: readonly Uint8Array[],
   purpose: string,
   token: string,
