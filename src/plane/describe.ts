@@ -226,6 +226,7 @@ function parameter(type: CompiledType, word: string): string {
 
 function singular(word: string): string {
   if (word.endsWith('ies')) return `${word.slice(0, -3)}y`
+  if (/(?:x|ss|sh|[nrt]ch)es$/.test(word)) return word.slice(0, -2)
   return word.endsWith('s') && !word.endsWith('ss') ? word.slice(0, -1) : word
 }
 

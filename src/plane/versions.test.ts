@@ -43,8 +43,8 @@ const provider = defineProvider({
       },
     }),
     defineStored<object>({
-      type: 'Dated/parts',
-      description: 'A part, whose clients send versions of their own.',
+      type: 'Dated/boxes',
+      description: 'A box, whose clients send versions of their own.',
       scope: 'tenant',
       name: { pattern: /^[a-z]+$/, rule: 'letters' },
       versions: [shape('2020-01-01')],
@@ -94,9 +94,9 @@ for (const rule of ['known', 'nearest'] as const) {
     for (const asked of never) {
       await assert.rejects(at('GET', thing, asked), refused, asked)
     }
-    const parts = '/providers/Vendor.Dated/parts/p'
-    await at('PUT', parts, '2021-01-01')
-    if (rule === 'known') await assert.rejects(at('GET', parts, '2018-01-01'), refused)
+    const box = '/providers/Vendor.Dated/boxes/b'
+    await at('PUT', box, '2021-01-01')
+    if (rule === 'known') await assert.rejects(at('GET', box, '2018-01-01'), refused)
   })
 }
 
@@ -139,7 +139,7 @@ test('descriptions and OpenAPI name them beside the shapes', () => {
     '2022-06-01-preview',
     '2018-01-01',
   ])
-  assert.deepEqual(of('parts')?.compatibleVersions, ['2021-01-01'])
+  assert.deepEqual(of('boxes')?.compatibleVersions, ['2021-01-01'])
   const documents = openApiDocuments(routes, contractWords)
   assert.deepEqual(
     documents.map((one) => one.version),
@@ -148,6 +148,13 @@ test('descriptions and OpenAPI name them beside the shapes', () => {
   const text = (at: number): string => JSON.stringify(documents[at]?.document)
   assert.ok(text(0).includes('"x-alike-versions":["2022-06-01-preview","2018-01-01"]'))
   assert.ok(text(1).includes('"x-alike-versions":["2030-01-01"]'))
+})
+
+test('the name in a path is the singular of its type', () => {
+  const routes = describe(createRegistry([provider], contractWords))
+  const paths = routes.map(({ path }) => path)
+  assert.ok(paths.includes('/providers/Vendor.Dated/things/{thingName}'), paths.join())
+  assert.ok(paths.includes('/providers/Vendor.Dated/boxes/{boxName}'), paths.join())
 })
 
 test('a type of any date takes dates alone', () => {
