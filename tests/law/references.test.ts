@@ -132,3 +132,13 @@ describe('references', () => {
     assert.deepEqual(lost('(facts 9.6), business facts 5.8, template facts 5, facts A.7, 14'), [])
   })
 })
+
+test('src/cli/README.md names each of its files, and no other', () => {
+  const page = readFileSync(join(root, 'src/cli/README.md'), 'utf8')
+  const [, table = ''] = page.split('## Files')
+  const named = [...table.matchAll(/`([\w-]+\.ts)`/g)].map(([, name]) => name)
+  const there = sourceFiles('src/cli')
+    .filter(({ path, isTest }) => !isTest && path.split('/').length === 3)
+    .map(({ path }) => path.slice('src/cli/'.length))
+  assert.deepEqual(named.sort(), there)
+})
