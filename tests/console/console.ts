@@ -12,6 +12,9 @@ const screenshots = join(import.meta.dirname, '..', '..', 'test-results', 'conso
 const pictures = join(import.meta.dirname, '..', '..', 'docs', 'pictures')
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
+/** Nobody looks at the screenshots of a run that `npm test` makes, and each takes time. */
+const isWholeRun = process.env['ARMATURE_TEST_COSTS'] !== undefined
+
 /** Longer than anything takes here, and short enough to fail soon. */
 const waitMilliseconds = 15_000
 
@@ -23,7 +26,7 @@ export interface Console extends AsyncDisposable {
   heading(name: string): Promise<void>
   /** A picture for a guide. It is kept in `docs/pictures` with ARMATURE_TEST_PICTURES=1. */
   picture(name: string): Promise<void>
-  /** Axe finds nothing and nothing overflows: light, dark, and on a phone. Screenshots are kept. */
+  /** Axe finds nothing and nothing overflows: light, dark, and on a phone. Keeps screenshots; in `npm test`, of what fails alone. */
   assertFit(name: string): Promise<void>
 }
 
@@ -67,14 +70,13 @@ export async function openConsole(
       for (const [look, size, colorScheme] of looks) {
         await page.setViewportSize(size)
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-        assert.deepEqual(await problems(page), [], `${name}, ${look}`)
-        const sideways = await page.evaluate<boolean>(mainOverflows)
-        assert.equal(
-          sideways || (await overflows(page)),
-          false,
-          `${name} reaches over the edge, ${look}`,
-        )
-        await page.screenshot({ path: join(screenshots, `${name}-${look}.png`) })
+        const found = await problems(page)
+        const isTooWide = (await page.evaluate<boolean>(mainOverflows)) || (await overflows(page))
+        if (found.length > 0 || isTooWide || !isWholeRun) {
+          await page.screenshot({ path: join(screenshots, `${name}-${look}.png`) })
+        }
+        assert.deepEqual(found, [], `${name}, ${look}`)
+        assert.equal(isTooWide, false, `${name} reaches over the edge, ${look}`)
       }
       await page.setViewportSize(wide)
       await page.emulateMedia({ colorScheme: 'light' })
