@@ -108,7 +108,7 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
       const keeper = launch({ binaries, folder, data, port, owner, options })
       const version = await ready(keeper.child, port, password)
       if (version !== undefined)
-        return server(keeper.child, { folder, data, port, password, version })
+        return server(keeper.child, { folder, data, port, password, version, options })
       // Another process may have taken the port between the look and the start.
       if (tries === startTriesMax || !existsSync(folder)) {
         throw new Error(`PostgreSQL did not start; its last words: ${keeper.words()}`)
@@ -381,12 +381,15 @@ async function ask(url: string, text: string): Promise<string> {
 
 function server(
   child: ChildProcess,
-  facts: Pick<Launch, 'folder' | 'data' | 'port'> & {
+  facts: Pick<Launch, 'folder' | 'data' | 'port' | 'options'> & {
     readonly password: string
     readonly version: string
   },
 ): PostgresServer {
-  const { folder, data, port, password, version } = facts
+  const { folder, data, port, password, version, options } = facts
+  // Files are copied as a whole instead of block by block through the log. Older versions always do that.
+  const isCopied = options.fsync === false && Number.parseInt(version, 10) >= 15
+  const strategy = isCopied ? ' STRATEGY file_copy' : ''
   let databases = 0
   const url = (database: string): string => address(port, password, database)
   const stop = async (): Promise<void> => {
@@ -428,7 +431,7 @@ function server(
       databases++
       const name = `test_${databases}`
       const template = like === undefined ? '' : ` TEMPLATE ${new URL(like).pathname.slice(1)}`
-      await ask(url('postgres'), `CREATE DATABASE ${name}${template}`)
+      await ask(url('postgres'), `CREATE DATABASE ${name}${template}${strategy}`)
       return url(name)
     },
     restart: async () => (await suspend())(),
