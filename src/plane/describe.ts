@@ -29,7 +29,15 @@ export function describe({
 }: {
   readonly types: readonly CompiledType[]
 }): readonly RouteDescription[] {
-  return types.flatMap((type) => [
+  const byKey = new Map(types.map((type) => [type.key, type]))
+  return types.flatMap((type) => {
+    const names = namesOf(type, byKey)
+    return routesOf(type).map((route) => ({ ...route, names }))
+  })
+}
+
+function routesOf(type: CompiledType): readonly RouteDescription[] {
+  return [
     ...verbs.filter(({ verb }) => type.verbs.has(verb)).flatMap((one) => ofVerb(type, one)),
     ...Object.entries(type.actions).map(([name, action]) =>
       ofAction(
@@ -45,7 +53,26 @@ export function describe({
         { path: collectionPath(type), permission: type.permission },
       ),
     ),
-  ])
+  ]
+}
+
+/** The patterns of the variables in a type's paths: those of its own names, and of all above it. */
+function namesOf(
+  type: CompiledType,
+  byKey: ReadonlyMap<string, CompiledType>,
+): Readonly<Record<string, string>> {
+  const above = [...byKey.values()].filter(({ declaration }) => declaration.scope === 'implied')
+  const within = type.words.map((_word, at) => {
+    const inner = type.words.slice(0, at + 1).join('/')
+    return byKey.get(`${type.namespace}/${inner}`.toLowerCase())
+  })
+  const patterns = [...above, ...within].flatMap((one) => {
+    const pattern = one?.stored?.name.pattern
+    // A pattern in a document has no flags.
+    if (one === undefined || pattern === undefined || pattern.flags.includes('i')) return []
+    return [[parameter(one, one.words.at(-1) ?? ''), pattern.source] as const]
+  })
+  return Object.fromEntries(patterns)
 }
 
 /** Whatever roles may list: the actions of all routes, and the data actions that uses of data ask for. */
@@ -118,6 +145,7 @@ function ofVerb(
         : {}),
       answer: (version: string) => shape(version)?.answer ?? type.answer,
       longRunning: isLongRunning(type) && needs !== 'read',
+      hasEtag: isStored(type) && (verb === 'get' || verb === 'put' || verb === 'patch'),
       ...acceptedOf(type, verb),
       ...queryOf(type, verb),
       envelope: envelopeOf(type),
@@ -183,6 +211,7 @@ function ofAction(
     ...(body === undefined ? {} : { body: () => body }),
     ...(answer === undefined ? {} : { answer: () => answer }),
     longRunning: action.writes === true && isLongRunning(type),
+    hasEtag: action.writes === true && isStored(type),
     ...(action.statuses === undefined ? {} : { statuses: action.statuses }),
     ...(action.query === undefined ? {} : { query: action.query }),
   }

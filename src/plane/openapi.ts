@@ -52,7 +52,7 @@ export function openApiDocument(
     if (route.versions.length > 0 && !route.versions.includes(version)) continue
     families.add(route.errorFamily)
     if (route.envelope !== undefined) kinds.add(route.envelope)
-    const item = paths[route.path] ?? { parameters: parametersOf(route.path) }
+    const item = paths[route.path] ?? { parameters: parametersOf(route) }
     item[route.method.toLowerCase()] = operationOf(route, version, words)
     paths[route.path] = item
   }
@@ -69,6 +69,7 @@ export function openApiDocument(
           schema: { type: 'string', minLength: 1, const: version },
         },
       },
+      headers: { EntityTag: { description: 'Of the resource.', schema: { type: 'string' } } },
       schemas: Object.fromEntries([
         ...[...families].sort().map((one) => [schemaName(one), errors[one]]),
         ...[...kinds].sort().map((one) => [envelopeNames[one], envelopes[one]]),
@@ -89,12 +90,16 @@ export function openApiDocument(
   }
 }
 
-function parametersOf(path: string): readonly object[] {
-  const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+function parametersOf({ path, names = {} }: RouteDescription): readonly object[] {
+  const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
     name,
     in: 'path',
     required: true,
-    schema: { type: 'string', minLength: 1 },
+    schema: {
+      type: 'string',
+      minLength: 1,
+      ...(names[name] === undefined ? {} : { pattern: names[name] }),
+    },
     // A scope is a path itself, so its slashes are not escaped.
     ...(name === 'scope' ? { allowReserved: true } : {}),
   }))
@@ -112,8 +117,11 @@ function operationOf(route: RouteDescription, version: string, words: VendorWord
   const compatible = route.compatibleVersions.filter(
     (date) => nearestApiVersion(route.versions, date) === version,
   )
-  const success = (description: string): object =>
-    shown === undefined ? { description } : { description, content: shown }
+  const success = (description: string): object => ({
+    description,
+    ...(shown === undefined ? {} : { content: shown }),
+    ...(route.hasEtag === true ? { headers: entityTag } : {}),
+  })
   return {
     operationId: route.operationName,
     summary: route.summary,
@@ -190,6 +198,8 @@ function statuses(
       return { 200: success('The answer.'), ...declared }
   }
 }
+
+const entityTag = { ETag: { $ref: '#/components/headers/EntityTag', 'x-added': true } }
 
 const operationStarted = {
   'application/json': {

@@ -159,6 +159,10 @@ export interface RouteDescription {
   readonly body?: (version: string) => TSchema | undefined
   readonly answer?: (version: string) => TSchema | undefined
   readonly longRunning: boolean
+  /** Its successful answers have the entity tag of the resource. */
+  readonly hasEtag?: boolean
+  /** The patterns of variables in the path, by their names. A name that is free has none. */
+  readonly names?: Readonly<Record<string, string>>
   /** What a 202 that the type declares shows. */
   readonly accepted?: 'resource' | 'none' | 'operation'
   /** Statuses of an action besides 200 and 204. */

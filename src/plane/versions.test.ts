@@ -17,7 +17,7 @@ import { type StartOptions, startPlane } from './testing/start.ts'
 const shape = (date: string): Version<object> => ({
   date,
   body: Type.Object({}),
-  answer: Type.Object({ shape: Type.String() }),
+  answer: Type.Object({ properties: Type.Object({ shape: Type.String() }) }),
   unknownProperties: 'ignore',
   toModel: () => ({}),
   fromModel: () => ({ properties: { shape: date } }),
@@ -148,6 +148,14 @@ test('descriptions and OpenAPI name them beside the shapes', () => {
   const text = (at: number): string => JSON.stringify(documents[at]?.document)
   assert.ok(text(0).includes('"x-alike-versions":["2022-06-01-preview","2018-01-01"]'))
   assert.ok(text(1).includes('"x-alike-versions":["2030-01-01"]'))
+  // The pattern of names in the path, and the tag of what is answered.
+  // biome-ignore lint/suspicious/noExplicitAny: a document is looked into freely here.
+  const { paths } = JSON.parse(text(1)) as { readonly paths: Readonly<Record<string, any>> }
+  const item = paths['/providers/Vendor.Dated/things/{thingName}']
+  assert.equal(item.parameters[0].schema.pattern, '^[a-z]+$')
+  assert.ok(item.get.responses[200].headers.ETag)
+  assert.equal(item.delete.responses[200].headers, undefined)
+  assert.equal(paths['/providers/Vendor.Dated/things'].get.responses[200].headers, undefined)
 })
 
 test('the name in a path is the singular of its type', () => {

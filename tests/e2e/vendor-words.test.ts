@@ -72,6 +72,17 @@ test('words of its own: types, actions and headers change, and nothing else answ
   const published = await publish({ enableContosoSupport: true })
   assert.equal(published.status, 201, published.text)
   assert.equal(published.at('properties.enableContosoSupport'), true)
+  // Also in the steps of a timeline.
+  const play = (properties: object) =>
+    branded.request('POST', `${events}/W-2/play?api-version=2025-05-01`, {
+      body: {
+        steps: [
+          { after: 'P9D', step: 'publish', body: { properties: { ...event, ...properties } } },
+        ],
+      },
+    })
+  assert.equal((await play({ enableVendorSupport: true })).status, 400)
+  assert.equal((await play({ enableContosoSupport: true })).status, 200)
   const supported = `$filter=${encodeURIComponent('enableContosoSupport eq true')}`
   const found = await branded.request('GET', `${events}?api-version=2025-05-01&${supported}`)
   assert.deepEqual(

@@ -102,6 +102,16 @@ describe('what is released', () => {
     )
   })
 
+  test('a header that answers tell is frozen by itself', () => {
+    const gone = faultsAfter((one) =>
+      one.replaceAll(/"ETag":\{[^}]*\}/g, '"Other":{"x-added":true}'),
+    )
+    assert.match(gone, /^Released and gone/)
+    assert.ok(gone.includes(`${group} added /containerGroups ETag`), gone)
+    assert.ok(gone.includes(`${group} added /containerGroups Other`), gone)
+    assert.doesNotMatch(gone, /make a new one/)
+  })
+
   test('a property that bodies may leave out by now is as it was released, and no other may', () => {
     const relax = (mark: object) => (one: string) =>
       JSON.stringify(JSON.parse(one), (_name, part) => {

@@ -111,7 +111,7 @@ function additionsOf(
       return [{ place: [...names, 'answer'].join('.'), schema: part }]
     }
     if (isMap && isAdded(part)) return [{ place: inner.join('.'), schema: part }]
-    return additionsOf(part, inner, !isMap && key === 'properties')
+    return additionsOf(part, inner, !isMap && (key === 'properties' || key === 'headers'))
   })
 }
 
@@ -138,7 +138,7 @@ const notWire = new Set([
   'parameters',
 ])
 /** Keys whose value is by names of ours, not by keywords. */
-const namesOf = new Set(['properties', 'patternProperties', 'responses'])
+const namesOf = new Set(['properties', 'patternProperties', 'responses', 'headers'])
 /** Keywords of JSON Schema whose members have no order. */
 const unordered = new Set(['required', 'enum', 'anyOf', 'oneOf', 'allOf'])
 
@@ -148,7 +148,11 @@ function wireShape(value: unknown, isMap = false): unknown {
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(isMap ? value : withRelaxed(withoutEnvelope(value)))
-      .filter(([key, part]) => (isMap ? !isAdded(part) && !isAround(part) : !notWire.has(key)))
+      .filter(([key, part]) =>
+        isMap
+          ? !isAdded(part) && !isAround(part)
+          : !notWire.has(key) && !(key === 'headers' && Object.values(part).every(isAdded)),
+      )
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
       .map(([key, part]) => {
         const isNames = !isMap && namesOf.has(key)

@@ -156,6 +156,20 @@ export interface Operations {
             readonly id: string
           })[]
           readonly providers?: readonly (Readonly<Record<string, unknown>>)[]
+          readonly templateLink?: {
+            readonly uri?: string
+            readonly id?: string
+            readonly contentVersion?: string
+          }
+          readonly onErrorDeployment?: {
+            readonly type: string
+            readonly deploymentName: string
+            readonly provisioningState?: string
+          }
+          readonly debugSetting?: {
+            readonly detailLevel: string
+          }
+          readonly validationLevel?: string
           readonly dependencies?: readonly (Readonly<Record<string, unknown>>)[]
           readonly error?: {
             readonly code: string
@@ -186,6 +200,20 @@ export interface Operations {
           readonly id: string
         })[]
         readonly providers?: readonly (Readonly<Record<string, unknown>>)[]
+        readonly templateLink?: {
+          readonly uri?: string
+          readonly id?: string
+          readonly contentVersion?: string
+        }
+        readonly onErrorDeployment?: {
+          readonly type: string
+          readonly deploymentName: string
+          readonly provisioningState?: string
+        }
+        readonly debugSetting?: {
+          readonly detailLevel: string
+        }
+        readonly validationLevel?: string
         readonly dependencies?: readonly (Readonly<Record<string, unknown>>)[]
         readonly error?: {
           readonly code: string
@@ -219,6 +247,20 @@ export interface Operations {
           readonly id: string
         })[]
         readonly providers?: readonly (Readonly<Record<string, unknown>>)[]
+        readonly templateLink?: {
+          readonly uri?: string
+          readonly id?: string
+          readonly contentVersion?: string
+        }
+        readonly onErrorDeployment?: {
+          readonly type: string
+          readonly deploymentName: string
+          readonly provisioningState?: string
+        }
+        readonly debugSetting?: {
+          readonly detailLevel: string
+        }
+        readonly validationLevel?: string
         readonly dependencies?: readonly (Readonly<Record<string, unknown>>)[]
         readonly error?: {
           readonly code: string
@@ -1827,6 +1869,8 @@ export interface Operations {
     body: undefined
     answer: {
       readonly value: readonly ({
+        readonly format?: string
+        readonly value?: Readonly<Record<string, unknown>>
         readonly properties: {
           readonly path: string
           readonly displayName?: unknown

@@ -16,8 +16,6 @@ interface AskOptions {
   readonly ifNoneMatch?: string | undefined
   /** True skips authorization: nobody can allow the first assignment of an installation. */
   readonly isUnasked?: boolean
-  /** True fails for a read that answers what its document does not declare. */
-  readonly mustBeDeclared?: boolean
   /** Aborted at the request's deadline. */
   readonly signal?: AbortSignal
 }
@@ -27,7 +25,7 @@ export async function ask(
   method: Method,
   path: string,
   body: unknown,
-  { as, version, ifMatch, ifNoneMatch, isUnasked, mustBeDeclared, signal }: AskOptions,
+  { as, version, ifMatch, ifNoneMatch, isUnasked, signal }: AskOptions,
 ): Promise<Outcome> {
   const url = new URL(path, 'http://plane')
   if (!url.searchParams.has('api-version')) url.searchParams.set('api-version', version)
@@ -44,18 +42,28 @@ export async function ask(
     ...(signal === undefined ? {} : { signal }),
     permission: { principalId: as.id, ask: async () => ({ holds: true, until: Infinity }) },
   })
-  if (mustBeDeclared === true) requireDeclared(route, outcome)
+  // An export is declared at its top; below `properties` its names are those of an import (decision 0166).
+  if (!url.searchParams.has('export')) requireDeclared(route, outcome)
   return outcome
 }
 
-/** Each property that a read answers is one that the type's document declares. */
-function requireDeclared(route: Route, { status, body }: Outcome): void {
-  // Every route comes from `locate`; only those of reads are looked at.
+const shownBy = new Set(['get', 'list', 'put', 'patch'])
+
+/** Each property that is answered of a resource is one that the type's document declares. */
+function requireDeclared(route: Route, { status, body: answered }: Outcome): void {
+  // Every route comes from `locate`, and these have the members of one that reads.
   const { kind, compiled, version } = route as ReadRoute
-  if (kind !== 'get' || status !== 200 || !isJsonObject(body)) return
+  const body: unknown = typeof answered === 'string' ? JSON.parse(answered) : answered
+  if (!shownBy.has(kind) || status > 201 || !isJsonObject(body)) return
   const answer = compiled.versions.get(version)?.answer
   if (answer === undefined) return
-  // A name that follows the brand cannot be declared.
-  const undeclared = undeclaredMembers(answer, body).filter((path) => !path.includes('Vendor'))
-  assert.deepEqual(undeclared, [], `${compiled.fullType} ${version}: not declared`)
+  const items: readonly Readonly<Record<string, unknown>>[] =
+    kind === 'list' && Array.isArray(body['value']) ? body['value'] : [body]
+  for (const item of items) {
+    // A name that follows the brand cannot be declared.
+    const undeclared: readonly string[] = undeclaredMembers(answer, item).filter(
+      (path) => !path.includes('Vendor'),
+    )
+    assert.deepEqual(undeclared, [], `${compiled.fullType} ${version}: not declared`)
+  }
 }

@@ -129,10 +129,14 @@ function expansion(
   }
 }
 
-/** Without members that are only answered: clients send back what they read. */
-function writtenOf(properties: object, { standing, address: place }: EntityOptions): object {
+/** What may be written, without members that are only answered: clients send back what they read. */
+function writtenOf(
+  properties: object,
+  { properties: declared, standing, address: place }: EntityOptions,
+): object {
   const isWritten = ([name]: readonly [string, unknown]): boolean =>
-    standing === undefined || !Object.hasOwn(standing.answer, name)
+    Object.hasOwn(declared.properties, name) &&
+    (standing === undefined || !Object.hasOwn(standing.answer, name))
   const written = Object.fromEntries(Object.entries(properties).filter(isWritten))
   if (place === undefined) return written
   const { displayName: companyName = '' } = written

@@ -153,7 +153,7 @@ export async function startSharing(options: SharingOptions = {}): Promise<Sharin
       : path.includes('.Sql/')
         ? '2021-11-01'
         : '2021-08-01'
-    const outcome = await ask(plane, method, path, body, { as, version, mustBeDeclared: true })
+    const outcome = await ask(plane, method, path, body, { as, version })
     return {
       status: outcome.status,
       body: outcome.body === undefined ? undefined : JSON.parse(JSON.stringify(outcome.body)),

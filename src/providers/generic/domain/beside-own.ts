@@ -92,6 +92,7 @@ function versionWith(
   const taken = writeOnlyProperties(own.body)
   return {
     ...own,
+    answer: opened(own.answer),
     withoutSecrets(body: object) {
       const given = body as JsonObject
       const envelope = Object.entries(given).filter(([name]) => /^(location|tags)$/i.test(name))
@@ -120,6 +121,13 @@ function versionWith(
       }
     },
   }
+}
+
+/** The answer of an own type, which a document may add any members to. */
+function opened(answer: TSchema & { readonly properties?: object }): TSchema {
+  const all = objectOf(answer.properties)
+  const inner = { ...objectOf(all['properties']), additionalProperties: true }
+  return { ...answer, properties: { ...all, properties: inner }, additionalProperties: true }
 }
 
 /** The properties of an answer. Those that the own model shows are not stored twice. */

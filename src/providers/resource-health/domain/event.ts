@@ -200,21 +200,13 @@ const namedResource = Type.Object(
 
 const impactedResources = Type.Optional(Type.Array(namedResource, { maxItems: 1000 }))
 
-/** The body of `publish` and `update`. An update leaves missing properties as they are. */
-export const eventBody = Type.Object(
-  {
-    properties: Type.Object(written, { additionalProperties: false }),
-    impactedResources,
-  },
-  { additionalProperties: false },
-)
-
 /** The one property whose name follows the vendor words. Stored under the contract's name. */
 const storedSupport = 'enableVendorSupport'
 export function supportName({ namespace }: VendorWords): string {
   return `enable${namespace}Support`
 }
 
+/** The body of `publish` and `update`. An update leaves missing properties as they are. */
 export function eventBodyOf(words: VendorWords): TSchema {
   const properties = Object.fromEntries(
     Object.entries(written).map(([name, schema]): [string, TSchema] => [

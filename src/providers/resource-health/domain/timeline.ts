@@ -3,40 +3,43 @@
 import Type from 'typebox'
 import { parseDuration } from '#kernel/filter/moments.ts'
 import type { Ids } from '#kernel/ports.ts'
+import type { VendorWords } from '#kernel/vendor.ts'
 import type { Sql } from '#stores/store.ts'
 import { refuseHealth } from '../errors.ts'
-import { eventBody, type StepName, stepBody, stepNames } from './event.ts'
+import { eventBodyOf, type StepName, stepBody, stepNames } from './event.ts'
 import { type Asking, refuseEvent, type Step } from './lifecycle.ts'
 
 const stepsMax = 10_000
 
 /** One entry of a timeline: the time after now, the step, and its body. */
-const entry = Type.Union([
-  Type.Object(
-    {
-      after: Type.String({ pattern: '^P', maxLength: 40 }),
-      step: Type.Unsafe<StepName>({ type: 'string', enum: ['publish', 'update'] }),
-      body: eventBody,
-    },
-    { additionalProperties: false },
-  ),
-  Type.Object(
-    {
-      after: Type.String({ pattern: '^P', maxLength: 40 }),
-      step: Type.Unsafe<StepName>({
-        type: 'string',
-        enum: stepNames.filter((name) => name !== 'publish' && name !== 'update'),
-      }),
-      body: stepBody,
-    },
-    { additionalProperties: false },
-  ),
-])
+const entryOf = (words: VendorWords) =>
+  Type.Union([
+    Type.Object(
+      {
+        after: Type.String({ pattern: '^P', maxLength: 40 }),
+        step: Type.Unsafe<StepName>({ type: 'string', enum: ['publish', 'update'] }),
+        body: eventBodyOf(words),
+      },
+      { additionalProperties: false },
+    ),
+    Type.Object(
+      {
+        after: Type.String({ pattern: '^P', maxLength: 40 }),
+        step: Type.Unsafe<StepName>({
+          type: 'string',
+          enum: stepNames.filter((name) => name !== 'publish' && name !== 'update'),
+        }),
+        body: stepBody,
+      },
+      { additionalProperties: false },
+    ),
+  ])
 
-export const timelineBody = Type.Object(
-  { steps: Type.Array(entry, { minItems: 1, maxItems: 1000 }) },
-  { additionalProperties: false },
-)
+export const timelineBody = (words: VendorWords) =>
+  Type.Object(
+    { steps: Type.Array(entryOf(words), { minItems: 1, maxItems: 1000 }) },
+    { additionalProperties: false },
+  )
 
 export interface Timeline {
   readonly steps: readonly {

@@ -57,7 +57,7 @@ export function consumerSourceDataSets(
         const shown = rows.slice(0, limit)
         const last = shown.at(-1)
         return {
-          items: shown.map(({ id, model }) => {
+          items: shown.map(({ id, model, systemData }) => {
             // Rows of this type hold this model.
             const { kind, dataSetId, properties } = model as DataSet
             const path = shownPath(resolveKind(kind, properties, deps.words))
@@ -72,6 +72,7 @@ export function consumerSourceDataSets(
                 ...(path === undefined ? {} : { dataSetPath: path }),
                 dataSetType: kind,
               },
+              systemData,
             }
           }),
           ...(rows.length > limit && last !== undefined ? { next: last.id.key } : {}),

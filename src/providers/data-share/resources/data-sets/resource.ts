@@ -2,7 +2,7 @@
 
 import Type from 'typebox'
 import { type Principal, writerOf } from '#kernel/principal.ts'
-import { addedEach } from '#plane/declare/added.ts'
+import { added, addedEach } from '#plane/declare/added.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { defineStored } from '#plane/declare/stored.ts'
 import { proxyName, type ShareDependencies, types, version } from '../../dependencies.ts'
@@ -58,7 +58,11 @@ export function dataSets({ ids, places }: Pick<ShareDependencies, 'ids' | 'place
         answer: Type.Object({
           kind: kindSchema,
           // Which of them, the kind says.
-          properties: Type.Object({ ...addedEach(placeFields), dataSetId: Type.String() }),
+          properties: Type.Object({
+            ...addedEach(placeFields),
+            tableLevelSharingProperties: added(Type.Object({}, { additionalProperties: true })),
+            dataSetId: Type.String(),
+          }),
         }),
         unknownProperties: 'ignore',
         patch: 'none',

@@ -27,7 +27,7 @@ import { listAnswers } from '../../domain/list-answers.ts'
 import type { GivenSchemas } from '../../domain/schemas.ts'
 
 const openBody = Type.Object({})
-const openAnswer = Type.Object({ properties: Type.Object({}) })
+const openAnswer = Type.Object({ properties: Type.Object({}) }, { additionalProperties: true })
 const seedMember = `${ownMark}seed`
 const placeMember = `${ownMark}place`
 const seedBytes = 32

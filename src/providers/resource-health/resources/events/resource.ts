@@ -135,7 +135,7 @@ export function events(deps: EventDependencies): ResourceType {
         method: 'POST',
         description: 'Keep steps that are due later, by the clock of the installation',
         unstored: true,
-        body: timelineBody,
+        body: timelineBody(deps.words),
         async run(context, body: Timeline) {
           const trackingId = requireName(context.id)
           const owner = ownerAt(scopeOf(context.id))
@@ -144,7 +144,9 @@ export function events(deps: EventDependencies): ResourceType {
             deps.sql,
             deps.ids,
             { trackingId, owner, now, by: context.principal.id },
-            body,
+            {
+              steps: body.steps.map((one) => ({ ...one, body: asStored(one.body, deps.words) })),
+            },
           )
           deps.wake()
           const steps = body.steps.map((one, at) => ({

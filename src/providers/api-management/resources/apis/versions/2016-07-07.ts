@@ -57,7 +57,14 @@ const body = Type.Object({
 export type ApiBody = Static<typeof body>
 type Body = ApiBody
 
+/** Of an export (`?export=true`), which has no other members but a copy of these for the published command line. */
+const exported = {
+  format: added(Type.String({ readOnly: true })),
+  value: added(Type.Object({}, { additionalProperties: true, readOnly: true })),
+}
+
 const answer = Type.Object({
+  ...exported,
   properties: Type.Object({
     ...kept,
     isCurrent: Type.Boolean({ readOnly: true }),

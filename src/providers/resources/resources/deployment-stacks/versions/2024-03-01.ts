@@ -2,6 +2,7 @@
 
 import Type from 'typebox'
 import { isJsonObject } from '#kernel/patch.ts'
+import { added } from '#plane/declare/added.ts'
 import type { Version, View } from '#plane/declare/wire.ts'
 import { showStack } from '../../../domain/stacks/show.ts'
 import type { DeploymentStack, StackProgress } from '../model.ts'
@@ -55,7 +56,13 @@ const answer = Type.Object({
     deletedResources: Type.Array(reference),
     detachedResources: Type.Array(reference),
     failedResources: Type.Array(Type.Object({ id: Type.String(), error: Type.Object({}) })),
-    error: Type.Optional(Type.Object({ code: Type.String(), message: Type.String() })),
+    error: Type.Optional(
+      Type.Object({
+        code: Type.String(),
+        message: Type.String(),
+        details: added(Type.Array(Type.Object({}, { additionalProperties: true }))),
+      }),
+    ),
   }),
 })
 

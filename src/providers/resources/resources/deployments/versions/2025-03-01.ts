@@ -31,6 +31,22 @@ const answer = Type.Object({
     outputs: Type.Optional(Type.Object({})),
     outputResources: Type.Array(Type.Object({ id: Type.String() })),
     providers: added(Type.Array(Type.Object({}, { additionalProperties: true }))),
+    templateLink: added(
+      Type.Object({
+        uri: added(Type.String()),
+        id: added(Type.String()),
+        contentVersion: added(Type.String()),
+      }),
+    ),
+    onErrorDeployment: added(
+      Type.Object({
+        type: Type.String(),
+        deploymentName: Type.String(),
+        provisioningState: added(Type.String()),
+      }),
+    ),
+    debugSetting: added(Type.Object({ detailLevel: Type.String() })),
+    validationLevel: added(Type.String()),
     dependencies: added(Type.Array(Type.Object({}, { additionalProperties: true }))),
     error: Type.Optional(
       Type.Object({
