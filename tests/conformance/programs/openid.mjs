@@ -68,6 +68,22 @@ await runCases('sign-in', 'openid-client', {
     enterDeviceCode(device.verification_uri, device.user_code).catch(failed)
     await checkToken((await openid.pollDeviceAuthorizationGrant(config, device)).access_token)
   },
+
+  async 'openid-client: on behalf of the person who called'() {
+    const people = await openid.discovery(new URL(url), 'armature-cli', undefined, openid.None())
+    const device = await openid.initiateDeviceAuthorization(people, { scope })
+    enterDeviceCode(device.verification_uri, device.user_code).catch(failed)
+    const { access_token: theirs } = await openid.pollDeviceAuthorizationGrant(people, device)
+    const config = await openid.discovery(new URL(url), clientId, clientSecret)
+    const grant = 'urn:ietf:params:oauth:grant-type:jwt-bearer'
+    const parameters = { assertion: theirs, requested_token_use: 'on_behalf_of', scope }
+    const tokens = await openid.genericGrantRequest(config, grant, parameters)
+    await checkToken(tokens.access_token)
+    const oidOf = (token) =>
+      JSON.parse(Buffer.from(token.split('.')[1], 'base64url').toString()).oid
+    assert.notEqual(tokens.access_token, theirs)
+    assert.equal(oidOf(tokens.access_token), oidOf(theirs))
+  },
 })
 
 await runCases('sign-in', 'oauth4webapi', {
