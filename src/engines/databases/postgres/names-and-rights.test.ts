@@ -101,6 +101,11 @@ describe('names and rights', () => {
       ])
       for (const mode of ['offline', 'online'] as const) {
         const spec = fixture.spec(['planned'], { mode, overwrite: true })
+        const report = await engine.validate(spec, fixture.credentials)
+        const warned = report.databases[0]?.findings.find((one) => one.type === 'FunctionsOfOthers')
+        const said = JSON.stringify(warned)
+        assert.match(said, /sly.* of sly_one in the constraint bound_id_check/)
+        assert.match(said, /sly.* of sly_one in the index public.note_/)
         const ended = await finish(fixture, engine, `planned${mode}`, spec)
         assert.equal(ended.phase, 'succeeded', ended.message)
         assert.equal(ended.verified?.rows, 201)

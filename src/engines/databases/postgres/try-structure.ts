@@ -11,6 +11,7 @@ import type { MigrationSpec } from '../engine.ts'
 import type { ClientPrograms } from './client-programs.ts'
 import { type Means, quoteName, quoteText, type Session } from './connect.ts'
 import { type DatabaseTask, nameOf } from './database-task.ts'
+import { functionsOfOthers } from './functions-of-others.ts'
 import { freshRecord } from './record.ts'
 import {
   dumpSchema,
@@ -63,8 +64,14 @@ export async function tryStructure(trial: StructureTrial): Promise<void> {
     await target.run(
       `COMMENT ON DATABASE ${quoteName(scratch)} IS ${quoteText(`${mark}${trial.clock.now()}`)}`,
     )
+    const others = await functionsOfOthers(source, target)
+    const isOfOthers = (line: string): boolean =>
+      others.some(({ entry }) => entry !== null && entryOf(line).startsWith(entry))
     const lines = listOfDump(task, 'copied').filter(
-      (line) => !untried.test(entryOf(line)) && (task.record.owners || !named.test(entryOf(line))),
+      (line) =>
+        !untried.test(entryOf(line)) &&
+        (task.record.owners || !named.test(entryOf(line))) &&
+        !isOfOthers(line),
     )
     await restoreSchema(task, { of: 'copied', section: 'pre-data', lines, database: scratch })
     await restoreSchema(task, { of: 'copied', section: 'post-data', lines, database: scratch })

@@ -4,6 +4,7 @@ import { DatabaseEngineError, type Finding } from '../engine.ts'
 import { readTables, type SourceTable } from './catalog.ts'
 import { connect, type ReachableServer, type Session } from './connect.ts'
 import { createFindings, type Findings, listed } from './findings.ts'
+import { functionsOfOthers } from './functions-of-others.ts'
 import { foreignCompression, missingRoles } from './schema.ts'
 import { blindWithoutPath } from './search-path.ts'
 import { tryStructure } from './try-structure.ts'
@@ -50,6 +51,7 @@ export async function validateDatabase(
     await checkReplication(checked)
     await checkOwnership(checked)
     await checkObjects(checked)
+    await checkFunctionsOfOthers(checked)
     await checkSearchPath(checked)
     await checkStructure(checked)
   } catch (error) {
@@ -305,6 +307,17 @@ async function checkObjects({ validation, inside, findings }: Checked): Promise<
     )
   }
   findings.check('Sequences')
+}
+
+async function checkFunctionsOfOthers({ validation, inside, findings }: Checked): Promise<void> {
+  findings.check('FunctionsOfOthers')
+  const found = await functionsOfOthers(inside, validation.target)
+  if (found.length === 0) return
+  findings.add(
+    'FunctionsOfOthers',
+    'Warning',
+    `The target's user is a superuser, and runs functions of other users there: ${listed(found.map(({ what }) => what))}. Take a target user that is none, or look at what they do. Indexes and checks with them are not tried.`,
+  )
 }
 
 /** The structure is tried without rows, and these functions fail with the first row. */
