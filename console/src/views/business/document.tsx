@@ -5,7 +5,7 @@
 
 import { Button, Input, makeStyles, Select, Text, tokens } from '@fluentui/react-components'
 import { DeleteRegular } from '@fluentui/react-icons/svg/delete'
-import { type KeyboardEvent, useState } from 'react'
+import { type KeyboardEvent, useRef, useState } from 'react'
 import { download, send } from '../../api/client.ts'
 import { qualified } from '../../api/place.ts'
 import { useGet, useWrite } from '../../api/queries.ts'
@@ -73,6 +73,8 @@ export function DocumentView({
   const [typed, setTyped] = useState<Typed>({})
   const [posting, setPosting] = useState(false)
   const write = useWrite((run: () => Promise<unknown>) => run())
+  const inTurn = useTurns(write.mutateAsync)
+  const changeLine = useLineChanges()
   const print = useWrite(() => download(`${path}/pdfDocument/content`))
   const crumbs = [{ title: businessTexts.kinds[kind], to: back }]
   if (found.error !== null) {
@@ -95,14 +97,14 @@ export function DocumentView({
     const value = cell === 'description' ? text : Number(text.replace(',', '.'))
     const forget = (): void => setTyped(({ [`${line.id} ${cell}`]: _, ...rest }) => rest)
     if (value === line[cell]) forget()
-    else write.mutate(() => change(linePath(line), line, { [cell]: value }), { onSuccess: forget })
+    else void inTurn(() => changeLine(linePath(line), line, { [cell]: value }), forget)
   }
   const sum = rows.reduce(
     (total, line) => total + typedAmount(line, (cell) => cellText(line, cell)),
     0,
   )
   const add = (): void =>
-    write.mutate(() =>
+    void inTurn(() =>
       send('POST', `${path}/${linesOf(kind)}`, { body: firstLine(items.data?.value) }),
     )
   return (
@@ -162,7 +164,7 @@ export function DocumentView({
                       disabled={!isOpen}
                       value={line.itemId ?? ''}
                       onChange={(_, { value }) =>
-                        write.mutate(() => change(linePath(line), line, { itemId: value }))
+                        void inTurn(() => changeLine(linePath(line), line, { itemId: value }))
                       }
                     >
                       <option value="">{businessTexts.noItem}</option>
@@ -201,7 +203,7 @@ export function DocumentView({
                       disabled={!isOpen}
                       aria-label={businessTexts.removeLine(index + 1)}
                       onClick={() =>
-                        write.mutate(() =>
+                        void inTurn(() =>
                           send('DELETE', linePath(line), { headers: { 'If-Match': '*' } }),
                         )
                       }
@@ -286,4 +288,38 @@ function moveDown(event: KeyboardEvent<HTMLInputElement>, behindLast: () => void
   const input = next?.querySelector('input')
   if (input === null || input === undefined) behindLast()
   else input.focus()
+}
+
+type Run = () => Promise<unknown>
+
+/** One write after the other. What waits behind a refused one is not sent, and what was typed stays. */
+function useTurns(write: (run: Run) => Promise<unknown>) {
+  const last = useRef<Promise<unknown>>(Promise.resolve())
+  const inTurn = (run: Run): Promise<unknown> => {
+    const turn = last.current.then(run)
+    last.current = turn
+    const forget = (): void => {
+      if (last.current === turn) last.current = Promise.resolve()
+    }
+    turn.then(forget, forget)
+    return turn
+  }
+  return (run: Run, onDone: () => void = () => undefined): Promise<void> =>
+    // The refusal is shown by the page.
+    write(() => inTurn(run)).then(onDone, () => undefined)
+}
+
+/** Changes lines. A line may be changed again before it was read again: then its tag is that of the answer. */
+function useLineChanges() {
+  const next = useRef(new Map<string, string>())
+  return async (path: string, line: Line, body: object): Promise<void> => {
+    const newerThan = (tag: string): string => {
+      const newer = next.current.get(`${path} ${tag}`)
+      return newer === undefined ? tag : newerThan(newer)
+    }
+    const tag = newerThan(line['@odata.etag'] ?? '*')
+    const answer = await change(path, { ...line, '@odata.etag': tag }, body)
+    const newer = (answer.body as Line)['@odata.etag']
+    if (newer !== undefined && newer !== tag) next.current.set(`${path} ${tag}`, newer)
+  }
 }
