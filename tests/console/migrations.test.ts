@@ -98,6 +98,7 @@ test('a migration: its progress, what holds the cutover, the cutover by a button
     .first()
     .waitFor()
   await opened.assertFit('migration')
+  await opened.picture('migration')
   await assertWalk(opened, 'migration')
   assert.equal(await page.getByRole('button', { name: 'Call it off' }).count(), 0)
   assert.deepEqual(opened.complaints, [])
