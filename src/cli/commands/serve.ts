@@ -189,7 +189,7 @@ async function sow(server: Started, seed: Seed, { words }: Config): Promise<void
     const reason = error instanceof Error ? error.message : String(error)
     throw new LocalProblem(
       'SeedRefused',
-      `The seed was not taken: ${reason} What it made before stays: begin with an empty home or database.`,
+      `The seed was not taken: ${reason.replace(/\.?$/, '.')} What it made before stays: begin with an empty home or database.`,
       { cause: error },
     )
   }
