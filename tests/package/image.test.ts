@@ -116,6 +116,44 @@ describe('the image', () => {
   })
 
   if (!isLong) return
+  test('the manifest for Kubernetes, played by Podman, keeps its state over a new pod', async (t) => {
+    const podman = engineOf(t)
+    if (podman === undefined) return
+    const manifest = readFileSync(join(root, 'deploy/kubernetes.yaml'), 'utf8')
+    const file = join(folder, 'kubernetes.yaml')
+    writeFileSync(file, manifest.replace(/image: armature:\S+/, `image: ${image}`))
+    const call = (...words: readonly string[]) => podman.podman(...words)
+    const play = async (file: string): Promise<string> => {
+      await call('kube', 'play', file)
+      const names = await call('ps', '--filter', `ancestor=${image}`, '--format', '{{.Names}}')
+      const name = names.split('\n').find((one) => one.endsWith('-server')) ?? ''
+      await call('exec', name, 'node', ...inside, 'wait')
+      return name
+    }
+    const first = await play(file)
+    t.after(() => call('kube', 'down', file))
+    const status = await call(
+      'exec',
+      first,
+      'node',
+      '-p',
+      "fs.readFileSync('/proc/self/status')+''",
+    )
+    assert.match(status, /^Uid:\t65532\t/m)
+    assert.match(status, /^CapBnd:\t0+$/m)
+    const touch = (path: string) =>
+      call('exec', first, 'node', '-e', `fs.writeFileSync('${path}', '')`)
+    await touch('/tmp/may')
+    await assert.rejects(touch('/app/may-not'), /EROFS/)
+    await call('exec', first, 'node', ...inside, 'resource-group', 'create', 'kept')
+    await call('kube', 'down', file)
+    // A cluster leaves a claim alone that is there. This Podman refuses to make it again.
+    const [, ...others] = readFileSync(file, 'utf8').split('---\n')
+    writeFileSync(file, others.join('---\n'))
+    const second = await play(file)
+    assert.match(await call('exec', second, 'node', ...inside, 'resource-group', 'list'), /kept/)
+  })
+
   describe('walked like a checkout', () => {
     let a: Attached | undefined
     before(async () => {
