@@ -89,14 +89,14 @@ async function measure(name: string, measuring: Measuring): Promise<Figures> {
   const access = await waitForAccess(place, child)
   using client = clientOf(place, access, 32)
   measuring.progress(`${name}: ${assignments} assignments`)
-  await assignRoles(client)
+  const subscriptions = await assignRoles(client)
   const rows: FigureRow[] = []
   const note = (figure: string, value: number, digits = 0): void => {
     rows.push(figureRow({ figure, contestant: 'Armature', values: [value], digits }))
   }
   measuring.progress(`${name}: ${deployments} deployments at once`)
   const began = performance.now()
-  await deployAtOnce(client)
+  await deployAtOnce(client, subscriptions)
   note(`${deployments} deployments at once, all done, s`, (performance.now() - began) / 1000, 1)
   for (let part = 1; part <= slices; part++) {
     measuring.progress(`${name}: part ${part} of ${slices}`)
@@ -145,7 +145,8 @@ const roles = [
   'fa23ad8b-c56e-40d8-ac0c-ce449e1d2c64',
 ]
 
-async function assignRoles({ origin, access, send }: Client): Promise<void> {
+/** Resolves to the subscriptions that they are in. */
+async function assignRoles({ origin, access, send }: Client): Promise<readonly string[]> {
   const ids: string[] = []
   await atOnce(principals, async (index) => {
     const { status, body } = await ask(`${origin}/directory/groups`, {
@@ -168,12 +169,17 @@ async function assignRoles({ origin, access, send }: Client): Promise<void> {
     const principalId = ids[index % ids.length]
     await send('PUT', path, JSON.stringify({ properties: { roleDefinitionId, principalId } }))
   })
+  return subscriptions
 }
 
 const deploymentVersion = '2025-03-01'
 
-function deploymentPath({ access }: Client, name: string): string {
-  const path = `/subscriptions/${access.subscriptionId}/providers/Vendor.Resources/deployments/${name}`
+function deploymentPath(
+  { access }: Client,
+  name: string,
+  subscription = access.subscriptionId,
+): string {
+  const path = `/subscriptions/${subscription}/providers/Vendor.Resources/deployments/${name}`
   return `${path}?api-version=${deploymentVersion}`
 }
 
@@ -199,12 +205,15 @@ function deploymentBody(group: string): string {
   })
 }
 
-async function deployAtOnce(client: Client): Promise<void> {
+/** A scope keeps 800, so they are spread. */
+async function deployAtOnce(client: Client, subscriptions: readonly string[]): Promise<void> {
+  const scopes = [client.access.subscriptionId, ...subscriptions]
+  const pathOf = (index: number): string =>
+    deploymentPath(client, `burst-${index}`, scopes[index % Math.min(scopes.length, 4)])
   await atOnce(deployments, async (index) => {
-    const name = `burst-${index}`
-    const url = client.origin + deploymentPath(client, name)
+    const url = client.origin + pathOf(index)
     const headers = { ...client.access.headers, 'content-type': 'application/json' }
-    const body = deploymentBody(name)
+    const body = deploymentBody(`burst-${index}`)
     for (;;) {
       const answer = await ask(url, { method: 'PUT', headers, body })
       if (answer.status < 300) return
@@ -215,7 +224,7 @@ async function deployAtOnce(client: Client): Promise<void> {
   })
   await atOnce(deployments, async (index) => {
     for (;;) {
-      const { body } = await ask(client.origin + deploymentPath(client, `burst-${index}`), {
+      const { body } = await ask(client.origin + pathOf(index), {
         headers: client.access.headers,
       })
       const state: unknown = JSON.parse(body).properties?.provisioningState
@@ -235,6 +244,7 @@ async function keepRate(client: Client, milliseconds: number): Promise<readonly 
   const open: Promise<void>[] = []
   let failure: unknown
   let sent = 0
+  const deployed = 0
   const one = (): Promise<number> => {
     const path = resourcePath(subscriptionId, resourceName(Math.floor(Math.random() * resources)))
     const kind = Math.random()
