@@ -244,7 +244,7 @@ async function keepRate(client: Client, milliseconds: number): Promise<readonly 
   const open: Promise<void>[] = []
   let failure: unknown
   let sent = 0
-  const deployed = 0
+  let deployed = 0
   const one = (): Promise<number> => {
     const path = resourcePath(subscriptionId, resourceName(Math.floor(Math.random() * resources)))
     const kind = Math.random()
@@ -254,12 +254,8 @@ async function keepRate(client: Client, milliseconds: number): Promise<readonly 
       return client.send('PUT', path, body.replace(stampPlaceholder, stamp))
     }
     if (kind < 0.98) return client.send('GET', page)
-    const name = `steady-${Math.floor(Math.random() * 100)}`
-    return client.send(
-      'PUT',
-      deploymentPath(client, `${name}-${randomUUID()}`),
-      deploymentBody(name),
-    )
+    const name = `steady-${++deployed % 500}`
+    return client.send('PUT', deploymentPath(client, name), deploymentBody(name))
   }
   const began = performance.now()
   for (let due = 0; performance.now() - began < milliseconds; due++) {
