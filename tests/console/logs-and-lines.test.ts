@@ -1,7 +1,8 @@
-/** Joining a log that is read part by part, and the runs of a line with gaps. */
+/** Joining a log that is read part by part, how soon something is read again, and the runs of a line with gaps. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { paceOf } from '../../console/src/api/pace.ts'
 import { runsOf } from '../../console/src/components/line-runs.ts'
 import {
   beginLog,
@@ -112,4 +113,19 @@ test('a line is drawn in runs: where nothing was measured, it stops', () => {
   )
   assert.deepEqual(runsOf([], 1.5), [])
   assert.equal(runsOf(minutes, Number.POSITIVE_INFINITY).length, 1)
+})
+
+test('what stays the same is asked for less and less often, up to 8 seconds; what differs, at once again', () => {
+  const state = { data: {}, dataUpdateCount: 1 }
+  const query = { state }
+  const pauses = (count: number, every: number): readonly number[] =>
+    Array.from({ length: count }, () => {
+      const pause = paceOf(query, every)
+      state.dataUpdateCount += 1
+      return pause
+    })
+  assert.deepEqual(pauses(6, 2_000), [2_000, 2_000, 2_000, 4_000, 8_000, 8_000])
+  state.data = {}
+  assert.deepEqual(pauses(4, 3_000), [3_000, 3_000, 3_000, 6_000])
+  assert.equal(paceOf(query, 60_000), 60_000)
 })

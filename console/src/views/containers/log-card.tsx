@@ -4,7 +4,7 @@ import { Field, Input, makeStyles, Select, Switch, Text, tokens } from '@fluentu
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { type ApiFailure, call } from '../../api/client.ts'
-import { paceOf } from '../../api/queries.ts'
+import { paceOf } from '../../api/pace.ts'
 import { Card } from '../../components/card.tsx'
 import { Refusal } from '../../components/refusal.tsx'
 import { containerTexts } from '../../texts/work.ts'
