@@ -44,6 +44,7 @@ import {
   listOfDump,
   missingRoles,
   restoreSchema,
+  stepsAfterRows,
 } from './schema.ts'
 import { recordStructure } from './structure.ts'
 import { makeTargetDatabase } from './target-database.ts'
@@ -121,7 +122,9 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
     await indexes.end()
     const { lone, others } = indexes.leftOf(linesToRestore(task))
     await restoreSchema(task, { of: 'copied', section: 'post-data', lines: lone, inOrder: true })
-    await restoreSchema(task, { of: 'copied', section: 'post-data', lines: others })
+    for (const step of stepsAfterRows(others)) {
+      await restoreSchema(task, { of: 'copied', section: 'post-data', ...step })
+    }
   }
   dropDump(task, 'copied', { keepList: online })
   if (online) await silence(task)

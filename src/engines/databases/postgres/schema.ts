@@ -116,6 +116,29 @@ export function isForeignKey(line: string): boolean {
   return entryOf(line).startsWith('FK CONSTRAINT ')
 }
 
+interface RestoreStep {
+  readonly lines: readonly string[]
+  readonly inOrder: boolean
+}
+
+/**
+ * The entries after the rows, in runs one after the other. Attaching an index of a partition looks whether its parent is
+ * complete now, and does not see what another session attaches at the same moment: then nobody marks the parent valid. So
+ * these run one by one, after the indexes and before what may need them, such as foreign keys.
+ */
+export function stepsAfterRows(lines: readonly string[]): readonly RestoreStep[] {
+  const isAttachment = (line: string): boolean => entryOf(line).startsWith('INDEX ATTACH ')
+  const attachments = lines.filter(isAttachment)
+  if (attachments.length === 0) return [{ lines, inOrder: false }]
+  const others = lines.filter((line) => !isAttachment(line))
+  const isIndex = (line: string): boolean => /^(?:INDEX|CONSTRAINT) /.test(entryOf(line))
+  return [
+    { lines: others.filter(isIndex), inOrder: false },
+    { lines: attachments, inOrder: true },
+    { lines: others.filter((line) => !isIndex(line)), inOrder: false },
+  ]
+}
+
 interface Restore {
   readonly of: DumpOf
   readonly section?: 'pre-data' | 'post-data'
