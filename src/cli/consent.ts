@@ -117,7 +117,8 @@ function filledForm(page: string, { signInName, password }: Person) {
   const action = /<form[^>]* action="([^"]*)"/.exec(page)?.[1]
   const problem = /role="alert"[^>]*>([^<]*)</.exec(page)?.[1]
   if (action === undefined || problem !== undefined) {
-    const reason = problem === undefined ? 'a page without a form' : plainText(problem)
+    const title = /<title>([^<]*)</.exec(page)?.[1] ?? page.slice(0, 200)
+    const reason = plainText(problem ?? `${title} (it has no form)`)
     throw new LocalProblem('ConsentStopped', `The way ended at a page: ${reason}`)
   }
   const fields = new URLSearchParams()

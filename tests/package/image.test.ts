@@ -123,6 +123,10 @@ describe('the image', () => {
     const file = join(folder, 'kubernetes.yaml')
     writeFileSync(file, manifest.replace(/image: armature:\S+/, `image: ${image}`))
     const call = (...words: readonly string[]) => podman.podman(...words)
+    // Podman makes a network of the machine for what it plays, and leaves it.
+    const networks = await call('network', 'ls', '--format', '{{.Name}}')
+    const played = 'podman-default-kube-network'
+    if (!networks.split('\n').includes(played)) t.after(() => call('network', 'rm', played))
     const play = async (file: string): Promise<string> => {
       await call('kube', 'play', file)
       const names = await call('ps', '--filter', `ancestor=${image}`, '--format', '{{.Names}}')

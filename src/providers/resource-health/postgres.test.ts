@@ -62,6 +62,15 @@ test('events, pages, filters, writers at once and timelines', async (t: TestCont
     [1, 2, 3].map(() => started.post(`${events}/E1/resolve`, {})),
   )
   assert.equal(twice.filter(({ status }) => status === 'fulfilled').length, 1)
+  for (let round = 0; round < 5; round++) {
+    const impact = [{ impactedService: 'S', impactedRegions: [{ impactedRegion: 'R' }] }]
+    const body = { properties: { eventType: 'RCA', title: 'One of four', impact } }
+    const published = await Promise.allSettled(
+      [1, 2, 3, 4].map(() => started.post(`${events}/NEW${round}/publish`, body)),
+    )
+    const codes = published.map((one) => (one.status === 'rejected' ? one.reason.code : 'made'))
+    assert.deepEqual(codes.sort(), ['EventExists', 'EventExists', 'EventExists', 'made'])
+  }
   const step = { after: 'PT0S', step: 'annotate', body: { summary: 'played' } }
   await started.post(`${events}/E2/play`, { steps: [step, step, step] })
   const parts = { sql: store.sql, eventStore: openEventStore(store.sql), log: silentLog }

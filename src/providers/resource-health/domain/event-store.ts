@@ -10,7 +10,7 @@ import {
 } from '#query/keyset-page.ts'
 import type { ConditionWriter } from '#query/predicate.ts'
 import { composer } from '#query/statement.ts'
-import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
+import { type Sql, type SqlRow, type SqlTx, StoreConflict } from '#stores/store.ts'
 import type { HealthEvent } from './event.ts'
 import { namedSubscriptions, plain } from './event-transitions.ts'
 
@@ -124,10 +124,13 @@ export async function writeEvent(
 ): Promise<void> {
   const document = JSON.stringify(event)
   if (isNew) {
-    await tx.run(
-      'insert into health_events (tracking_id, shown_id, owner, revision, document) values (?, ?, ?, 1, ?)',
+    const made = await tx.run(
+      `insert into health_events (tracking_id, shown_id, owner, revision, document) values (?, ?, ?, 1, ?)
+        on conflict (tracking_id) do nothing`,
       ...[key, event.trackingId, event.owner, document],
     )
+    // Read and decided anew: then it is there.
+    if (made === 0) throw new StoreConflict(`Another transaction made the event '${key}'.`)
   } else {
     await tx.run('update health_events set document = ? where tracking_id = ?', document, key)
     await tx.run('delete from health_audiences where tracking_id = ?', key)
