@@ -28,6 +28,13 @@ function look(log: FollowedLog, whole: readonly string[], tail: number): Followe
   )
 }
 
+test('a line that is nearly a time is read at once, however long it is', () => {
+  const line = `2026-11-25T${'1'.repeat(400_000)}`
+  assert.deepEqual(readLine(line), { at: '', text: line })
+  const timed = '2026-11-25T19:47:08.123456789Z'
+  assert.deepEqual(readLine(`${timed} ${line}`), { at: timed, text: line })
+})
+
 test('however a log grows between looks, what is kept is its end: no line lost, none twice', () => {
   const growth = fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 12 })
   fc.assert(

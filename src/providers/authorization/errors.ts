@@ -95,8 +95,8 @@ export const authorizationErrors = defineErrors({
   },
   RoleDefinitionHasAssignments: {
     status: 400,
-    message: "The role definition '{name}' is in use by role assignments and cannot be deleted.",
-    advice: 'User: delete the assignments of the role first.',
+    message: "The role definition '{name}' is in use by role assignments and cannot be {done}.",
+    advice: 'User: delete the assignments of the role first, or keep their scopes assignable.',
   },
   RoleDefinitionLimitExceeded: {
     status: 400,

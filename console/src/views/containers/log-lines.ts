@@ -41,9 +41,9 @@ export function rejoinLog(log: FollowedLog, content: string): FollowedLog {
   return append({ ...log, gaps: [...log.gaps, log.lines.length] }, read, unfinished)
 }
 
-/** The time of a line, if it has one, and its text. */
+/** The time of a line, if it has one, and its text. The time is short: containers write lines as long as they like. */
 export function readLine(line: string): { readonly at: string; readonly text: string } {
-  const [, at = '', text = line] = /^(\d{4}-\d\d-\d\dT[\d:.]+\S*) (.*)$/s.exec(line) ?? []
+  const [, at = '', text = line] = /^(\d{4}-\d\d-\d\dT\d\S{0,40}) (.*)$/s.exec(line) ?? []
   return { at, text }
 }
 

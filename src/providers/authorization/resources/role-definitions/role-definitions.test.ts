@@ -186,6 +186,18 @@ test('a role in use is not deleted, whether an index or the rows know it', async
   )
 })
 
+test('a role keeps assignable what it is assigned at, and is not changed while it is assigned elsewhere', async () => {
+  const reader = createMemoryReader()
+  const both = role({ assignableScopes: [sub, other] })
+  const narrow = role({ assignableScopes: [sub] })
+  reader.put(`${other}/providers/Vendor.Authorization/roleAssignments/${name}`, { roleId: name })
+  assert.deepEqual(await problems(both, { reader, requested: '', previous: both }), [])
+  const refusal = { code: 'RoleDefinitionHasAssignments', status: 400 }
+  await assert.rejects(problems(narrow, { reader, requested: '', previous: both }), refusal)
+  // Narrowed by an earlier version: whoever may write it at its scope would change what it gives elsewhere.
+  await assert.rejects(problems(narrow, { reader, requested: sub, previous: narrow }), refusal)
+})
+
 interface Shown {
   readonly id: string
   readonly name: string

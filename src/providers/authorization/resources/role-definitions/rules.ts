@@ -34,6 +34,7 @@ export async function roleDefinitionRules(
   if (problems.length > 0) return problems
   refuseOutside(scope, previous, name)
   refuseOutside(scope, desired, name)
+  if (previous !== undefined) await refuseBeyond(context.reader, name.toLowerCase(), desired)
   if (previous === undefined) problems.push(...(await limitProblems(context.reader, limits)))
   return problems
 }
@@ -57,8 +58,8 @@ export async function roleDeletionRules(
   refuseOutside(scopeOf(context.requested ?? id), context.resource.model, name)
   // The index may lag behind concurrent writes: its yes is final, its no is checked again in the transaction that
   // holds the role.
-  if (isRoleInUse(name) === true || (await isAssigned(context.reader, name))) {
-    throw refuseAuthorization.RoleDefinitionHasAssignments({ name })
+  if (isRoleInUse(name) === true || (await assignmentOf(context.reader, name)) !== undefined) {
+    throw refuseAuthorization.RoleDefinitionHasAssignments({ name, done: 'deleted' })
   }
 }
 
@@ -75,6 +76,26 @@ function refuseOutside(scope: ResourceId, role: RoleDefinition | undefined, name
       scope: scope.text,
     })
   }
+}
+
+/**
+ * No assignment may lie outside of the assignable scopes. Otherwise whoever may write the role there would change what it
+ * gives where they have no right.
+ */
+async function refuseBeyond(
+  reader: Reader,
+  roleId: string,
+  desired: RoleDefinition,
+): Promise<void> {
+  const keys = desired.assignableScopes.map(scopeKeyOf)
+  const isBeyond = (id: ResourceId): boolean => {
+    const at = scopeOf(id)
+    return !keys.some((key) => isWithin(at.key, key))
+  }
+  const beyond = await assignmentOf(reader, roleId, isBeyond)
+  if (beyond === undefined) return
+  const done = 'changed so that one of them lies outside of its assignable scopes'
+  throw refuseAuthorization.RoleDefinitionHasAssignments({ name: roleId, done })
 }
 
 /** A scope of a list of scopes; `scopeProblems` refuses malformed ones. */
@@ -163,8 +184,12 @@ async function limitProblems(reader: Reader, limits: AuthorizationLimits): Promi
   return count < limit ? [] : [authorizationProblem('RoleDefinitionLimitExceeded', '', { limit })]
 }
 
-/** Reads every assignment; only used while no index is loaded. */
-async function isAssigned(reader: Reader, roleId: string): Promise<boolean> {
+/** An assignment of the role, at a place that is asked for. Reads every assignment. */
+async function assignmentOf(
+  reader: Reader,
+  roleId: string,
+  isAsked: (id: ResourceId) => boolean = () => true,
+): Promise<ResourceId | undefined> {
   const type = 'Authorization/roleAssignments'
   let after: string | undefined
   for (;;) {
@@ -175,8 +200,11 @@ async function isAssigned(reader: Reader, roleId: string): Promise<boolean> {
       limit: 1000,
     })
     // The type's `toModel` made the rows.
-    if (rows.some((row) => (row.model as RoleAssignment).roleId === roleId)) return true
+    const found = rows.find(
+      ({ id, model }) => (model as RoleAssignment).roleId === roleId && isAsked(id),
+    )
+    if (found !== undefined) return found.id
     after = rows.at(-1)?.id.key
-    if (rows.length < 1000 || after === undefined) return false
+    if (rows.length < 1000 || after === undefined) return undefined
   }
 }
