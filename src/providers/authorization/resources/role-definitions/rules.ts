@@ -188,7 +188,7 @@ async function limitProblems(reader: Reader, limits: AuthorizationLimits): Promi
 async function assignmentOf(
   reader: Reader,
   roleId: string,
-  isAsked: (id: ResourceId) => boolean = () => true,
+  matches: (id: ResourceId) => boolean = () => true,
 ): Promise<ResourceId | undefined> {
   const type = 'Authorization/roleAssignments'
   let after: string | undefined
@@ -201,7 +201,7 @@ async function assignmentOf(
     })
     // The type's `toModel` made the rows.
     const found = rows.find(
-      ({ id, model }) => (model as RoleAssignment).roleId === roleId && isAsked(id),
+      ({ id, model }) => (model as RoleAssignment).roleId === roleId && matches(id),
     )
     if (found !== undefined) return found.id
     after = rows.at(-1)?.id.key
