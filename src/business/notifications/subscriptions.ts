@@ -13,7 +13,7 @@ import { badValue, refuse } from '../errors.ts'
 import { type BusinessAnswer, type BusinessRequest, jsonHeaders } from '../message.ts'
 import { parseJson } from '../odata/request.ts'
 import { companies, type SubscriptionRow, subscriptions } from '../tables.ts'
-import { lockRow, updateRow } from '../write/rows.ts'
+import { lockFor, lockRow, updateRow, type Writing } from '../write/rows.ts'
 import { checkTag } from '../write/tag.ts'
 import { watchedSets } from './watched.ts'
 import type { CallOut } from './webhook-channel.ts'
@@ -190,7 +190,7 @@ async function subscribe(
     ) {
       throw refuse.Internal_CompanyNotFound({ key: `'${wanted.companyId}'` })
     }
-    await requireRoom(tx, caller, now)
+    await requireRoom({ tx, dialect: sql.dialect }, caller, now)
     await insertRow(tx, subscriptions, {
       id,
       revision: 1,
@@ -205,9 +205,18 @@ async function subscribe(
   })
 }
 
-async function requireRoom(tx: SqlTx, { principal }: Caller, now: number): Promise<void> {
-  // Another of this principal waits here, and then counts the one that is made.
-  await tx.run('update business_subscriptions set id = id where user_id = ?', principal.id)
+async function requireRoom(
+  { tx, dialect }: Writing,
+  { principal }: Caller,
+  now: number,
+): Promise<void> {
+  // Another of this principal waits here, and then counts the one that is made. All take the rows in one order, since they
+  // would wait for each other otherwise.
+  const lock = lockFor({ dialect }, 'change')
+  await tx.all(
+    `select id from business_subscriptions where user_id = ? order by id${lock}`,
+    principal.id,
+  )
   const [count] = await tx.all(
     `select count(*) as n, count(case when user_id = ? then 1 end) as own
       from business_subscriptions where expires_at > ?`,
