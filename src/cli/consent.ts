@@ -3,6 +3,7 @@
  * are an installation's own sign-in.
  */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { textOf } from '#client/answer.ts'
 import { LocalProblem } from './command.ts'
 import type { Connection } from './context.ts'
@@ -92,6 +93,10 @@ export async function walkConsent(link: string, person: Person): Promise<string>
       const value = pair.slice(equals + 1)
       if (value === '') known.delete(pair.slice(0, equals))
       else known.set(pair.slice(0, equals), value)
+    }
+    if (response.status === 429) {
+      await sleep(Number(response.headers.get('retry-after') ?? 1) * 1000)
+      continue
     }
     const location = response.headers.get('location')
     if (location !== null) {

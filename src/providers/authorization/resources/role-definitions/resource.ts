@@ -27,7 +27,7 @@ interface RoleDefinitionDependencies {
 }
 
 export function roleDefinitions(deps: RoleDefinitionDependencies): ResourceType {
-  const { words, builtIns, limits } = deps
+  const { words, builtIns } = deps
   return defineStored<RoleDefinition>({
     type: 'Authorization/roleDefinitions',
     description: 'Roles: sets of permitted actions, and the scopes they may be assigned at.',
@@ -45,7 +45,7 @@ export function roleDefinitions(deps: RoleDefinitionDependencies): ResourceType 
     source: roleDefinitionSource(deps),
     // One row per role; authorization checks the scope of the path.
     sharedRow: { idOf: (id) => roleDefinitionId(words, nameOf(id)) },
-    rules: (context) => roleDefinitionRules(context, builtIns, limits),
+    rules: (context) => roleDefinitionRules(context, deps),
     deleteRules: (context) => roleDeletionRules(context, builtIns, deps.isRoleInUse),
     unique: {
       key: (_id, role) => `authorization/role-name/${role.roleName.toLowerCase()}`,

@@ -44,8 +44,11 @@ function problems(
     previous?: RoleDefinition
     reader?: MemoryReader
     customRolesMax?: number
+    /** What contains a scope by placement. */
+    places?: readonly string[]
   } = {},
 ) {
+  const { places = [] } = options
   const reader = options.reader ?? createMemoryReader()
   const guid = options.guid ?? name
   const context: RuleContext<RoleDefinition> = {
@@ -58,7 +61,7 @@ function problems(
   }
   const { customRolesMax = 5000 } = options
   const limits = { ...defaultAuthorizationLimits, customRolesMax }
-  return roleDefinitionRules(context, builtIns, limits)
+  return roleDefinitionRules(context, { builtIns, limits, placesAbove: () => places })
 }
 
 const permit = (...actions: string[]): Pick<RoleDefinition, 'permissions'> => ({
@@ -194,6 +197,12 @@ test('a role keeps assignable what it is assigned at, and is not changed while i
   assert.deepEqual(await problems(both, { reader, requested: '', previous: both }), [])
   const refusal = { code: 'RoleDefinitionHasAssignments', status: 400 }
   await assert.rejects(problems(narrow, { reader, requested: '', previous: both }), refusal)
+  // A management group contains the other by placement, until it is moved.
+  const group = '/providers/Vendor.Management/managementGroups/g'
+  const of = role({ assignableScopes: [group] })
+  const above = { reader, requested: group, previous: of }
+  assert.deepEqual(await problems(of, { ...above, places: [group.toLowerCase()] }), [])
+  await assert.rejects(problems(of, above), refusal)
   // Narrowed by an earlier version: whoever may write it at its scope would change what it gives elsewhere.
   await assert.rejects(problems(narrow, { reader, requested: sub, previous: narrow }), refusal)
 })

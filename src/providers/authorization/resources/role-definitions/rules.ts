@@ -4,21 +4,27 @@ import type { Problem } from '#kernel/error.ts'
 import { isWithin, nameOf, parseResourceId, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
 import type { Context, Reader, Resource } from '#plane/declare/resource.ts'
 import type { RuleContext } from '#plane/declare/stored.ts'
+import type { Authorizer } from '../../domain/authorizer.ts'
 import type { BuiltInRoles } from '../../domain/built-in-roles.ts'
 import type { AuthorizationLimits } from '../../domain/limits.ts'
 import { type AuthorizationCode, authorizationProblem, refuseAuthorization } from '../../errors.ts'
 import type { RoleAssignment } from '../role-assignments/model.ts'
-import type { RoleDefinition } from './model.ts'
+import { isAssignableAt, type RoleDefinition } from './model.ts'
 
 /** The id in the path as the caller wrote it; the row is at the root, whatever scope the path names. */
 export interface Requested {
   readonly requested?: ResourceId
 }
 
+interface RoleRules {
+  readonly builtIns: BuiltInRoles
+  readonly limits: AuthorizationLimits
+  readonly placesAbove: Authorizer['placesAbove']
+}
+
 export async function roleDefinitionRules(
   context: RuleContext<RoleDefinition> & Requested,
-  builtIns: BuiltInRoles,
-  limits: AuthorizationLimits,
+  { builtIns, limits, placesAbove }: RoleRules,
 ): Promise<readonly Problem[]> {
   const { id, desired, previous } = context
   const name = nameOf(id)
@@ -34,7 +40,10 @@ export async function roleDefinitionRules(
   if (problems.length > 0) return problems
   refuseOutside(scope, previous, name)
   refuseOutside(scope, desired, name)
-  if (previous !== undefined) await refuseBeyond(context.reader, name.toLowerCase(), desired)
+  if (previous !== undefined) {
+    const isReached = (at: ResourceId): boolean => isAssignableAt(desired, at, placesAbove(at))
+    await refuseBeyond(context.reader, name.toLowerCase(), isReached)
+  }
   if (previous === undefined) problems.push(...(await limitProblems(context.reader, limits)))
   return problems
 }
@@ -85,14 +94,9 @@ function refuseOutside(scope: ResourceId, role: RoleDefinition | undefined, name
 async function refuseBeyond(
   reader: Reader,
   roleId: string,
-  desired: RoleDefinition,
+  isReached: (scope: ResourceId) => boolean,
 ): Promise<void> {
-  const keys = desired.assignableScopes.map(scopeKeyOf)
-  const isBeyond = (id: ResourceId): boolean => {
-    const at = scopeOf(id)
-    return !keys.some((key) => isWithin(at.key, key))
-  }
-  const beyond = await assignmentOf(reader, roleId, isBeyond)
+  const beyond = await assignmentOf(reader, roleId, (id) => !isReached(scopeOf(id)))
   if (beyond === undefined) return
   const done = 'changed so that one of them lies outside of its assignable scopes'
   throw refuseAuthorization.RoleDefinitionHasAssignments({ name: roleId, done })
