@@ -40,11 +40,12 @@ export async function roleDefinitionRules(
   if (problems.length > 0) return problems
   refuseOutside(scope, previous, name)
   refuseOutside(scope, desired, name)
-  if (previous !== undefined) {
+  if (previous === undefined) {
+    problems.push(...(await limitProblems(context.reader, limits)))
+  } else {
     const isReached = (at: ResourceId): boolean => isAssignableAt(desired, at, placesAbove(at))
     await refuseBeyond(context.reader, name.toLowerCase(), isReached)
   }
-  if (previous === undefined) problems.push(...(await limitProblems(context.reader, limits)))
   return problems
 }
 
