@@ -6,7 +6,7 @@ import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
 import { isCut } from '#stores/list-budget.ts'
 import type { Reads, ResourceRow, Store, Tx } from '#stores/store.ts'
 import { type Access, allowsWithoutAttributes, isAboveOne, requestedOf } from './access.ts'
-import type { Context, Reader } from './declare/resource.ts'
+import type { Context, InsideContext, Reader } from './declare/resource.ts'
 import { readRow } from './document.ts'
 import type { Guard } from './guard.ts'
 import { nextTurn } from './next-turn.ts'
@@ -123,21 +123,35 @@ export function createReader(
 /** The name of a type that no provider serves. */
 const namespaced = /^[^/]*\./
 
-/** The context every part of a type is given, over committed reads or a transaction's. */
+type RequestOrigin = Pick<RunInput, 'principal' | 'correlationId' | 'signal'>
+
+/** The context of code inside a transaction. */
+export function insideContextOf(
+  deps: PlaneDependencies,
+  { principal, correlationId, signal }: RequestOrigin,
+  now: number,
+  reads: Reads,
+): InsideContext {
+  return {
+    principal,
+    now,
+    words: deps.registry.words,
+    correlationId,
+    ...(signal === undefined ? {} : { signal }),
+    reader: createReader(deps, reads),
+  }
+}
+
+/** The context of code outside transactions. It may read the rows of a dry run. */
 export function contextOf(
   deps: PlaneDependencies,
-  input: Pick<RunInput, 'principal' | 'correlationId' | 'signal'>,
+  input: RequestOrigin,
   now: number,
   reads: Reads,
 ): Context {
   let scopes: Promise<readonly string[]> | undefined
   return {
-    principal: input.principal,
-    now,
-    words: deps.registry.words,
-    correlationId: input.correlationId,
-    ...(input.signal === undefined ? {} : { signal: input.signal }),
-    reader: createReader(deps, reads),
+    ...insideContextOf(deps, input, now, reads),
     may: (action, scope) =>
       allowsWithoutAttributes(
         deps.access,

@@ -4,13 +4,20 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startPodman, testImage } from '../../src/engines/containers/testing/podman.ts'
 import { requireOrSkip } from '../require.ts'
-import { createApplication, createResourceGroup, grant, revoke, roles } from './access.ts'
+import {
+  assertRefused,
+  createApplication,
+  createResourceGroup,
+  grant,
+  revoke,
+  roles,
+} from './access.ts'
 import { startInstallation } from './installation.ts'
 
 const containers = 'api-version=2025-09-01'
 const secrets = 'api-version=2026-01-01'
 
-test('a restart does not fetch a secret that its writer may no longer use', async (t) => {
+test('a restart and a start do not fetch a secret that its writer may no longer use', async (t) => {
   const podman = await startPodman()
   if (!requireOrSkip(t, typeof podman !== 'string', String(podman))) return
   if (typeof podman === 'string') return
@@ -69,10 +76,21 @@ test('a restart does not fetch a secret that its writer may no longer use', asyn
   for (let text = ''; !text.includes('first-value'); ) text = await settled()
   await revoke(on, right)
   await rotate('second-value')
-  await on.request('POST', `${group}/restart?${containers}`, { token })
-  // Either the restart is refused, or the group fails. The new value is nowhere.
-  for (let tries = 0; tries < 100; tries++) {
+  for (const action of ['restart', 'start']) {
+    if (action === 'start') {
+      const stopped = await on.request('POST', `${group}/stop?${containers}`)
+      assert.equal(stopped.status, 204, stopped.text)
+      await settled()
+    }
+    const denied = await on.request('POST', `${group}/${action}?${containers}`, { token })
+    assertRefused(denied, 403, 'LinkedAuthorizationFailed')
+  }
+  for (let looks = 0; looks < 20; looks++) {
     assert.doesNotMatch(await settled(), /second-value/)
     await new Promise((resolve) => setTimeout(resolve, 200))
   }
+  // Nobody lost the owner's right: the new containers get the new value.
+  const started = await on.request('POST', `${group}/start?${containers}`)
+  assert.equal(started.status, 202, started.text)
+  for (let text = ''; !text.includes('second-value'); ) text = await settled()
 })

@@ -2,9 +2,10 @@
 
 import type { TSchema } from 'typebox'
 import type { ResourceId } from '#kernel/resource-id.ts'
-import type { Permission } from '../access.ts'
+import type { DataUse, Permission } from '../access.ts'
 import type { EveryType } from './every-type.ts'
-import type { Context, Resource } from './resource.ts'
+import type { Context, InsideContext, Resource } from './resource.ts'
+import type { RightElsewhere } from './stored.ts'
 
 /** What an action may answer. `model` is the new intent; a reconciler carries it out and opens an operation. */
 export interface ActionOutcome<M> {
@@ -18,10 +19,8 @@ export interface ActionOutcome<M> {
   readonly next?: string
 }
 
-export interface ActionContext<M> extends Context {
+export interface RequestedAction {
   readonly id: ResourceId
-  /** Undefined for actions of virtual types and of collections. */
-  readonly resource: Resource<M> | undefined
   readonly query: URLSearchParams
   readonly version: string
   /** The `next` of the previous page; actions that list continue there. */
@@ -34,8 +33,21 @@ export interface ActionContext<M> extends Context {
   readonly permission: Permission | undefined
 }
 
+export interface ActionContext<M> extends Context, RequestedAction {
+  /** Undefined for actions of virtual types and of collections. */
+  readonly resource: Resource<M> | undefined
+}
+
+export interface WritingContext<M> extends InsideContext, RequestedAction {
+  readonly resource: Resource<M>
+  /** Answers only for rights that `rights` named: inside a transaction no other right can be checked. */
+  may(action: string | DataUse, scope: ResourceId): boolean
+}
+
 /** A POST or GET below a resource, or at a collection word that is no type. */
-export interface Action<M> {
+export type Action<M> = ReadingAction<M> | WritingAction<M>
+
+interface ActionMembers {
   readonly method: 'POST' | 'GET'
   readonly description: string
   /** The last part of the action name, followed by `/action` for POST and `/read` for GET. */
@@ -61,15 +73,27 @@ export interface Action<M> {
   readonly statuses?: readonly number[]
   /** Names of its query parameters. */
   readonly query?: readonly string[]
-  /**
-   * Runs inside a transaction when `writes` is set. It then only reads; the plane writes the `model` that it returns.
-   */
-  readonly writes?: boolean
-  /** For an action that writes: it may run while an operation runs, which then sees the new intent. */
-  readonly whileRunning?: boolean
-  /** For an action that only reads: it may run where nothing is stored at the path; `resource` is then undefined. */
+}
+
+/** Writes no model. It runs outside transactions. */
+export interface ReadingAction<M> extends ActionMembers {
+  readonly writes?: never
+  /** It may run where nothing is stored at the path; `resource` is then undefined. */
   readonly unstored?: boolean
   run(context: ActionContext<M>, body: never): Promise<ActionOutcome<M>>
+}
+
+/** Runs inside a transaction, where it only reads. The plane writes the `model` that it returns. */
+export interface WritingAction<M> extends ActionMembers {
+  readonly writes: true
+  /** It may run while an operation runs, which then sees the new intent. */
+  readonly whileRunning?: boolean
+  /**
+   * Rights on other resources that it may need, by the stored model. They are checked before the transaction, again
+   * if the resource changes meanwhile; `run` decides, through its `may`, whether one was needed.
+   */
+  rights?(model: M): readonly RightElsewhere[]
+  run(context: WritingContext<M>, body: never): Promise<ActionOutcome<M>>
 }
 
 /** A type without resources, only with actions. */

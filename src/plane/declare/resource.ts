@@ -66,8 +66,8 @@ export interface Reader {
   }): Promise<number>
 }
 
-/** What every part of a type may know of the request it serves. */
-export interface Context {
+/** What code inside a transaction may know of the request. It can ask nothing but the transaction. */
+export interface InsideContext {
   readonly principal: Principal
   /** Milliseconds since 1970 UTC; the same value for the whole request. */
   readonly now: number
@@ -76,11 +76,14 @@ export interface Context {
   /** Aborted when nobody waits for the answer any more. Internal calls have none. */
   readonly signal?: AbortSignal
   readonly reader: Reader
+}
+
+/** What the parts of a type that run outside transactions may know of the request. */
+export interface Context extends InsideContext {
   /**
    * Whether the caller may do this at another scope. `action` has no vendor word (`Resources/subscriptions/read`),
    * except for a type that no provider serves (`Contoso.Shop/orders/read`). The use of data may be granted by data
-   * actions as well. Must not be called inside a transaction,
-   * which may use nothing but its own connection.
+   * actions as well.
    */
   may(action: string | DataUse, scope: ResourceId): boolean | Promise<boolean>
   /** Whether the caller has a role at something below the scope. What the role allows there is for `may` to say. */

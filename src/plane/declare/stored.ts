@@ -3,18 +3,18 @@
 import type { ApiError, Problem } from '#kernel/error.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
-import type { AttributeValue } from '../access.ts'
+import type { AttributeValue, DataUse } from '../access.ts'
 import type { SecretsOfType } from '../secrets.ts'
 import type { Action } from './action.ts'
 import type { Source } from './computed.ts'
 import type { EveryType } from './every-type.ts'
-import type { Context, Resource } from './resource.ts'
+import type { Context, InsideContext, Resource } from './resource.ts'
 import type { Sample } from './sample.ts'
 import type { ListContext, ListPage, NameRule, Version, View } from './wire.ts'
 
-export interface RuleContext<M> extends Context {
+export interface RuleContext<M> extends InsideContext {
   /** Answers only for rights that `rightsElsewhere` named: inside a transaction no other right can be checked. */
-  may(action: string, scope: ResourceId): boolean
+  may(action: string | DataUse, scope: ResourceId): boolean
   readonly id: ResourceId
   /** The id as in the path. It differs from `id` only for types with a `sharedRow`. */
   readonly requested: ResourceId
@@ -24,9 +24,9 @@ export interface RuleContext<M> extends Context {
   readonly tags: Readonly<Record<string, string>> | undefined
 }
 
-interface DeleteRuleContext<M> extends Context {
+interface DeleteRuleContext<M> extends InsideContext {
   /** Answers only for rights that `rightsToDelete` named. */
-  may(action: string, scope: ResourceId): boolean
+  may(action: string | DataUse, scope: ResourceId): boolean
   readonly id: ResourceId
   readonly query: URLSearchParams
   readonly requested: ResourceId
@@ -131,8 +131,8 @@ interface SharedRow {
 }
 
 export interface RightElsewhere {
-  /** The action, without the vendor word. */
-  readonly action: string
+  /** As `may` of a `Context` takes it. */
+  readonly action: string | DataUse
   readonly scope: ResourceId
 }
 

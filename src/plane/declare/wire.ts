@@ -4,7 +4,7 @@ import type { TSchema } from 'typebox'
 import type { ApiError, Problem } from '#kernel/error.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
-import type { Context, Resource } from './resource.ts'
+import type { Context, InsideContext, Resource } from './resource.ts'
 
 /**
  * One published shape of a type. Released versions never change. `body` is the wire schema of a PUT, the
@@ -34,7 +34,7 @@ export interface Version<M> {
    * Makes the stored model from a valid body, which may still contain unknown properties, and fills in defaults.
    * `previous` gives what a body may leave out without losing it (secrets). Cannot fail.
    */
-  toModel(body: never, previous: M | undefined, context: Context): M
+  toModel(body: never, previous: M | undefined, context: InsideContext): M
   /** Builds the answer: `properties` and other members besides the envelope. Never a secret. */
   fromModel(model: M, view: View): Readonly<Record<string, unknown>>
   /** A body as it may be recorded, where the schema does not mark its secrets as `writeOnly`. */
@@ -53,7 +53,7 @@ interface PatchRule<M> {
    * null. Any other member is refused, unless it equals what GET shows.
    */
   readonly isExact?: true
-  apply(body: never, previous: M, context: Context): M
+  apply(body: never, previous: M, context: InsideContext): M
 }
 
 /** What `fromModel` may use besides the model. */

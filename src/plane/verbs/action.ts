@@ -16,8 +16,13 @@ import { canonicalBody } from '../canonical-body.ts'
 import { checkSchema } from '../check.ts'
 import { appendToFeed, isLongRunning, isStored } from '../compiled-type.ts'
 import { packContinuationToken } from '../continuation-tokens.ts'
-import type { ActionOutcome } from '../declare/action.ts'
-import { contextOf, type PlaneDependencies } from '../dependencies.ts'
+import type {
+  ActionOutcome,
+  ReadingAction,
+  RequestedAction,
+  WritingAction,
+} from '../declare/action.ts'
+import { contextOf, insideContextOf, type PlaneDependencies } from '../dependencies.ts'
 import { readRow, type StoredResource, writeRow } from '../document.ts'
 import { requireGrant } from '../grant.ts'
 import { askGuards } from '../guard.ts'
@@ -27,7 +32,18 @@ import type { Outcome, RunInput } from '../plane.ts'
 import { impliedScopes, requireScopes, requireWritableScopes } from '../scopes.ts'
 import { notFound } from './not-found.ts'
 import { pageLimit, readCursor, tokenPurpose } from './read.ts'
+import { askRights, type RightsBefore } from './rights-before.ts'
 import { busyRefusal } from './write.ts'
+
+/**
+ * An action that writes, with the rights that were checked before its transaction. `etag` is of the resource as it was
+ * then; undefined if it does not matter.
+ */
+interface CheckedAction {
+  readonly action: WritingAction<unknown>
+  readonly may: RightsBefore['may']
+  readonly etag: string | undefined
+}
 
 /** A requested action, and the reader it uses. */
 interface ActionCall {
@@ -50,19 +66,35 @@ export async function runAction(
     checkSchema(action.body, 'ignore', input.body, compiled.refuseProblems)
   }
   if (action.writes === true) {
-    const outcome = await deps.store.transact(async (tx) => {
-      const done = await writeInside(deps, route, input, tx)
-      input.signal?.throwIfAborted()
-      return done
-    })
-    deps.wake()
-    return outcome
+    for (;;) {
+      const checked = await checkRights(deps, route, input, action)
+      const outcome = await deps.store.transact(async (tx) => {
+        const done = await writeInside({ deps, route, input, reads: tx }, checked, tx)
+        input.signal?.throwIfAborted()
+        return done
+      })
+      if (outcome === 'changed') continue
+      deps.wake()
+      return outcome
+    }
   }
   const call: ActionCall = { deps, route, input, reads: deps.store }
   const resource = await readResource(call)
   requireActionGrant(call, resource)
   await askActionGuards(call)
-  return toOutcome(await (route.leavesRecord ? runRecorded : run)(call, resource))
+  const read = (): Promise<ActionResult> => run(call, action, resource)
+  return toOutcome(await (route.leavesRecord ? runRecorded(call, read) : read()))
+}
+
+async function checkRights(
+  deps: PlaneDependencies,
+  { compiled, id }: ActionRoute,
+  { principal }: RunInput,
+  action: WritingAction<unknown>,
+): Promise<CheckedAction> {
+  const row = action.rights === undefined ? undefined : await deps.store.get(id.key)
+  const rights = row && action.rights?.(readRow(row).model)
+  return { action, may: await askRights(deps, compiled, principal, rights), etag: row?.etag }
 }
 
 /**
@@ -70,13 +102,12 @@ export async function runAction(
  * command runs in a container) is recorded before its answer is given.
  */
 async function runRecorded(
-  call: ActionCall,
-  resource: StoredResource | undefined,
+  { deps, route, input }: ActionCall,
+  read: () => Promise<ActionResult>,
 ): Promise<ActionResult> {
-  const { deps, route, input } = call
   const initiator = initiatorOf(input)
   const requestActivity = newRequestActivity(initiator, route.operation, route.id)
-  const result = await withRequestActivity(requestActivity, () => run(call, resource))
+  const result = await withRequestActivity(requestActivity, read)
   if (!requestActivity.recorded) {
     const at = deps.clock.now()
     await deps.store.transact((tx) =>
@@ -109,7 +140,7 @@ async function readResource({
   const row = await reads.get(id.key)
   if (row !== undefined) return readRow(row)
   // The caller of this function settles a conditional grant; the action itself checks for missing scopes.
-  if (action.unstored === true && action.writes !== true) return undefined
+  if (action.writes !== true && action.unstored === true) return undefined
   requireGrant(route, input, () => ({
     now: deps.clock.now(),
     request: 'unknown',
@@ -145,33 +176,36 @@ async function askActionGuards({ deps, route, input, reads }: ActionCall): Promi
   if (method === 'GET') return
   const isHarmless = countsAsRead === true || revealsSecret === true || endsWork === true
   if (!isHarmless) await requireWritableScopes(deps, reads, route.id)
-  const { reader, words } = contextOf(deps, input, deps.clock.now(), reads)
+  const { reader, words } = insideContextOf(deps, input, deps.clock.now(), reads)
   const { type } = route.compiled.declaration
   await askGuards(deps.guards, { id: route.id, type, effect: 'action', words, reader })
 }
 
 async function run(
-  { deps, route, input, reads }: ActionCall,
+  call: ActionCall,
+  action: ReadingAction<unknown>,
   resource: StoredResource | undefined,
 ): Promise<ActionResult> {
-  const purpose = tokenPurpose(route, input.query)
-  const outcome = await route.declaredAction.run(
-    {
-      ...contextOf(deps, input, deps.clock.now(), reads),
-      id: route.id,
-      resource,
-      query: input.query,
-      version: route.version,
-      cursor: readCursor(deps, purpose, input.query),
-      pageSize: pageLimit(deps.limits, input.query),
-      publicUrl: input.publicUrl,
-      permission: input.permission,
-    },
-    // Checked against the action's schema, by which its own file types it.
-    input.body as never,
-  )
+  const { deps, route, input, reads } = call
+  const context = contextOf(deps, input, deps.clock.now(), reads)
+  // Checked against the action's schema, by which its own file types it.
+  const body = input.body as never
+  const outcome = await action.run({ ...context, ...requestedAction(call), resource }, body)
   if (outcome.next === undefined) return outcome
+  const purpose = tokenPurpose(route, input.query)
   return { ...outcome, nextToken: packContinuationToken(deps.tokenKeys(), purpose, outcome.next) }
+}
+
+function requestedAction({ deps, route, input }: ActionCall): RequestedAction {
+  return {
+    id: route.id,
+    query: input.query,
+    version: route.version,
+    cursor: readCursor(deps, tokenPurpose(route, input.query), input.query),
+    pageSize: pageLimit(deps.limits, input.query),
+    publicUrl: input.publicUrl,
+    permission: input.permission,
+  }
 }
 
 function toOutcome({ status, body, headers, nextToken }: ActionResult): Outcome {
@@ -183,14 +217,14 @@ function toOutcome({ status, body, headers, nextToken }: ActionResult): Outcome 
   }
 }
 
+/** `changed`: the rights that were checked may not be those that the resource needs now. */
 async function writeInside(
-  deps: PlaneDependencies,
-  route: ActionRoute,
-  input: RunInput,
+  call: ActionCall,
+  { action, may, etag }: CheckedAction,
   tx: Tx,
-): Promise<Outcome> {
-  const { compiled, id, declaredAction: action } = route
-  const call: ActionCall = { deps, route, input, reads: tx }
+): Promise<Outcome | 'changed'> {
+  const { deps, route, input } = call
+  const { compiled, id } = route
   for (const scope of impliedScopes(id)) await tx.lock(scope.key, 'share')
   await tx.lock(id.key, 'change')
   const current = await readResource(call)
@@ -201,11 +235,13 @@ async function writeInside(
   if (verdict.kind === 'failed') {
     throw refuse.PreconditionFailed({ header: verdict.header, id: id.text })
   }
+  if (action.rights !== undefined && current.etag !== etag) return 'changed'
   const isRunning = !isTerminalState(current.state)
   const goesOn = action.whileRunning === true && isRunning
   if (current.deleting || (isRunning && !goesOn)) throw busyRefusal(compiled, current)
-  const result = await run(call, current)
   const now = deps.clock.now()
+  const context = { ...insideContextOf(deps, input, now, tx), ...requestedAction(call), may }
+  const result = await action.run({ ...context, resource: current }, input.body as never)
   const record = {
     at: now,
     initiator: initiatorOf(input),

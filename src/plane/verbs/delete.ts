@@ -17,7 +17,7 @@ import { noAttributes, type Prohibitions } from '../access.ts'
 import { attributesOf, describedRow } from '../attributes.ts'
 import { changesOf, initiatorOf, recordActivity } from '../audit.ts'
 import { appendToFeed, type CompiledStoredType, isLongRunning } from '../compiled-type.ts'
-import { contextOf, idOfKey, type PlaneDependencies } from '../dependencies.ts'
+import { idOfKey, insideContextOf, type PlaneDependencies } from '../dependencies.ts'
 import { readRow, type StoredResource, toWire, writeRow } from '../document.ts'
 import { prohibited, requireGrant } from '../grant.ts'
 import { askGuards } from '../guard.ts'
@@ -122,7 +122,7 @@ async function deleteInside(request: CheckedDelete, tx: Tx): Promise<Outcome | u
   }))
   const { query } = input
   const own = { may, id, requested: route.scope, query }
-  const context = { ...contextOf(deps, input, now, tx), ...own }
+  const context = { ...insideContextOf(deps, input, now, tx), ...own }
   if (row === undefined) {
     if (absent !== undefined) refuseMissingScope(deps, absent)
     await stored.deleteRules?.({ ...context, resource: undefined })

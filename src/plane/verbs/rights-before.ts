@@ -5,17 +5,17 @@
 
 import type { Principal } from '#kernel/principal.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
-import { qualify } from '#kernel/vendor.ts'
-import { allowsWithoutAttributes, type Prohibitions } from '../access.ts'
+import { actionOf, type DataUse, type Prohibitions } from '../access.ts'
 import { type CompiledStoredType, isStored } from '../compiled-type.ts'
+import type { Context } from '../declare/resource.ts'
 import type { Brought, RightElsewhere } from '../declare/stored.ts'
-import type { PlaneDependencies } from '../dependencies.ts'
+import { contextOf, type PlaneDependencies } from '../dependencies.ts'
 import type { WriteRoute } from '../locate.ts'
 import type { RunInput } from '../plane.ts'
 
 export interface RightsBefore {
   /** `action` as a type declares it, without the vendor word. Throws for one that was not checked. */
-  may(action: string, scope: ResourceId): boolean
+  may(action: string | DataUse, scope: ResourceId): boolean
   readonly brought: BroughtAllowed | undefined
 }
 
@@ -36,7 +36,7 @@ export async function askRightsBefore(
 ): Promise<RightsBefore> {
   // Checked against the version's schema, by which its own file types it.
   const rights = compiled.stored.rightsElsewhere?.(id, body as never, deps.registry.words)
-  const may = await askAll(deps, compiled, principal, rights)
+  const may = await askRights(deps, compiled, principal, rights)
   const brought = kind === 'put' ? compiled.stored.brings?.(body as never) : undefined
   return { may, brought: brought && (await askBrought(deps, brought, id, principal)) }
 }
@@ -47,24 +47,26 @@ export async function askRightsToDelete(
   { compiled, id }: WriteRoute,
   principal: Principal,
 ): Promise<RightsBefore['may']> {
-  return askAll(deps, compiled, principal, compiled.stored.rightsToDelete?.(id))
+  return askRights(deps, compiled, principal, compiled.stored.rightsToDelete?.(id))
 }
 
-async function askAll(
+export async function askRights(
   deps: PlaneDependencies,
-  compiled: CompiledStoredType,
+  compiled: Pick<CompiledStoredType, 'fullType'>,
   principal: Principal,
   rights: readonly RightElsewhere[] = [],
 ): Promise<RightsBefore['may']> {
   const answers = new Map<string, boolean>()
+  const { may } = outsideContextOf(deps, principal)
   for (const { action, scope } of rights) {
-    const qualified = qualify(deps.registry.words, action)
-    answers.set(keyOf(action, scope), await isAllowed(deps, principal, qualified, scope))
+    answers.set(keyOf(action, scope), await may(action, scope))
   }
   return (action, scope) => {
     const answer = answers.get(keyOf(action, scope))
     if (answer !== undefined) return answer
-    throw new Error(`${compiled.fullType} asks for ${action} without saying so beforehand`)
+    throw new Error(
+      `${compiled.fullType} asks for ${actionOf(action)} without saying so beforehand`,
+    )
   }
 }
 
@@ -79,22 +81,18 @@ async function askBrought(
     throw new Error(`${brought.type} cannot be brought along`)
   }
   let missing: string | undefined
+  const { may } = outsideContextOf(deps, principal)
   for (const action of [compiled.permissions.write, compiled.permissions.delete]) {
-    if (missing === undefined && !(await isAllowed(deps, principal, action, id))) missing = action
+    if (missing === undefined && !(await may(action, id))) missing = action
   }
   const prohibitions = await deps.access.prohibitionsFor?.(principal)
   return { brought, compiled, missing, prohibitions }
 }
 
-async function isAllowed(
-  { access, clock }: PlaneDependencies,
-  principal: Principal,
-  action: string,
-  scope: ResourceId,
-): Promise<boolean> {
-  return allowsWithoutAttributes(access, { principal, action, scope }, clock.now())
+function outsideContextOf(deps: PlaneDependencies, principal: Principal): Context {
+  return contextOf(deps, { principal, correlationId: '' }, deps.clock.now(), deps.store)
 }
 
-function keyOf(action: string, { key }: ResourceId): string {
-  return `${action.toLowerCase()} ${key}`
+function keyOf(action: string | DataUse, { key }: ResourceId): string {
+  return `${JSON.stringify(action).toLowerCase()} ${key}`
 }

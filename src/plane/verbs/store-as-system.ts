@@ -13,7 +13,7 @@ import {
   systemInitiator,
 } from '../audit.ts'
 import { appendToFeed, isStored } from '../compiled-type.ts'
-import { contextOf, idOfKey, type PlaneDependencies } from '../dependencies.ts'
+import { idOfKey, insideContextOf, type PlaneDependencies } from '../dependencies.ts'
 import { readRow, type StoredResource, writeRow } from '../document.ts'
 import { impliedScopes, missingScope } from '../scopes.ts'
 import { checkBody } from './write.ts'
@@ -46,7 +46,7 @@ export async function storeAsSystem(
       if (row === undefined) return
       await tx.remove(row.key, row.etag)
     }
-    const context = contextOf(deps, { principal, correlationId: '' }, now, tx)
+    const context = insideContextOf(deps, { principal, correlationId: '' }, now, tx)
     const after: StoredResource | undefined = checked && {
       id: before?.id ?? id,
       systemData: stampSystemData(before?.systemData, principal, now),

@@ -18,9 +18,9 @@ import { changesOf, initiatorOf, recordActivity } from '../audit.ts'
 import { canonicalBody } from '../canonical-body.ts'
 import { checkSchema } from '../check.ts'
 import { appendToFeed, type CompiledStoredType } from '../compiled-type.ts'
-import type { Context } from '../declare/resource.ts'
+import type { InsideContext } from '../declare/resource.ts'
 import type { Version } from '../declare/wire.ts'
-import { contextOf, type PlaneDependencies } from '../dependencies.ts'
+import { insideContextOf, type PlaneDependencies } from '../dependencies.ts'
 import { readRow, type StoredResource, toWire, writeRow } from '../document.ts'
 import { requireGrant } from '../grant.ts'
 import { askGuards } from '../guard.ts'
@@ -59,7 +59,7 @@ export interface Write extends WriteRequest {
   readonly now: number
   readonly id: ResourceId
   readonly compiled: CompiledStoredType
-  readonly context: Context
+  readonly context: InsideContext
   readonly initiator: Initiator
   /** The innermost scope of the resource. */
   readonly scope: StoredResource | undefined
@@ -131,7 +131,7 @@ export async function lockForWrite(request: WriteRequest, tx: Tx): Promise<Write
   await lockParent(deps, tx, id, mayCreate)
   const row = await tx.lock(id.key, 'change')
   const current = row === undefined ? undefined : readRow(row, id)
-  const context = contextOf(deps, input, now, tx)
+  const context = insideContextOf(deps, input, now, tx)
   return { ...request, tx, now, id, compiled, context, initiator, scope, current }
 }
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
+import { nameOf } from '#kernel/resource-id.ts'
 import { owner } from '#plane/testing/start.ts'
 import { group, groups, type Started, startSecrets, vaults } from './testing/start.ts'
 
@@ -189,6 +190,33 @@ test('a writer who lost the right gets no value that comes later, by a restart o
   answers = [true]
   await started.call('POST', `${groups}/two/restart`)
   assert.equal((await groupOf(started, 'two')).properties.provisioningState, 'Succeeded')
+})
+
+test('a restart of a group that changed meanwhile takes the right to its new secret', async () => {
+  const uses: string[] = []
+  let meanwhile: (() => Promise<unknown>) | undefined
+  await using started = await startSecrets(async ({ principal, action, scope }) => {
+    if (!action.endsWith('getValue/action')) return principal.id === owner.id
+    uses.push(nameOf(scope))
+    const change = meanwhile
+    meanwhile = undefined
+    await change?.()
+    return change === undefined ? nameOf(scope) !== 'lost' : true
+  })
+  await started.call('PUT', vault, { location: 'here' })
+  await put(started, 'hush-1')
+  await started.call('PUT', `${groups}/one`, referring())
+  await groupOf(started, 'one')
+  uses.length = 0
+  meanwhile = () =>
+    started.store.transact(async (tx) => {
+      const row = await tx.lock(`${groups}/one`.toLowerCase(), 'change')
+      assert.ok(row)
+      const document = row.document.replaceAll(/secrets\/key/g, 'secrets/lost')
+      await tx.update({ ...row, document, etag: 'changed' }, row.etag)
+    })
+  await refused(started.call('POST', `${groups}/one/restart`), 403, 'LinkedAuthorizationFailed')
+  assert.deepEqual(uses, ['key', 'lost'])
 })
 
 test('a vault that came after the group was written gives it nothing', async () => {

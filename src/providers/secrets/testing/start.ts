@@ -32,7 +32,8 @@ export interface Started extends Subject, AsyncDisposable {
 }
 
 export async function startSecrets(
-  allows: (question: AccessRequest) => boolean = ({ principal }) => principal.id === owner.id,
+  allows: (question: AccessRequest) => boolean | Promise<boolean> = ({ principal }) =>
+    principal.id === owner.id,
 ): Promise<Started> {
   const folder = mkdtempSync(join(tmpdir(), 'armature-secrets-'))
   const store = await memoryStore()
@@ -60,7 +61,13 @@ export async function startSecrets(
       ]
     },
     store,
-    access: { allows },
+    access: {
+      async allows(question) {
+        // As the installation's own does. It fails inside a transaction.
+        await store.get(question.scope.key)
+        return allows(question)
+      },
+    },
     words: contractWords,
     clock,
     ids,

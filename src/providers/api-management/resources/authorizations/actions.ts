@@ -7,7 +7,7 @@ import { refuse } from '#kernel/error.ts'
 import { formatEtag } from '#kernel/etag.ts'
 import type { Principal } from '#kernel/principal.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
-import type { Action, ActionContext } from '#plane/declare/action.ts'
+import type { ActionContext, ReadingAction, WritingAction } from '#plane/declare/action.ts'
 import type { Reader } from '#plane/declare/resource.ts'
 import type { ConsentDependencies } from '../../dependencies.ts'
 import type { Guesses } from '../../domain/consent/consent-code-throttle.ts'
@@ -20,7 +20,7 @@ import type { AccessPolicy } from '../access-policies/model.ts'
 import { policiesMax } from '../access-policies/rules.ts'
 import type { Authorization, Login } from './model.ts'
 
-export function getLoginLinks(deps: ConsentDependencies): Action<Authorization> {
+export function getLoginLinks(deps: ConsentDependencies): WritingAction<Authorization> {
   return {
     method: 'POST',
     description: 'A link that leads a person to the identity provider and back',
@@ -28,7 +28,6 @@ export function getLoginLinks(deps: ConsentDependencies): Action<Authorization> 
     answer: Type.Object({ loginLink: Type.String() }),
     writes: true,
     async run({ resource, id, now }, given: { readonly postLoginRedirectUrl?: string }) {
-      if (resource === undefined) throw refuse.ResourceNotFound({ id: id.text })
       const { model } = resource
       if (model.grantType !== 'AuthorizationCode') {
         throw refuseConsent.LoginLinkUnsupported({ grant: model.grantType })
@@ -60,14 +59,13 @@ function isKept({ expiresAt, returned }: Login, now: number): boolean {
   return expiresAt > now || (returned !== undefined && returned.codeExpiresAt + 86_400_000 > now)
 }
 
-export function confirmConsentCode(guesses: Guesses): Action<Authorization> {
+export function confirmConsentCode(guesses: Guesses): WritingAction<Authorization> {
   return {
     method: 'POST',
     description: 'Confirm the code of a consent, so that the anti-phishing page is suppressed',
     body: Type.Object({ consentCode: Type.Optional(Type.String({ maxLength: 4096 })) }),
     writes: true,
     async run({ resource, id, now }, given: { readonly consentCode?: string }) {
-      if (resource === undefined) throw refuse.ResourceNotFound({ id: id.text })
       const { consentCode } = given
       if (consentCode === undefined || consentCode === '') {
         throw refuseFields([{ path: 'consentCode', message: 'is required' }])
@@ -112,7 +110,7 @@ export function confirmConsentCode(guesses: Guesses): Action<Authorization> {
 }
 
 /** Our own addition: the published service gives tokens only to its gateway. */
-export function getToken(deps: ConsentDependencies): Action<Authorization> {
+export function getToken(deps: ConsentDependencies): ReadingAction<Authorization> {
   return {
     method: 'POST',
     description: 'The token of a connection, for those whom an access policy names',

@@ -3,7 +3,7 @@
 import Type from 'typebox'
 import { refuse } from '#kernel/error.ts'
 import { nameOf } from '#kernel/resource-id.ts'
-import type { Action } from '#plane/declare/action.ts'
+import type { ReadingAction, WritingAction } from '#plane/declare/action.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import { defineStored } from '#plane/declare/stored.ts'
@@ -60,7 +60,7 @@ export function subscriptions(deps: SubscriptionDependencies): ResourceType {
   })
 }
 
-function listSecrets(deps: SubscriptionDependencies): Action<Subscription> {
+function listSecrets(deps: SubscriptionDependencies): ReadingAction<Subscription> {
   return {
     method: 'POST',
     description: 'Both keys.',
@@ -93,13 +93,12 @@ function keysOf(
 function regenerate(
   { seal, ids }: SubscriptionDependencies,
   which: 'primary' | 'secondary',
-): Action<Subscription> {
+): WritingAction<Subscription> {
   return {
     method: 'POST',
     description: `Another ${which} key.`,
     writes: true,
-    async run({ resource, id }) {
-      if (resource === undefined) throw refuse.ResourceNotFound({ id: id.text })
+    async run({ resource }) {
       const fresh = seal.seal(ids.secret(keyBytes), `${resource.model.place}|${which}`)
       const changed =
         which === 'primary' ? { sealedPrimaryKey: fresh } : { sealedSecondaryKey: fresh }

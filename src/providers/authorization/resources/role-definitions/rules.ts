@@ -2,7 +2,7 @@
 
 import type { Problem } from '#kernel/error.ts'
 import { isWithin, nameOf, parseResourceId, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
-import type { Context, Reader, Resource } from '#plane/declare/resource.ts'
+import type { InsideContext, Reader, Resource } from '#plane/declare/resource.ts'
 import type { RuleContext } from '#plane/declare/stored.ts'
 import type { Authorizer } from '../../domain/authorizer.ts'
 import type { BuiltInRoles } from '../../domain/built-in-roles.ts'
@@ -49,7 +49,7 @@ export async function roleDefinitionRules(
   return problems
 }
 
-interface RoleDeletion extends Context, Requested {
+interface RoleDeletion extends InsideContext, Requested {
   readonly id?: ResourceId
   /** Undefined when nothing is stored there. */
   readonly resource: Resource<RoleDefinition> | undefined

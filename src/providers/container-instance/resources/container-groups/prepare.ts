@@ -138,7 +138,7 @@ async function lentIdentities(
 
 /** Requires that the caller may do this to what the body refers to. `shown`: as the caller wrote it. */
 export async function requireLinked(
-  context: Context & { readonly id: ResourceId },
+  context: Pick<Context, 'may' | 'principal' | 'words'> & { readonly id: ResourceId },
   action: string | DataUse,
   on: ResourceId,
   shown: string,

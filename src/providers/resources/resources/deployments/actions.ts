@@ -36,8 +36,8 @@ export function deploymentActions(
       writes: true,
       whileRunning: true,
       run({ resource, id }) {
-        if (resource === undefined || isTerminalState(resource.state)) {
-          const state = resource?.state ?? 'NotFound'
+        const { state } = resource
+        if (isTerminalState(state)) {
           throw refuseDeployment.DeploymentNotActive({ name: nameOf(id), state })
         }
         return Promise.resolve({ status: 204, model: { ...resource.model, canceled: true } })

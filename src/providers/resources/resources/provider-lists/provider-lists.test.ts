@@ -118,7 +118,9 @@ test('one namespace in any case, or the refusal of one that is not there', async
 
 test('registering and unregistering answer with the namespace, which stays registered', async () => {
   for (const name of ['register', 'unregister']) {
-    const outcome = await inSubscription?.actions?.[name]?.run(
+    const action = inSubscription?.actions?.[name]
+    assert.ok(action !== undefined && action.writes !== true)
+    const outcome = await action.run(
       {
         ...sampleContext(createMemoryReader()),
         id: idOf(`${sub}/providers/Vendor.X`),

@@ -2,7 +2,7 @@
 
 import Type, { type Static, type TSchema } from 'typebox'
 import { nameOf } from '#kernel/resource-id.ts'
-import type { Action, ActionContext, ActionOutcome } from '#plane/declare/action.ts'
+import type { ActionOutcome, WritingAction, WritingContext } from '#plane/declare/action.ts'
 import { displayNameMax, type Subscription } from './model.ts'
 
 const answer = Type.Object({ subscriptionId: Type.String({ format: 'uuid' }) })
@@ -12,10 +12,9 @@ const renameBody = Type.Object({
 
 /** Writes what changed, and nothing when nothing did. */
 function changing(
-  { id, resource }: ActionContext<Subscription>,
+  { id, resource }: WritingContext<Subscription>,
   change: Partial<Subscription>,
 ): Promise<ActionOutcome<Subscription>> {
-  if (resource === undefined) throw new Error('a subscription is acted on only when it is there')
   const model = { ...resource.model, ...change }
   const same =
     model.state === resource.model.state && model.displayName === resource.model.displayName
@@ -26,7 +25,10 @@ function changing(
   })
 }
 
-function stateAction(state: Subscription['state'], description: string): Action<Subscription> {
+function stateAction(
+  state: Subscription['state'],
+  description: string,
+): WritingAction<Subscription> {
   return {
     method: 'POST',
     description,
@@ -36,7 +38,7 @@ function stateAction(state: Subscription['state'], description: string): Action<
   }
 }
 
-const rename: Action<Subscription> & { readonly body: TSchema } = {
+const rename: WritingAction<Subscription> & { readonly body: TSchema } = {
   method: 'POST',
   description: 'Gives a subscription another display name.',
   body: renameBody,
@@ -46,7 +48,7 @@ const rename: Action<Subscription> & { readonly body: TSchema } = {
     changing(context, { displayName: body.subscriptionName }),
 }
 
-export const subscriptionActions: Readonly<Record<string, Action<Subscription>>> = {
+export const subscriptionActions: Readonly<Record<string, WritingAction<Subscription>>> = {
   cancel: stateAction(
     'Disabled',
     'Disables a subscription: everything stays readable, nothing is written.',

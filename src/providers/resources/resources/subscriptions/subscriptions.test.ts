@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { contractWords } from '#kernel/vendor.ts'
 import { actionOf } from '#plane/access.ts'
-import type { ActionContext } from '#plane/declare/action.ts'
+import type { WritingContext } from '#plane/declare/action.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import { askedAt, createMemoryReader, idOf, sampleContext } from '../../../testing/memory-reader.ts'
 import { subscriptionActions } from './actions.ts'
@@ -103,7 +103,7 @@ for (const [name, body, change] of acts) {
     const reader = createMemoryReader()
     // The row was just created with this model.
     const resource = reader.put(`/subscriptions/${guid(1)}`, enabled) as Resource<Subscription>
-    const context: ActionContext<Subscription> = {
+    const context: WritingContext<Subscription> = {
       ...sampleContext(reader),
       id: resource.id,
       resource,

@@ -5,7 +5,12 @@
 import Type from 'typebox'
 import type { DatabaseEngine } from '#engines/databases/engine.ts'
 import { nameOf } from '#kernel/resource-id.ts'
-import type { Action } from '#plane/declare/action.ts'
+import type {
+  ActionContext,
+  ActionOutcome,
+  ReadingAction,
+  WritingAction,
+} from '#plane/declare/action.ts'
 import { attempt, failed } from '../../../domain/engine-failure.ts'
 import { refuseParameters, refusePostgres } from '../../../errors.ts'
 import {
@@ -37,7 +42,15 @@ interface WorkerOrder {
 
 const databasesMax = 50
 
-export function migrationCatchUp(engine: DatabaseEngine): Action<Migration> {
+/** It runs inside a transaction or outside. */
+type Order = Omit<ReadingAction<Migration>, 'run' | 'writes'> & {
+  run(
+    context: Pick<ActionContext<Migration>, 'resource'>,
+    body: never,
+  ): Promise<ActionOutcome<Migration>>
+}
+
+export function migrationCatchUp(engine: DatabaseEngine): ReadingAction<Migration> {
   return orderOf({
     description: 'Carry over what was altered at the source of an online migration',
     isMeant: ({ migrationOperation }) => migrationOperation === 'ReplicatingChanges',
@@ -46,8 +59,8 @@ export function migrationCatchUp(engine: DatabaseEngine): Action<Migration> {
   })
 }
 
-export function migrationRetry(engine: DatabaseEngine): Action<Migration> {
-  return orderOf({
+export function migrationRetry(engine: DatabaseEngine): WritingAction<Migration> {
+  const order = orderOf({
     description:
       'Begin databases anew that have failed, while the others of the migration go on, or after its end',
     isMeant: ({ migrationOperation }) => migrationOperation === 'Failed',
@@ -55,6 +68,7 @@ export function migrationRetry(engine: DatabaseEngine): Action<Migration> {
     order: (migration, databases) => engine.retry(migration, databases),
     afterEnd: inAnotherRound,
   })
+  return { ...order, writes: true }
 }
 
 /** Earlier orders for these databases are over. A cutover has to be asked for again. */
@@ -73,7 +87,7 @@ function inAnotherRound(
   }
 }
 
-function orderOf({ description, isMeant, which, order, afterEnd }: WorkerOrder): Action<Migration> {
+function orderOf({ description, isMeant, which, order, afterEnd }: WorkerOrder): Order {
   return {
     method: 'POST',
     description,
@@ -86,7 +100,6 @@ function orderOf({ description, isMeant, which, order, afterEnd }: WorkerOrder):
       ),
     }),
     bodyOptional: true,
-    ...(afterEnd === undefined ? {} : { writes: true }),
     answer: Type.Object({ databases: Type.Array(Type.String()) }),
     async run({ resource }, body: Body | undefined) {
       if (resource === undefined) throw new Error('a stored resource is acted on')
