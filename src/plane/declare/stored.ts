@@ -80,6 +80,11 @@ export interface WriteAnswer {
   readonly leadsTo?: 'resource' | 'operation'
   /** What is answered in place of the resource: nothing, or the name of the operation and when it began. */
   readonly body?: 'none' | { readonly operation: string }
+  /**
+   * Clients of the type expect no work in the background, which usually ends at once. So the request waits for it for a
+   * while. If it takes longer, or no worker runs, the answer is that of work that goes on.
+   */
+  readonly isAwaited?: true
 }
 
 export interface WriteAnswers {
@@ -87,13 +92,7 @@ export interface WriteAnswers {
   /** Of a PUT or PATCH of an existing resource, also when it changes nothing. */
   readonly changed?: WriteAnswer
   /** Of the deletion of an existing resource. */
-  readonly deleted?: WriteAnswer & {
-    /**
-     * Clients of the type expect no 202, and deletion usually ends at once. So the request waits for it for a while and
-     * answers 200. If it takes longer, or no worker runs, the answer is 202.
-     */
-    readonly isAwaited?: true
-  }
+  readonly deleted?: WriteAnswer
 }
 
 /** How the type's HTTP differs from the common rules. */

@@ -25,14 +25,12 @@ import type { WriteRoute } from '../locate.ts'
 import { linkOf, openOperation, readOperation, supersede } from '../operations.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import { checkName, impliedScopes, refuseMissingScope } from '../scopes.ts'
+import { lookFor } from './await-work.ts'
 import { answerOf, declaredDelete, endedOperation } from './declared-answer.ts'
 import { askRightsToDelete, type RightsBefore } from './rights-before.ts'
 
 /** Rows removed in one transaction at most. */
 const removalsMax = 200
-/** How often, and how far apart, a DELETE that waits looks whether the resource is gone. */
-const looksMax = 300
-const lookMilliseconds = 10
 
 export async function runDelete(
   deps: PlaneDependencies,
@@ -63,28 +61,22 @@ export async function runDelete(
   return declaredDelete(route, isAwaited ? await awaitGone(request, outcome, marked) : outcome)
 }
 
-/**
- * Limited by the number of looks, not by the clock, which may be stopped. Another process may do the work, so the
- * store is asked.
- */
 async function awaitGone(
   { deps, route, input }: DeleteRequest,
   accepted: Outcome,
   marked: ResourceRow | undefined,
 ): Promise<Outcome> {
   if (marked === undefined) return { status: 204 }
-  for (let looks = 0; looks < looksMax; looks++) {
+  const outcome = await lookFor(deps, input, async () => {
     const row = await deps.store.get(route.id.key)
     if (row === undefined) {
       const body = toWire(route.compiled, route.shape, readRow(marked), deps.registry.words)
       return { status: 200, body }
     }
     // The deletion failed, or a new resource has the name by now. The operation tells which.
-    if (!readRow(row).deleting) return accepted
-    input.signal?.throwIfAborted()
-    await new Promise<void>((resolve) => deps.timers.after(lookMilliseconds, resolve))
-  }
-  return accepted
+    return readRow(row).deleting ? undefined : accepted
+  })
+  return outcome ?? accepted
 }
 
 interface DeleteRequest {

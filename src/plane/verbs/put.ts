@@ -2,16 +2,19 @@
 
 import type { TSchema } from 'typebox'
 import type { ApiError } from '#kernel/error.ts'
+import { isTerminalState } from '#kernel/operation.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import type { Reads, Tx } from '#stores/store.ts'
 import { initiatorOf, recordActivity } from '../audit.ts'
 import { envelopeMembers } from '../check.ts'
 import { contextOf, type PlaneDependencies } from '../dependencies.ts'
+import { readRow, toWire } from '../document.ts'
 import type { WriteRoute } from '../locate.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import { checkName, mayCreateScopes } from '../scopes.ts'
 import { bringAlong } from './bring-along.ts'
-import { declaredWrite } from './declared-answer.ts'
+import { lookFor } from './await-work.ts'
+import { answerOf, declaredWrite } from './declared-answer.ts'
 import { type Desired, withLocation } from './placement.ts'
 import { askRightsBefore } from './rights-before.ts'
 import {
@@ -41,8 +44,27 @@ export async function runPut(
 ): Promise<Outcome> {
   const body = await checkedBody(deps, route, input, deps.store)
   const request = await openWriteRequest(deps, route, input, body)
-  const outcome = await commitWrite(request, (tx) => putInside(request, tx))
+  const outcome = await awaited(request, await commitWrite(request, (tx) => putInside(request, tx)))
   return declaredWrite(route, await withPutMembers(request, outcome))
+}
+
+/** The outcome as it is when the work in the background has ended, for types that wait for it. */
+async function awaited({ deps, route, input }: WriteRequest, outcome: Outcome): Promise<Outcome> {
+  const { compiled, shape, id } = route
+  const effect = outcome.status === 201 ? 'created' : 'changed'
+  if (outcome.operation === undefined || answerOf(compiled, effect).isAwaited !== true) {
+    return outcome
+  }
+  const ended = await lookFor(deps, input, async () => {
+    const row = await deps.store.get(id.key)
+    const resource = row && readRow(row)
+    // Another write may follow this one, or a deletion; its own answer tells of it.
+    if (resource === undefined || resource.deleting) return outcome
+    if (!isTerminalState(resource.state)) return undefined
+    const body = toWire(compiled, shape, resource, deps.registry.words)
+    return { ...outcome, body, etag: resource.etag }
+  })
+  return ended ?? outcome
 }
 
 /** Adds what only the answer of a PUT shows. */

@@ -341,6 +341,60 @@ test('invitations: only for whom they are; accepted once, rejected, withdrawn, e
   await refused(invite('both', both), 400, 'InvalidRequestContent')
 })
 
+test('an invitation is answered once, and whoever comes later is refused', async () => {
+  let meanwhile: (() => Promise<unknown>) | undefined
+  await using started = await startSharing({
+    async onFind() {
+      const work = meanwhile
+      meanwhile = undefined
+      await work?.()
+    },
+  })
+  await started.prepare()
+  const invite = async (name: string) => {
+    const properties = { targetEmail: 'consumer@example.net' }
+    const made = await started.call('PUT', `${share}/invitations/${name}`, { properties })
+    return made.body.properties.invitationId as string
+  }
+  const accept = (invitationId: string, name: string) => {
+    const properties = { invitationId, sourceShareLocation: 'here' }
+    return started.call('PUT', taken.replace(/ss$/, name), { properties }, consumer)
+  }
+  const id = await invite('raced')
+  const locations = '/providers/Vendor.DataShare/locations/here'
+  const seen = await started.call(
+    'GET',
+    `${locations}/consumerInvitations/${id}`,
+    undefined,
+    consumer,
+  )
+  assert.equal(seen.body.properties.invitationStatus, 'Pending', 'seen as soon as it is made')
+  meanwhile = () => accept(id, 'first')
+  await refused(
+    started.call(
+      'POST',
+      `${locations}/rejectInvitation`,
+      { properties: { invitationId: id } },
+      consumer,
+    ),
+    409,
+    'InvitationNotPending',
+  )
+  const other = await invite('raced-again')
+  meanwhile = () => accept(other, 'second')
+  const loser = await accept(other, 'third')
+  assert.equal(loser.status, 201)
+  assert.deepEqual(
+    [loser.body.properties.provisioningState, loser.body.properties.shareSubscriptionStatus],
+    ['Failed', 'Revoked'],
+  )
+  for (const name of ['first', 'second']) {
+    const { body } = await started.call('GET', taken.replace(/ss$/, name), undefined, consumer)
+    assert.equal(body.properties.provisioningState, 'Succeeded')
+    assert.equal(body.properties.shareSubscriptionStatus, 'Active')
+  }
+})
+
 test('revoked, nothing starts; reinstated, it does; a share that is gone is told of', async () => {
   await using started = await startSharing()
   await started.prepare()

@@ -82,6 +82,8 @@ export interface SharingOptions {
   /** Of seals, for what is opened by more than one. */
   readonly sealKey?: Uint8Array
   readonly allows?: (question: AccessRequest) => boolean
+  /** Called whenever the directory is asked for a person: after an invitation was read, and before it is answered. */
+  readonly onFind?: () => Promise<void>
 }
 
 function sealsOf(key: Uint8Array) {
@@ -108,7 +110,10 @@ export async function startSharing(options: SharingOptions = {}): Promise<Sharin
       const context = testProviderContext(store, services, {
         clock,
         directory: {
-          find: async (id) => ({ type: 'User', displayName: id }),
+          async find(id) {
+            await options.onFind?.()
+            return { type: 'User', displayName: id }
+          },
           groupsOf: async () => [],
         },
         workloads,

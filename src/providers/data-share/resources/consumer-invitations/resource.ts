@@ -11,6 +11,7 @@ import { type ShareDependencies, types, version } from '../../dependencies.ts'
 import { isFor, requireInvitation, showConsumerInvitation } from '../../domain/invitee.ts'
 import { emailActions } from '../../domain/registrations.ts'
 import type { InvitationRow } from '../../domain/store/tables.ts'
+import { refuseShare } from '../../errors.ts'
 
 const type = 'DataShare/locations/consumerInvitations'
 const dataSetsMax = 1000
@@ -73,7 +74,10 @@ export function consumerInvitations(deps: ShareDependencies): readonly ResourceT
           ) {
             const { invitationId } = body.properties
             const row = await requireInvitation(invitationId, principal, now, deps)
-            await grants.reject(row.id)
+            if (!(await grants.reject(row.id))) {
+              const status = (await grants.invitation(row.id))?.status ?? 'Withdrawn'
+              throw refuseShare.InvitationNotPending({ id: row.id, status })
+            }
             deps.wakes.wake(row.resourceKey)
             return { status: 200, body: await shown({ ...row, status: 'Rejected' }) }
           },

@@ -111,6 +111,8 @@ export function invitations(deps: ShareDependencies): ResourceType {
         fromModel: showInvitation,
       },
     ],
+    // Whoever is invited may answer as soon as the id is known.
+    protocol: { answers: { created: { isAwaited: true } } },
     reconcile: projectionReconciler<Invitation, Seen>(
       {
         read: ({ id }) => read(id.key),

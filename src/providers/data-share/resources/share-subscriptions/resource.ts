@@ -115,6 +115,8 @@ export function shareSubscriptions(deps: ShareDependencies): ResourceType {
         ? [{ path: 'properties.invitationId', message: 'is of another share, and cannot change' }]
         : []
     },
+    // Data sets are mapped as soon as it is there.
+    protocol: { answers: { created: { isAwaited: true } } },
     reconcile: projectionReconciler<ShareSubscription, Seen>(
       {
         async read({ id }) {
@@ -181,7 +183,8 @@ function show(model: ShareSubscription, { state, observed }: View) {
       ...(card.description === undefined ? {} : { shareDescription: card.description }),
       shareKind: card.shareKind,
       shareName: card.shareName,
-      shareSubscriptionStatus: seen?.status ?? 'Active',
+      // One that failed has no share, such as the later of two that accept the same invitation (decision 0153).
+      shareSubscriptionStatus: seen?.status ?? (state === 'Failed' ? 'Revoked' : 'Active'),
       ...(card.terms === undefined ? {} : { shareTerms: card.terms }),
       userEmail: model.userName,
       userName: model.userName,
