@@ -85,6 +85,27 @@ test('a move waits for what it began, and moves follow one another', async () =>
   assert.equal(clock.now() - began, 121_000)
 })
 
+test('what runs between moves is beside none, and the clock that it sets stays', async () => {
+  const machine = machineOf()
+  const clock = createMovedClock(machine)
+  clock.setRate(0)
+  let go = (): void => undefined
+  clock.timers.after(1000, () => new Promise<void>((resolve) => (go = resolve)))
+  const advanced = clock.advance(3_600_000)
+  const seen: number[] = []
+  const restored = clock.betweenMoves(async () => {
+    seen.push(clock.now())
+    clock.restore({ at: 1000, rate: 0 })
+  })
+  const again = clock.advance(60_000)
+  for (let turns = 0; turns < 100; turns++) await Promise.resolve()
+  assert.deepEqual(seen, [])
+  go()
+  await Promise.all([advanced, restored, again])
+  assert.deepEqual(seen, [1_800_003_600_000])
+  assert.equal(clock.now(), 61_000)
+})
+
 test('a clock that is set back lets those who wait wait as long as before', async () => {
   const clock = createMovedClock(machineOf())
   clock.setRate(0)

@@ -16,12 +16,22 @@ const machineWaitMax = 2_147_000_000
 const settleMilliseconds = 2_000
 
 export const rateMax = 1_000_000
+/** Moments outside these years have another text form. */
+const momentEnd = Date.UTC(9000, 0)
 
 export interface ClockState {
   /** The current time, in milliseconds since 1970. */
   readonly at: number
   /** Seconds that pass per second of the machine; 0 while stopped. */
   readonly rate: number
+}
+
+export function isMoment(at: unknown): at is number {
+  return typeof at === 'number' && at >= 0 && at < momentEnd
+}
+
+export function isRate(rate: unknown): rate is number {
+  return typeof rate === 'number' && rate >= 0 && rate <= rateMax
 }
 
 export interface MovedClock extends Clock {
@@ -39,7 +49,12 @@ export interface MovedClock extends Clock {
    * before.
    */
   set(at: number): Promise<void>
-  /** Changes the time at once and runs nothing on the way. Timers wait as long as before. */
+  /** Runs work beside which the clock is not moved: before a move, or after it. */
+  betweenMoves<T>(work: () => Promise<T>): Promise<T>
+  /**
+   * Changes the time at once and runs nothing on the way. Timers wait as long as before. Only for work between moves:
+   * a move would go on from where it was.
+   */
   restore(state: ClockState): void
   /** Registers how a move learns that the work that came due is quiet. */
   onSettle(isQuiet: () => Promise<void>): void
@@ -130,13 +145,13 @@ export function createMovedClock(machine: { clock: Clock; timers: Timers }): Mov
     watch()
   }
 
-  const move = (work: () => Promise<void>): Promise<void> => {
-    const moved = moves.then(work)
-    moves = moved.then(
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const done = moves.then(work)
+    moves = done.then(
       () => undefined,
       () => undefined,
     )
-    return moved
+    return done
   }
 
   return {
@@ -159,13 +174,14 @@ export function createMovedClock(machine: { clock: Clock; timers: Timers }): Mov
       rebase(now(), rate)
       watch()
     },
-    advance: (milliseconds) => move(() => advance(milliseconds)),
+    advance: (milliseconds) => inTurn(() => advance(milliseconds)),
     set: (at) =>
-      move(async () => {
+      inTurn(async () => {
         const before = now()
         if (at >= before) return advance(at - before)
         jump(at, base.rate)
       }),
+    betweenMoves: inTurn,
     restore: ({ at, rate }) => jump(at, rate),
     onSettle(isQuiet) {
       settled = isQuiet

@@ -30,6 +30,24 @@ test('a state of another installation is refused before it is unpacked', async (
   await assert.rejects(restoreState(options, gzipSync(padding)), { message: /begins like none/ })
 })
 
+test('a state whose time or clock was edited is refused', async () => {
+  const clocks = [
+    {},
+    { at: 'soon', rate: 1 },
+    { at: 1e300, rate: 1 },
+    { at: 0, rate: -1 },
+    { at: 0 },
+    null,
+  ]
+  const edited = [...clocks.map((clock) => ({ clock })), { savedAt: 'then' }, { savedAt: -1 }]
+  for (const edit of edited) {
+    const content = gzipSync(`${JSON.stringify({ ...first, ...edit })}\n`)
+    await assert.rejects(restoreState(options, content), {
+      message: /its time or its clock is none/,
+    })
+  }
+})
+
 test('while a large state is unpacked the server does other work', async () => {
   let turns = 0
   let isOver = false

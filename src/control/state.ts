@@ -10,8 +10,8 @@ import { constants, createGunzip, createGzip } from 'node:zlib'
 import { ApiError, refuse } from '#kernel/error.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { quoted, rowsAfter } from '#stores/catalog.ts'
-import type { SqlTx, SqlValue, Store } from '#stores/store.ts'
-import type { ClockState } from './moved-clock.ts'
+import { type SqlTx, type SqlValue, type Store, StoreConflict } from '#stores/store.ts'
+import { type ClockState, isMoment, isRate } from './moved-clock.ts'
 import { emptyTables, numberOn, readTables, type Table, writeRows } from './tables.ts'
 
 /** The largest unpacked state in bytes. It is made and read in memory. */
@@ -153,8 +153,20 @@ function wholeOf(cell: SqlValue): SqlValue {
  * stays as it was.
  */
 export async function restoreState(options: StateOptions, content: Uint8Array): Promise<Restored> {
+  const unpacked = await unpack(content, await options.owner(options.store.sql))
+  try {
+    return await replaceAll(options, unpacked)
+  } catch (error) {
+    if (!(error instanceof StoreConflict)) throw error
+    throw notReadable(`its rows contradict each other: ${error.message}`)
+  }
+}
+
+function replaceAll(
+  options: StateOptions,
+  { head, text }: { readonly head: Head; readonly text: Buffer },
+): Promise<Restored> {
   const { store } = options
-  const { head, text } = await unpack(content, await options.owner(store.sql))
   return store.replace(async (tx) => {
     // The installation's key may have changed meanwhile.
     assertOwner(head, await options.owner(tx))
@@ -301,6 +313,11 @@ function readHead(text: Buffer): Head {
   const end = text.indexOf(newLine)
   const head = end < 0 ? undefined : readLine(text.toString('utf8', 0, end))
   if (!isJsonObject(head) || head['format'] !== format) throw notReadable('it begins like none')
+  const { savedAt, clock } = head
+  const isClock = isJsonObject(clock) && isMoment(clock['at']) && isRate(clock['rate'])
+  if (!isMoment(savedAt) || !(clock === undefined || isClock)) {
+    throw notReadable('its time or its clock is none')
+  }
   // `saveState` writes this under this format.
   return head as unknown as Head
 }

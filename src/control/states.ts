@@ -3,7 +3,7 @@
  * moved.
  */
 
-import type { ClockState } from './moved-clock.ts'
+import type { MovedClock } from './moved-clock.ts'
 import type { SavedState, Snapshots } from './snapshots.ts'
 import { type Restored, restoreState, type StateOptions, saveState } from './state.ts'
 
@@ -21,22 +21,24 @@ export interface States {
 export function openStates(
   options: Omit<StateOptions, 'clock'> & {
     readonly snapshots: Snapshots
-    readonly clock: { state(): ClockState; restore(state: ClockState): void } | undefined
+    readonly clock: Pick<MovedClock, 'state' | 'restore' | 'betweenMoves'> | undefined
     /** Empties caches of the store and lets engines reconcile. */
     forget(): Promise<void>
   },
 ): States {
   const { snapshots, clock } = options
   const stateOptions: StateOptions = { ...options, clock: () => clock?.state() }
+  const restore = async (name: string): Promise<Restored> => {
+    const restored = await restoreState(stateOptions, snapshots.read(name))
+    if (restored.clock !== undefined) clock?.restore(restored.clock)
+    await options.forget()
+    return restored
+  }
   return {
     list: () => snapshots.list(),
     save: async (name) => snapshots.write(name, await saveState(stateOptions)),
-    async restore(name) {
-      const restored = await restoreState(stateOptions, snapshots.read(name))
-      if (restored.clock !== undefined) clock?.restore(restored.clock)
-      await options.forget()
-      return restored
-    },
+    restore: (name) =>
+      clock === undefined ? restore(name) : clock.betweenMoves(() => restore(name)),
     remove: (name) => snapshots.remove(name),
     read: (name) => snapshots.read(name),
     write: (name, content) => snapshots.write(name, content),

@@ -13,7 +13,7 @@ import { qualify } from '#kernel/vendor.ts'
 import type { Config } from '../config.ts'
 import { parseDuration } from '../control/duration.ts'
 import type { FaultRule, Faults } from '../control/faults.ts'
-import { type MovedClock, rateMax } from '../control/moved-clock.ts'
+import { isMoment, type MovedClock, rateMax } from '../control/moved-clock.ts'
 import type { SavedState } from '../control/snapshots.ts'
 import { initialState } from '../control/snapshots.ts'
 import { openStateChunks } from '../control/state-chunks.ts'
@@ -118,8 +118,7 @@ function clockRoutes(clock: MovedClock | undefined): readonly ControlRoute[] {
       body: ClockUpdate,
       async run({ at, rate }) {
         const moment = at === undefined ? undefined : Date.parse(at)
-        // Moments outside these years have another text form.
-        if (moment !== undefined && !(moment >= 0 && moment < Date.UTC(9000, 0))) {
+        if (moment !== undefined && !isMoment(moment)) {
           throw refuse.InvalidRequestContent(
             { reason: `'at' must be a moment such as 2030-01-31T12:00:00Z` },
             { target: 'at' },

@@ -310,6 +310,7 @@ test('what is no state, another’s, or not there is refused, and nothing change
     ],
     [lines.toSpliced(first, 1, '["short"]'), /other cells than the table/],
     [lines.toSpliced(first, 1, (lines[first] ?? '').replace(/,[^,]*\]$/, ',[1]]')), /other cells/],
+    [lines.toSpliced(first, 0, lines[first] ?? ''), /its rows contradict each other/],
     [lines.toSpliced(first, 0, `"${'x'.repeat(65 * 1024 * 1024)}"`), /a line of it is too long/],
     [
       lines.toSpliced(0, 0, '{"table":"installation","columns":["name"]}'),
