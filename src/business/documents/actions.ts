@@ -10,7 +10,13 @@ import { badValue, refuse, ruleBroken } from '../errors.ts'
 import { retryEntry } from '../outbox/entries.ts'
 import type { DocumentRow, LineRow } from '../tables.ts'
 import * as tables from '../tables.ts'
-import { dropDocument, localCurrency, lockDocument } from '../write/documents.ts'
+import {
+  dropDocument,
+  dueDateOf,
+  localCurrency,
+  lockDocument,
+  refuseBlocked,
+} from '../write/documents.ts'
 import { inLocal, noRate, type Rate, rateOn, takenOff } from '../write/exchange-rates.ts'
 import { openLineRows } from '../write/line-rows.ts'
 import { kindOf } from '../write/lines.ts'
@@ -71,7 +77,7 @@ export async function act(
       return self
     case 'sendToReview':
       if (row.status !== 'Draft') throw notInState(row, 'Draft')
-      await requirePostable(context, id)
+      await requirePostable(context, row)
       await setStatus(context, id, 'In Review')
       return self
     case 'reopen':
@@ -101,7 +107,7 @@ async function post(context: WriteContext, row: DocumentRow): Promise<void> {
   if (isPosted(row))
     throw ruleBroken(`The document is '${row.status}': it has been posted already.`, 'status')
   const id = row.id
-  await requirePostable(context, id)
+  await requirePostable(context, row)
   const total = row.total_amount_including_tax
   if (total < 0) {
     const other = row.kind === 'invoice' ? 'a credit memo' : 'an invoice'
@@ -145,8 +151,25 @@ async function rateToPost(context: WriteContext, row: DocumentRow): Promise<Rate
   )
 }
 
-/** Refuses a document without lines, or with something that cannot be posted. */
-async function requirePostable({ tx }: WriteContext, id: string): Promise<void> {
+/** Refuses a document without lines, or with something that cannot be posted or was blocked since it was written. */
+async function requirePostable({ tx }: WriteContext, document: DocumentRow): Promise<void> {
+  const { id, kind, customer_id, bill_to_customer_id } = document
+  const customers = 'where id in (?, ?) order by id'
+  for (const customer of await allRows(
+    tx,
+    tables.customers,
+    customers,
+    customer_id,
+    bill_to_customer_id,
+  ))
+    refuseBlocked(customer, kind, 'customerId', true)
+  const blocked = kind === 'creditMemo' ? 'blocked <> 0' : '(blocked <> 0 or sales_blocked <> 0)'
+  const [item] = await tx.all(
+    `select number from business_items where ${blocked} and exists (select 1 from business_lines
+       where document_id = ? and item_id = business_items.id) order by number limit 1`,
+    id,
+  )
+  if (item !== undefined) throw ruleBroken(`The item ${String(item['number'])} is blocked.`)
   const [found] = await tx.all(
     `select count(case when quantity <> 0 then 1 end) as moving,
        coalesce(min(case when line_object_number = '' then sequence end), 0) as bare
@@ -334,8 +357,11 @@ async function makeInvoice(context: WriteContext, row: DocumentRow): Promise<str
     throw ruleBroken("The quote is 'Expired': give it another 'validUntilDate' first.", 'status')
   }
   const id = row.id
+  const day = today(context)
   const made = await copyDocument(context, row, 'invoice', {
     remaining_amount: row.total_amount_including_tax,
+    due_date: await dueDateOf(context, { ...row, document_date: day }),
+    ...(await rateOn(context, row.currency_id, day)),
   })
   await dropDocument(context, id)
   return made

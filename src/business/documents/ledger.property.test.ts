@@ -315,7 +315,7 @@ class Life {
     paper.status = 'Gone'
   }
 
-  /** A copy has today's date, and the rate of its original. */
+  /** A copy has today's date. A credit memo has the rate of its invoice, and the invoice of a quote that of its date. */
   async #copy(paper: Paper, id: string, set: Paper['set'], of: Paper | undefined): Promise<void> {
     const rows = await this.#company.lines(id)
     const lines = paper.lines.map((line, at) => ({ ...line, id: String(rows[at]?.['id']) }))
@@ -327,6 +327,7 @@ class Life {
       lines,
       status: 'Draft',
       isLater: false,
+      hasLaterRate: of !== undefined && paper.hasLaterRate,
       // The copy brings them, and they are set again before it is posted.
       hasTerms: false,
       of,

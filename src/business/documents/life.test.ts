@@ -319,6 +319,119 @@ for (const dialect of dialects) {
     const made = await company.act('salesQuotes', quote, 'makeInvoice')
     assert.equal((await company.lines(made))[0]?.['shipment_date'], '2026-11-21')
   })
+
+  test(`${dialect}: an invoice of a quote is due by its terms, at the rate of its own day`, async (t) => {
+    await using company = await openBooks(t, dialect)
+    if (company === undefined) return
+    const { customerId, itemId } = company
+    const paymentTermsId = await company.create('paymentTerms', {
+      code: 'NET30',
+      dueDateCalculation: '30D',
+    })
+    await company.create('currencies', { code: 'EUR' })
+    for (const [startingDate, relationalExchangeRateAmount] of [
+      ['2026-01-01', 1],
+      ['2026-11-01', 1.25],
+    ] as const)
+      await company.create('currencyExchangeRates', {
+        currencyCode: 'EUR',
+        startingDate,
+        exchangeRateAmount: 1,
+        relationalExchangeRateAmount,
+      })
+    const quote = await company.create('salesQuotes', {
+      customerId,
+      paymentTermsId,
+      currencyCode: 'EUR',
+      documentDate: '2026-02-01',
+      salesQuoteLines: [{ itemId, quantity: 1, unitPrice: 100 }],
+    })
+    const made = await company.act('salesQuotes', quote, 'makeInvoice')
+    const row = await company.row('salesInvoices', made)
+    assert.deepEqual([row['document_date'], row['due_date']], ['2026-11-21', '2026-12-21'])
+    await company.act('salesInvoices', made, 'post')
+    assert.equal(amount(await company.row('customers', customerId), 'balance_due'), 131.25)
+  })
+
+  test(`${dialect}: what is blocked since it was written is not posted`, async (t) => {
+    await using company = await openBooks(t, dialect)
+    if (company === undefined) return
+    const { customerId, itemId } = company
+    const payer = await company.create('customers', { displayName: 'Payer' })
+    const write = (set: string, lines: string, billToCustomerId = customerId) =>
+      company.create(set, { customerId, billToCustomerId, [lines]: [{ itemId, quantity: 1 }] })
+    const block = (id: string, blocked: string) => company.change('customers', id, { blocked }, '*')
+    const sale = await write('salesInvoices', 'salesInvoiceLines', payer)
+    const memo = await write('salesCreditMemos', 'salesCreditMemoLines', payer)
+    for (const [id, blocked, memoToo] of [
+      [customerId, 'All', true],
+      [payer, 'All', true],
+      [payer, 'Invoice', false],
+      [customerId, 'Ship', false],
+    ] as const) {
+      await block(id, blocked)
+      await assert.rejects(company.act('salesInvoices', sale, 'post'), /is blocked/, blocked)
+      await assert.rejects(company.act('salesInvoices', sale, 'sendToReview'), /is blocked/)
+      if (memoToo) await assert.rejects(company.act('salesCreditMemos', memo, 'post'), /is blocked/)
+      await block(id, ' ')
+    }
+    await block(payer, 'Invoice')
+    await assert.rejects(write('salesInvoices', 'salesInvoiceLines', payer), /is blocked/)
+    const credit = await write('salesCreditMemos', 'salesCreditMemoLines', payer)
+    await company.act('salesCreditMemos', credit, 'post')
+    await block(payer, ' ')
+    const blockItem = (body: Body) => company.change('items', itemId, body, '*')
+    await blockItem({ blocked: true })
+    await assert.rejects(company.act('salesInvoices', sale, 'post'), /1996-S is blocked/)
+    await assert.rejects(company.act('salesCreditMemos', memo, 'post'), /1996-S is blocked/)
+    await blockItem({ blocked: false, salesBlocked: true })
+    await assert.rejects(company.act('salesInvoices', sale, 'post'), /1996-S is blocked/)
+    await company.act('salesCreditMemos', memo, 'post')
+    await blockItem({ salesBlocked: false })
+    await company.act('salesInvoices', sale, 'post')
+  })
+
+  test(`${dialect}: what entries were written of stays`, async (t) => {
+    await using company = await openBooks(t, dialect)
+    if (company === undefined) return
+    const counted = await company.create('items', { displayName: 'Counted', inventory: 5 })
+    await assert.rejects(company.remove('items', counted), /in use by an entry/)
+    await company.act('salesInvoices', await invoice(company), 'post')
+    const [account] = await company.sql.all(
+      "select id from business_accounts where number = '1200'",
+    )
+    const type = company.change('accounts', String(account?.['id']), { accountType: 'Total' }, '*')
+    await assert.rejects(type, /has entries/)
+  })
+
+  test(`${dialect}: what posting uses takes postings`, async (t) => {
+    await using company = await openBooks(t, dialect)
+    if (company === undefined) return
+    const [bank] = await company.sql.all(
+      "select id from business_posting_accounts where code = 'Bank'",
+    )
+    for (const body of [{ accountType: 'Total' }, { blocked: true }]) {
+      const number = `9${Object.keys(body)}`
+      const accountId = await company.create('accounts', { number, displayName: 'T', ...body })
+      await assert.rejects(
+        company.change('postingAccounts', String(bank?.['id']), { accountId }, '*'),
+        code('Application_FieldValidationException'),
+      )
+    }
+  })
+
+  test(`${dialect}: a payment without an invoice is in cents`, async (t) => {
+    await using company = await openBooks(t, dialect)
+    if (company === undefined) return
+    const { customerId } = company
+    await assert.rejects(
+      company.create('customerPayments', { customerId, amount: 0.005 }),
+      code('Application_FieldValidationException'),
+    )
+    const journalId = await company.create('customerPaymentJournals', { code: 'BANK' })
+    await company.create('customerPayments', { customerId, amount: 0.005, journalId })
+    await assert.rejects(company.act('customerPaymentJournals', journalId, 'post'), /multiple/)
+  })
 }
 
 for (const dialect of dialects) {

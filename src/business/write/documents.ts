@@ -232,7 +232,10 @@ const termSets = [
 /**
  * The document's date, moved by its payment terms. Customers of earlier versions may have terms that do not exist.
  */
-async function dueDateOf({ tx }: WriteContext, draft: DocumentDraft): Promise<string> {
+export async function dueDateOf(
+  { tx }: WriteContext,
+  draft: Pick<DocumentRow, 'document_date' | 'company_id' | 'payment_terms_id'>,
+): Promise<string> {
   const { document_date: day, company_id, payment_terms_id: id } = draft
   const terms =
     id === noGuid ? undefined : await findRow(tx, tables.paymentTerms, { id, company_id })
@@ -276,15 +279,14 @@ async function applyCustomer(
     reference('billToCustomerNumber', 'number', given.get('billToCustomerNumber')?.value),
   ])
   if (customer !== undefined && customer.id !== before) {
-    if (customer.blocked === 'All' || customer.blocked === 'Invoice') {
-      throw badValue('customerId', `the customer ${customer.number} is blocked.`)
-    }
+    refuseBlocked(customer, draft.kind, 'customerId')
     sellTo(draft, customer)
     await setPrecision(draft, lookups)
   }
   // The customer pays, unless the same request names another payer.
   const billed = billTo ?? (customer?.id === before ? undefined : customer)
   if (billed === undefined) return
+  if (billed.id !== draft.bill_to_customer_id) refuseBlocked(billed, draft.kind, 'billToCustomerId')
   draft.bill_to_customer_id = billed.id
   draft.bill_to_customer_number = billed.number
   draft.bill_to_name = billed.display_name
@@ -294,6 +296,19 @@ async function applyCustomer(
   draft.bill_to_country = billed.country
   draft.bill_to_state = billed.state
   draft.bill_to_post_code = billed.postal_code
+}
+
+/** `Invoice` blocks what is sold, `Ship` what posting an invoice delivers, and `All` everything. */
+export function refuseBlocked(
+  { number, blocked }: Pick<CellsOf<typeof tables.customers>, 'number' | 'blocked'>,
+  kind: string,
+  property: string,
+  isPosting = false,
+): void {
+  const isSale = kind !== 'creditMemo'
+  const isBlocked = blocked === 'Invoice' || (blocked === 'Ship' && isPosting)
+  if (blocked === 'All' || (isSale && isBlocked))
+    throw badValue(property, `the customer ${number} is blocked.`)
 }
 
 function sellTo(draft: DocumentDraft, customer: CellsOf<typeof tables.customers>): void {

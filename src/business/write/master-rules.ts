@@ -94,11 +94,13 @@ export const masterRules: Readonly<Record<string, MasterRules>> = {
     series: 'item',
     defaults: { allow_invoice_discount: 1 },
     pairs: [taxGroup, named('baseUnitOfMeasureId', tables.unitsOfMeasure, 'unit of measure')],
-    usedBy: [{ table: tables.lines, column: 'item_id', what: 'a line' }],
+    usedBy: [
+      { table: tables.lines, column: 'item_id', what: 'a line' },
+      { table: tables.itemLedgerEntries, column: 'item_id', what: 'an entry' },
+    ],
     owns: [
       { table: tables.itemVariants, column: 'item_id' },
       { table: tables.itemUnits, column: 'item_id' },
-      { table: tables.itemLedgerEntries, column: 'item_id' },
     ],
   },
   accounts: {

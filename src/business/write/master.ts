@@ -8,6 +8,7 @@ import { checkSeries, nextNumber } from '../documents/numbers.ts'
 import { lockLedger, Posting } from '../documents/posting.ts'
 import { decimalUnit, type Entity, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
+import * as tables from '../tables.ts'
 import { createLookups, reference } from './lookups.ts'
 import { type MasterRules, masterRules } from './master-rules.ts'
 import { changedCells, lockRow, today, updateRow, type WriteContext } from './rows.ts'
@@ -90,9 +91,32 @@ export async function changeMaster(
   if (entity.set === 'companies' && changed['name'] !== undefined)
     await refuseTaken(context, entity, cells)
   if (entity.set === 'numberSeries') await checkSeries(context, cells)
+  if (entity.set === 'accounts' && changed['account_type'] !== undefined)
+    await refuseBooked(context, cells)
+  if (entity.set === 'postingAccounts') await requireOpenAccount(context, cells)
   await updateRow(context.tx, entity.table, id, { ...changed, ...touched(entity, context, false) })
   if (changed['inventory'] !== undefined)
     await adjust(context, cells, Number(changed['inventory']) - Number(row['inventory']))
+}
+
+/** What was booked on an account stays on one that takes postings. */
+async function refuseBooked({ tx }: WriteContext, { id, number }: DraftCells): Promise<void> {
+  const row = await findRow(tx, tables.generalLedgerEntries, { account_id: String(id) })
+  if (row === undefined) return
+  throw ruleBroken(`The account ${String(number)} has entries; its type stays.`, 'accountType')
+}
+
+async function requireOpenAccount(context: WriteContext, cells: DraftCells): Promise<void> {
+  const { tx, companyId: company_id } = context
+  const account = await findRow(tx, tables.accounts, {
+    id: String(cells['account_id']),
+    company_id,
+  })
+  if (account === undefined || (account.account_type === 'Posting' && account.blocked === 0)) return
+  throw badValue(
+    'accountId',
+    `the account ${account.number} is blocked, or is not one that takes postings.`,
+  )
 }
 
 /** A counted change of stock has an entry too. */

@@ -14,7 +14,7 @@ import { decimalUnit, type Entity, noDate, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
 import type { DocumentRow, PaymentRow } from '../tables.ts'
 import * as tables from '../tables.ts'
-import { inLocal, noRate, rateOn, takenOff } from './exchange-rates.ts'
+import { cent, inLocal, noRate, rateOn, takenOff } from './exchange-rates.ts'
 import { createLookups, reference } from './lookups.ts'
 import {
   changedCells,
@@ -337,7 +337,10 @@ const notApplied: Applied = { invoice: undefined, discount: 0 }
 /** Changes the open amount of the invoice that the payment names. */
 async function apply(context: WriteContext, payment: PaymentRow): Promise<Applied> {
   const { applies_to_invoice_id: id, customer_id: payerId, amount } = payment
-  if (id === noGuid) return notApplied
+  if (id === noGuid) {
+    requireMultiple(amount, cent)
+    return notApplied
+  }
   const invoice = await lockRow(context, tables.documents, { id })
   if (invoice === undefined || invoice.kind !== 'invoice') {
     throw badValue('appliesToInvoiceId', 'an invoice was expected.')
@@ -351,10 +354,7 @@ async function apply(context: WriteContext, payment: PaymentRow): Promise<Applie
       'appliesToInvoiceId',
     )
   }
-  const unit = invoice.amount_precision
-  if (roundTo(amount, unit) !== amount) {
-    throw badValue('amount', `a multiple of ${shown(unit)} was expected, as its currency has it.`)
-  }
+  requireMultiple(amount, invoice.amount_precision)
   const open = invoice.remaining_amount
   const { paid, discounted } = await paidOf(context, id)
   if (amount > Math.max(open, 0) || -amount > paid) {
@@ -372,6 +372,11 @@ async function apply(context: WriteContext, payment: PaymentRow): Promise<Applie
     last_modified_date_time: context.now,
   })
   return { invoice, discount }
+}
+
+function requireMultiple(amount: number, unit: number): void {
+  if (roundTo(amount, unit) === amount) return
+  throw badValue('amount', `a multiple of ${shown(unit)} was expected, as its currency has it.`)
 }
 
 /** The remaining amount, if the payment is early enough and it is at most the discount of the invoice's terms. */
