@@ -1,6 +1,6 @@
 /**
  * Loaded before each test file. Shares compiled code among all files, ends a file that hangs, and records the cost
- * of each file for `cost-reporter.ts`.
+ * of each file for the runner.
  */
 
 import './end-hung-file.ts'
@@ -22,8 +22,9 @@ const list = process.env['ARMATURE_TEST_COSTS']
 
 if (isMainThread && list !== undefined && process.env['NODE_TEST_CONTEXT'] !== undefined) {
   const path = relative(root, process.argv[1] ?? '')
+  const start = processorSeconds()
   process.on('exit', () => {
-    const cost = { path, processor: processorSeconds(), wall: performance.now() / 1000 }
+    const cost = { path, start, processor: processorSeconds(), wall: performance.now() / 1000 }
     appendFileSync(list, `${JSON.stringify(cost)}\n`)
   })
 }

@@ -2,7 +2,7 @@
  * Runs the test files that the arguments name, with their temporary files in memory (decision 0240) and their servers from
  * bundles (decision 0241). A few files that
  * fail among the others run once more, each alone and on the disk (decision 0052): the run fails when one fails again,
- * and names those that passed.
+ * and names those that passed. The run ends with what the files cost, and fails when that is over its limit (decision 0068).
  */
 
 import { spawn, spawnSync } from 'node:child_process'
@@ -15,10 +15,14 @@ import {
   readFileSync,
   rmSync,
   statfsSync,
+  writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { bundledLauncher } from './bundles.ts'
+import { costReport, readCosts } from './cost.ts'
+import budget from './cost-budget.json' with { type: 'json' }
+import { isLong } from './long.ts'
 
 /** More failures than this are no accident: the files are not run again. */
 const repeatedMax = 5
@@ -30,6 +34,13 @@ const memoryNeeded = 6 * 2 ** 30
 const root = join(import.meta.dirname, '..')
 const folder = mkdtempSync(join(tmpdir(), 'armature-tests-'))
 const list = join(folder, 'failed')
+const costs = join(folder, 'costs')
+
+const unlimited = { total: Infinity, limit: Infinity, start: Infinity, file: Infinity, files: {} }
+/** The long suite has none. A test of this runner sets its own. */
+const limits: typeof budget | typeof unlimited = isLong
+  ? unlimited
+  : { ...budget, ...JSON.parse(process.env['ARMATURE_TEST_BUDGET'] ?? '{}') }
 
 const temporary = temporaryInMemory()
 
@@ -97,19 +108,20 @@ function run(
   })
 }
 
-function reporter(name: string, destination: string): readonly string[] {
-  const path = join(root, 'tests', name)
-  return [`--test-reporter=${path}`, `--test-reporter-destination=${destination}`]
+async function runAll(): Promise<number> {
+  const reporter = join(root, 'tests/failed-files.ts')
+  const failures = [`--test-reporter=${reporter}`, `--test-reporter-destination=${list}`]
+  writeFileSync(costs, '')
+  const code = await run(process.argv.slice(2), ['--test-concurrency=4', ...failures], {
+    ...process.env,
+    ARMATURE_TEST_COSTS: costs,
+    ...(temporary === undefined ? {} : { TMPDIR: temporary }),
+  })
+  return code === 0 ? code : repeatFailed(code)
 }
 
-async function runAll(): Promise<number> {
-  const further = ['--test-concurrency=4', ...reporter('failed-files.ts', list)]
-  const code = await run(
-    process.argv.slice(2),
-    [...further, ...reporter('cost-reporter.ts', 'stdout')],
-    temporary === undefined ? process.env : { ...process.env, TMPDIR: temporary },
-  )
-  if (code === 0) return code
+/** Returns zero if those that failed pass alone. */
+async function repeatFailed(code: number): Promise<number> {
   const failed = readFileSync(list, 'utf8')
     .split('\n')
     .filter((path) => path !== '')
@@ -128,7 +140,10 @@ async function runAll(): Promise<number> {
 // A test of this runner is given the launcher of the outer run.
 process.env['ARMATURE_TEST_LAUNCHER'] ??= await bundledLauncher()
 try {
-  process.exitCode = await runAll()
+  const code = await runAll()
+  const { text, isFailed } = costReport(readCosts(readFileSync(costs, 'utf8')), limits)
+  console.info(`\n${text}`)
+  process.exitCode = code === 0 && isFailed ? 1 : code
 } finally {
   removeTemporary()
   rmSync(folder, { recursive: true, force: true })

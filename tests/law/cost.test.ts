@@ -1,4 +1,4 @@
-/** The report at the end of a run: what it names, and that the files of its budgets exist. */
+/** The report at the end of a run: what it names, when it fails, and that the files of its budgets exist. */
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -8,19 +8,32 @@ import { test } from 'node:test'
 import { costReport, processorSeconds } from '../cost.ts'
 import budget from '../cost-budget.json' with { type: 'json' }
 
+const costs = [
+  { path: 'cheap.test.ts', start: 0.1, processor: 9, wall: 90 },
+  { path: 'dear.test.ts', start: 0.1, processor: 11, wall: 5 },
+  { path: 'allowed.test.ts', start: 0.9, processor: 19, wall: 5 },
+]
+const wide = { total: 40, limit: 50, start: 0.1, file: 20, files: {} }
+
 test('files over their budget are named, and so is a run over that of all', () => {
-  const costs = [
-    { path: 'cheap.test.ts', processor: 9, wall: 90 },
-    { path: 'dear.test.ts', processor: 11, wall: 5 },
-    { path: 'allowed.test.ts', processor: 19, wall: 5 },
-  ]
-  const report = costReport(costs, { total: 30, file: 10, files: { 'allowed.test.ts': 20 } })
-  const [shown = '', over = ''] = report.split('OVER THEIR BUDGET')
+  const files = { 'allowed.test.ts': 20 }
+  const report = costReport(costs, { ...wide, total: 30, file: 10, files })
+  const [shown = '', over = ''] = report.text.split('OVER THEIR BUDGET')
   assert.match(shown, /^39 seconds of processors in 3 files/)
   assert.match(shown, /19\.0 +5\.0 {2}allowed[\s\S]*dear[\s\S]*cheap/)
   assert.deepEqual(over.match(/\w+\.test\.ts/g), ['dear.test.ts'])
   assert.match(over, /OVER THE BUDGET OF ALL by 9 seconds/)
-  assert.doesNotMatch(costReport(costs, { total: 40, file: 20, files: {} }), /OVER/)
+  assert.doesNotMatch(costReport(costs, wide).text, /OVER/)
+})
+
+test('a run over the limit fails, unless most files started slowly', () => {
+  assert.equal(costReport(costs, { ...wide, limit: 39 }).isFailed, false)
+  const over = costReport(costs, { ...wide, limit: 38 })
+  assert.match(over.text, /THE RUN FAILS/)
+  assert.equal(over.isFailed, true)
+  const busy = costReport(costs, { ...wide, limit: 38, start: 0.09 })
+  assert.match(busy.text, /fails nothing: the machine is slow or was busy/)
+  assert.equal(busy.isFailed, false)
 })
 
 test('the list of budgets holds files that are there, and may cost more than others', () => {

@@ -81,6 +81,15 @@ test('many files that fail are not run again', async () => {
   assert.doesNotMatch(shown, /ONCE MORE/)
 })
 
+test('a run that costs more than its limit fails', async () => {
+  const of = (limit: number): Promise<{ code: number; shown: string }> =>
+    ends([passes], '', { ARMATURE_TEST_BUDGET: JSON.stringify({ limit, start: 60 }) })
+  const over = await of(0)
+  assert.equal(over.code, 1)
+  assert.match(over.shown, /THE RUN FAILS/)
+  assert.equal((await of(60)).code, 0)
+})
+
 test('temporary files of tests are removed at the end, but for a folder that the caller named', async () => {
   const tells = `import { test } from 'node:test'; import { tmpdir } from 'node:os'; import { mkdtempSync } from 'node:fs'
 test('tells', (t) => t.diagnostic('in ' + mkdtempSync(tmpdir() + '/left-') + ' it was'))`
