@@ -54,21 +54,18 @@ const elsewhere = [
 const inOneProcess = ['guides/billing.md', 'guides/containers.md']
 
 /**
- * State that replicas keep outside of the store (rights, sessions, events). The long suite pastes the other guides
- * there, too.
+ * Two replicas are left to the long suite. What they keep outside of the store (rights, sessions, events) is tested by
+ * `newcomer.test.ts`, `revocation.test.ts` and `tests/console/session.test.ts`, too.
  */
-const ofReplicas = ['guides/consent.md']
-
 const starts: Readonly<Record<string, Start>> = {
   'on SQLite': alone,
-  'on two replicas, each asked in turn': startBalanced,
+  ...(isLong ? { 'on two replicas, each asked in turn': startBalanced } : {}),
 }
 
 for (const [where, start] of Object.entries(starts)) {
   describe(`pasted ${where}`, () => {
     for (const [guide, pasted] of Object.entries(guides)) {
       if (start === startBalanced && inOneProcess.includes(guide)) continue
-      if (start === startBalanced && !isLong && !ofReplicas.includes(guide)) continue
       test(guide, { timeout: 300_000 }, async (t) => {
         if (start === startBalanced && !requireOrSkip(t, hasPostgres, howToGetPostgres)) return
         const blocks = blocksOf(guide)
@@ -79,7 +76,6 @@ for (const [where, start] of Object.entries(starts)) {
       })
     }
 
-    if (start === startBalanced && !isLong) return
     test('guides/sharing.md', { timeout: 300_000 }, async (t) => {
       if (!requireOrSkip(t, hasPostgres, howToGetPostgres)) return
       if (!requireOrSkip(t, isThere('psql'), 'no psql: `apt-get install postgresql-client`')) return

@@ -223,7 +223,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     if (made === undefined) return
     const { around, address } = made
     // Processes take their time to start.
-    for (const cut of someOf(cutsOn(kind), 6)) {
+    for (const cut of someOf(cutsOn(kind), 9)) {
       await t.test(`${cut.target}, ${cut.when} ${cut.call}`, async () => {
         {
           await using sharing = await made.open()
@@ -244,7 +244,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
     await using made = await world(t, kind)
     if (made === undefined) return
     const { around, address } = made
-    for (const cut of someOf(cutsOn(kind), 6, 3)) {
+    for (const cut of someOf(cutsOn(kind), 9, 7)) {
       await t.test(`${cut.target}, ${cut.when} ${cut.call}`, async () => {
         {
           await using sharing = await made.open()
@@ -266,7 +266,7 @@ for (const kind of ['sqlite', 'postgres'] as const) {
   test(`cancelled at every phase: what had begun is finished, the rest is as it was (${kind})`, async (t) => {
     await using made = await world(t, kind)
     if (made === undefined) return
-    for (const cut of someOf(cutsOn(kind), 3, 1)) {
+    for (const cut of someOf(cutsOn(kind), 6, 1)) {
       await t.test(`${cut.target}, ${cut.when} ${cut.call}`, async () => {
         const cancelled = Promise.withResolvers<string>()
         const engine = cutEngine(cut, async (signal) => {
