@@ -84,7 +84,7 @@ async function workerIn(
   throw new Error(`it was never seen in the phase ${phase}`)
 }
 
-const eachThird = <T>(all: readonly T[]): readonly T[] => someOf(all, 3, 1)
+const eachFourth = <T>(all: readonly T[]): readonly T[] => someOf(all, 4, 1)
 
 describe('whatever is killed, the fixture is put right', () => {
   let fixture: MigrationFixture | undefined
@@ -148,7 +148,7 @@ describe('whatever is killed, the fixture is put right', () => {
     assert.equal(await target.value(sum), await source.value(sum))
   }
 
-  for (const boundary of eachThird(offline)) {
+  for (const boundary of eachFourth(offline)) {
     test(`offline, the worker killed at ${boundary}`, async (t) => {
       if (!requireOrSkip(t, fixture !== undefined, howToGetServers) || fixture === undefined) return
       const { database, migration, spec } = await prepared(fixture, 'offline')
@@ -167,7 +167,7 @@ describe('whatever is killed, the fixture is put right', () => {
     })
   }
 
-  for (const boundary of eachThird(loading)) {
+  for (const boundary of eachFourth(loading)) {
     test(`online, the worker killed at ${boundary}, then canceled`, async (t) => {
       if (!requireOrSkip(t, fixture !== undefined, howToGetServers) || fixture === undefined) return
       const { database, migration, spec } = await prepared(fixture, 'online')
@@ -188,7 +188,7 @@ describe('whatever is killed, the fixture is put right', () => {
     })
   }
 
-  for (const boundary of eachThird(cutting)) {
+  for (const boundary of eachFourth(cutting)) {
     test(`online, the worker killed at ${boundary}, then cut over`, async (t) => {
       if (!requireOrSkip(t, fixture !== undefined, howToGetServers) || fixture === undefined) return
       const { database, migration, spec } = await prepared(fixture, 'online')
@@ -207,7 +207,7 @@ describe('whatever is killed, the fixture is put right', () => {
     })
   }
 
-  for (const [side, phase] of someOf(crashes, 4)) {
+  for (const [side, phase] of someOf(crashes, 7, 3)) {
     test(`the ${side} crashes in the phase ${phase}`, async (t) => {
       if (!requireOrSkip(t, fixture !== undefined, howToGetServers) || fixture === undefined) return
       const { database, migration, spec } = await prepared(fixture, 'online')

@@ -4,6 +4,7 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { someOf } from '../../../../tests/long.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import type { DatabaseEngine } from '../engine.ts'
 import {
@@ -92,7 +93,7 @@ describe('a database of the target that is replaced', () => {
     assert.deepEqual(await engine.traces('waited', spec, fixture.credentials), [])
   })
 
-  for (const boundary of ['shut', 'kept'] as const) {
+  for (const boundary of someOf(['shut', 'kept'] as const, 2, 1)) {
     check(`is there whatever comes of a worker killed when it is ${boundary}`, async (fixture) => {
       await prepare(fixture, boundary)
       const spec = fixture.spec([boundary], { overwrite: true })
