@@ -6,6 +6,8 @@ import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Business } from '#business/service.ts'
+import { refuse } from '#kernel/error.ts'
+import { owner } from '#plane/testing/start.ts'
 import { startEdge, type TestEdge } from './testing/start.ts'
 
 /** More than the system's own buffers hold. */
@@ -90,4 +92,21 @@ test('a small answer keeps no place, read or not', async () => {
   await until(() => begun.length === 5)
   for (const socket of sockets) socket.destroy()
   clearInterval(letting)
+})
+
+test('a caller who was disabled while a list waited for its turn does not get it', async () => {
+  const { business, begun, held } = holding('{}')
+  let isDisabled = false
+  const authenticate = () => {
+    if (isDisabled) throw refuse.InvalidAuthenticationToken({ reason: 'its principal is disabled' })
+    return owner
+  }
+  await using edge = await startEdge({ limits, options: { business, authenticate } })
+  const asked = Array.from({ length: 3 }, () => edge.fetch(list))
+  await until(() => begun.length === 2)
+  isDisabled = true
+  for (const letGo of held) letGo()
+  const statuses = (await Promise.all(asked)).map(({ status }) => status)
+  assert.deepEqual(statuses.toSorted(), [200, 200, 401])
+  assert.equal(begun.length, 2)
 })

@@ -248,33 +248,48 @@ export async function enterBodyRoom(exchange: Exchange, edge: Edge): Promise<boo
 
 /**
  * Waits until the caller may have one more answer that can be large. It takes one place until the answer is built and
- * another until it is read, so that a slow reader gets no more of them. False: as above.
+ * another until it is read, so that a slow reader gets no more of them. Throws when the caller has lost the right while
+ * waiting. False: as above.
  */
 export async function enterAnswerRoom(exchange: Exchange, edge: Edge): Promise<boolean> {
   const { response } = exchange
-  await enter(exchange, edge.unreadRoom, 1, (free) => {
+  const waitedForReader = await enter(exchange, edge.unreadRoom, 1, (free) => {
     if (response.writableLength <= smallAnswerBytes || response.closed) free()
     else response.once('close', free)
   })
-  await enter(exchange, edge.answerRoom, 1)
-  return isAwaited(exchange)
+  const waitedForTurn = await enter(exchange, edge.answerRoom, 1)
+  if (!isAwaited(exchange)) return false
+  if (waitedForReader || waitedForTurn) await authorizeAgain(exchange, edge)
+  return true
 }
 
-/** Registers with `leave` how the room is given back at the end of the exchange. */
+/**
+ * For a request that waited: its caller may have been disabled, or may have lost the right. Throws 401 or 403; the
+ * result is the grant as it is now.
+ */
+export async function authorizeAgain(exchange: Exchange, edge: Edge): Promise<Exchange['pending']> {
+  exchange.principal = await edge.authenticate(exchange.request.headers.authorization)
+  await exchange.endpoint.authorize(exchange, edge)
+  return exchange.pending
+}
+
+/** Registers with `leave` how the room is given back at the end of the exchange. True when it had to wait. */
 async function enter(
   exchange: Exchange,
   room: Room,
   amount: number,
   leave = (free: () => void): void => free(),
-): Promise<void> {
+): Promise<boolean> {
   const entered = room.enter(principalOf(exchange).id, amount)
-  const free = entered instanceof Promise ? await entered : entered
+  const hasWaited = entered instanceof Promise
+  const free = hasWaited ? await entered : entered
   const before = exchange.leave
   exchange.leave = () => {
     leave(free)
     before?.()
   }
   if (exchange.answered) free()
+  return hasWaited
 }
 
 function isAwaited({ answered, request }: Exchange): boolean {

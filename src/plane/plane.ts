@@ -78,6 +78,11 @@ export interface RunInput {
    * grant into a wide one.
    */
   readonly pending: ConditionalGrant | undefined
+  /**
+   * Checks the caller and the right again, for a request that waited for others. Throws 401 or 403. Internal calls, which
+   * check rights themselves, have none.
+   */
+  readonly authorizeAgain?: () => Promise<ConditionalGrant | undefined>
   /** For work that continues after the answer. Requests of the installation itself have none. */
   readonly permission?: Permission | undefined
 }

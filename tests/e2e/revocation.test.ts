@@ -4,6 +4,7 @@
  */
 
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -313,4 +314,81 @@ test('subscriptions to changes end with their maker, and with the role of an adm
     left.value.map(({ userId }: { userId: string }) => userId),
     [plane.idOf('reader')],
   )
+})
+
+test('who loses the right while an identity provider is waited for gets no token, and nothing is written', async () => {
+  const waiting: (() => void)[] = []
+  let holds = false
+  await using identityProvider = await localServer((_request, response) => {
+    const answer = () => {
+      response.setHeader('Content-Type', 'application/json')
+      response.end(
+        JSON.stringify({ access_token: 'theirs', token_type: 'Bearer', expires_in: 100 }),
+      )
+    }
+    if (holds) waiting.push(answer)
+    else answer()
+  })
+  await using plane = await start({
+    seed: {
+      resourceGroups: [{ name: 'apis' }],
+      principals: ['writer', 'reader'].map((name) => ({ name, type: 'application' as const })),
+    },
+  })
+  const call = async (method: string, path: string, body?: object, as = plane.token) => {
+    const answer = await fetch(`${plane.url}${path}?api-version=2024-05-01`, {
+      method,
+      headers: { authorization: `Bearer ${as}`, 'content-type': 'application/json' },
+      body: body === undefined ? null : JSON.stringify(body),
+    })
+    return { status: answer.status, text: await answer.text() }
+  }
+  const succeeds = async (...[method, path, body]: Parameters<typeof call>) => {
+    const { status, text } = await call(method, path, body)
+    assert.ok(status < 300, `${method} ${path}: ${status} ${text}`)
+  }
+  const service = `/subscriptions/${plane.subscriptionId}/resourceGroups/apis/providers/Vendor.ApiManagement/service/one`
+  const provider = `${service}/authorizationProviders/machine`
+  const tokenUrl = `http://127.0.0.1:${identityProvider.port}/token`
+  await succeeds('PUT', service, {
+    location: 'local',
+    sku: { name: 'Developer' },
+    properties: { publisherEmail: 'a@example.test', publisherName: 'A' },
+  })
+  const clientCredentials = { clientId: 'us', clientSecret: 'a-secret-of-ours', tokenUrl }
+  const oauth2 = { grantTypes: { clientCredentials } }
+  await succeeds('PUT', provider, { properties: { identityProvider: 'oauth2', oauth2 } })
+  const one = `${provider}/authorizations/one`
+  const body = { properties: { oauth2grantType: 'ClientCredentials' } }
+  await succeeds('PUT', one, body)
+  const objectId = plane.idOf('reader')
+  const policy = `${one}/accessPolicies/reader`
+  await succeeds('PUT', policy, { properties: { tenantId: plane.tenantId, objectId } })
+  const assignment = `${service}/providers/Vendor.Authorization/roleAssignments/${randomUUID()}`
+  const roleDefinitionId = `/providers/Vendor.Authorization/roleDefinitions/${roles.contributor}`
+  const assigned = { properties: { roleDefinitionId, principalId: plane.idOf('writer') } }
+  const assign = await fetch(`${plane.url}${assignment}?api-version=2022-04-01`, {
+    method: 'PUT',
+    headers: { authorization: `Bearer ${plane.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(assigned),
+  })
+  assert.equal(assign.status, 201, await assign.text())
+
+  holds = true
+  const asReader = await plane.tokenOf('reader')
+  const asWriter = await plane.tokenOf('writer')
+  const token = call('POST', `${one}/getToken`, undefined, asReader)
+  const written = call('PUT', `${provider}/authorizations/two`, body, asWriter)
+  while (waiting.length < 2) await sleep(10)
+  await succeeds('DELETE', policy)
+  const removed = await fetch(`${plane.url}${assignment}?api-version=2022-04-01`, {
+    method: 'DELETE',
+    headers: { authorization: `Bearer ${plane.token}` },
+  })
+  assert.equal(removed.status, 200)
+  for (const answer of waiting) answer()
+  const [tokenAnswer, writeAnswer] = [await token, await written]
+  assert.equal(tokenAnswer.status, 403, tokenAnswer.text)
+  assert.equal(writeAnswer.status, 403, writeAnswer.text)
+  assert.equal((await call('GET', `${provider}/authorizations/two`)).status, 404)
 })

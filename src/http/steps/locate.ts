@@ -6,6 +6,7 @@
 import { refuse } from '#kernel/error.ts'
 import type { Method, Route } from '#plane/plane.ts'
 import {
+  authorizeAgain,
   type Edge,
   type Endpoint,
   type Exchange,
@@ -52,6 +53,7 @@ function planeEndpoint(kind: Endpoint['kind']): Endpoint {
         ...(mayLeaveRecord ? { from: requestFrom(exchange, edge) } : {}),
         ...(kind === 'action' ? { publicUrl: edge.publicUrlOf(exchange.request) } : {}),
         pending: exchange.pending,
+        authorizeAgain: () => authorizeAgain(exchange, edge),
         permission: kind === 'action' ? permissionOf(exchange, edge) : undefined,
       })
     },

@@ -191,6 +191,8 @@ async function run(
   // Checked against the action's schema, by which its own file types it.
   const body = input.body as never
   const outcome = await action.run({ ...context, ...requestedAction(call), resource }, body)
+  // It may have waited for others, and a secret must not reach who has lost the right to it.
+  if (action.revealsSecret === true) await input.authorizeAgain?.()
   if (outcome.next === undefined) return outcome
   const purpose = tokenPurpose(route, input.query)
   return { ...outcome, nextToken: packContinuationToken(deps.tokenKeys(), purpose, outcome.next) }

@@ -40,9 +40,10 @@ import {
 export async function runPut(
   deps: PlaneDependencies,
   route: WriteRoute,
-  input: RunInput,
+  given: RunInput,
 ): Promise<Outcome> {
-  const body = await checkedBody(deps, route, input, deps.store)
+  const body = await checkedBody(deps, route, given, deps.store)
+  const input = await authorizedAgain(route, given)
   const request = await openWriteRequest(deps, route, input, body)
   const outcome = await awaited(request, await commitWrite(request, (tx) => putInside(request, tx)))
   return declaredWrite(route, await withPutMembers(request, outcome))
@@ -65,6 +66,13 @@ async function awaited({ deps, route, input }: WriteRequest, outcome: Outcome): 
     return { ...outcome, body, etag: resource.etag }
   })
   return ended ?? outcome
+}
+
+/** A type that completes a body may wait for others meanwhile: an identity provider, a thread. */
+async function authorizedAgain({ compiled }: WriteRoute, input: RunInput): Promise<RunInput> {
+  const { authorizeAgain } = input
+  if (compiled.stored.prepare === undefined || authorizeAgain === undefined) return input
+  return { ...input, pending: await authorizeAgain() }
 }
 
 /** Adds what only the answer of a PUT shows. */

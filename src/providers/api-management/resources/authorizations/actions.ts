@@ -128,7 +128,11 @@ export function getToken(deps: ConsentDependencies): ReadingAction<Authorization
       // Checked first, even when nothing exists: a caller whom no policy names learns of no authorization.
       await requirePolicy(deps, context)
       if (resource === undefined) throw refuse.ResourceNotFound({ id: id.text })
-      if (isDue(resource.model, now)) await refresh(deps, id.key)
+      if (isDue(resource.model, now)) {
+        await refresh(deps, id.key)
+        // The identity provider may take seconds, in which a policy can be deleted.
+        await requirePolicy(deps, context)
+      }
       const model = ((await reader.get(id)) ?? resource).model as Authorization
       const { tokens } = model
       if (tokens === undefined || tokens.expiresAt <= now) {
