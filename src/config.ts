@@ -69,6 +69,8 @@ export interface Config
   readonly store: string | undefined
   /** The largest number of connections to a PostgreSQL store from this process. */
   readonly storeConnections: number
+  /** Megabytes of rows that SQLite's store keeps in memory. */
+  readonly storeRows: number
   /** Without a trailing slash. `undefined`: the address listened on. */
   readonly publicUrl: string | undefined
   readonly words: VendorWords
@@ -153,6 +155,11 @@ const settings = {
   storeConnections: whole(1, 1000, {
     default: '10',
     description: 'Connections to PostgreSQL that one process holds at the most.',
+  }),
+  storeRows: whole(1, 4096, {
+    default: '32',
+    description:
+      'Megabytes of resources that the embedded store keeps in memory once they were read. Their answers take up to twice as much beside it.',
   }),
   ...keySettings,
   publicUrl: text(
@@ -319,6 +326,7 @@ function arrange(
     port: named.port,
     store: named.store === none ? undefined : named.store,
     storeConnections: named.storeConnections,
+    storeRows: named.storeRows,
     ...arrangeKey(named, directory),
     publicUrl: named.publicUrl === none ? undefined : withoutTrailing(named.publicUrl, '/'),
     words: { namespace: named.vendorNamespace, brand: named.vendorBrand },

@@ -217,12 +217,19 @@ function installed(): Required<Pick<Contestant, 'prepare' | 'command'>> {
 }
 
 /** One of `count` groups by its id, and pages of their list. */
-export function armatureAmong(name: string, count: number): Contestant {
+export function armatureAmong(name: string, count: number, rowMegabytes = 32): Contestant {
   let opened: Access | undefined
   return {
     ...armature(count),
     name,
-    note: durable,
+    note: `${durable}; ${rowMegabytes} MB of rows in memory`,
+    command(place) {
+      const { environment, ...command } = commandOf(place)
+      return {
+        ...command,
+        environment: { ...environment, ARMATURE_STORE_ROWS: String(rowMegabytes) },
+      }
+    },
     async prepare(place) {
       opened = await makeHome(place, count)
     },

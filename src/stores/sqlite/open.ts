@@ -13,16 +13,19 @@ import { defineFunctions } from './functions.ts'
 import { coreMigrations } from './migrations/core.ts'
 import { Scanner } from './scanner.ts'
 import { opening } from './statements.ts'
-import { SqliteStore } from './store.ts'
+import { type SqliteBounds, SqliteStore } from './store.ts'
 
 export interface SqliteOptions extends StoreOptions {
   /** The file, in a folder that exists; `:memory:` for a store that ends with the process. */
   readonly path: string
+  /** Bytes of rows kept in memory after they were read. */
+  readonly rowBytesMax?: number
 }
 
 /** Throws `StoreUnavailable` with `retry: 'never'` when this process may not have the file. */
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { path } = options
+  const bounds = boundsOf(options)
   const opened: DatabaseSync[] = []
   const open = (file: string, settings: readonly string[], readOnly = false): DatabaseSync => {
     const db = new DatabaseSync(file, { readOnly })
@@ -37,7 +40,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
       prepareSchema(writer, options)
       return new SqliteStore(
         { writer, reader: writer, lock: undefined, scanner: undefined, copier: undefined },
-        triesOf(options),
+        bounds,
       )
     }
     const lock = lockFile(path, open)
@@ -48,15 +51,21 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     const reader = open(path, opening.reader, true)
     const scanner = new Scanner(path)
     const copier = new Scanner(path)
-    return new SqliteStore({ writer, reader, lock, scanner, copier }, triesOf(options))
+    return new SqliteStore({ writer, reader, lock, scanner, copier }, bounds)
   } catch (error) {
     for (const db of opened.reverse()) db.close()
     throw translate(error)
   }
 }
 
-function triesOf(options: StoreOptions): number {
-  return Math.max(1, options.transactionRetriesMax)
+/** Rows that are read repeatedly by id: parsing and copying is most of the cost of a read. */
+const usualRowBytesMax = 32 * 1024 * 1024
+
+function boundsOf({ transactionRetriesMax, rowBytesMax }: SqliteOptions): SqliteBounds {
+  return {
+    triesMax: Math.max(1, transactionRetriesMax),
+    rowBytesMax: rowBytesMax ?? usualRowBytesMax,
+  }
 }
 
 type Open = (file: string, settings: readonly string[]) => DatabaseSync

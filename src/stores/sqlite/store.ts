@@ -32,8 +32,6 @@ import { Turns } from './turns.ts'
 
 /** Units in one batch, which share its flush. */
 const unitsMax = 256
-/** Rows that are read repeatedly by id: parsing and copying is most of the cost of a read. */
-const rowCacheBytesMax = 32 * 1024 * 1024
 
 export interface SqliteConnections {
   readonly writer: DatabaseSync
@@ -47,6 +45,11 @@ export interface SqliteConnections {
   readonly copier: Scanner | undefined
 }
 
+export interface SqliteBounds {
+  readonly triesMax: number
+  readonly rowBytesMax: number
+}
+
 export class SqliteStore implements Store {
   readonly dialect = 'sqlite'
   readonly sql: Sql
@@ -58,7 +61,7 @@ export class SqliteStore implements Store {
   readonly #checkpoints: Checkpoints | undefined
   readonly #writer: Writer
   readonly #shared: boolean
-  readonly #rows = new RowCache(rowCacheBytesMax)
+  readonly #rows: RowCache
   /** Keys written by the running batch, whether kept or rolled back. */
   readonly #touched = new Set<string>()
   /** Resources as the successful transactions of the batch leave them; undefined: removed. */
@@ -73,9 +76,10 @@ export class SqliteStore implements Store {
   #replacing = false
   #closing: Promise<void> | undefined
 
-  constructor(connections: SqliteConnections, triesMax: number) {
+  constructor(connections: SqliteConnections, { triesMax, rowBytesMax }: SqliteBounds) {
     const { writer, reader, scanner, copier } = connections
     this.#connections = connections
+    this.#rows = new RowCache(rowBytesMax)
     this.#shared = writer === reader
     this.#queries = prepareAll(reader, queries)
     this.#changes = prepareAll(writer, changes)
