@@ -331,7 +331,6 @@ test('who loses the right while an identity provider is waited for gets no token
   })
   await using plane = await start({
     seed: {
-      resourceGroups: [{ name: 'apis' }],
       principals: ['writer', 'reader'].map((name) => ({ name, type: 'application' as const })),
     },
   })
