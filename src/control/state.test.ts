@@ -2,8 +2,10 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { gzipSync } from 'node:zlib'
-import { restoreState, type StateOptions } from './state.ts'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { contractWords } from '#kernel/vendor.ts'
+import { openSqlite } from '#stores/sqlite/open.ts'
+import { restoreState, type StateOptions, saveState } from './state.ts'
 
 const owner = { tenantId: 'tenant', subscriptionId: 'subscription', keyProof: 'proof' }
 const first = { format: 'armature-state-1', savedAt: 1, schema: [], ...owner }
@@ -46,6 +48,35 @@ test('a state whose time or clock was edited is refused', async () => {
       message: /its time or its clock is none/,
     })
   }
+})
+
+test('a state whose rows contradict each other is refused, and the store stays as it was', async () => {
+  await using store = await openSqlite({
+    path: ':memory:',
+    migrations: [],
+    words: contractWords,
+    transactionRetriesMax: 2,
+  })
+  const real: StateOptions = {
+    store,
+    owner: async () => owner,
+    reconciledTypes: () => [],
+    follows: [],
+    now: () => 1,
+    clock: () => undefined,
+  }
+  await store.transact((tx) => tx.schedule('/kept', 5))
+  const lines = gunzipSync(await saveState(real))
+    .toString()
+    .split('\n')
+  const row = lines.findIndex((line) => line.startsWith('["/kept"'))
+  const twice = lines.toSpliced(row, 0, lines[row] ?? '').join('\n')
+  await assert.rejects(restoreState(real, gzipSync(twice)), {
+    code: 'ControlNotPossible',
+    message: /its rows contradict each other/,
+  })
+  assert.deepEqual(await store.sql.all('select key from work'), [{ key: '/kept' }])
+  assert.equal((await restoreState(real, gzipSync(lines.join('\n')))).rows > 0, true)
 })
 
 test('while a large state is unpacked the server does other work', async () => {
