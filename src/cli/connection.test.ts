@@ -1,7 +1,7 @@
 /** Which server is called and as whom, and what `rest`, `status` and `token` print: against a real server. */
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -42,6 +42,9 @@ async function startWorld(): Promise<Fixture> {
         })
       }
       return reply(200, { access_token: `token-of-${form.get('client_id')}`, expires_in: 3600 })
+    }
+    if (url.startsWith('/new-tokens') && headers.authorization === 'Bearer stale') {
+      return reply(401, { error: { code: 'InvalidAuthenticationToken', message: 'Stale.' } })
     }
     if (url.startsWith('/refuse')) {
       const details = [{ code: 'X', message: 'must be set', target: 'properties.a' }]
@@ -242,6 +245,39 @@ test('a session is used, renewed when it ends, and forgotten by logout', async (
   assert.equal(statSync(path).mode & 0o777, 0o600)
   await fixture.run(['logout'])
   assert.equal((await fixture.run(['token'])).out, 'token-of-owner\n')
+})
+
+test('the owner’s token is kept for the next command, and dropped when it ends or is refused', async () => {
+  await using fixture = await startWorld()
+  const get = async (...more: readonly string[]) => {
+    const { code, out } = await fixture.run(['rest', 'GET', '/new-tokens', ...more])
+    return [code, JSON.parse(out).authorization, fixture.forms.length]
+  }
+  assert.deepEqual(await get(), [0, 'Bearer token-of-owner', 1])
+  assert.deepEqual(await get(), [0, 'Bearer token-of-owner', 1])
+  const path = join(fixture.folder, 'token.json')
+  assert.equal(statSync(path).mode & 0o777, 0o600)
+  const kept = JSON.parse(readFileSync(path, 'utf8'))
+  const keeps = (change: object) => fixture.write('token.json', { ...kept, ...change })
+  keeps({ accessToken: 'kept' })
+  assert.deepEqual(await get(), [0, 'Bearer kept', 1])
+  keeps({ accessToken: 'kept', expiresAt: Date.now() + 30_000 })
+  assert.deepEqual(await get(), [0, 'Bearer token-of-owner', 2], 'it ends soon')
+  keeps({ accessToken: 'stale' })
+  assert.deepEqual(await get(), [0, 'Bearer token-of-owner', 3], 'it was refused')
+  keeps({ accessToken: 'kept', clientId: 'another' })
+  assert.deepEqual(await get(), [0, 'Bearer token-of-owner', 4], 'it is of another owner')
+  writeFileSync(path, '{"clientId": 3')
+  assert.deepEqual(await get(), [0, 'Bearer token-of-owner', 5], 'it is damaged')
+  assert.deepEqual(
+    await get('--token', 'stale'),
+    [1, undefined, 5],
+    'a given token is the only one',
+  )
+  rmSync(path)
+  // Stands where the new file would be written.
+  mkdirSync(`${path}.${process.pid}.new`)
+  assert.deepEqual(await get(), [0, 'Bearer token-of-owner', 6], 'it cannot be kept')
 })
 
 test('nobody listening is told as such', async () => {

@@ -8,6 +8,7 @@ import { type Config, type ConfigSources, readConfig } from '../config.ts'
 import { LocalProblem } from './command.ts'
 import { addressesOf, chooseCredential } from './credential.ts'
 import { type Home, nearestHome, openHome, type RunningFile } from './home.ts'
+import { httpFetch } from './http-fetch.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface Connection {
@@ -16,8 +17,8 @@ export interface Connection {
   readonly words: VendorWords
   /** Facts about the installation, if it is the one of this home. */
   readonly running: RunningFile | undefined
-  /** The token of requests. */
-  token(): Promise<string>
+  /** The token of requests; another than the one that was refused, if there can be another. */
+  token(refused?: string): Promise<string>
 }
 
 interface ConnectionValues {
@@ -54,7 +55,13 @@ export function connectHome(
   const chosen = chooseCredential(home, { url: values.url, token: values.token })
   const { url, reach, running, token } = chosen
   const alsoAt = [url, ...(running === undefined ? [] : addressesOf(running))]
-  const client = createClient({ url: reach, token, alsoAt, wait: { firstPollSeconds: 0.05 } })
+  const client = createClient({
+    url: reach,
+    token,
+    fetch: httpFetch,
+    alsoAt,
+    wait: { firstPollSeconds: 0.05 },
+  })
   return { client, url, words: running?.words ?? words, running, token }
 }
 

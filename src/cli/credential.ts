@@ -8,6 +8,7 @@ import { systemTiming } from '#client/timing.ts'
 import { withoutTrailing } from '#kernel/trailing.ts'
 import { LocalProblem } from './command.ts'
 import type { Home, OwnerFile, RunningFile, SessionFile } from './home.ts'
+import { httpFetch } from './http-fetch.ts'
 
 interface Chosen {
   /** The installation's address, as clients know it. */
@@ -15,7 +16,7 @@ interface Chosen {
   /** The address that requests from here go to. */
   readonly reach: string
   readonly running: RunningFile | undefined
-  token(): Promise<string>
+  token(refused?: string): Promise<string>
 }
 
 interface Wanted {
@@ -32,14 +33,14 @@ export function chooseCredential(home: Home, wanted: Wanted): Chosen {
   const isLocal = local !== undefined && addressesOf(local).some((one) => trim(one) === url)
   const running = isLocal ? local : undefined
   const reach = trim(running?.localUrl) ?? url
-  const chosen = (token: () => Promise<string>): Chosen => ({ url, reach, running, token })
+  const chosen = (token: Chosen['token']): Chosen => ({ url, reach, running, token })
   const given = wanted.token
   if (given !== undefined) return chosen(async () => given)
   if (session !== undefined && trim(session.url) === url) {
     return chosen(() => sessionToken(home, session, reach))
   }
   const owner = isLocal ? home.owner() : undefined
-  if (owner !== undefined) return chosen(() => ownerToken(owner, reach))
+  if (owner !== undefined) return chosen((refused) => ownerToken(home, owner, reach, refused))
   throw new LocalProblem(
     'NoCredential',
     `There is no credential for ${url}. Give --token, or sign in: armature login --url ${url}`,
@@ -53,14 +54,25 @@ export function notRunning(home: Home): LocalProblem {
   )
 }
 
-/** One token is used for a whole command. */
-function ownerToken(owner: OwnerFile, url: string): Promise<string> {
-  const { clientId, clientSecret } = owner
-  return clientCredentialsToken({ url, clientId, clientSecret }).then((token) => token.accessToken)
-}
-
 /** A token is renewed so long before it expires. */
 const spareMilliseconds = 60_000
+
+/** The token is kept for the next commands. The server may refuse it before its end: its clock may be moved. */
+async function ownerToken(
+  home: Home,
+  { clientId, clientSecret }: OwnerFile,
+  url: string,
+  refused: string | undefined,
+): Promise<string> {
+  const now = systemTiming.now()
+  const kept = home.token()
+  const isValid = kept?.clientId === clientId && now + spareMilliseconds < kept.expiresAt
+  if (isValid && kept.accessToken !== refused) return kept.accessToken
+  const token = await clientCredentialsToken({ url, clientId, clientSecret, fetch: httpFetch })
+  const { accessToken } = token
+  home.writeToken({ clientId, accessToken, expiresAt: now + token.expiresInSeconds * 1000 })
+  return accessToken
+}
 
 async function sessionToken(home: Home, session: SessionFile, url: string): Promise<string> {
   const now = systemTiming.now()
@@ -72,7 +84,7 @@ async function sessionToken(home: Home, session: SessionFile, url: string): Prom
       `The session at ${session.url} has ended. Sign in again: armature login --url ${session.url}`,
     )
   }
-  const token = await refreshedToken({ url, clientId, refreshToken })
+  const token = await refreshedToken({ url, clientId, refreshToken, fetch: httpFetch })
   home.writeSession({
     ...session,
     accessToken: token.accessToken,

@@ -1,6 +1,6 @@
 /**
- * The files of the home folder that the command line reads: the address of the server, the owner's credentials, and
- * the session of `login`. It writes only the last one.
+ * The files of the home folder that the command line reads: the address of the server, the owner's credentials, the
+ * session of `login`, and the owner's last token. It writes only the last two, and the defaults.
  */
 
 import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
@@ -44,6 +44,14 @@ export interface SessionFile {
   readonly refreshToken?: string
 }
 
+/** The token of the owner's last command. */
+export interface TokenFile {
+  readonly clientId: string
+  readonly accessToken: string
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number
+}
+
 export interface Home {
   readonly folder: string
   /** The embedded store; missing when the store is PostgreSQL. */
@@ -59,6 +67,10 @@ export interface Home {
   defaults(): Readonly<Record<string, string>>
   writeDefaults(values: Readonly<Record<string, string>>): void
   writeSession(session: SessionFile): void
+  /** Undefined also for a damaged file: another token replaces it. */
+  token(): TokenFile | undefined
+  /** Does nothing where the home cannot be written to. */
+  writeToken(token: TokenFile): void
   removeSession(): boolean
 }
 
@@ -86,6 +98,7 @@ function isOwnFolder(path: string): boolean {
 
 export function openHome(folder: string): Home {
   const session = join(folder, 'session.json')
+  const token = join(folder, 'token.json')
   const defaults = join(folder, 'defaults.json')
   const write = (file: string, value: object): void => {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -108,6 +121,22 @@ export function openHome(folder: string): Home {
     defaults: () => readTexts<Record<string, string>>(defaults, []) ?? {},
     writeDefaults: (values) => write(defaults, values),
     writeSession: (value) => write(session, value),
+    token() {
+      const value = parseObject(readText(token) ?? '')
+      const isWhole =
+        typeof value?.['clientId'] === 'string' &&
+        typeof value['accessToken'] === 'string' &&
+        typeof value['expiresAt'] === 'number'
+      // All its members were just checked.
+      return isWhole ? (value as unknown as TokenFile) : undefined
+    },
+    writeToken(value) {
+      try {
+        write(token, value)
+      } catch {
+        // A full disk, or a home that may only be read: the next command gets a token of its own.
+      }
+    },
     removeSession() {
       const existed = readText(session) !== undefined
       rmSync(session, { force: true })

@@ -2,9 +2,23 @@
 
 import { isJsonObject } from '#kernel/patch.ts'
 
+/** What is read of headers. Those of the built-in `fetch` are such. */
+export interface AnswerHeaders extends Iterable<[string, string]> {
+  /** The name in any case; `null` when there is none. */
+  get(name: string): string | null
+  has(name: string): boolean
+}
+
+/** An answer whose body is still to be read. */
+export interface FetchedAnswer {
+  readonly status: number
+  readonly headers: AnswerHeaders
+  readonly body: AsyncIterable<Uint8Array> | null
+}
+
 export interface Answer {
   readonly status: number
-  readonly headers: Headers
+  readonly headers: AnswerHeaders
   /** Parsed where it is JSON, text where it is not, `undefined` when empty. */
   readonly body: unknown
   /** The body as it came. */
@@ -25,7 +39,7 @@ export class AnswerTooLarge extends Error {
 }
 
 export async function readAnswer(
-  response: Response,
+  response: FetchedAnswer,
   method: string,
   url: string,
   bytesMax: number,
@@ -39,7 +53,7 @@ export async function readAnswer(
   return { status, headers, body: parseBody(text, headers), text, method, url }
 }
 
-async function readText(response: Response, bytesMax: number): Promise<string> {
+async function readText(response: FetchedAnswer, bytesMax: number): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   for await (const chunk of chunksOf(response, bytesMax)) {
@@ -48,13 +62,13 @@ async function readText(response: Response, bytesMax: number): Promise<string> {
   return text + decoder.decode()
 }
 
-async function readBytes(response: Response, bytesMax: number): Promise<Uint8Array> {
+async function readBytes(response: FetchedAnswer, bytesMax: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   for await (const chunk of chunksOf(response, bytesMax)) chunks.push(chunk)
   return Buffer.concat(chunks)
 }
 
-async function* chunksOf({ body }: Response, bytesMax: number): AsyncGenerator<Uint8Array> {
+async function* chunksOf({ body }: FetchedAnswer, bytesMax: number): AsyncGenerator<Uint8Array> {
   let bytes = 0
   for await (const chunk of body ?? []) {
     bytes += chunk.byteLength
@@ -63,7 +77,7 @@ async function* chunksOf({ body }: Response, bytesMax: number): AsyncGenerator<U
   }
 }
 
-function parseBody(text: string, headers: Headers): unknown {
+function parseBody(text: string, headers: AnswerHeaders): unknown {
   if (text === '') return undefined
   if (!/[/+]json\b/i.test(headers.get('content-type') ?? '')) return text
   try {
@@ -84,7 +98,7 @@ export function textOf(value: unknown, key: string): string | undefined {
  * The time the server asks to wait, in milliseconds; `undefined` when it names none. Reads seconds, a date, and the
  * two forms in milliseconds that clients of this family know (client facts 1).
  */
-export function readRetryAfter(headers: Headers, now: number): number | undefined {
+export function readRetryAfter(headers: AnswerHeaders, now: number): number | undefined {
   for (const name of ['retry-after-ms', 'x-ms-retry-after-ms']) {
     const value = headers.get(name)
     if (value !== null && /^\d+$/.test(value)) return Number(value)

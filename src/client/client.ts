@@ -4,19 +4,39 @@
  */
 
 import { withoutTrailing } from '#kernel/trailing.ts'
-import { type Answer, AnswerTooLarge, readAnswer, readRetryAfter } from './answer.ts'
+import {
+  type Answer,
+  AnswerTooLarge,
+  type FetchedAnswer,
+  readAnswer,
+  readRetryAfter,
+} from './answer.ts'
 import { ConnectionFailure, readError, UntrustedLink } from './client-error.ts'
 import { type Page, walkPages } from './pages.ts'
 import { systemTiming, type Timing } from './timing.ts'
 import { type WaitOptions, waitForOperation } from './wait-for-operation.ts'
 
-export type Fetch = typeof globalThis.fetch
+/** Sends one request and follows no redirect. The built-in `fetch` is one. */
+export type Fetch = (
+  target: string,
+  request: {
+    readonly method: string
+    /** Names in small letters. */
+    readonly headers: Record<string, string>
+    readonly signal: AbortSignal
+    readonly redirect: 'manual'
+    readonly body?: string
+  },
+) => Promise<FetchedAnswer>
 
 export interface ClientOptions {
   /** The address of the installation; a path prefix is kept. */
   readonly url: string
-  /** Called once for each attempt. The caller caches the token. `undefined` sends no token. */
-  readonly token?: () => Promise<string>
+  /**
+   * Called once for each attempt. The caller caches the token. `undefined` sends no token. `refused`: the one that the
+   * server did not accept. If another is returned, the request is sent once more.
+   */
+  readonly token?: (refused?: string) => Promise<string>
   readonly fetch?: Fetch
   readonly timing?: Timing
   /** Further addresses of the same installation; links in answers may lead to them. */
@@ -68,29 +88,42 @@ export function createClient(given: ClientOptions): Client {
   const options = { ...defaults, ...given }
   const url = withoutTrailing(options.url, '/')
   const timing = options.timing ?? systemTiming
-  const fetch = options.fetch ?? globalThis.fetch
+  const fetch: Fetch = options.fetch ?? globalThis.fetch
   const origins = new Set([url, ...(options.alsoAt ?? [])].map((one) => new URL(one).origin))
 
   async function send(method: string, path: string, request: RequestOptions = {}): Promise<Answer> {
     const target = withQuery(resolvePath(path, url, origins), request.query)
+    const headers = headersOf(request)
+    const isGiven = 'authorization' in headers
+    const tokenOf = async (refused?: string): Promise<string | undefined> =>
+      isGiven ? undefined : options.token?.(refused)
+    let token = await tokenOf()
+    let isRenewed = false
     for (let tries = 0; ; tries++) {
-      const answer = await attempt(method, target, request)
+      if (token !== undefined) headers['authorization'] = `Bearer ${token}`
+      const answer = await attempt(method, target, request, headers)
+      if (answer.status === 401 && token !== undefined && !isRenewed) {
+        isRenewed = true
+        const other = await tokenOf(token)
+        if (other === token) return answer
+        token = other
+        continue
+      }
       const repeatable = answer.status === 429 || answer.status === 503
       const wait = repeatable ? readRetryAfter(answer.headers, timing.now()) : undefined
       if (wait === undefined || tries >= options.retriesMax) return answer
       if (wait > options.retryWaitSecondsMax * 1000) return answer
       await timing.sleep(wait, request.signal)
+      token = await tokenOf()
     }
   }
 
-  async function attempt(method: string, target: string, request: RequestOptions): Promise<Answer> {
-    const headers = new Headers({ accept: 'application/json', ...request.headers })
-    if (options.token !== undefined && !headers.has('authorization')) {
-      headers.set('authorization', `Bearer ${await options.token()}`)
-    }
-    if (request.body !== undefined && !headers.has('content-type')) {
-      headers.set('content-type', 'application/json')
-    }
+  async function attempt(
+    method: string,
+    target: string,
+    request: RequestOptions,
+    headers: Record<string, string>,
+  ): Promise<Answer> {
     const timeout = AbortSignal.timeout(options.timeoutSeconds * 1000)
     const signal = request.signal ? AbortSignal.any([request.signal, timeout]) : timeout
     const body = typeof request.body === 'object' ? JSON.stringify(request.body) : request.body
@@ -105,7 +138,7 @@ export function createClient(given: ClientOptions): Client {
       })
       return await readAnswer(response, method, target, options.answerBytesMax)
     } catch (error) {
-      // Turns the many failures of `fetch` into one.
+      // Turns the many failures of a connection into one.
       if (request.signal?.aborted) throw error
       throw new ConnectionFailure(new URL(target).origin, failureReason(error, timeout, options), {
         cause: error,
@@ -137,6 +170,15 @@ export function createClient(given: ClientOptions): Client {
       waitForOperation(client, answer, { ...options.wait, ...more }),
   }
   return client
+}
+
+function headersOf({ headers = {}, body }: RequestOptions): Record<string, string> {
+  const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const)
+  return {
+    accept: 'application/json',
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    ...Object.fromEntries(given),
+  }
 }
 
 /** Appends a path to the installation's address. A whole URL must lead to the same installation. */

@@ -90,7 +90,7 @@ function findRoad(answer: Answer): Road | undefined {
 }
 
 /** `Vendor-AsyncOperation`, with whatever brand word the installation has. */
-function statusAddress(headers: Headers): string | undefined {
+function statusAddress(headers: Answer['headers']): string | undefined {
   const plain = headers.get('operation-location')
   if (plain !== null) return plain
   for (const [name, value] of headers) if (name.endsWith('-asyncoperation')) return value

@@ -46,7 +46,9 @@ export const command: Command = defineCommand({
     } else if (resource !== undefined) {
       token = await ownerToken(home, resource)
     } else {
-      token = await context.connect({ url, token: undefined }).token()
+      const connection = context.connect({ url, token: undefined })
+      // Another than the kept one, which may be near its end.
+      token = await connection.token(await connection.token())
     }
     printText(context.terminal, token)
     return 0
