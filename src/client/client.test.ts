@@ -108,6 +108,19 @@ test('a request carries token, query and body, and the answer comes back parsed'
   assert.equal(asked?.body, '{"properties":{}}')
 })
 
+test('a header of the caller replaces that of the client, however it is written', async () => {
+  await using fixture = await startWorld(() => ({ status: 200, body: {} }))
+  const client = fixture.client()
+  const types = async (headers: Readonly<Record<string, string>>) => {
+    await client.request('POST', '/', { headers, body: '{}' })
+    const sent = fixture.asked.at(-1)?.headers
+    return [sent?.accept, sent?.['content-type']]
+  }
+  assert.deepEqual(await types({}), ['application/json', 'application/json'])
+  const written = { Accept: 'text/html', 'Content-Type': 'text/plain' }
+  assert.deepEqual(await types(written), ['text/html', 'text/plain'])
+})
+
 test('text bodies go as they are; empty and plain answers are told apart', async () => {
   await using fixture = await startWorld(({ url }) =>
     url === '/empty'
