@@ -303,6 +303,13 @@ CREATE TABLE business_company_information (
   tax_registration_number text COLLATE "C" DEFAULT ''::text NOT NULL,
   industry text COLLATE "C" DEFAULT ''::text NOT NULL,
   last_modified_date_time bigint DEFAULT 0 NOT NULL,
+  logo text COLLATE "C" DEFAULT ''::text NOT NULL,
+  document_color text COLLATE "C" DEFAULT ''::text NOT NULL,
+  document_footer text COLLATE "C" DEFAULT ''::text NOT NULL,
+  bank_name text COLLATE "C" DEFAULT ''::text NOT NULL,
+  iban text COLLATE "C" DEFAULT ''::text NOT NULL,
+  swift_code text COLLATE "C" DEFAULT ''::text NOT NULL,
+  document_tax_total_only bigint DEFAULT 0 NOT NULL,
   PRIMARY KEY (id)
 );
 

@@ -298,7 +298,7 @@ CREATE TABLE business_company_information (
   tax_registration_number text not null default '',
   industry text not null default '',
   last_modified_date_time bigint not null default 0
-);
+, logo text not null default '', document_color text not null default '', document_footer text not null default '', bank_name text not null default '', iban text not null default '', swift_code text not null default '', document_tax_total_only bigint not null default 0);
 
 CREATE TRIGGER business_company_information_created after insert on business_company_information for each row when exists (select 1 from business_subscriptions
   where company_id = new.company_id and set_name = 'companyInformation')

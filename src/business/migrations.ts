@@ -279,6 +279,7 @@ function statements(dialect: Dialect): readonly (readonly string[])[] {
         on business_followed_sets (company_id, set_name)`,
       ...followStatements(dialect),
     ],
+    addColumns(tables.companyInformation, dialect, 15),
   ]
 }
 

@@ -49,6 +49,16 @@ export const companies = business('companies', {
   system_modified_by: guid,
 })
 
+/** How its documents look, and where they are to be paid. */
+const look = [
+  'logo',
+  'document_color',
+  'document_footer',
+  'bank_name',
+  'iban',
+  'swift_code',
+] as const
+
 /** What a company's documents print about it: one row each. */
 export const companyInformation = business('company_information', {
   ...own,
@@ -56,6 +66,8 @@ export const companyInformation = business('company_information', {
   ...each(words, 'postal_code', 'phone_number', 'fax_number', 'email', 'website'),
   ...each(words, 'tax_registration_number', 'industry'),
   ...changed,
+  ...each(text({ bytewise: true, default: '', since: 15 }), ...look),
+  document_tax_total_only: whole({ default: 0, since: 15 }),
 })
 
 export const customers = business('customers', {

@@ -174,6 +174,7 @@ const catchers: Readonly<Record<string, string>> = {
   'src/plane/reconcile/step.ts': 'the world fails; background work tries again',
   'src/providers/container-instance/domain/engine-failure.ts':
     'failures of the engine become values',
+  'src/business/documents/logo.ts': 'the unpacker of the platform has no other way to say no',
   'src/business/outbox/mail-channel.ts': 'a PDF that is refused is a mail that cannot be delivered',
   'src/business/failure.ts': 'refusals become answers, each by itself inside a batch',
   'src/business/outbox/deliver.ts': 'the world fails; background work tries again',

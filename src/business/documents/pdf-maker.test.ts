@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { pdfText } from '../testing/pdf-text.ts'
 import { pdfAddress } from './pdf-document.ts'
 import { createPdfMaker } from './pdf-maker.ts'
-import type { Printed } from './printed.ts'
+import { type Printed, plainLook } from './printed.ts'
 
 /** Each line is two pages long. */
 function printedOf(lines: number, description = '\n'.repeat(99)): Printed {
@@ -22,6 +22,7 @@ function printedOf(lines: number, description = '\n'.repeat(99)): Printed {
     left: 1000,
     more: 'more lines',
     sums: [],
+    look: plainLook,
     changedAt: 0,
   }
 }

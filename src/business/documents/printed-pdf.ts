@@ -27,6 +27,7 @@ const line = '#d8d8d8'
 const small = 8.5
 const textSize = 9
 const titleSize = 17
+const logoHeight = 56
 /** Pages are kept until the last is numbered. A line may be two pages long, so lines do not bound them. */
 const pagesMax = 500
 
@@ -98,7 +99,7 @@ export async function asPdf(printed: Printed): Promise<Uint8Array> {
   }
   const left = printed.left + rows.length - written
   for (const row of restRow(left, more)) y = rowOf(doc, printed, row, y)
-  sumsOf(doc, printed, y)
+  footOf(doc, printed, sumsOf(doc, printed, y))
   numberPages(doc, printed)
   doc.end()
   await ended
@@ -106,14 +107,19 @@ export async function asPdf(printed: Printed): Promise<Uint8Array> {
 }
 
 /** Draws the seller, the customer and the facts beside them. Returns where the lines begin. */
-function headOf(doc: Pdf, { seller, billTo, title, facts }: Printed): number {
+function headOf(doc: Pdf, { seller, billTo, title, facts, look }: Printed): number {
   const width = 250
+  let top = margin
+  if (look.logo !== '') {
+    doc.image(Buffer.from(look.logo, 'base64'), left, top, { fit: [width, logoHeight] })
+    top += logoHeight + 12
+  }
   doc.font('text').fontSize(textSize).fillColor(grey)
-  doc.text(seller, left, margin, { width })
+  doc.text(seller, left, top, { width })
   doc.fillColor(ink).text(billTo, left, doc.y + 18, { width })
   const under = doc.y
   const start = left + width + 20
-  doc.font('bold').fontSize(titleSize)
+  doc.font('bold').fontSize(titleSize).fillColor(look.color)
   doc.text(title, start, margin, { width: right - start, align: 'right' })
   let y = doc.y + 8
   doc.fontSize(textSize)
@@ -182,7 +188,7 @@ function put(doc: Pdf, text: string, { edge, y, most }: Put): void {
   if (share < 1) doc.fontSize(textSize)
 }
 
-function sumsOf(doc: Pdf, { sums }: Printed, at: number): void {
+function sumsOf(doc: Pdf, { sums, look }: Printed, at: number): number {
   const step = 16
   let y = at + 10
   if (y + sums.length * step > bottom) {
@@ -190,14 +196,52 @@ function sumsOf(doc: Pdf, { sums }: Printed, at: number): void {
     y = margin
   }
   for (const { name, value, isTotal } of sums) {
-    if (isTotal) rule(doc, y - 2, ink, left + (right - left) / 2)
+    if (isTotal) rule(doc, y - 2, look.color, left + (right - left) / 2)
     const under = isTotal ? y + 3 : y
     doc.font(isTotal ? 'bold' : 'text').fontSize(textSize)
-    doc.fillColor(ink)
+    doc.fillColor(isTotal ? look.color : ink)
     put(doc, name, { edge: right - 105, y: under, most: 380 })
     put(doc, value, { edge: right, y: under, most: 100 })
     y = under + step
   }
+  return y
+}
+
+/** Draws how the document is to be paid, in a frame, and the company's last words. */
+function footOf(doc: Pdf, { look: { slip, slipTitle, footer, color } }: Printed, at: number): void {
+  const step = 14
+  const [start, inset] = [left + (right - left) / 2, 10]
+  const height = slip.length * step + 2 * inset + 18
+  let y = at + 20
+  if (slip.length > 0) {
+    if (y + height > bottom) {
+      doc.addPage()
+      y = margin
+    }
+    doc.lineWidth(0.5).strokeColor(grey).dash(3, { space: 3 })
+    doc
+      .rect(start, y, right - start, height)
+      .stroke()
+      .undash()
+    doc.font('bold').fontSize(textSize).fillColor(color)
+    put(doc, slipTitle, { edge: right - inset, y: y + inset, most: right - start - 2 * inset })
+    for (const [place, [name, value]] of slip.entries()) {
+      const line = y + inset + 18 + place * step
+      doc.font('text').fontSize(textSize).fillColor(grey)
+      doc.text(name, start + inset, line, { width: 80, height: step, ellipsis: true })
+      doc.fillColor(ink)
+      put(doc, value, { edge: right - inset, y: line, most: right - start - 2 * inset - 85 })
+    }
+    y += height + 20
+  }
+  if (footer === '') return
+  doc.font('text').fontSize(small).fillColor(grey)
+  const tall = doc.heightOfString(footer, { width: right - left })
+  if (y + tall > bottom) {
+    doc.addPage()
+    y = margin
+  }
+  doc.text(footer, left, y, { width: right - left })
 }
 
 function numberPages(doc: Pdf, { number, company }: Printed): void {

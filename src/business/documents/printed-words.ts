@@ -22,6 +22,9 @@ export interface PrintedWords {
   readonly remaining: string
   readonly more: string
   readonly taxNumber: string
+  readonly paymentSlip: string
+  readonly payee: string
+  readonly bank: string
   /** The words of a mail that a document is attached to. */
   readonly greeting: string
   readonly attached: string
@@ -51,6 +54,9 @@ function words(list: string): PrintedWords {
     remaining = '',
     more = '',
     taxNumber = '',
+    paymentSlip = '',
+    payee = '',
+    bank = '',
     greeting = '',
     attached = '',
     regards = '',
@@ -58,28 +64,29 @@ function words(list: string): PrintedWords {
   return {
     ...{ invoice, quote, creditMemo, draft, number, date, due, validUntil, customer },
     ...{ yourReference, description, quantity, price, discount, amount, excluding, tax },
-    ...{ including, remaining, more, taxNumber, greeting, attached, regards },
+    ...{ including, remaining, more, taxNumber, paymentSlip, payee, bank },
+    ...{ greeting, attached, regards },
   }
 }
 
 const byLanguage: Readonly<Record<string, PrintedWords>> = Object.freeze({
   en: words(
-    'Invoice|Quote|Credit memo|Draft|Number|Date|Due|Valid until|Customer|Your reference|Description|Quantity|Price|Discount|Amount|Total without tax|Tax|Total|To be paid|further lines|Tax number|Hello|please find attached:|Kind regards',
+    'Invoice|Quote|Credit memo|Draft|Number|Date|Due|Valid until|Customer|Your reference|Description|Quantity|Price|Discount|Amount|Total without tax|Tax|Total|To be paid|further lines|Tax number|Payment slip|Payee|Bank|Hello|please find attached:|Kind regards',
   ),
   de: words(
-    'Rechnung|Angebot|Gutschrift|Entwurf|Nummer|Datum|Fällig|Gültig bis|Kunde|Ihr Zeichen|Beschreibung|Menge|Preis|Rabatt|Betrag|Summe ohne Steuer|Steuer|Gesamtbetrag|Zu zahlen|weitere Zeilen|Steuernummer|Guten Tag|im Anhang finden Sie:|Mit freundlichen Grüßen',
+    'Rechnung|Angebot|Gutschrift|Entwurf|Nummer|Datum|Fällig|Gültig bis|Kunde|Ihr Zeichen|Beschreibung|Menge|Preis|Rabatt|Betrag|Summe ohne Steuer|Steuer|Gesamtbetrag|Zu zahlen|weitere Zeilen|Steuernummer|Zahlschein|Empfänger|Bank|Guten Tag|im Anhang finden Sie:|Mit freundlichen Grüßen',
   ),
   fr: words(
-    "Facture|Devis|Avoir|Brouillon|Numéro|Date|Échéance|Valable jusqu'au|Client|Votre référence|Désignation|Quantité|Prix|Remise|Montant|Total hors taxes|Taxe|Total TTC|À payer|autres lignes|N° fiscal|Bonjour|vous trouverez ci-joint :|Cordialement",
+    "Facture|Devis|Avoir|Brouillon|Numéro|Date|Échéance|Valable jusqu'au|Client|Votre référence|Désignation|Quantité|Prix|Remise|Montant|Total hors taxes|Taxe|Total TTC|À payer|autres lignes|N° fiscal|Bulletin de versement|Bénéficiaire|Banque|Bonjour|vous trouverez ci-joint :|Cordialement",
   ),
   es: words(
-    'Factura|Presupuesto|Abono|Borrador|Número|Fecha|Vencimiento|Válido hasta|Cliente|Su referencia|Descripción|Cantidad|Precio|Descuento|Importe|Total sin impuestos|Impuesto|Total|A pagar|líneas más|N.º fiscal|Buenos días|le adjuntamos:|Saludos cordiales',
+    'Factura|Presupuesto|Abono|Borrador|Número|Fecha|Vencimiento|Válido hasta|Cliente|Su referencia|Descripción|Cantidad|Precio|Descuento|Importe|Total sin impuestos|Impuesto|Total|A pagar|líneas más|N.º fiscal|Boleta de pago|Beneficiario|Banco|Buenos días|le adjuntamos:|Saludos cordiales',
   ),
   it: words(
-    'Fattura|Offerta|Nota di credito|Bozza|Numero|Data|Scadenza|Valida fino al|Cliente|Vostro riferimento|Descrizione|Quantità|Prezzo|Sconto|Importo|Totale senza imposte|Imposta|Totale|Da pagare|altre righe|Partita IVA|Buongiorno|in allegato trova:|Cordiali saluti',
+    'Fattura|Offerta|Nota di credito|Bozza|Numero|Data|Scadenza|Valida fino al|Cliente|Vostro riferimento|Descrizione|Quantità|Prezzo|Sconto|Importo|Totale senza imposte|Imposta|Totale|Da pagare|altre righe|Partita IVA|Bollettino di pagamento|Beneficiario|Banca|Buongiorno|in allegato trova:|Cordiali saluti',
   ),
   nl: words(
-    'Factuur|Offerte|Creditnota|Concept|Nummer|Datum|Vervaldatum|Geldig tot|Klant|Uw referentie|Omschrijving|Aantal|Prijs|Korting|Bedrag|Totaal exclusief btw|Btw|Totaal|Te betalen|verdere regels|Btw-nummer|Goedendag|als bijlage vindt u:|Met vriendelijke groet',
+    'Factuur|Offerte|Creditnota|Concept|Nummer|Datum|Vervaldatum|Geldig tot|Klant|Uw referentie|Omschrijving|Aantal|Prijs|Korting|Bedrag|Totaal exclusief btw|Btw|Totaal|Te betalen|verdere regels|Btw-nummer|Betaalstrook|Begunstigde|Bank|Goedendag|als bijlage vindt u:|Met vriendelijke groet',
   ),
 })
 

@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { createBusiness } from '../service.ts'
 import { dialects, openCompany } from '../testing/books.ts'
 import { pdfText } from '../testing/pdf-text.ts'
+import { pngOf } from '../testing/png.ts'
 
 for (const dialect of dialects) {
   test(`${dialect}: an invoice as a page`, async (t) => {
@@ -112,6 +113,72 @@ for (const dialect of dialects) {
       await assert.rejects(company.create('companyInformation', body))
       await assert.rejects(company.remove('companyInformation', String(about?.['id'])))
     })
+
+    await t.test(
+      'by the template of the company: its logo, colour, bank and last words',
+      async () => {
+        const [about] = await company.sql.all('select id from business_company_information')
+        const tell = (body: Readonly<Record<string, unknown>>) =>
+          company.change('companyInformation', String(about?.['id']), body, '*')
+        const logo = pngOf(30, 20, [0, 0x99, 0x33]).toString('base64')
+        const animated = Buffer.from(logo, 'base64')
+        animated.write('acTL', 37, 'latin1')
+        for (const body of [
+          { logo: 'iVBORw0KGgo=' },
+          { logo: logo.slice(0, -8) },
+          { logo: animated.toString('base64') },
+          { logo: pngOf(1001, 1, [0, 0, 0]).toString('base64') },
+          { documentColor: 'red' },
+          { documentColor: '#0a5c3}' },
+          { iban: 'GB33BUKB20201555555556' },
+        ])
+          await assert.rejects(tell(body), { code: 'Application_FieldValidationException' })
+        assert.doesNotMatch(await page(invoice), /<img|<footer|class="slip"/)
+        await tell({
+          logo,
+          documentColor: '#0a5c36',
+          documentFooter: 'Seat: Oslo\n<b>Thanks</b>',
+          documentTaxTotalOnly: true,
+          bankName: 'Bank of Oslo',
+          iban: 'GB33 BUKB 2020 1555 5555 55',
+          swiftCode: 'BUKBGB22',
+        })
+        const draft = await page(invoice)
+        assert.ok(draft.includes(`src="data:image/png;base64,${logo}"`))
+        assert.match(draft, /h1,h2,tr.total td\{color:#0a5c36\}/)
+        assert.match(draft, /<footer>Seat: Oslo\n&lt;b&gt;Thanks&lt;\/b&gt;<\/footer>/)
+        assert.match(draft, /<td>Tax<\/td><td>5,505.25<\/td>/)
+        assert.doesNotMatch(draft, /class="slip"/, 'a draft is not to be paid')
+        const open = await company.create('salesInvoices', {
+          customerId: company.customerId,
+          salesInvoiceLines: [{ itemId: company.itemId, quantity: 1 }],
+        })
+        await company.act('salesInvoices', open, 'post')
+        const slip = /class="slip"><h2>Zahlschein<.*Empfänger.*Cronus.*IBAN.*GB33 BUKB.*105,00 USD/s
+        assert.match(await page(`salesInvoices(${open})`, 'de'), slip)
+        const pdf = async () => {
+          const english = { 'accept-language': 'en' }
+          const answer = await get(`salesInvoices(${open})/pdfDocument/content`, english)
+          return answer.bytes ?? assert.fail(answer.body)
+        }
+        const bytes = await pdf()
+        assert.deepEqual(await pdf(), bytes)
+        const { text } = pdfText(bytes)
+        for (const one of [
+          'Payment slip',
+          'Bank of Oslo',
+          'GB33 BUKB 2020',
+          '105.00 USD',
+          'Seat: Oslo',
+        ])
+          assert.ok(text.includes(one), `${one} in ${text}`)
+        assert.match(Buffer.from(bytes).toString('latin1'), /\/Subtype \/Image/)
+        await company.create('customerPayments', { appliesToInvoiceId: open, amount: 105 })
+        assert.doesNotMatch(await page(`salesInvoices(${open})`), /class="slip"/, 'paid')
+        const plain = { logo: '', documentColor: '', documentFooter: '', iban: '' }
+        await tell({ ...plain, documentTaxTotalOnly: false })
+      },
+    )
 
     await t.test('as a PDF: the same words and figures, the same bytes', async () => {
       const pdf = async (path: string, language = 'en') => {

@@ -39,8 +39,31 @@ export interface Printed {
   readonly left: number
   readonly more: string
   readonly sums: readonly PrintedSum[]
+  readonly look: PrintedLook
   /** When the document last changed, in milliseconds since 1970. */
   readonly changedAt: number
+}
+
+/** What a company changes of the template. */
+export interface PrintedLook {
+  /** A PNG in base64, or nothing. */
+  readonly logo: string
+  /** Of the title and of the lines around totals. */
+  readonly color: string
+  /** Lines of text below everything. */
+  readonly footer: string
+  /** How an open invoice is to be paid; empty without a bank account. */
+  readonly slip: readonly (readonly [name: string, value: string])[]
+  readonly slipTitle: string
+}
+
+/** A document that an earlier version wrote has no look. */
+export const plainLook: PrintedLook = {
+  logo: '',
+  color: '#1a1a1a',
+  footer: '',
+  slip: [],
+  slipTitle: '',
 }
 
 export interface PrintedRow {
@@ -97,7 +120,14 @@ export async function readPrinted(printing: Printing): Promise<Printed> {
     head: [...names, words.amount],
     ...(await rowsOf(printing, writer)),
     more: words.more,
-    sums: await sumsOf(printing, row, writer),
+    sums: await sumsOf(printing, row, writer, company.document_tax_total_only !== 0),
+    look: {
+      logo: company.logo,
+      color: company.document_color || plainLook.color,
+      footer: company.document_footer,
+      slip: slipOf(company, row, writer),
+      slipTitle: words.paymentSlip,
+    },
     changedAt: row.last_modified_date_time,
   }
 }
@@ -158,6 +188,25 @@ function factsOf(row: tables.DocumentRow, { words, day }: Writer): Printed['fact
     [words.yourReference, row.customer_purchase_order_reference],
   ] as const
   return facts.flatMap(([name = '', value = '']) => (value === '' ? [] : [[name, value] as const]))
+}
+
+function slipOf(
+  company: Company,
+  row: tables.DocumentRow,
+  { words, money, day }: Writer,
+): PrintedLook['slip'] {
+  const isOpen = row.kind === 'invoice' && row.status === 'Open' && row.remaining_amount > 0
+  if (!isOpen || company.iban === '') return []
+  const shown = [
+    [words.payee, company.display_name],
+    [words.bank, company.bank_name],
+    ['IBAN', company.iban],
+    ['BIC', company.swift_code],
+    [words.number, row.number],
+    [words.due, day(row.due_date)],
+    [words.remaining, `${money(row.remaining_amount)} ${row.currency_code}`.trim()],
+  ] as const
+  return shown.filter(([, value]) => value !== '')
 }
 
 const linesAtOnce = 250
@@ -222,6 +271,7 @@ async function sumsOf(
   { reads, id }: Printing,
   row: tables.DocumentRow,
   { words, money, plain }: Writer,
+  isTaxSummed: boolean,
 ): Promise<readonly PrintedSum[]> {
   const rates = await reads.all(
     `select tax_percent, sum(net) as net, sum(including) as including from business_document_tax_groups
@@ -243,7 +293,7 @@ async function sumsOf(
   return [
     ...(row.discount_amount === 0 ? [] : [sum(words.discount, -row.discount_amount)]),
     sum(words.excluding, row.total_amount_excluding_tax),
-    ...taxes,
+    ...(isTaxSummed && taxes.length > 0 ? [sum(words.tax, row.total_tax_amount)] : taxes),
     sum(inCurrency(words.including), row.total_amount_including_tax, true),
     ...(isOpen ? [sum(inCurrency(words.remaining), row.remaining_amount)] : []),
   ]

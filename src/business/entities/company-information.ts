@@ -1,9 +1,12 @@
 /** What a company tells of itself on its documents (business facts 14). Shape only; there is one of each company. */
 
-import { defineEntity, type Entity, guid, moment, text } from '../entity.ts'
+import { logoLengthMax } from '../documents/logo.ts'
+import { boolean, defineEntity, type Entity, guid, moment, text } from '../entity.ts'
 import * as tables from '../tables.ts'
 
 const never = { write: 'never' } as const
+/** Ours: the template of its documents. */
+const added = { isAdded: true } as const
 
 export const companyInformation: Entity = defineEntity({
   set: 'companyInformation',
@@ -27,6 +30,13 @@ export const companyInformation: Entity = defineEntity({
     text('currencyCode', 10, { ...never, column: 'local_currency_code', join: 'company' }),
     text('industry', 30),
     moment('lastModifiedDateTime', never),
+    text('logo', logoLengthMax, added),
+    text('documentColor', 7, added),
+    text('documentFooter', 500, added),
+    boolean('documentTaxTotalOnly', added),
+    text('bankName', 100, added),
+    text('iban', 42, added),
+    text('swiftCode', 20, added),
   ],
   joins: [
     {

@@ -19,7 +19,7 @@ export interface MailPayload {
   readonly subject: string
   readonly text: string
   /** The content of the document at that moment. It is attached as a PDF. */
-  readonly printed: Printed
+  readonly printed: Omit<Printed, 'look'> & Partial<Pick<Printed, 'look'>>
 }
 
 interface MailPerson {

@@ -6,6 +6,7 @@
 import { ApiError } from '#kernel/error.ts'
 import { fileNameOf } from '../documents/pdf-document.ts'
 import { createPdfMaker } from '../documents/pdf-maker.ts'
+import { plainLook } from '../documents/printed.ts'
 import { addressesIn } from './addresses.ts'
 import { type Channel, NotDelivered } from './deliver.ts'
 import type { MailPayload } from './entries.ts'
@@ -47,7 +48,8 @@ export function mailChannel(mailer: Mailer): Channel {
   return {
     async compose({ id, created_at: at, language, payload }) {
       // `addEntry` wrote this text.
-      const { printed, replyTo, ...mail } = JSON.parse(payload) as MailPayload
+      const { printed: kept, replyTo, ...mail } = JSON.parse(payload) as MailPayload
+      const printed = { ...kept, look: kept.look ?? plainLook }
       const content = await pdfs.make(printed).catch((error: unknown) => {
         throw error instanceof ApiError ? new NotDelivered(error.message, true) : error
       })

@@ -1,6 +1,8 @@
 /** Rules of master data that field types cannot express: required properties, references, and use by other rows. */
 
 import type { Table } from '#query/table.ts'
+import { isDateFormula } from '../documents/date-formula.ts'
+import { wrongLogo } from '../documents/logo.ts'
 import type { series } from '../documents/numbers.ts'
 import { decimalUnit } from '../entity.ts'
 import * as tables from '../tables.ts'
@@ -28,8 +30,8 @@ export interface MasterRules {
   readonly defaults?: Readonly<Record<string, string | number>>
   /** The allowed ranges of decimals, in stored units. */
   readonly ranges?: Readonly<Record<string, readonly [low: number, high: number]>>
-  /** Texts that are date formulas (`documents/date-formula.ts`). */
-  readonly dateFormulas?: readonly string[]
+  /** What is wrong with a text, by its property. */
+  readonly checks?: Readonly<Record<string, (text: string) => string | undefined>>
   /** Rows elsewhere that refer to one of these; while there is one, it cannot be deleted. */
   readonly usedBy?: readonly {
     readonly table: Table
@@ -75,6 +77,25 @@ function usedAs(column: string, ...by: readonly Table[]) {
     column,
     what: table.name === tables.customers.name ? 'a customer' : 'a document',
   }))
+}
+
+const wrongFormula = (text: string) =>
+  isDateFormula(text)
+    ? undefined
+    : "a formula of dates was expected, such as '30D', '1M+8D' or 'CM'."
+
+const wrongColor = (text: string) =>
+  /^(?:#[0-9a-f]{6})?$/i.test(text) ? undefined : "a colour was expected, such as '#0a5c36'."
+
+/** An IBAN has its check digits in front: moved behind, and with letters as numbers, it leaves 1 (ISO 13616). */
+function wrongIban(text: string): string | undefined {
+  const plain = text.replaceAll(' ', '').toUpperCase()
+  if (plain === '') return undefined
+  const isFormed = /^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/.test(plain)
+  const moved = plain.slice(4) + plain.slice(0, 4)
+  const digits = moved.replace(/[A-Z]/g, (letter) => String(Number.parseInt(letter, 36)))
+  if (isFormed && BigInt(digits) % 97n === 1n) return undefined
+  return 'the number of a bank account was expected, with the right check digits.'
 }
 
 export const masterRules: Readonly<Record<string, MasterRules>> = {
@@ -178,7 +199,7 @@ export const masterRules: Readonly<Record<string, MasterRules>> = {
   locations: coded,
   paymentTerms: {
     ...coded,
-    dateFormulas: ['dueDateCalculation', 'discountDateCalculation'],
+    checks: { dueDateCalculation: wrongFormula, discountDateCalculation: wrongFormula },
     ranges: { discountPercent: [0, 100 * decimalUnit] },
     usedBy: usedAs('payment_terms_id', tables.customers, tables.documents),
   },
@@ -186,6 +207,9 @@ export const masterRules: Readonly<Record<string, MasterRules>> = {
   shipmentMethods: {
     ...coded,
     usedBy: usedAs('shipment_method_id', tables.customers, tables.documents),
+  },
+  companyInformation: {
+    checks: { logo: wrongLogo, documentColor: wrongColor, iban: wrongIban },
   },
   accessRights: { required: ['principalId'] },
 }

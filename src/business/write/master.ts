@@ -3,7 +3,6 @@
 import { deleteRows, findRow, insertRow } from '#query/rows.ts'
 import type { Cells } from '#query/table.ts'
 import type { SqlValue } from '#stores/store.ts'
-import { isDateFormula } from '../documents/date-formula.ts'
 import { checkSeries, nextNumber } from '../documents/numbers.ts'
 import { lockLedger, Posting } from '../documents/posting.ts'
 import { decimalUnit, type Entity, noGuid } from '../entity.ts'
@@ -183,8 +182,8 @@ async function applyGiven(
         `between ${range[0] / decimalUnit} and ${range[1] / decimalUnit} is allowed.`,
       )
     }
-    if (rules.dateFormulas?.includes(name) === true && !isDateFormula(String(value)))
-      throw badValue(name, "a formula of dates was expected, such as '30D', '1M+8D' or 'CM'.")
+    const wrong = rules.checks?.[name]?.(String(value))
+    if (wrong !== undefined) throw badValue(name, wrong)
     cells[field.column] =
       rules.upper?.includes(name) === true && typeof value === 'string'
         ? value.toUpperCase()
