@@ -209,6 +209,7 @@ business show salesInvoices {DRAFT} --company Company-{n}
 business post salesInvoices {DRAFT} --company Company-{n}
 INVOICE = business list salesInvoices --company Company-{n} --query [0].number
 business pay {INVOICE} --amount 50 --company Company-{n}
+business changes salesInvoices {folder}/{n}.link --company Company-{n}
 business pdf salesInvoices {INVOICE} {folder}/{n}.pdf --company Company-{n}
 
 share store register given{n} -g g{n}

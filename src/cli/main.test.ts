@@ -51,6 +51,7 @@ test('the commands are these', () => {
       'billing refund',
       'billing transactions',
       'billing usage',
+      'business changes',
       'business create',
       'business list',
       'business pay',

@@ -281,6 +281,54 @@ function residentBytes(server: Installation): number {
   return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) * 1024
 }
 
+test('a copy of a set that delta links keep is what a read gives after a state was brought back', async () => {
+  await using server = await startInstallation({ environment })
+  const made = await server.request('POST', '/api/v2.0/companies', { body: { name: 'Paper' } })
+  const customers = `/api/v2.0/companies(${made.at('id')})/customers`
+  const add = async (displayName: string) =>
+    String((await server.request('POST', customers, { body: { displayName } })).at('id'))
+  const rename = (id: string, displayName: string) =>
+    server.request('PATCH', `${customers}(${id})`, {
+      body: { displayName },
+      headers: { 'if-match': '*' },
+    })
+  interface Row {
+    readonly id: string
+    readonly displayName: string
+    readonly '@removed'?: object
+  }
+  const copy = new Map<string, string>()
+  let link = customers
+  const follow = async () => {
+    const headers = { prefer: 'odata.track-changes' }
+    const answer = await server.request('GET', link, { headers })
+    assert.equal(answer.status, 200, answer.text)
+    for (const row of answer.at('value') as readonly Row[]) {
+      if (row['@removed'] === undefined) copy.set(row.id, row.displayName)
+      else copy.delete(row.id)
+    }
+    link = String((answer.body as Record<string, unknown>)['@odata.deltaLink'])
+  }
+  const check = async () => {
+    const rows = (await server.request('GET', customers)).at('value') as readonly Row[]
+    assert.deepEqual(copy, new Map(rows.map(({ id, displayName }) => [id, displayName])))
+  }
+  const kept = await add('Kept')
+  const changed = await add('Before')
+  await follow()
+  await control(server, 'PUT', 'snapshots/books')
+  await rename(changed, 'After')
+  await add('Lost')
+  await server.request('DELETE', `${customers}(${kept})`)
+  await follow()
+  assert.deepEqual([...copy.values()].sort(), ['After', 'Lost'])
+  await control(server, 'POST', 'snapshots/books/restore')
+  await add('Later')
+  await follow()
+  assert.deepEqual([...copy.values()].sort(), ['Before', 'Kept', 'Later'])
+  await check()
+})
+
 test('what is no state, another’s, or not there is refused, and nothing changes', async () => {
   await using server = await startInstallation({ environment })
   await using other = await startInstallation({ environment })

@@ -210,6 +210,10 @@ for (const dialect of dialects) {
         /<Property Name="totalTaxAmount"[^>]*><Annotation Term="Org\.OData\.Core\.V1\.Computed" Bool="true"\/>/,
       )
       assert.match(metadata, /edmx:Include Namespace="Org\.OData\.Capabilities\.V1"/)
+      const tracked = (set: string) =>
+        new RegExp(`<EntitySet Name="${set}"(?:(?!</EntitySet>).)*ChangeTracking`, 's')
+      assert.match(metadata, tracked('customers'))
+      assert.doesNotMatch(metadata, tracked('salesInvoiceLines'))
       const definitions = JSON.parse((await send(200, 'entityDefinitions')).body ?? '')
       const customers = definitions.value.find(
         ({ entitySetName }: { entitySetName: string }) => entitySetName === 'customers',

@@ -14,6 +14,7 @@ import {
   type Navigation,
   type Version,
 } from '../entity.ts'
+import { isFollowed } from '../following/followed.ts'
 import { enumName } from './enum-names.ts'
 
 const vocabularies = ['Core', 'Capabilities'] as const
@@ -207,12 +208,17 @@ class SchemaWriter {
         `<EntitySet Name="${entity.set}" EntityType="${this.#name}.${entity.type}">`,
         ...bindings,
         ...restrictions(entity),
+        ...(isFollowed(entity) ? [tracked] : []),
         '</EntitySet>',
       ].join('\n')
     })
     return ['<EntityContainer Name="default">', ...sets, '</EntityContainer>'].join('\n')
   }
 }
+
+/** A set that delta links follow, without what it expands. */
+const tracked =
+  '<Annotation Term="Org.OData.Capabilities.V1.ChangeTracking"><Record><PropertyValue Property="Supported" Bool="true"/></Record></Annotation>'
 
 /** Marks a property that was added after its type was released. */
 const revision =
