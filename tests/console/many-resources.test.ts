@@ -16,7 +16,7 @@ import { type Console, openConsole } from './console.ts'
 const isBuilt = existsSync(join(import.meta.dirname, '..', '..', 'console', 'dist', 'index.html'))
 const ready = isBuilt && findChromium() !== undefined
 
-const count = process.env['ARMATURE_TEST_LONG'] === undefined ? 6_000 : 100_000
+const count = process.env['ARMATURE_TEST_LONG'] === undefined ? 3_000 : 100_000
 /** The page size of the view. */
 const pageSize = 500
 /** A page that is large in bytes ends earlier. */

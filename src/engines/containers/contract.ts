@@ -651,36 +651,28 @@ function promiseStreams({ test }: ContractFixture): void {
     }
   })
 
-  test('exec and attach want a part that runs', async (fixture) => {
+  test('exec, attach and probes are of parts that run', async (fixture) => {
+    const engine = fixture.engine()
     const group = fixture.group()
-    await drive(fixture, group, spec([part(fixture, 'job', { exitCode: 0 })]))
+    await drive(fixture, group, spec([part(fixture, 'job', { exitCode: 0 }), part(fixture, 'web')]))
     await until(fixture, group, isEnded('job'))
     const command = ['true']
-    await fails(fixture.engine().exec(group, 'job', { command }), 'busy')
-    await fails(fixture.engine().exec(group, 'nobody', { command }), 'absent')
-    await fails(fixture.engine().attach(group, 'job'), 'busy')
-  })
+    await fails(engine.exec(group, 'job', { command }), 'busy')
+    await fails(engine.exec(group, 'nobody', { command }), 'absent')
+    await fails(engine.attach(group, 'job'), 'busy')
 
-  test('an exec has output and an exit code, and takes no input unasked', async (fixture) => {
-    const group = fixture.group()
-    await drive(fixture, group, spec([part(fixture, 'web')]))
-    const session = await fixture.engine().exec(group, 'web', { command: ['echo', 'hello'] })
+    const session = await engine.exec(group, 'web', { command: ['echo', 'hello'] })
     await using _ = session
-    await fails(session.write(Buffer.from('x')), 'refused')
+    await fails(session.write(Buffer.from('no input was announced')), 'refused')
     let text = ''
     for await (const { bytes } of session.output) text += Buffer.from(bytes)
     assert.match(text, /hello/)
     assert.equal(await session.exitCode(), 0)
-  })
 
-  test('a probe of a part that does not run is unhealthy', async (fixture) => {
-    const group = fixture.group()
-    await drive(fixture, group, spec([part(fixture, 'job', { exitCode: 0 }), part(fixture, 'web')]))
-    await until(fixture, group, isEnded('job'))
-    const probe = { kind: 'exec', command: ['true'] } as const
-    assert.equal((await fixture.engine().probe(group, 'job', probe, 5)).healthy, false)
-    assert.equal((await fixture.engine().probe(group, 'web', probe, 5)).healthy, true)
-    await fails(fixture.engine().probe(group, 'nobody', probe, 5), 'absent')
+    const probe = { kind: 'exec', command } as const
+    assert.equal((await engine.probe(group, 'job', probe, 5)).healthy, false)
+    assert.equal((await engine.probe(group, 'web', probe, 5)).healthy, true)
+    await fails(engine.probe(group, 'nobody', probe, 5), 'absent')
   })
 
   test('statistics are of the running parts', async (fixture) => {
