@@ -9,6 +9,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -22,6 +23,7 @@ import { join, relative } from 'node:path'
 import { bundledLauncher } from './bundles.ts'
 import { costReport, readCosts } from './cost.ts'
 import budget from './cost-budget.json' with { type: 'json' }
+import { groupFiles } from './groups.ts'
 import { isLong } from './long.ts'
 
 /** More failures than this are no accident: the files are not run again. */
@@ -108,11 +110,20 @@ function run(
   })
 }
 
+/** Fails for what names no file: without files, Node would run all that it finds. */
+function filesOf(pattern: string): readonly string[] {
+  if (existsSync(pattern)) return [pattern]
+  const files = globSync(pattern, { cwd: root, exclude: ['**/node_modules/**'] })
+  if (files.length === 0) throw new Error(`${pattern} names no test file.`)
+  return files
+}
+
 async function runAll(): Promise<number> {
   const reporter = join(root, 'tests/failed-files.ts')
   const failures = [`--test-reporter=${reporter}`, `--test-reporter-destination=${list}`]
   writeFileSync(costs, '')
-  const code = await run(process.argv.slice(2), ['--test-concurrency=4', ...failures], {
+  const files = groupFiles(process.argv.slice(2).flatMap(filesOf).sort(), root, folder)
+  const code = await run(files, ['--test-concurrency=4', ...failures], {
     ...process.env,
     ARMATURE_TEST_COSTS: costs,
     ...(temporary === undefined ? {} : { TMPDIR: temporary }),

@@ -72,6 +72,14 @@ test('a file that ends before its time fails', async () => {
   assert.equal((await ends([passes, `${passes}; setTimeout(() => process.exit(4), 50)`])).code, 1)
 })
 
+test('a name of no file fails, and runs nothing', () => {
+  const words = [runner, 'src/none/*.test.ts']
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' })
+  assert.equal(status, 1)
+  assert.match(stderr, /names no test file/)
+  assert.doesNotMatch(stdout, /tests/)
+})
+
 test('many files that fail are not run again', async () => {
   const { code, shown } = await ends([
     failsFirst('MARK'),

@@ -1,0 +1,51 @@
+/**
+ * Test files that run in one process: a start of Node costs a tenth of a second of a processor, and the modules that files
+ * share are loaded once (decision 0243). Each file is a suite of its own. One that could leave something behind for
+ * the next runs alone.
+ */
+
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The folders whose test files share a process. */
+const folders = [
+  'src/http',
+  'src/identity',
+  'src/kernel',
+  'src/plane',
+  'src/providers/authorization',
+  'src/providers/container-instance',
+  'src/template',
+] as const
+
+/** Programs, threads, the state of the process, and hooks that would count for the other files, too. */
+const leaves =
+  /child_process|worker_threads|process\.(?:env|chdir|on|once|exit|umask)|globalThis|\bmock\b|(?:postgres-server|podman|azurite|launcher)\.ts|^(?:before|after)Each\(/m
+
+/** The same files, those that share a process as one file in `folder`. All paths are relative to `root`. */
+export function groupFiles(
+  files: readonly string[],
+  root: string,
+  folder: string,
+): readonly string[] {
+  const joins = (file: string): boolean => !leaves.test(readFileSync(join(root, file), 'utf8'))
+  const groups = folders.flatMap((name) => {
+    const group = files.filter((file) => file.startsWith(`${name}/`) && joins(file))
+    return group.length < 2 ? [] : [{ name, group }]
+  })
+  const grouped = new Set(groups.flatMap(({ group }) => group))
+  const made = groups.map(({ name, group }) => {
+    const path = join(folder, `${name.replaceAll('/', '-')}.test.mjs`)
+    writeFileSync(path, entryOf(group, root))
+    return path
+  })
+  return [...made, ...files.filter((file) => !grouped.has(file))]
+}
+
+function entryOf(group: readonly string[], root: string): string {
+  const suites = group.map((file) => {
+    const path = JSON.stringify(join(root, file))
+    return `describe(${JSON.stringify(file)}, async () => { await import(${path}) })\n`
+  })
+  return `import { describe } from 'node:test'\n${suites.join('')}`
+}
