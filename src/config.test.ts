@@ -142,7 +142,7 @@ test('every bad value is a problem that names the setting and what was expected'
   }
 })
 
-test('all problems are told at once, those of the file too', () => {
+test('all problems are reported at once, those of the file too', () => {
   const file = '{"prot": 1, "port": "x", "hosts": [], "scopes": 3, "zzzzzzzz": 1}'
   const problems = problemsOf({ ARMATURE_LOG_LEVEL: 'loud', ARMATURE_PORT: '' }, file)
   assert.deepEqual(problems, {

@@ -117,7 +117,7 @@ test('status says how to start what is not running', async () => {
   assert.match(stale.error, new RegExp(`^NotRunning: .*does not answer at ${silent}`))
 })
 
-test('a damaged file of the home is told, not used', async () => {
+test('a damaged file of the home is reported, not used', async () => {
   await using fixture = await startWorld()
   writeFileSync(join(fixture.folder, 'running.json'), '{"url": 3')
   const ran = await fixture.run(['status'])
@@ -143,7 +143,7 @@ test('token prints a token and nothing else', async () => {
   assert.equal(fixture.forms.at(-1)?.get('resource'), 'https://other')
 })
 
-test('a refused token is told as code and message', async () => {
+test('a refused token is reported with code and message', async () => {
   await using fixture = await startWorld()
   const ran = await fixture.run(['token', '--client-id', 'ci', '--client-secret', '-'], {
     input: 'wrong',
@@ -280,7 +280,7 @@ test('the owner’s token is kept for the next command, and dropped when it ends
   assert.deepEqual(await get(), [0, 'Bearer token-of-owner', 6], 'it cannot be kept')
 })
 
-test('nobody listening is told as such', async () => {
+test('a port that nobody listens on is reported as such', async () => {
   await using fixture = await startWorld()
   const silent = await silentUrl()
   fixture.write('running.json', { url: silent, pid: 1, ...facts })
@@ -289,7 +289,7 @@ test('nobody listening is told as such', async () => {
   assert.match(ran.error, new RegExp(`^NoAnswer: No answer from ${silent}: .*ECONNREFUSED`))
 })
 
-test('wrong settings are told all at once', async () => {
+test('wrong settings are reported all at once', async () => {
   const environment = { ARMATURE_PORT: 'x', ARMATURE_SCOPES: 'y' }
   const ran = await runCli(['status'], { environment })
   assert.equal(ran.code, 1)

@@ -108,7 +108,7 @@ test('any keys only ever say what is offered, and cutting off or dropping takes 
   )
 })
 
-test('what it waits for is told, unless it goes on by itself or has been answered', () => {
+test('what it waits for is shown, unless it goes on by itself or has been answered', () => {
   assert.match(
     waitReason(waits('WaitingForCutoverTrigger', { one: ready })) ?? '',
     /cutover of one/,
@@ -187,7 +187,7 @@ test('more databases than lines are counted', () => {
   assert.equal(lines.at(-1), '… and 42 more databases')
 })
 
-test('without a terminal only changes are told', () => {
+test('without a terminal only changes are shown', () => {
   const first = status('InProgress', 'MigratingData', { one: copying })
   assert.deepEqual(changeLines(undefined, first), [
     'move: Online, InProgress / MigratingData',

@@ -6,7 +6,7 @@ import { hasChanges, markdownOf } from './what-if-markdown.ts'
 
 const group = '/subscriptions/s/resourceGroups/g/providers/Vendor.A'
 
-test('changes are told by resource and property; what stays is counted', () => {
+test('changes are listed by resource and property; what stays is counted', () => {
   const changes = [
     { resourceId: `${group}/b/one`, changeType: 'NoChange' },
     { resourceId: `${group}/b/two/c/three`, changeType: 'Create', after: {} },

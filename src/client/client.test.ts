@@ -121,7 +121,7 @@ test('a header of the caller replaces that of the client, however it is written'
   assert.deepEqual(await types(written), ['text/html', 'text/plain'])
 })
 
-test('text bodies go as they are; empty and plain answers are told apart', async () => {
+test('text bodies go as they are; empty and plain answers are distinguished', async () => {
   await using fixture = await startWorld(({ url }) =>
     url === '/empty'
       ? { status: 204 }

@@ -45,7 +45,7 @@ test('a page of a configured origin may ask, and read headers and refusals', asy
   }
 })
 
-test('a command line is told where things are, in the form of its version', async () => {
+test('a command line learns where things are, in the form of its version', async () => {
   await using edge = await startEdge()
   const ask = async (version: string) => {
     const answer = await edge.fetch(`/metadata/endpoints${version}`, { as: '' })

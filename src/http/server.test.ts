@@ -207,7 +207,7 @@ describe('one request', () => {
     assert.deepEqual(names, ['a', 'b', 'c'])
   })
 
-  test('beyond the allowance is 429; the owner is told but not refused', async () => {
+  test('beyond the allowance is 429; the owner is warned but not refused', async () => {
     const writes = { size: 2, refillPerSecond: 1 }
     const rules = { reads: writes, writes, deletes: writes }
     await using edge = await startEdge({ throttle: { subscription: rules, tenant: rules } })

@@ -191,7 +191,7 @@ describe('a stream', () => {
     assert.ok(echo.disposed)
   })
 
-  test('what cannot be opened is told; closing the server says goodbye', async () => {
+  test('what cannot be opened is reported; closing the server closes its streams', async () => {
     const fixture = await open()
     const failing = fixture.streams.offer(async () => {
       throw new Error('the container does not run')

@@ -42,7 +42,7 @@ async function refusal(fixture: IdentityFixture, header: string | undefined): Pr
   return assert.fail(`accepted: ${header}`)
 }
 
-test('without a header nothing is wrong yet; a wrong one is told of', async () => {
+test('without a header nothing is wrong yet; a wrong one is reported', async () => {
   await using fixture = await openIdentityFixture()
   const missing = await refusal(fixture, undefined)
   assert.equal(missing.code, 'AuthenticationFailed')

@@ -111,7 +111,7 @@ test('nobody speaks for a trusted issuer by calling this server by its name', as
   )
 })
 
-test('a token of an unknown issuer and key is told from one of ours', async () => {
+test('a token of an unknown issuer and key is distinguished from one of ours', async () => {
   await using fixture = await openFollowing()
   await using other = await openFollowing()
   const token = await tokenBy(other, 'a.example')

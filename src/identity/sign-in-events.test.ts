@@ -22,7 +22,7 @@ function short({ outcome, grant, principalId, name, error, origin: from }: SignI
   return [outcome, grant, principalId, name, error]
 }
 
-test('sign-ins and tokens, good and bad, are told with who, how and from where', async () => {
+test('sign-ins and tokens, good and bad, are recorded with who, how and from where', async () => {
   const told: SignInEvent[] = []
   await using fixture = await openIdentityFixture({
     onSignIn: (event) => told.push(event),

@@ -29,7 +29,7 @@ async function open() {
   return { store, state, readiness, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() }
 }
 
-test('an engine that is down is told, is not required, and its error stays in the log', async () => {
+test('an engine that is down is reported, is not required, and its error stays in the log', async () => {
   await using world = await open()
   world.state.answers = false
   assert.deepEqual(await world.readiness(), [

@@ -70,14 +70,14 @@ test('open, closed and foreign ports look the same to a caller; the operator see
   assert.match(told[1] ?? '', /Parse Error/)
 })
 
-test('the operator is told once of what stays as it is', async () => {
+test('the operator is warned once of what stays as it is', async () => {
   const { outbound, told } = watchedWay({}, { 'a.test': [['127.0.0.1'], ['10.0.0.1']] })
   const ask = () => failure(outbound.route({ scheme: 'https', host: 'a.test', port: 443 }))
   for (let times = 0; times < 4; times++) await ask()
   assert.equal(told.length, 2, told.join('\n'))
 })
 
-test('whoever answers with another protocol is told as giving no answer', async () => {
+test('whoever answers with another protocol is reported as giving no answer', async () => {
   await using server = await localServer((_, response) => {
     response.writeHead(101, { connection: 'upgrade', upgrade: 'other' }).end()
   })
@@ -85,7 +85,7 @@ test('whoever answers with another protocol is told as giving no answer', async 
   await failure(answerOf(outbound, { url: new URL(`http://127.0.0.1:${server.port}/`), signal }))
 })
 
-test('whoever answers without an end of informational answers is told as giving no answer', async () => {
+test('whoever answers without an end of informational answers is reported as giving no answer', async () => {
   for (const status of ['100 Continue', '103 Early Hints']) {
     await using server = await localServer((_, { socket }) => {
       const flood = (): void => {

@@ -197,7 +197,7 @@ describe('addresses', () => {
     }
   })
 
-  test('listening on loopback is told from listening everywhere', () => {
+  test('listening on loopback is distinguished from listening everywhere', () => {
     for (const host of ['127.0.0.1', '127.8.0.1', 'localhost', '::1', '[::1]', 'a.localhost']) {
       assert.ok(isLoopback(host), host)
     }

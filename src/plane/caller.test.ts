@@ -206,7 +206,7 @@ test('a long dry run lets others work and write in between', async () => {
   assert.ok((await results).every((one) => one.kind === 'ok' && one.status === 201))
 })
 
-test('large resources are read in pieces, in a transaction too', async () => {
+test('large resources are read in chunks, in a transaction too', async () => {
   await using started = await start()
   const { caller, plane } = started
   const count = 24

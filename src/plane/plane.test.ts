@@ -340,7 +340,7 @@ describe('the reconciler', () => {
     assert.equal(json(await t.call('GET', widget)).properties.provisioningState, 'Failed')
   })
 
-  test('fails what can never be, and a later PUT tries anew', async () => {
+  test('fails what can never be, and a later PUT retries', async () => {
     await using t = await startPlane()
     t.engine.forbidden.add('b')
     const made = await t.call('PUT', widget, widgetBody)

@@ -1,4 +1,4 @@
-/** The words of the glossary's column "not": no new name may use one, and their number may only shrink. */
+/** The words of the glossary's column "not": no new name and no new title may use one, and their number may only shrink. */
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { sourceFiles } from './source.ts'
 import {
+  countTitleWords,
   countWords,
   lowered,
   vocabularyFaults,
@@ -16,14 +17,29 @@ import {
 const words = wordsNotUsed(
   readFileSync(join(import.meta.dirname, '../../docs/internals/glossary.md'), 'utf8'),
 )
-const allowed = JSON.parse(
-  readFileSync(join(import.meta.dirname, 'vocabulary.json'), 'utf8'),
-) as WordCounts
+const counted = (name: string): WordCounts =>
+  JSON.parse(readFileSync(join(import.meta.dirname, name), 'utf8')) as WordCounts
+const files = ['src', 'tests', 'tools', 'bench'].flatMap((folder) => sourceFiles(folder))
 
 describe('the vocabulary', () => {
   test('no name takes up a word that the glossary puts aside', () => {
-    const files = ['src', 'tests', 'tools', 'bench'].flatMap((folder) => sourceFiles(folder))
+    const allowed = counted('vocabulary.json')
     assert.deepEqual(vocabularyFaults(countWords(files, words), allowed), [])
+  })
+
+  test('no title of a test takes up such a word', () => {
+    const counts = countTitleWords(files, words)
+    const allowed = counted('vocabulary-titles.json')
+    assert.deepEqual(vocabularyFaults(counts, allowed, 'titles of tests'), [])
+  })
+
+  test('a title counts each word once, and nothing but a title counts', () => {
+    const text = `test('told and told', () => told('told'))
+      hazard(\n "it's told", run)
+      t.test(\`\${kind} is told\`)
+      // contest('told')`
+    const counts = countTitleWords([{ path: 'a.test.ts', text, isTest: true }], ['told', 'world'])
+    assert.deepEqual(counts, { told: 3, world: 0 })
   })
 
   test('a name counts once in a file, in any of its forms, and prose does not count', () => {

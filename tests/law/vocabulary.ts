@@ -1,6 +1,6 @@
 /**
  * One word for one concept, in names of files and identifiers. `docs/internals/glossary.md` defines each word.
- * Words of its column "not" are counted here.
+ * Words of its column "not" are counted here, in names and in the titles of tests.
  */
 
 import type { SourceFile } from './source.ts'
@@ -37,6 +37,24 @@ export function countWords(files: readonly SourceFile[], words: readonly string[
   return Object.fromEntries(counts)
 }
 
+/** The words of the titles of tests, each once per title. */
+export function countTitleWords(files: readonly SourceFile[], words: readonly string[]): WordCounts {
+  const counts = new Map(words.map((word) => [word, 0]))
+  for (const { text } of files) {
+    for (const [, title = ''] of text.matchAll(titleOfTest)) {
+      for (const word of new Set(title.toLowerCase().match(/[a-z]+/g) ?? [])) {
+        const count = counts.get(word)
+        if (count !== undefined) counts.set(word, count + 1)
+      }
+    }
+  }
+  return Object.fromEntries(counts)
+}
+
+/** Also of the functions that declare tests under a name of their own. */
+const titleOfTest =
+  /(?:^|[\s.(])(?:test|describe|check|hazard|variant|pitfall)\(\s*((?:'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`))/g
+
 /** `openWorldFixture` and `open-world.ts` contain the word `world`. */
 function partsOf(name: string): readonly string[] {
   return name
@@ -55,13 +73,17 @@ function codeOf(text: string): string {
 }
 
 /** Counts that are too low, and counts that could be lowered. */
-export function vocabularyFaults(counts: WordCounts, allowed: WordCounts): readonly string[] {
+export function vocabularyFaults(
+  counts: WordCounts,
+  allowed: WordCounts,
+  where = 'names',
+): readonly string[] {
   return [...new Set([...Object.keys(counts), ...Object.keys(allowed)])].flatMap((word) => {
     const [is, may] = [counts[word] ?? 0, allowed[word] ?? 0]
     if (is > may)
-      return [`'${word}' is in ${is} names, ${may} were there: take the word of the glossary`]
+      return [`'${word}' is in ${is} ${where}, ${may} were there: take the word of the glossary`]
     return is < may
-      ? [`'${word}' is in ${is} names only: run \`npm run generate\`, which lowers ${may}`]
+      ? [`'${word}' is in ${is} ${where} only: run \`npm run generate\`, which lowers ${may}`]
       : []
   })
 }

@@ -6,7 +6,13 @@ import { deadExports } from '../../tests/law/dead-exports.ts'
 import { countFunctions, loweredSizes, type SizeCounts } from '../../tests/law/function-size.ts'
 import { resolveImport } from '../../tests/law/import-law.ts'
 import { sourceFiles } from '../../tests/law/source.ts'
-import { countWords, lowered, type WordCounts, wordsNotUsed } from '../../tests/law/vocabulary.ts'
+import {
+  countTitleWords,
+  countWords,
+  lowered,
+  type WordCounts,
+  wordsNotUsed,
+} from '../../tests/law/vocabulary.ts'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -19,11 +25,13 @@ export function shrinkingLists(): ReadonlyMap<string, string> {
   const counts = countWords(files, words)
   const dead = new Set(deadExports(files, resolveImport).map(({ name }) => name))
   const allowed = JSON.parse(read('tests/law/vocabulary.json')) as WordCounts
+  const titles = JSON.parse(read('tests/law/vocabulary-titles.json')) as WordCounts
   const remaining = JSON.parse(read('tests/law/dead-exports.json')) as readonly string[]
   const sizes = JSON.parse(read('tests/law/function-size.json')) as SizeCounts
   return new Map([
     ['tests/law/function-size.json', write(loweredSizes(countFunctions(), sizes))],
     ['tests/law/vocabulary.json', write(lowered(counts, allowed))],
+    ['tests/law/vocabulary-titles.json', write(lowered(countTitleWords(files, words), titles))],
     ['tests/law/dead-exports.json', write(remaining.filter((name) => dead.has(name)))],
   ])
 }

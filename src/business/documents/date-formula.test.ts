@@ -37,7 +37,7 @@ test('a formula makes a day of a day', () => {
     assert.equal(addFormula(day, formula), expected, `${day} ${formula}`)
 })
 
-test('what is no formula is told from one', () => {
+test('what is no formula is distinguished from one', () => {
   for (const text of ['30', 'D', 'net 30', '1M8D', '30D+', 'C', 'D0', 'D32', 'WD8', '30 D', '++1D'])
     assert.equal(isDateFormula(text), false, text)
 })

@@ -188,7 +188,7 @@ for (const dialect of dialects) {
     const seen = await ask('GET', at, undefined, { principal: 'admin' })
     assert.deepEqual([seen.status, seen.at.clientState], [200, ''])
 
-    await t.test('a document is told once, whatever of it changed', async () => {
+    await t.test('a document is notified of once, whatever of it changed', async () => {
       const id = await company.create('salesInvoices', {
         customerId: company.customerId,
         salesInvoiceLines: [{ itemId: company.itemId, quantity: 3 }],

@@ -49,7 +49,7 @@ test('what cannot be meant is refused', async () => {
   assert.throws(() => output.render({ name: 'a' }), UsageError)
 })
 
-test('a wrong form is told before anything is asked of a server', async () => {
+test('a wrong form is refused before any request is sent', async () => {
   const { code, error } = await runCli(['resource-group', 'list', '--output', 'xml'])
   assert.equal(code, 2)
   assert.match(error, /`--output` is one of table, json, yaml, tsv, not `xml`/)

@@ -118,7 +118,7 @@ test('a look that sees nothing new changes nothing', async () => {
   assert.ok(looks > 5)
 })
 
-test('a scope of many resources is emptied at once, without rests between the pieces', async () => {
+test('a scope of many resources is emptied at once, without rests between the chunks', async () => {
   await using t = await startPlane()
   await t.call('PUT', widget, { location: 'here', properties: { parts: ['a'] } })
   await t.plane.reconciler.idle()

@@ -254,7 +254,7 @@ test('a resource that failed is looked at again where its type says so, and mend
   assert.equal((await stored(t))?.state, 'Succeeded')
 })
 
-test('a DELETE that fails is taken back: the resource stays, and a later PUT tries anew', async () => {
+test('a DELETE that fails is taken back: the resource stays, and a later PUT retries', async () => {
   await using t = await startScripted({
     observe: async () => 0,
     next: ({ desired }) =>

@@ -16,7 +16,7 @@ test('addresses: the two forms we speak, and a refusal for the others', () => {
   }
 })
 
-test('the first that answers is found, the others are told with their reasons', async () => {
+test('the first that answers is found, the others are named with their reasons', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'armature-find-'))
   const socket = join(folder, 'here.sock')
   const server = http.createServer((_request, response) => response.end('OK'))

@@ -20,7 +20,7 @@ async function failure(work: Promise<unknown>): Promise<EngineError> {
   return error
 }
 
-test('open, closed and foreign ports look the same, and no body is told', async (t) => {
+test('open, closed and foreign ports look the same, and no body is shown', async (t) => {
   const podman = await startPodman()
   const reason = typeof podman === 'string' ? podman : ''
   if (!requireOrSkip(t, reason === '', reason) || typeof podman === 'string') return

@@ -58,7 +58,7 @@ test('a report of the end without end is cut, and what a cluster says is made sa
   assert.ok(message.length <= 2000)
 })
 
-test('lines that come in pieces are whole', async () => {
+test('lines that come in chunks are whole', async () => {
   const chunks = ['a', 'b\nc', '\n', '\nd\ne', 'f'].map((text) => Buffer.from(text))
   const lines: string[] = []
   for await (const line of splitLines(Readable.from(chunks), 'read')) lines.push(line)

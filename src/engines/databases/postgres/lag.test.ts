@@ -25,7 +25,7 @@ test('a source without changes has no lag however long it rests', () => {
   assert.equal(lag.seconds(60_000, 5n), 0)
 })
 
-test('a lag of hours is still told, in bounded memory', () => {
+test('a lag of hours is still measured, in bounded memory', () => {
   const lag = new Lag()
   for (let second = 0; second <= 20_000; second++) lag.push(second * 1000, BigInt(second))
   assert.equal(lag.seconds(20_000_000, -1n), 20_000)

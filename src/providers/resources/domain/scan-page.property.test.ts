@@ -61,7 +61,7 @@ test('pages of any size, joined, are the accepted rows, and each page is bounded
   )
 })
 
-test('the event loop comes round between two pieces of a long scan', async () => {
+test('the event loop comes round between two chunks of a long scan', async () => {
   const scanning = { isOver: false }
   let turns = 0
   const count = (): void => {

@@ -30,7 +30,7 @@ const row = (at: number): string =>
   `2026-05-01,${at},"Number ${at}, with ""quotes""\nand a second line"\n`
 const rows = (count: number): string => Array.from({ length: count }, (_, at) => row(at)).join('')
 
-test('pieces of CSV are whole records, told with their lines; cut off anywhere, the rest follows', async () => {
+test('chunks of CSV are whole records, with their line numbers; cut off anywhere, the rest follows', async () => {
   const text = header + rows(30_000)
   const pieces = await piecesFrom(text, 'csv')
   assert.ok(pieces.length > 3)
@@ -69,7 +69,7 @@ test('a piece has no more records than the installation takes at once', async ()
   )
 })
 
-test('a file that ends where a piece ends is told to be complete', async () => {
+test('a file that ends where a chunk ends is complete', async () => {
   const line = `${'x'.repeat(1023)}\n`
   const pieces = await piecesFrom(line.repeat(2048), 'ndjson')
   assert.deepEqual(

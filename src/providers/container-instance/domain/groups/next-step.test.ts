@@ -281,7 +281,7 @@ describe('next', () => {
     assert.doesNotMatch(short(next), /^fail/)
   })
 
-  test('done forgets the trouble on the way', () => {
+  test('done forgets the failed step on the way', () => {
     const next = nextOf(
       { desired: group, state: 'Creating', now },
       observed(up(group, running), { trouble: trouble({}) }),

@@ -101,7 +101,7 @@ describe('fold', () => {
     assert.equal(fold(first, look(seen())).lost, undefined)
   })
 
-  test('trouble lives until the user asks anew', () => {
+  test('a failed step is kept until the next request of the user', () => {
     const trouble = {
       code: 'RegistryErrorResponse' as const,
       message: 'm',

@@ -214,7 +214,7 @@ describe('restart policies and what containers do', () => {
     })
   }
 
-  test('an image of no registry: InaccessibleImage; the same PUT again tries again', async () => {
+  test('an image of no registry: InaccessibleImage; the same PUT retries', async () => {
     await using started = await startContainers()
     const wrong = body([web('', 'web', { image: 'registry.example/pull-error:1' })])
     await started.call('PUT', `${groups}/one`, wrong)

@@ -70,7 +70,7 @@ test('a short log is answered as it is', async () => {
   assert.deepEqual([content, streamed], ['one "quoted"\ntwo €\n', false])
 })
 
-test('a long log: the last so many bytes, characters split between pieces kept whole', async () => {
+test('a long log: the last so many bytes, characters split between chunks kept whole', async () => {
   const line = Buffer.from('naïve "€" \\ line\n')
   const lines = 40_000
   const whole = Buffer.concat(Array.from({ length: lines }, () => line))
