@@ -38,7 +38,10 @@ export function countWords(files: readonly SourceFile[], words: readonly string[
 }
 
 /** The words of the titles of tests, each once per title. */
-export function countTitleWords(files: readonly SourceFile[], words: readonly string[]): WordCounts {
+export function countTitleWords(
+  files: readonly SourceFile[],
+  words: readonly string[],
+): WordCounts {
   const counts = new Map(words.map((word) => [word, 0]))
   for (const { text } of files) {
     for (const [, title = ''] of text.matchAll(titleOfTest)) {
