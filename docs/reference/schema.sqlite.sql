@@ -182,6 +182,8 @@ CREATE TABLE billing_usage (
   held text not null
 );
 
+CREATE INDEX billing_usage_by_resource on billing_usage (resource_id, rated_until);
+
 CREATE INDEX billing_usage_unrated on billing_usage (rated_until, run_key) where unrated = 1;
 
 CREATE TABLE business_access_rights (

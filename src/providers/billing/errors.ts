@@ -78,6 +78,11 @@ export const billingErrors = defineErrors({
     message: "The billing profile '{profile}' has no pending transactions up to {through}.",
     advice: 'User: nothing to do.',
   },
+  UsageChargedElsewhere: {
+    status: 409,
+    message: "Usage is not charged to the billing profile '{profile}', but to '{charged}'.",
+    advice: 'User: charge it there.',
+  },
 })
 
 export const refuseBilling: typeof billingErrors.refuse = billingErrors.refuse

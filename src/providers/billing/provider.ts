@@ -102,7 +102,13 @@ export function billingProvider(deps: BillingDependencies): Provider {
     description: 'Charge what ran up to now, without waiting for the end of the day',
     async run(context) {
       await profileFacts(reader, context.id)
-      // Usage is charged to the installation's own profile.
+      // The right was checked at the profile of the path, so no other may be charged.
+      if (context.id.key !== profile.key) {
+        throw refuseBilling.UsageChargedElsewhere({
+          profile: context.id.text,
+          charged: profile.text,
+        })
+      }
       const charges = await rateUsage(rating, context.now, context.now)
       return { status: 200, body: { charges } }
     },

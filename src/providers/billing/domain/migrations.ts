@@ -227,6 +227,10 @@ const dimensionsByParts = (tail: string): readonly string[] => [
      on billing_entries (statement_id, part, dimension_id, date${tail})`,
 ]
 
+/** What a resource was charged for in a day, before its next charge is rounded. */
+const usageByResource =
+  'create index billing_usage_by_resource on billing_usage (resource_id, rated_until)'
+
 export const billingMigrations: readonly Migration[] = [
   {
     area: 'billing',
@@ -248,5 +252,11 @@ export const billingMigrations: readonly Migration[] = [
     number: 3,
     sqlite: dimensionsByParts(''),
     postgres: dimensionsByParts(', id'),
+  },
+  {
+    area: 'billing',
+    number: 4,
+    sqlite: [usageByResource],
+    postgres: [usageByResource],
   },
 ]

@@ -59,17 +59,19 @@ test('every second is charged once, however often it is looked at and rated', as
         const { value, count } = await started.get(`${profile}/transactions?${period}&count=true`)
         assert.equal(value.length, count)
         let units = new Decimal(0)
-        for (const { properties: p } of value as Wire[]) {
-          units = units.plus(p.units)
-          assert.equal(p.transactionType, 'Usage Charge')
-          const exact = new Decimal(p.units).times(p.effectivePrice.value)
-          assert.ok(
-            exact
+        const days = Map.groupBy(value as Wire[], ({ properties }) => properties.date)
+        for (const [date, charges] of days) {
+          assert.equal(Date.parse(date) % (24 * hour), 0)
+          let rest = new Decimal(0)
+          for (const { properties: p } of charges) {
+            assert.equal(p.transactionType, 'Usage Charge')
+            units = units.plus(p.units)
+            rest = rest
+              .plus(new Decimal(p.units).times(p.effectivePrice.value))
               .minus(p.subTotal.value)
-              .abs()
-              .lessThanOrEqualTo(0.005 + 1e-9),
-          )
-          assert.equal(Date.parse(p.date) % (24 * hour), 0)
+          }
+          // A day is rounded once, however often it was charged.
+          assert.ok(rest.abs().lessThanOrEqualTo(0.005 + 1e-9), `${date}: ${rest}`)
         }
         assert.ok(units.times(3600).minus(expected).abs().lessThan(1e-6), `${units} ${expected}`)
         if (count === 0) return
@@ -88,4 +90,21 @@ test('every second is charged once, however often it is looked at and rated', as
     ),
     { numRuns: process.env['ARMATURE_TEST_LONG'] === '1' ? 300 : 25 },
   )
+})
+
+test('usage is charged by those alone who may charge the profile that pays for it', async () => {
+  await using started = await startBilling()
+  const other = `${account}/billingProfiles/other`
+  await started.call('PUT', other, { properties: { displayName: 'Other', currency: 'USD' } })
+  await started.meter.note([
+    {
+      key: 'run',
+      resourceId: group,
+      startedAt: started.clock.now() - hour,
+      seenAt: started.clock.now(),
+      held: { 'containerGroups/cpu': 1 },
+    },
+  ])
+  await assert.rejects(started.post(`${other}/chargeUsage`), { code: 'UsageChargedElsewhere' })
+  assert.deepEqual(await started.post(`${profile}/chargeUsage`), { charges: 1 })
 })

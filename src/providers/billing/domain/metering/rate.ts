@@ -1,6 +1,7 @@
 /**
  * Rating: turns metered runs into usage charges, day by day, to the second. The charge and how far a run is charged
- * are written in one transaction, so no second is charged twice or lost, wherever the process dies.
+ * are written in one transaction, so no second is charged twice or lost, wherever the process dies. Rounding is of
+ * what a resource used in a day, so the sum of its charges does not depend on how often they are made.
  */
 
 import { Decimal } from 'decimal.js'
@@ -21,7 +22,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import { record } from '../ledger/record.ts'
 import { recordedByTheService } from '../ledger/show.ts'
 import { lockAccount, monthOf, spanOfMonth } from '../ledger/statements.ts'
-import { chargeOf, discounted } from '../money/money.ts'
+import { type Charge, chargeOf, discounted } from '../money/money.ts'
 import { columnsOf, usage } from '../tables.ts'
 import {
   exchangeRateOf,
@@ -42,7 +43,7 @@ const runsAtOnce = 200
 const sectionsMax = 500
 const productsMax = 500
 const hourSeconds = 3600
-const day = 86_400_000
+const dayMilliseconds = 86_400_000
 
 /** Whole seconds between two moments, counted from a third, so that parts add up to the whole. */
 function secondsBetween(startedAt: number, from: number, until: number): number {
@@ -111,7 +112,9 @@ async function rateSome(
     // One at a time: whoever waited here sees what the other charged.
     await lockAccount(tx, prices.profile.place.account)
     const usages = await nextUsages(tx, until, after)
-    const entries = entriesOfUsages(usages, prices, ids)
+    const lines = linesOf(usages, prices)
+    await addCharged(tx, usages, lines, prices)
+    const entries = [...lines.values()].map((line) => entryOf(line, prices, ids))
     for (const usage of usages) {
       await tx.run(
         'update billing_usage set rated_until = ?, unrated = ? where run_key = ?',
@@ -156,39 +159,80 @@ async function nextUsages(tx: SqlTx, until: number, after: string): Promise<read
   })
 }
 
+/** One charge for each resource, product and day. */
 interface Line {
   readonly resourceId: string
   readonly day: number
   readonly product: Prices['products'][number]
   heldSeconds: Decimal
+  /** Of the same resource, product and day, charged before. */
+  chargedSeconds: Decimal
 }
 
-/** One charge for each resource, product and day. */
-function entriesOfUsages(usages: readonly Usage[], prices: Prices, ids: Ids): readonly NewEntry[] {
+function linesOf(usages: readonly Usage[], prices: Prices): Map<string, Line> {
   const lines = new Map<string, Line>()
-  for (const usage of usages) {
-    for (let from = usage.from; from < usage.until; ) {
-      const midnight = (Math.floor(from / day) + 1) * day
-      const until = Math.min(usage.until, midnight)
-      const seconds = secondsBetween(usage.startedAt, from, until)
-      for (const [meter, amount] of Object.entries(usage.held)) {
-        const product = prices.products.find((one) => one.product.meter === meter)
-        if (product === undefined || amount <= 0 || seconds <= 0) continue
-        const at = Math.floor(from / day) * day
-        const key = `${usage.resourceId.toLowerCase()} ${at} ${product.name}`
-        const line = lines.get(key) ?? {
-          resourceId: usage.resourceId,
-          day: at,
-          product,
-          heldSeconds: new Decimal(0),
-        }
-        lines.set(key, line)
-        line.heldSeconds = line.heldSeconds.plus(new Decimal(amount).times(seconds))
+  for (const { resourceId, ...usage } of usages) {
+    for (const { day, product, heldSeconds } of heldByDay(usage, prices)) {
+      const key = keyOf(resourceId, day, product)
+      const line = lines.get(key) ?? {
+        ...{ resourceId, day, product },
+        heldSeconds: new Decimal(0),
+        chargedSeconds: new Decimal(0),
       }
-      from = until
+      lines.set(key, line)
+      line.heldSeconds = line.heldSeconds.plus(heldSeconds)
     }
   }
-  return [...lines.values()].map((line) => entryOf(line, prices, ids))
+  return lines
+}
+
+/** Adds to the lines what all runs of their resources were charged for before. */
+async function addCharged(
+  tx: SqlTx,
+  usages: readonly Usage[],
+  lines: ReadonlyMap<string, Line>,
+  prices: Prices,
+): Promise<void> {
+  for (const [resourceId, own] of Map.groupBy(usages, (one) => one.resourceId)) {
+    const firstDay = dayOf(Math.min(...own.map(({ from }) => from)))
+    const rows = await tx.all(
+      `select ${columnsOf(usage)} from billing_usage where resource_id = ? and rated_until > ?`,
+      resourceId,
+      firstDay,
+    )
+    for (const { startedAt, ratedUntil: until, held } of rows.map(usage.row)) {
+      const charged = { startedAt, from: Math.max(startedAt, firstDay), until, held }
+      for (const { day, product, heldSeconds } of heldByDay(charged, prices)) {
+        const line = lines.get(keyOf(resourceId, day, product))
+        if (line !== undefined) line.chargedSeconds = line.chargedSeconds.plus(heldSeconds)
+      }
+    }
+  }
+}
+
+function* heldByDay(
+  { startedAt, from, until, held }: Pick<Usage, 'startedAt' | 'from' | 'until' | 'held'>,
+  { products }: Prices,
+): Generator<Pick<Line, 'day' | 'product' | 'heldSeconds'>> {
+  for (let at = from; at < until; ) {
+    const day = dayOf(at)
+    const end = Math.min(until, day + dayMilliseconds)
+    const seconds = secondsBetween(startedAt, at, end)
+    for (const [meter, amount] of Object.entries(held)) {
+      const product = products.find((one) => one.product.meter === meter)
+      if (product === undefined || amount <= 0 || seconds <= 0) continue
+      yield { day, product, heldSeconds: new Decimal(amount).times(seconds) }
+    }
+    at = end
+  }
+}
+
+function dayOf(at: number): number {
+  return Math.floor(at / dayMilliseconds) * dayMilliseconds
+}
+
+function keyOf(resourceId: string, day: number, product: Line['product']): string {
+  return `${resourceId.toLowerCase()} ${day} ${product.name}`
 }
 
 function entryOf(line: Line, { profile, sections }: Prices, ids: Ids): NewEntry {
@@ -197,15 +241,19 @@ function entryOf(line: Line, { profile, sections }: Prices, ids: Ids): NewEntry 
   const rate = exchangeRateOf(profile, product.price.currency)
   const market = new Decimal(product.price.value)
   const effectivePrice = discounted(market, new Decimal(product.discount ?? 0))
-  const charge = chargeOf({
-    units,
-    effectivePrice,
-    exchangeRate: rate,
-    taxPercent: profile.taxPercent,
-    currency: profile.currency,
-  })
-  if (charge === undefined)
+  const costOf = (heldSeconds: Decimal): Charge => {
+    const charge = chargeOf({
+      units: heldSeconds.dividedBy(hourSeconds),
+      effectivePrice,
+      exchangeRate: rate,
+      taxPercent: profile.taxPercent,
+      currency: profile.currency,
+    })
+    if (charge !== undefined) return charge
     throw new Error(`the usage of ${line.resourceId} costs too much to write`)
+  }
+  const before = costOf(line.chargedSeconds)
+  const after = costOf(line.chargedSeconds.plus(line.heldSeconds))
   const id = parseResourceId(line.resourceId)
   const subscription = id === undefined ? undefined : subscriptionOf(id)?.toLowerCase()
   const section =
@@ -238,9 +286,9 @@ function entryOf(line: Line, { profile, sections }: Prices, ids: Ids): NewEntry 
       effectivePrice: effectivePrice.toNumber(),
       marketPrice: market.toNumber(),
       exchangeRate: rate.toNumber(),
-      subTotal: charge.subTotal,
-      tax: charge.tax,
-      amount: charge.total,
+      subTotal: after.subTotal - before.subTotal,
+      tax: after.tax - before.tax,
+      amount: after.total - before.total,
       credit: null,
       commitment: null,
       refunded: null,
