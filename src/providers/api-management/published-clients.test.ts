@@ -257,6 +257,26 @@ describe('what policies and developers have', () => {
     assert.equal(after.secondaryKey, before.secondaryKey)
   })
 
+  test('a subscription is to an API or a product that is there', async () => {
+    await using started = await startWithApi()
+    const put = (name: string, scope: string) =>
+      started.send('PUT', `${service}/subscriptions/${name}`, {
+        properties: { displayName: name, scope },
+      })
+    for (const scope of ['/products/none', '/apis/none', `${service}/products/none`]) {
+      assert.deepEqual(await problemsOf(put('one', scope)), ['properties.scope'], scope)
+    }
+    const product = `${service}/products/pets`
+    await started.send('PUT', product, { properties: { displayName: 'Pets' } })
+    for (const scope of ['/apis', '/apis/pets', '/products/pets', product]) {
+      assert.ok((await put('one', scope)).status < 300, scope)
+    }
+    // What it is to may go later; the subscription can still be changed.
+    await started.send('DELETE', product, undefined, { ifMatch: '*' })
+    assert.equal((await put('one', product)).status, 200)
+    assert.deepEqual(await problemsOf(put('two', product)), ['properties.scope'])
+  })
+
   test('a PUT shows no keys to a caller who may not list them', async () => {
     const mayNot = 'Vendor.ApiManagement/service/subscriptions/listSecrets/action'
     await using started = await startApis({ mayNot })
@@ -286,6 +306,7 @@ describe('what policies and developers have', () => {
     assert.deepEqual(value[0].properties.displayName, 'Renamed', 'a list looks again')
     await started.send('DELETE', api)
     assert.deepEqual((await started.json('GET', `${product}/apis`)).value, [])
+    await assert.rejects(started.send('GET', `${product}/apis/pets`), { status: 404 })
   })
 
   test('built-in groups are there with their service, are listed, linked, and stay', async () => {

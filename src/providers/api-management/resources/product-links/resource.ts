@@ -40,6 +40,15 @@ export function productLinks(): readonly ResourceType[] {
         if (found === undefined) throw refuse.ResourceNotFound({ id: place.text })
         return { ...body, target: found.model }
       },
+      source: {
+        // Asked before the store: a link is there as long as its target.
+        async get({ id, reader }) {
+          if ((await read[word](reader, targetOf(id, word))) === undefined) {
+            throw refuse.ResourceNotFound({ id: id.text })
+          }
+          return undefined
+        },
+      },
       ...(word === 'apis' ? { onlyPutShows: lastChangeOfApi } : {}),
       list: { page: currentPage(type, word) },
     })

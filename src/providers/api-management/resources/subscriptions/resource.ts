@@ -1,11 +1,11 @@
 /** Subscriptions: keys for calling APIs. There is no gateway that checks them. */
 
 import Type from 'typebox'
-import { refuse } from '#kernel/error.ts'
+import { type Problem, refuse } from '#kernel/error.ts'
 import { nameOf } from '#kernel/resource-id.ts'
 import type { ReadingAction, WritingAction } from '#plane/declare/action.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
-import type { Resource } from '#plane/declare/resource.ts'
+import type { Reader, Resource } from '#plane/declare/resource.ts'
 import { defineStored } from '#plane/declare/stored.ts'
 import { countedList, countedQuery } from '../../domain/counted-list.ts'
 import { idRule } from '../../domain/names.ts'
@@ -28,6 +28,8 @@ export function subscriptions(deps: SubscriptionDependencies): ResourceType {
     protocol: { headStatus: 200, anyMatchCreates: true },
     secrets: 'sent-nowhere',
     prepare: async ({ id }, body: object) => ({ ...body, place: id.key }),
+    rules: ({ desired, previous, reader }) =>
+      desired.scope === previous?.scope ? [] : scopeProblems(reader, desired),
     onlyPutShows: async ({ id, reader, may, body }) => {
       if (!(await may(`${type}/listSecrets/action`, id))) return {}
       const found = await reader.get(id)
@@ -76,6 +78,18 @@ function listSecrets(deps: SubscriptionDependencies): ReadingAction<Subscription
       return { status: 200, body: keysOf(resource.model, deps), headers }
     },
   }
+}
+
+/** What is subscribed to must be there. Only what stands in the same service is looked for. */
+async function scopeProblems(
+  reader: Reader,
+  { place, scope }: Subscription,
+): Promise<readonly Problem[]> {
+  const service = place.slice(0, place.lastIndexOf('/subscriptions/'))
+  const below = scope.toLowerCase().startsWith(`${service}/`) ? scope.slice(service.length) : ''
+  if (!/^\/(apis|products)\/[^/]+$/i.test(below)) return []
+  if ((await reader.get(scope)) !== undefined) return []
+  return [{ path: 'properties.scope', message: `names ${below}, which is not there` }]
 }
 
 function keysOf(
