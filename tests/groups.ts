@@ -14,7 +14,9 @@ const folders = [
   'src/kernel',
   'src/plane',
   'src/providers/authorization',
+  'src/providers/billing',
   'src/providers/container-instance',
+  'src/stores',
   'src/template',
 ] as const
 
