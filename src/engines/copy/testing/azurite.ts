@@ -12,6 +12,8 @@ const script = resolve(
   import.meta.dirname,
   '../../../../tests/conformance/node_modules/azurite/dist/src/blob/main.js',
 )
+/** Two minutes: on a busy machine it starts slowly. */
+const looksMax = 2400
 
 /** The built-in account and key of azurite, which are public. */
 export const emulator = {
@@ -49,10 +51,12 @@ export async function startAzurite(): Promise<BlobServer> {
   const endWithUs = (): void => void child.kill('SIGKILL')
   process.once('exit', endWithUs)
   const endpoint = `http://127.0.0.1:${port}/${emulator.account}`
-  for (let attempt = 0; attempt < 400; attempt++) {
+  for (let looks = 0; ; looks++) {
     // Any answer will do, even a refusal.
     const answer = await fetch(endpoint).catch(() => undefined)
     if (answer !== undefined) break
+    if (child.exitCode !== null) throw new Error(`Azurite ended with ${child.exitCode}.`)
+    if (looks === looksMax) throw new Error('Azurite started, but gave no answer.')
     await sleep(50)
   }
   return {
