@@ -27,7 +27,7 @@ export async function finishOffline(task: DatabaseTask): Promise<void> {
   if (lines.length > 0) {
     throw new DatabaseEngineError(
       'refused',
-      `${unlike(lines)} Nothing may be altered at the source while it is copied offline: start it anew.`,
+      `${unlike(lines)} Nothing may be altered at either end while it is copied offline. Where the target makes another structure of the source's, make the source such that both are alike. Then start it anew.`,
     )
   }
   await using comparison = await Comparison.open(task, source)

@@ -1,9 +1,8 @@
 /**
  * What differs between the structures of source and target, in a person's words. Pure.
  *
- * What a server prints of its objects depends on its version, so each server is compared with itself: its structure now
- * with its structure when the copy was made. Only what has changed at either end since is compared between the two
- * servers, because it may have been changed alike at both.
+ * What a server prints of its objects depends on its version, so of an object that is at both ends what it was when the copy
+ * was made, the text of expressions and definitions is not compared: the dump has carried it. Every other fact is.
  */
 
 import { quoteName } from './connect.ts'
@@ -38,6 +37,8 @@ interface Comparison {
   readonly owners: boolean
   /** Tables, as `nameOfTable` says, whose replica identity is the migration's own for now. */
   readonly identities: ReadonlySet<string>
+  /** The target's server was built without lz4, so columns have no compression there. */
+  readonly leavesCompression: boolean
   /** When triggers fire that are silent at the target for now, by table and name. */
   readonly silenced: ReadonlyMap<string, string>
   /** Tables of the source whose changes are not sent. */
@@ -72,6 +73,17 @@ export function nameOfTable([schema = '', table = '']: readonly string[]): strin
 
 type Objects = ReadonlyMap<string, StructureObject>
 
+/** Facts that a server prints from what it has parsed. */
+const printed: ReadonlySet<string> = new Set([
+  'definition',
+  'default',
+  'generated as',
+  'using',
+  'with check',
+  'partition key',
+  'partition bound',
+])
+
 /** One line a difference, in the order of the source's objects, then of the target's. */
 export function differencesOf(comparison: Comparison): readonly string[] {
   const of = (structure: Structure | undefined): Objects | undefined =>
@@ -88,6 +100,8 @@ export function differencesOf(comparison: Comparison): readonly string[] {
     comparison.source.now.major === comparison.target.now.major
       ? (one: string, other: string) => one === other
       : (one: string, other: string) => portable(one) === portable(other)
+  const isAlikeInCopy = (one: string, other: string, fact: string): boolean =>
+    printed.has(fact) || isAlike(one, other)
   const lines = comparison.unsent.map(
     (path) =>
       `the table ${nameInWords(path)} was made during the migration, and its rows do not come over`,
@@ -112,8 +126,8 @@ export function differencesOf(comparison: Comparison): readonly string[] {
       if (isCompared(one)) sayMissing(one, 'is at the source and not at the target')
       continue
     }
-    if (isAsCopied(comparison, source, key) && isAsCopied(comparison, target, key)) continue
-    const facts = differingFacts(comparison, [one, other], isAlike)
+    const isCopy = isAsCopied(comparison, source, key) && isAsCopied(comparison, target, key)
+    const facts = differingFacts(comparison, [one, other], isCopy ? isAlikeInCopy : isAlike)
     if (facts.length > 0) say(one, `differs: ${facts.join('; ')}`)
   }
   for (const one of ordered(target.now)) {
@@ -156,19 +170,21 @@ function isOwnIdentity(comparison: Comparison, one: StructureObject, fact: strin
 function differingFacts(
   comparison: Comparison,
   [here, there]: readonly [StructureObject, StructureObject],
-  isAlike: (one: string, other: string) => boolean,
+  isAlike: (one: string, other: string, fact: string) => boolean,
 ): readonly string[] {
   const said: string[] = []
   for (const fact of new Set([...Object.keys(here.facts), ...Object.keys(there.facts)])) {
     if (!comparison.owners && (fact === 'owner' || fact === 'privileges')) continue
     if (isOwnIdentity(comparison, here, fact)) continue
+    if (comparison.leavesCompression && fact === 'compression') continue
     const one = here.facts[fact]
     const silent =
       fact === 'fires'
         ? comparison.silenced.get(`${nameOfTable(there.path)} ${there.path[2] ?? ''}`)
         : undefined
     const other = silent?.toLowerCase() ?? there.facts[fact]
-    if (one === other || (one !== undefined && other !== undefined && isAlike(one, other))) continue
+    if (one === other || (one !== undefined && other !== undefined && isAlike(one, other, fact)))
+      continue
     const [left, right] = valuesInWords(one, other)
     said.push(`${fact} ${left} at the source, ${right} at the target`)
   }
@@ -176,14 +192,14 @@ function differingFacts(
 }
 
 /**
- * Versions qualify names and set parentheses differently, and know privileges of their own. What is left is compared
- * for what was changed at both ends meanwhile.
+ * Versions qualify and quote names and set parentheses differently, and know privileges of their own. What is left is
+ * compared.
  */
 function portable(text: string): string {
   return text
     .replaceAll(/"(?:[^"]|"")*"\./g, '')
     .replaceAll(/ ?MAINTAIN( with grant option)?/g, '')
-    .replaceAll(/[\s()]+/g, '')
+    .replaceAll(/[\s()"]+/g, '')
 }
 
 const valueMax = 120

@@ -7,6 +7,7 @@ import {
   comment,
   enabled,
   type Facts,
+  hashOfOptions,
   list,
   madeBySystem,
   madeByUser,
@@ -70,7 +71,7 @@ export const inSchemas: readonly Objects[] = [
     'operator family',
     'o',
     {
-      members: `(SELECT pg_catalog.string_agg(what, ', ' ORDER BY what) FROM (
+      members: `(SELECT pg_catalog.string_agg(what, ', ' ORDER BY what COLLATE "C") FROM (
         SELECT pg_catalog.concat_ws(' ', p.amopstrategy, p.amopopr::pg_catalog.regoperator) AS what FROM pg_catalog.pg_amop p
         WHERE p.amopfamily = o.oid
         UNION ALL SELECT pg_catalog.concat_ws(' ', p.amprocnum, p.amproc) FROM pg_catalog.pg_amproc p WHERE p.amprocfamily = o.oid) all_of_it)`,
@@ -95,13 +96,17 @@ export const inSchemas: readonly Objects[] = [
     path: ['n.nspname', 'p.prsname'],
     facts: {
       functions: `pg_catalog.concat_ws(' ', p.prsstart, p.prstoken, p.prsend, p.prsheadline, p.prslextype)`,
+      comment: comment('pg_ts_parser', 'p.oid'),
     },
     from: `FROM pg_catalog.pg_ts_parser p ${namespace('p.prsnamespace')} WHERE ${ofUser('pg_ts_parser', 'p.oid')}`,
   },
   {
     kind: `'text search template'`,
     path: ['n.nspname', 't.tmplname'],
-    facts: { functions: `pg_catalog.concat_ws(' ', t.tmplinit, t.tmpllexize)` },
+    facts: {
+      functions: `pg_catalog.concat_ws(' ', t.tmplinit, t.tmpllexize)`,
+      comment: comment('pg_ts_template', 't.oid'),
+    },
     from: `FROM pg_catalog.pg_ts_template t ${namespace('t.tmplnamespace')} WHERE ${ofUser('pg_ts_template', 't.oid')}`,
   },
 ]
@@ -158,6 +163,7 @@ export const ofDatabase: readonly Objects[] = [
       trusted: `CASE WHEN l.lanpltrusted THEN 'yes' END`,
       owner: ownerOf('l.lanowner'),
       privileges: privileges('l.lanacl', 'l', 'l.lanowner'),
+      comment: comment('pg_language', 'l.oid'),
     },
     from: `FROM pg_catalog.pg_language l WHERE ${madeByUser('pg_language', 'l.oid')}`,
   },
@@ -169,13 +175,14 @@ export const ofDatabase: readonly Objects[] = [
     ],
     facts: {
       functions: `pg_catalog.concat_ws(' ', nullif(t.trffromsql, 0)::pg_catalog.regproc, nullif(t.trftosql, 0)::pg_catalog.regproc)`,
+      comment: comment('pg_transform', 't.oid'),
     },
     from: `FROM pg_catalog.pg_transform t WHERE ${madeByUser('pg_transform', 't.oid')}`,
   },
   {
     kind: `'access method'`,
     path: ['m.amname'],
-    facts: { handler: 'm.amhandler', type: 'm.amtype' },
+    facts: { handler: 'm.amhandler', type: 'm.amtype', comment: comment('pg_am', 'm.oid') },
     from: `FROM pg_catalog.pg_am m WHERE ${madeByUser('pg_am', 'm.oid')}`,
   },
   {
@@ -184,9 +191,10 @@ export const ofDatabase: readonly Objects[] = [
     facts: {
       functions: `pg_catalog.concat_ws(' ', nullif(w.fdwhandler, 0)::pg_catalog.regproc, nullif(w.fdwvalidator, 0)::pg_catalog.regproc)`,
       options: optionNames('w.fdwoptions'),
-      'values of the options': 'pg_catalog.md5(w.fdwoptions::text)',
+      'values of the options': hashOfOptions('w.fdwoptions'),
       owner: ownerOf('w.fdwowner'),
       privileges: privileges('w.fdwacl', 'F', 'w.fdwowner'),
+      comment: comment('pg_foreign_data_wrapper', 'w.oid'),
     },
     from: `FROM pg_catalog.pg_foreign_data_wrapper w WHERE ${madeByUser('pg_foreign_data_wrapper', 'w.oid')}`,
   },
@@ -198,7 +206,7 @@ export const ofDatabase: readonly Objects[] = [
       type: 's.srvtype',
       version: 's.srvversion',
       options: optionNames('s.srvoptions'),
-      'values of the options': 'pg_catalog.md5(s.srvoptions::text)',
+      'values of the options': hashOfOptions('s.srvoptions'),
       owner: ownerOf('s.srvowner'),
       privileges: privileges('s.srvacl', 'S', 's.srvowner'),
       comment: comment('pg_foreign_server', 's.oid'),

@@ -8,6 +8,7 @@ import {
   comment,
   enabled,
   type Facts,
+  foreignOptions,
   isReplicated,
   list,
   madeBySystem,
@@ -56,7 +57,7 @@ const relations: Objects = {
     'typed as': `CASE WHEN c.reloftype <> 0 THEN c.reloftype::pg_catalog.regtype::text END`,
     server: `SELECT s.srvname FROM pg_catalog.pg_foreign_table f JOIN pg_catalog.pg_foreign_server s ON s.oid = f.ftserver
       WHERE f.ftrelid = c.oid`,
-    'foreign options': `SELECT ${list('f.ftoptions')} FROM pg_catalog.pg_foreign_table f WHERE f.ftrelid = c.oid`,
+    'foreign options': `SELECT ${foreignOptions('f.ftoptions')} FROM pg_catalog.pg_foreign_table f WHERE f.ftrelid = c.oid`,
   },
   from: `FROM pg_catalog.pg_class c ${namespace('c.relnamespace')}
   LEFT JOIN pg_catalog.pg_type t ON t.oid = c.reltype
@@ -68,7 +69,12 @@ const columns = (major: number): Objects => ({
   path: ['n.nspname', 'c.relname', 'a.attname'],
   facts: {
     type: 'pg_catalog.format_type(a.atttypid, a.atttypmod)',
-    'not null': `CASE WHEN a.attnotnull THEN 'yes' END`,
+    'not null':
+      major >= 18
+        ? `CASE WHEN a.attnotnull THEN 'yes' || coalesce((SELECT CASE WHEN k.convalidated THEN '' ELSE ', not valid' END
+            || CASE WHEN k.connoinherit THEN ', not inherited' ELSE '' END FROM pg_catalog.pg_constraint k
+          WHERE k.conrelid = c.oid AND k.contype = 'n' AND k.conkey[1] = a.attnum), '') END`
+        : `CASE WHEN a.attnotnull THEN 'yes' END`,
     default: `CASE a.attgenerated WHEN '' THEN pg_catalog.pg_get_expr(x.adbin, x.adrelid) END`,
     'generated as': `CASE WHEN a.attgenerated <> '' THEN pg_catalog.pg_get_expr(x.adbin, x.adrelid)
       || CASE a.attgenerated WHEN 'v' THEN ' virtual' ELSE ' stored' END END`,
@@ -82,7 +88,7 @@ const columns = (major: number): Objects => ({
       : {}),
     'statistics target': 'nullif(a.attstattarget, -1)',
     options: list('a.attoptions'),
-    'foreign options': list('a.attfdwoptions'),
+    'foreign options': foreignOptions('a.attfdwoptions'),
     privileges: privileges('a.attacl'),
     comment: 'pg_catalog.col_description(c.oid, a.attnum)',
   },
@@ -168,7 +174,7 @@ const policies: Objects = {
     kind: `CASE WHEN p.polpermissive THEN 'permissive' ELSE 'restrictive' END`,
     command: `CASE p.polcmd WHEN 'r' THEN 'SELECT' WHEN 'a' THEN 'INSERT' WHEN 'w' THEN 'UPDATE' WHEN 'd' THEN 'DELETE' ELSE 'ALL' END`,
     // A dump gives them in another order.
-    roles: `SELECT pg_catalog.string_agg(who, ', ' ORDER BY who) FROM (
+    roles: `SELECT pg_catalog.string_agg(who, ', ' ORDER BY who COLLATE "C") FROM (
       SELECT CASE r WHEN 0 THEN 'PUBLIC' ELSE pg_catalog.pg_get_userbyid(r)::text END AS who
       FROM pg_catalog.unnest(p.polroles) r) roles`,
     using: 'pg_catalog.pg_get_expr(p.polqual, p.polrelid)',
@@ -236,9 +242,11 @@ const types: Objects = {
     'not null': `CASE WHEN t.typnotnull THEN 'yes' END`,
     default: 'coalesce(pg_catalog.pg_get_expr(t.typdefaultbin, 0), t.typdefault)',
     collation: `CASE WHEN t.typtype = 'd' AND t.typcollation <> 0 THEN ${nameOfCollation('t.typcollation')} END`,
-    range: `SELECT pg_catalog.concat_ws(' ', r.rngsubtype::pg_catalog.regtype, r.rngcanonical, r.rngsubdiff)
+    range: `SELECT pg_catalog.concat_ws(' ', r.rngsubtype::pg_catalog.regtype, r.rngcanonical, r.rngsubdiff,
+        nullif(r.rngcollation, 0)::pg_catalog.regcollation, (SELECT o.opcname FROM pg_catalog.pg_opclass o WHERE o.oid = r.rngsubopc))
       FROM pg_catalog.pg_range r WHERE r.rngtypid = t.oid`,
-    functions: `CASE t.typtype WHEN 'b' THEN pg_catalog.concat_ws(' ', t.typinput, t.typoutput, t.typreceive, t.typsend, t.typlen,
+    functions: `CASE t.typtype WHEN 'b' THEN pg_catalog.concat_ws(' ', t.typinput, t.typoutput, t.typreceive, t.typsend,
+      t.typmodin, t.typmodout, t.typanalyze, t.typlen,
       t.typalign, t.typstorage, t.typcategory, t.typdelim) END`,
     owner: ownerOf('t.typowner'),
     privileges: privileges('t.typacl', 'T', 't.typowner'),

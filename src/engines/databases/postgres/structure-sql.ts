@@ -21,13 +21,13 @@ export const madeBySystem = (catalog: string, oid: string): string =>
   `EXISTS (SELECT FROM pg_catalog.pg_depend inner_one WHERE inner_one.classid = 'pg_catalog.${catalog}'::pg_catalog.regclass
     AND inner_one.objid = ${oid} AND inner_one.deptype = 'i')`
 
-/** Who may do what, whoever granted it. An empty list stands for the default of its kind, when that is given. */
+/** Who may do what, whoever granted it, in an order that is no server's own. An empty list stands for the default of its kind, when that is given. */
 export const privileges = (list: string, kind?: string, owner?: string): string => {
   const all =
     kind === undefined ? list : `coalesce(${list}, pg_catalog.acldefault('${kind}', ${owner}))`
-  return `(SELECT pg_catalog.string_agg(whom || ': ' || what, ', ' ORDER BY whom) FROM (
+  return `(SELECT pg_catalog.string_agg(whom || ': ' || what, ', ' ORDER BY whom COLLATE "C") FROM (
       SELECT CASE grantee WHEN 0 THEN 'PUBLIC' ELSE pg_catalog.pg_get_userbyid(grantee)::text END AS whom,
-        pg_catalog.string_agg(DISTINCT privilege_type || CASE WHEN is_grantable THEN ' with grant option' ELSE '' END, ' ') AS what
+        pg_catalog.string_agg(DISTINCT (privilege_type || CASE WHEN is_grantable THEN ' with grant option' ELSE '' END) COLLATE "C", ' ') AS what
       FROM pg_catalog.aclexplode(${all}) GROUP BY grantee) grants)`
 }
 
@@ -36,9 +36,17 @@ export const comment = (catalog: string, oid: string): string =>
 
 export const list = (array: string): string => `pg_catalog.array_to_string(${array}, ', ')`
 
+const ordered = (array: string, shown: string): string =>
+  `(SELECT pg_catalog.string_agg(${shown}, ', ' ORDER BY o COLLATE "C") FROM pg_catalog.unnest(${array}) o)`
+
+/** Options of foreign objects, which a dump gives in another order. */
+export const foreignOptions = (array: string): string => ordered(array, 'o')
+
 /** Options that may hold secrets: their names as text, their values only as a hash. */
 export const optionNames = (array: string): string =>
-  `(SELECT pg_catalog.string_agg(pg_catalog.split_part(o, '=', 1), ', ' ORDER BY o) FROM pg_catalog.unnest(${array}) o)`
+  ordered(array, "pg_catalog.split_part(o, '=', 1)")
+
+export const hashOfOptions = (array: string): string => `pg_catalog.md5(${foreignOptions(array)})`
 
 export const nameOfCollation = (oid: string): string =>
   `(SELECT s.nspname || '.' || k.collname FROM pg_catalog.pg_collation k

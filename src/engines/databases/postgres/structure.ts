@@ -129,6 +129,7 @@ export class StructureWatch {
       // An offline copy is compared as soon as it is made.
       target: { copied: task.spec.mode === 'offline' ? there : copiedThere, now: there },
       owners: task.record.owners,
+      leavesCompression: task.record.leavesCompression,
       identities: new Set(task.record.identities.map(({ table }) => table)),
       silenced: new Map(
         task.record.triggers.map(({ table, name, fires }) => [`${table} ${name}`, fires]),

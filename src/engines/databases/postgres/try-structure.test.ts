@@ -9,13 +9,18 @@ import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import type { ValidationReport } from '../engine.ts'
-import { type MigrationFixture, openMigrationFixture } from '../testing/fixture.ts'
+import { isEnded, type MigrationFixture, only, openMigrationFixture } from '../testing/fixture.ts'
 import { findServer, howToGetServers } from '../testing/servers.ts'
 
 /** Up to version 15 a child may generate a column that its parent stores. */
 const mixedInheritance = `CREATE TABLE plain (a int, b int);
   CREATE TABLE generating (a int, b int GENERATED ALWAYS AS (a * 2) STORED);
   ALTER TABLE generating INHERIT plain`
+
+/** From version 18 on, NOT NULL of a parent holds for its children. */
+const nullableHeir = `CREATE TABLE parent (id int PRIMARY KEY, t text NOT NULL);
+  CREATE TABLE heir () INHERITS (parent);
+  ALTER TABLE heir ALTER t DROP NOT NULL`
 
 const minute = 60_000
 const has = (major: 15 | 18): boolean => findServer(major) !== undefined
@@ -36,6 +41,24 @@ describe('a validation restores the structure', { concurrency: 1 }, () => {
     )
     assert.equal(structureOf(report, 'sound').state, 'Succeeded')
     await assertNothingLeft(fixture)
+  })
+
+  test('what the newer server makes another structure of is a finding, and no copy is kept', async (t) => {
+    if (!requireOrSkip(t, has(15) && has(18), howToGetServers)) return
+    await using fixture = await openMigrationFixture(15, 18)
+    await using engine = fixture.open()
+    await fixture.make('heirs', [nullableHeir])
+    const spec = fixture.spec(['heirs'])
+    const report = await engine.validate(spec, fixture.credentials)
+    const told =
+      /column t of public\.heir differs: not null \(none\) at the source, yes at the target/
+    assert.match(JSON.stringify(structureOf(report, 'heirs').messages), told)
+    assert.equal(report.state, 'Failed')
+    await engine.run('heirs', spec, fixture.credentials)
+    const ended = only(await fixture.until(engine, 'heirs', isEnded))
+    assert.equal(ended.phase, 'failed', ended.message)
+    assert.match(ended.message, told)
+    assert.deepEqual(await databasesOf(fixture), [])
   })
 
   test('odd structures are taken, and only what an earlier validation left is dropped', async (t) => {

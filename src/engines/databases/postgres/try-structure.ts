@@ -9,8 +9,8 @@ import { join } from 'node:path'
 import type { Clock } from '#kernel/ports.ts'
 import type { MigrationSpec } from '../engine.ts'
 import type { ClientPrograms } from './client-programs.ts'
-import { type Means, quoteName, quoteText, type Session } from './connect.ts'
-import { type DatabaseTask, nameOf } from './database-task.ts'
+import { connect, type Means, quoteName, quoteText, type Session } from './connect.ts'
+import { type DatabaseTask, nameOf, targetAccess } from './database-task.ts'
 import { functionsOfOthers } from './functions-of-others.ts'
 import { freshRecord } from './record.ts'
 import {
@@ -21,6 +21,8 @@ import {
   missingRoles,
   restoreSchema,
 } from './schema.ts'
+import { readStructure } from './structure.ts'
+import { differencesOf, keyOf } from './structure-difference.ts'
 import { createLike } from './target-database.ts'
 
 interface StructureTrial {
@@ -48,8 +50,11 @@ const untried = /^MATERIALIZED VIEW DATA /
 const named = /^(?:POLICY|USER MAPPING|COMMENT .*POLICY) /
 const mark = 'Scratch database of a validation, to be dropped. Made at '
 
-/** `refused` with the first thing that the target does not take, `unavailable` when it could not be tried to the end. */
-export async function tryStructure(trial: StructureTrial): Promise<void> {
+/**
+ * How the target makes the structure another one, in words. `refused` with the first thing that it does not take, `unavailable`
+ * when it could not be tried to the end.
+ */
+export async function tryStructure(trial: StructureTrial): Promise<readonly string[]> {
   const { source, target, folder } = trial
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   await dropLeft(trial)
@@ -75,10 +80,34 @@ export async function tryStructure(trial: StructureTrial): Promise<void> {
     )
     await restoreSchema(task, { of: 'copied', section: 'pre-data', lines, database: scratch })
     await restoreSchema(task, { of: 'copied', section: 'post-data', lines, database: scratch })
+    return await differencesOfTrial(task, source, scratch)
   } finally {
     rmSync(own, { recursive: true, force: true })
     await target.run(`DROP DATABASE IF EXISTS ${quoteName(scratch)} WITH (FORCE)`)
   }
+}
+
+/** Of what was restored, which may not be all. */
+async function differencesOfTrial(
+  task: DatabaseTask,
+  source: Session,
+  scratch: string,
+): Promise<readonly string[]> {
+  const access = targetAccess(task.spec, task.credentials)
+  await using inside = await connect(access, { database: scratch, applicationName: nameOf(task) })
+  const there = await readStructure(inside)
+  const restored = new Set(there.objects.map(keyOf))
+  const all = await readStructure(source)
+  const here = { ...all, objects: all.objects.filter((one) => restored.has(keyOf(one))) }
+  return differencesOf({
+    source: { copied: here, now: here },
+    target: { copied: there, now: there },
+    owners: task.record.owners,
+    leavesCompression: task.record.leavesCompression,
+    identities: new Set(),
+    silenced: new Map(),
+    unsent: [],
+  })
 }
 
 /** A task of no migration: nothing of it is kept. */

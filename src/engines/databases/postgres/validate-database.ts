@@ -7,6 +7,7 @@ import { createFindings, type Findings, listed } from './findings.ts'
 import { functionsOfOthers } from './functions-of-others.ts'
 import { foreignCompression, missingRoles } from './schema.ts'
 import { blindWithoutPath } from './search-path.ts'
+import { linesInWords } from './structure-difference.ts'
 import { tryStructure } from './try-structure.ts'
 import type { Validation } from './validate.ts'
 
@@ -353,7 +354,14 @@ async function checkStructure({ validation: one, inside, findings }: Checked): P
   findings.check('Structure')
   const means = { spec, credentials, programs, folder, clock, signal }
   try {
-    await tryStructure({ ...means, name, source: inside, target })
+    const differences = await tryStructure({ ...means, name, source: inside, target })
+    if (differences.length > 0) {
+      findings.add(
+        'Structure',
+        'Failed',
+        `The target makes another structure of it: ${linesInWords(differences)}. Make the source such that both are alike.`,
+      )
+    }
   } catch (error) {
     if (!(error instanceof DatabaseEngineError)) throw error
     const [state, said] =
