@@ -208,7 +208,7 @@ async function takeDown(task: DatabaseTask, source: Session, server: Session): P
   task.record.fencedAt = undefined
   task.save()
   task.onBoundary('finished')
-  await restoreIdentities(source, task.record.identities, {
+  const refused = await restoreIdentities(source, task.record.identities, {
     onWait: (table) => {
       task.signal.throwIfAborted()
       tell(task, {
@@ -216,5 +216,10 @@ async function takeDown(task: DatabaseTask, source: Session, server: Session): P
       })
     },
   })
+  // The target is whole: what the source keeps of the migration is told, and fails nothing.
+  task.record.setAside = [
+    ...task.record.setAside,
+    ...refused.map((table) => `the replica identity of the source's ${table}, which stays FULL`),
+  ]
   if (task.spec.fence !== 'stay') await unfence(task, source)
 }

@@ -3,23 +3,28 @@
  * logical replication carries none of it (facts A.7, 5).
  */
 
-import { quoteName, type Session } from './connect.ts'
+import { quoteName, quoteText, type Session } from './connect.ts'
 
 interface LargeObject {
   readonly oid: string
   readonly owner: string
-  readonly grants: readonly string[] | null
+  /** By others than its owner; as SQL, in an order of their own. */
+  readonly grants: readonly string[]
+  /** Those whom they are for; quoted. */
+  readonly grantees: readonly string[]
+  readonly comment: string | null
 }
 
-/** Grants as SQL without the object's number, so that they can be applied at the target. */
+const granteeName = `CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(a.grantee)) END`
+const grantsOfOthers = 'FROM pg_catalog.aclexplode(m.lomacl) a WHERE a.grantee <> m.lomowner'
+
 const objectsQuery = `
 SELECT m.oid::text, pg_catalog.pg_get_userbyid(m.lomowner) AS owner,
-  (SELECT pg_catalog.array_agg(pg_catalog.format('GRANT %s ON LARGE OBJECT %s TO %s%s',
-      a.privilege_type, m.oid,
-      CASE a.grantee WHEN 0 THEN 'PUBLIC'
-        ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(a.grantee)) END,
-      CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END))
-    FROM pg_catalog.aclexplode(m.lomacl) a WHERE a.grantee <> m.lomowner) AS grants
+  ARRAY(SELECT pg_catalog.format('GRANT %s ON LARGE OBJECT %s TO %s%s',
+      a.privilege_type, m.oid, ${granteeName}, CASE WHEN a.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END) COLLATE "C"
+    ${grantsOfOthers} ORDER BY 1) AS grants,
+  ARRAY(SELECT DISTINCT ${granteeName} ${grantsOfOthers}) AS grantees,
+  pg_catalog.obj_description(m.oid, 'pg_largeobject') AS comment
 FROM pg_catalog.pg_largeobject_metadata m ORDER BY m.oid`
 
 const pieceBytes = 1024 * 1024
@@ -54,7 +59,10 @@ export async function copyLargeObjects(
     options.signal.throwIfAborted()
     const made = there.get(object.oid)
     there.delete(object.oid)
-    if (made === undefined) await make(target, object, options.owners)
+    if (made === undefined) {
+      await target.rows('SELECT pg_catalog.lo_create($1)', [object.oid])
+    }
+    await describe(target, { object, made, owners: options.owners })
     const digest = fromSource.get(object.oid)
     if (made !== undefined && digest !== undefined && digest === fromTarget.get(object.oid))
       continue
@@ -65,11 +73,30 @@ export async function copyLargeObjects(
   return written
 }
 
-async function make(target: Session, object: LargeObject, owners: boolean): Promise<void> {
-  await target.rows('SELECT pg_catalog.lo_create($1)', [object.oid])
-  if (!owners) return
-  await target.run(`ALTER LARGE OBJECT ${object.oid} OWNER TO ${quoteName(object.owner)}`)
-  for (const grant of object.grants ?? []) await target.run(grant)
+/** Gives it the owner, grants and comment of the source's, where it has others. */
+async function describe(
+  target: Session,
+  given: {
+    readonly object: LargeObject
+    readonly made: LargeObject | undefined
+    readonly owners: boolean
+  },
+): Promise<void> {
+  const { object, made, owners } = given
+  const it = `LARGE OBJECT ${object.oid}`
+  const statements: string[] = []
+  if (owners && made?.owner !== object.owner) {
+    statements.push(`ALTER ${it} OWNER TO ${quoteName(object.owner)}`)
+  }
+  if (owners && JSON.stringify(made?.grants ?? []) !== JSON.stringify(object.grants)) {
+    const revoked = (made?.grantees ?? []).map((whom) => `REVOKE ALL ON ${it} FROM ${whom}`)
+    statements.push(...revoked, ...object.grants)
+  }
+  if ((made?.comment ?? null) !== object.comment) {
+    const text = object.comment === null ? 'NULL' : quoteText(object.comment)
+    statements.push(`COMMENT ON ${it} IS ${text}`)
+  }
+  if (statements.length > 0) await target.run(statements.join('; '))
 }
 
 async function fill(

@@ -8,6 +8,7 @@ import { readTables, type SourceTable } from './catalog.ts'
 import {
   codeOf,
   connectionWord,
+  isTransient,
   quoteName,
   quoteText,
   runSecretly,
@@ -25,6 +26,7 @@ export interface Snapshot extends AsyncDisposable {
 const identityLock = '1s'
 const identityAttemptsMax = 60
 const identityPauseMilliseconds = 500
+const noSuchTable = '42P01'
 
 /**
  * An UPDATE on a published table without replica identity fails in the source's own application (facts A.7,
@@ -101,7 +103,7 @@ const replacedIdentities = `SELECT t AS name FROM pg_catalog.unnest($1::pg_catal
 /**
  * Puts back what `setIdentities` changed, on whichever side. A table that is gone is fine; one that is published
  * still, by another migration, keeps what that needs. Several `together` where nobody else waits for them. With `onWait` a
- * table in use is waited for without end.
+ * table in use is waited for without end, and where the server refuses one, the others are done: returns what was refused, in words.
  */
 export async function restoreIdentities(
   session: Session,
@@ -110,7 +112,8 @@ export async function restoreIdentities(
     together = 1,
     onWait,
   }: { readonly together?: number; readonly onWait?: (tables: string) => void } = {},
-): Promise<void> {
+): Promise<readonly string[]> {
+  const refused: string[] = []
   const previous = new Map(identities.map((one) => [one.table, one.previous]))
   const tables = [...previous.keys()]
   const replaced = async (some: readonly string[]): Promise<readonly string[]> =>
@@ -133,9 +136,20 @@ export async function restoreIdentities(
           .join('; '),
       )
     }
-    if (onWait === undefined) await withShortLock(session, putBack)
-    else await withShortLock(session, putBack, () => onWait(some.join(', ')), Infinity)
+    if (onWait === undefined) {
+      await withShortLock(session, putBack)
+      continue
+    }
+    try {
+      await withShortLock(session, putBack, () => onWait(some.join(', ')), Infinity)
+    } catch (error) {
+      const code = codeOf(error)
+      if (code === undefined || isTransient(error)) throw error
+      const words = error instanceof Error ? error.message : code
+      if (code !== noSuchTable) refused.push(`${some.join(', ')} (${words})`)
+    }
   }
+  return refused
 }
 
 /** Partitions are published one by one. */
@@ -344,9 +358,11 @@ async function hasSubscription(target: Session, name: string): Promise<boolean> 
 /** The subscription alone; the slot is the source's side of it. Absent is fine. */
 export async function dropSubscription(target: Session, name: string): Promise<void> {
   if (!(await hasSubscription(target, name))) return
-  await target.run(`ALTER SUBSCRIPTION ${quoteName(name)} DISABLE`)
-  await target.run(`ALTER SUBSCRIPTION ${quoteName(name)} SET (slot_name = NONE)`)
-  await target.run(`DROP SUBSCRIPTION ${quoteName(name)}`)
+  // Without a slot it may be dropped in a transaction: one commit in the pause of a cutover.
+  const subscription = `SUBSCRIPTION ${quoteName(name)}`
+  await target.run(
+    `ALTER ${subscription} DISABLE; ALTER ${subscription} SET (slot_name = NONE); DROP ${subscription}`,
+  )
 }
 
 /**

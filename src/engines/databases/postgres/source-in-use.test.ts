@@ -443,6 +443,58 @@ describe('a source in use', () => {
     },
   )
 
+  hazard(
+    'an identity that the source keeps fails no cutover that is done',
+    async (fixture, engine) => {
+      await fixture.make('frozen', [keyed, unkeyed])
+      const spec = fixture.spec(['frozen'], { mode: 'online', fence: 'none' })
+      await startReplicating(fixture, engine, 'frozen', spec)
+      for (const side of ['source', 'target'] as const) {
+        await using session = await fixture.session(side, 'frozen')
+        await session.run(
+          `CREATE FUNCTION public.freeze() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'frozen'; END $$;
+         CREATE EVENT TRIGGER frozen ON ddl_command_start WHEN TAG IN ('ALTER TABLE') EXECUTE FUNCTION public.freeze()`,
+        )
+      }
+      const ended = await cutOver(fixture, engine, 'frozen')
+      assert.equal(ended.phase, 'succeeded', ended.message)
+      assert.match(
+        ended.message,
+        /identity of the source's "public"\."no_key" \(.*frozen.*\), which stays FULL/,
+      )
+    },
+  )
+
+  hazard('what is known of large objects comes over', async (fixture, engine) => {
+    for (const side of ['source', 'target'] as const) {
+      await using server = await fixture.session(side, 'postgres')
+      await server.run('CREATE ROLE lo_keeper; CREATE ROLE lo_reader')
+    }
+    await fixture.make('objects', [
+      keyed,
+      `SELECT lo_from_bytea(4711, 'one'); COMMENT ON LARGE OBJECT 4711 IS 'it''s one'; GRANT SELECT ON LARGE OBJECT 4711 TO lo_reader;
+       SELECT lo_from_bytea(4712, 'two'); GRANT UPDATE ON LARGE OBJECT 4712 TO lo_reader`,
+    ])
+    const spec = fixture.spec(['objects'], { mode: 'online' })
+    await startReplicating(fixture, engine, 'objects', spec)
+    await using source = await fixture.session('source', 'objects')
+    await using target = await fixture.session('target', 'objects')
+    const known = `SELECT string_agg(concat_ws(' ', oid, pg_get_userbyid(lomowner), (SELECT array_agg(a::text ORDER BY a::text) FROM unnest(lomacl) a), obj_description(oid, 'pg_largeobject')), '; ' ORDER BY oid)
+      FROM pg_largeobject_metadata`
+    const before = await source.value(known)
+    assert.equal(await target.value(known), before)
+    await source.run(
+      `ALTER LARGE OBJECT 4712 OWNER TO lo_keeper; REVOKE ALL ON LARGE OBJECT 4712 FROM lo_reader; COMMENT ON LARGE OBJECT 4712 IS 'kept';
+       GRANT SELECT ON LARGE OBJECT 4711 TO PUBLIC; COMMENT ON LARGE OBJECT 4711 IS NULL`,
+    )
+    const after = await source.value(known)
+    const ended = await cutOver(fixture, engine, 'objects')
+    assert.equal(ended.phase, 'succeeded', ended.message)
+    await using moved = await fixture.session('target', 'objects')
+    assert.equal(await moved.value(known), after)
+    assert.notEqual(after, before)
+  })
+
   hazard('rows that could not be found again come over at the cutover', async (fixture, engine) => {
     const kinds = ['json', 'point[]', 'pair', 'note_text', 'polygon']
     const names = kinds.map((_, at) => `no_key_${at}`)

@@ -201,7 +201,7 @@ export async function finishTargetDatabase(
   statements.push(
     `COMMENT ON DATABASE ${database} IS ${shape.comment === null ? 'NULL' : quoteText(shape.comment)}`,
   )
-  for (const statement of statements) await server.run(statement)
+  await server.run(statements.join('; '))
 }
 
 /**

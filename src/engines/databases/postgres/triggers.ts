@@ -35,12 +35,18 @@ export async function wakeTriggers(
   target: Session,
   triggers: readonly SilencedTrigger[],
 ): Promise<void> {
-  for (const { table, name, fires } of triggers) {
-    const there = await target.value(
-      'SELECT 1 FROM pg_catalog.pg_trigger WHERE tgrelid = pg_catalog.to_regclass($1) AND tgname = $2',
-      [table, name],
+  const rows = await target.rows<{ place: number }>(
+    `SELECT g.place::int AS place FROM ROWS FROM (pg_catalog.unnest($1::pg_catalog.text[]), pg_catalog.unnest($2::pg_catalog.text[]))
+       WITH ORDINALITY g (table_name, trigger_name, place)
+     JOIN pg_catalog.pg_trigger t ON t.tgrelid = pg_catalog.to_regclass(g.table_name) AND t.tgname = g.trigger_name`,
+    [triggers.map(({ table }) => table), triggers.map(({ name }) => name)],
+  )
+  const there = new Set(rows.map(({ place }) => place - 1))
+  const statements = triggers
+    .filter((_, place) => there.has(place))
+    .map(
+      ({ table, name, fires }) =>
+        `ALTER TABLE ONLY ${table} ENABLE ${fires} TRIGGER ${quoteName(name)}`,
     )
-    if (there === undefined) continue
-    await target.run(`ALTER TABLE ONLY ${table} ENABLE ${fires} TRIGGER ${quoteName(name)}`)
-  }
+  if (statements.length > 0) await target.run(statements.join('; '))
 }

@@ -66,7 +66,7 @@ const subjects: Readonly<Record<string, string>> = {
     WHERE classoid = 'pg_class'::regclass AND objoid >= 16384 AND NOT ${ofAnother('pg_class', 'objoid')}`,
   statistics: `SELECT pg_get_statisticsobjdef(oid) FROM pg_statistic_ext`,
   eventTriggers: `SELECT evtname || ' ' || evtevent FROM pg_event_trigger`,
-  largeObjects: `SELECT format('%s %s %s %s', m.oid, pg_get_userbyid(m.lomowner), m.lomacl, md5(lo_get(m.oid)))
+  largeObjects: `SELECT format('%s %s %s %s %s', m.oid, pg_get_userbyid(m.lomowner), m.lomacl, md5(lo_get(m.oid)), obj_description(m.oid, 'pg_largeobject'))
     FROM pg_largeobject_metadata m`,
   database: `SELECT format('%s %s %s %s %s %s', pg_get_userbyid(datdba), pg_encoding_to_char(encoding), datcollate,
       datctype, datconnlimit, shobj_description(oid, 'pg_database')) FROM pg_database WHERE datname = current_database()`,
