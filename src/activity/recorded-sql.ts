@@ -29,7 +29,7 @@ export interface RecordedTx extends SqlTx {
 }
 
 export interface RecordedSql extends Sql {
-  transact<T>(work: (tx: RecordedTx) => Promise<T>): Promise<T>
+  transact<T>(work: (tx: RecordedTx) => Promise<T>, alone?: string): Promise<T>
 }
 
 /** The installation itself, for writes that nobody requested. */
@@ -42,7 +42,7 @@ export function recordedSql(sql: Sql, clock: Clock, namespace = 'Vendor'): Recor
     all: (text, ...values) => sql.all(text, ...values),
     scan: (text, ...values) => sql.scan(text, ...values),
     snapshot: (work) => sql.snapshot(work),
-    async transact(work) {
+    async transact(work, alone) {
       // This is read here, during the request, and not inside the transaction.
       const requestActivity = currentRequestActivity()
       const qualified = (name: string): string => `${namespace}.${name}`
@@ -70,7 +70,7 @@ export function recordedSql(sql: Sql, clock: Clock, namespace = 'Vendor'): Recor
             await record(tx, clock.now(), { requestActivity, description, action })
         }
         return { value, isRecorded }
-      })
+      }, alone)
       if (outcome.isRecorded && requestActivity !== undefined) requestActivity.recorded = true
       return outcome.value
     },

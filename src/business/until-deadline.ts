@@ -34,11 +34,11 @@ export function untilDeadline(sql: Sql, signal: AbortSignal | undefined): Sql {
     dialect: sql.dialect,
     ...readsOf(sql),
     snapshot: (work) => sql.snapshot((reads) => work(snapshotOf(reads))),
-    transact: (work) =>
+    transact: (work, alone) =>
       sql.transact(async (tx) => {
         const done = await work(txOf(tx))
         signal.throwIfAborted()
         return done
-      }),
+      }, alone),
   }
 }

@@ -18,23 +18,25 @@ export function guardStore(store: Store, guard: WriteGuard): Store {
     await guard.ready()
     return begin()
   }
-  const transact = <T>(work: (tx: Tx) => Promise<T>): Promise<T> =>
-    store.transact((tx) => work(guard.reseals ? guardTx(tx, guard) : tx))
-  const transactSql = <T>(work: (tx: SqlTx) => Promise<T>): Promise<T> =>
-    store.sql.transact((tx) => work(guard.reseals ? guardSqlTx(tx, guard) : tx))
+  const transact: Store['transact'] = (work, alone) =>
+    store.transact((tx) => work(guard.reseals ? guardTx(tx, guard) : tx), alone)
+  const transactSql: Sql['transact'] = (work, alone) =>
+    store.sql.transact((tx) => work(guard.reseals ? guardSqlTx(tx, guard) : tx), alone)
   const sql: Sql = {
     dialect: store.dialect,
     all: (text, ...values) => store.sql.all(text, ...values),
     scan: (text, ...values) => store.sql.scan(text, ...values),
     snapshot: (work) => store.sql.snapshot(work),
-    transact: (work) =>
-      guard.ready() === undefined ? transactSql(work) : enter(() => transactSql(work)),
+    transact: (work, alone) =>
+      guard.ready() === undefined
+        ? transactSql(work, alone)
+        : enter(() => transactSql(work, alone)),
   }
   return {
     dialect: store.dialect,
     sql,
-    transact: (work) =>
-      guard.ready() === undefined ? transact(work) : enter(() => transact(work)),
+    transact: (work, alone) =>
+      guard.ready() === undefined ? transact(work, alone) : enter(() => transact(work, alone)),
     get: (key) => store.get(key),
     list: (query) => store.list(query),
     count: (query) => store.count(query),
@@ -72,6 +74,7 @@ function guardTx(tx: Tx, guard: WriteGuard): Tx {
     unschedule: (key) => tx.unschedule(key),
     record: (event) => tx.record({ ...event, detail: guard.reseal(event.detail) }),
     follow: (feed, key) => tx.follow(feed, key),
+    alone: (name) => tx.alone(name),
     assertClaim: (claim) => tx.assertClaim(claim),
   }
 }

@@ -122,14 +122,14 @@ function faultyStore(store: Store, faults: Faults, timers: Timers): Store {
     all: (text, ...values) => unlessFaulty(() => store.sql.all(text, ...values)),
     scan: (text, ...values) => unlessFaulty(() => store.sql.scan(text, ...values)),
     snapshot: (work) => unlessFaulty(() => store.sql.snapshot(work)),
-    transact: (work) => unlessFaulty(() => store.sql.transact(work)),
+    transact: (work, alone) => unlessFaulty(() => store.sql.transact(work, alone)),
   }
   const overlaid: Partial<Store> = {
     sql,
     get: (key) => unlessFaulty(() => store.get(key)),
     list: (query) => unlessFaulty(() => store.list(query)),
     count: (query) => unlessFaulty(() => store.count(query)),
-    transact: (work) => unlessFaulty(() => store.transact(work)),
+    transact: (work, alone) => unlessFaulty(() => store.transact(work, alone)),
     ping: () => unlessFaulty(() => store.ping()),
   }
   return new Proxy(store, {

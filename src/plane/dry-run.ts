@@ -141,6 +141,7 @@ export class DryRun implements Tx {
   async unschedule(_key: string): Promise<void> {}
   async record(_event: EventRow): Promise<void> {}
   async follow(_feed: string, _key: string): Promise<void> {}
+  async alone(_name: string): Promise<void> {}
 
   async assertClaim(claim: Claim): Promise<void> {
     throw new Error(`a dry run does no background work, as on ${claim.key}`)

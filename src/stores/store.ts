@@ -123,6 +123,11 @@ export interface Tx extends Reads {
   record(event: EventRow): Promise<void>
   /** Appends `key` to a named feed; see `Store.feed`. */
   follow(feed: string, key: string): Promise<void>
+  /**
+   * From here to its end the transaction is alone among those that asked for the same name, and what it reads next is
+   * as they left it. For limits: whoever counts and then adds would pass a limit beside another who does so.
+   */
+  alone(name: string): Promise<void>
   /** Throws `StoreConflict` unless `claim` still holds; after that its lease cannot be lost before the commit. */
   assertClaim(claim: Claim): Promise<void>
 }
@@ -148,8 +153,11 @@ export interface Store extends Reads, AsyncDisposable {
    * Runs `work` in one transaction. A `StoreConflict` thrown by a call inside is tried again with fresh
    * reads up to the limit, unless it is about a unique key; then it reaches the caller. What `work` throws
    * rolls everything back and reaches the caller.
+   *
+   * With `alone`, transactions of that name run one after the other, in all processes: each sees what the earlier ones
+   * left, and needs no locks against them.
    */
-  transact<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  transact<T>(work: (tx: Tx) => Promise<T>, alone?: string): Promise<T>
 
   /**
    * Like `sql.transact`, for work that replaces the store's own rows by statements: the commit clears what was cached
@@ -223,7 +231,7 @@ export interface Sql {
   /** All reads of `work` see one state of the store and block no writer. May run more than once. */
   snapshot<T>(work: (reads: SqlReads) => Promise<T>): Promise<T>
   /** Like `Store.transact`, with the same promises and the same limits on what `work` may await. */
-  transact<T>(work: (tx: SqlTx) => Promise<T>): Promise<T>
+  transact<T>(work: (tx: SqlTx) => Promise<T>, alone?: string): Promise<T>
 }
 
 /**

@@ -43,6 +43,7 @@ export function mortalStore(inner: Store): MortalStore {
     unschedule: mortal((key) => tx.unschedule(key)),
     record: mortal((event) => tx.record(event)),
     follow: mortal((feed, key) => tx.follow(feed, key)),
+    alone: mortal((name) => tx.alone(name)),
     assertClaim: mortal((claim) => tx.assertClaim(claim)),
   })
   return {
@@ -64,9 +65,9 @@ export function mortalStore(inner: Store): MortalStore {
       operation: mortal((id) => inner.operation(id)),
       keyOfUnique: mortal((uniqueKey) => inner.keyOfUnique(uniqueKey)),
       runningOperation: mortal((key) => inner.runningOperation(key)),
-      async transact(work) {
+      async transact(work, alone) {
         step()
-        const value = await inner.transact((tx) => work(mortalTx(tx)))
+        const value = await inner.transact((tx) => work(mortalTx(tx)), alone)
         step()
         return value
       },

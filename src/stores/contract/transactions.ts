@@ -250,6 +250,42 @@ export function transactionContract(name: string, given: Given): void {
       assert.equal((await store.get('/a'))?.document, '20')
     })
 
+    for (const [what, name] of [
+      ['from the beginning', 'areas'],
+      ['from a call on', undefined],
+    ] as const) {
+      given(`whoever is alone ${what} passes no limit beside others`, async (store) => {
+        const adding = Array.from({ length: 20 }, (_, n) =>
+          store.transact(async (tx) => {
+            if (name === undefined) {
+              await tx.get('/a')
+              await tx.alone('areas')
+            }
+            if ((await tx.count(take(9))) < 3) await tx.insert(contractRow(`/a${n}`))
+          }, name),
+        )
+        await Promise.all(adding)
+        assert.equal(await store.count(take(9)), 3)
+      })
+    }
+
+    given('work that fails or is refused alone lets the next one begin', async (store) => {
+      await fill(store, [contractRow('/a')])
+      const refusal = new Error('no')
+      const outcomes = await Promise.allSettled([
+        store.transact(async () => {
+          throw refusal
+        }, 'areas'),
+        store.transact((tx) => tx.insert(contractRow('/b', { uniqueKey: 'u' })), 'areas'),
+        store.transact((tx) => tx.insert(contractRow('/c', { uniqueKey: 'u' })), 'areas'),
+        store.sql.transact(async () => 'done', 'areas'),
+      ])
+      assert.deepEqual(
+        outcomes.map(({ status }) => status),
+        ['rejected', 'fulfilled', 'rejected', 'fulfilled'],
+      )
+    })
+
     given('of concurrent inserts of one key exactly one wins', async (store) => {
       const outcomes = await Promise.all(
         Array.from({ length: 10 }, (_, n) =>

@@ -102,6 +102,8 @@ export const changes = named({
   assertClaim: 'SELECT 1 FROM work WHERE key = $1 AND fence = $2 AND lease_owner IS NOT NULL',
   lockClaim: `SELECT 1 FROM work WHERE key = $1 AND fence = $2 AND lease_owner IS NOT NULL
     FOR UPDATE`,
+  /** Outside a transaction it would be released at once, so like a read it may be sent together with BEGIN. */
+  alone: 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))',
   appendToFeed: `WITH advanced AS (
       INSERT INTO feeds AS held (name, position) VALUES ($1, $2)
       ON CONFLICT (name) DO UPDATE SET position = held.position + excluded.position

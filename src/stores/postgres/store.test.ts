@@ -63,6 +63,44 @@ test('two replicas see one another, and share the work', async (t) => {
   assert.equal(shares.flat().length, 1)
 })
 
+test('of one name one is alone in all replicas; others neither wait for it nor for a connection', async (t) => {
+  const url = await freshUrl(t)
+  if (url === undefined) return
+  await using one = await open(url)
+  await using two = await open(url)
+  // Connected before anybody waits, as the server lets nobody wait for long.
+  await Promise.all([one, two, two, two].map((store) => store.ping()))
+  const held = Promise.withResolvers<void>()
+  const begun = Promise.withResolvers<void>()
+  const ended: string[] = []
+  const first = one.transact(async (tx) => {
+    await tx.get('/a')
+    begun.resolve()
+    await held.promise
+    await tx.insert(contractRow('/a'))
+    ended.push('first')
+  }, 'areas')
+  await begun.promise
+  // More than there are connections.
+  const seen = Array.from({ length: 20 }, () =>
+    two.transact(async (tx) => {
+      const row = await tx.get('/a')
+      ended.push('next')
+      return row?.etag
+    }, 'areas'),
+  )
+  await Promise.all([
+    two.transact((tx) => tx.insert(contractRow('/b'))),
+    two.sql.transact((tx) => tx.follow('feed', '/b'), 'others'),
+  ])
+  assert.equal((await two.sql.all(waiting)).length, 1)
+  assert.deepEqual(ended, [])
+  held.resolve()
+  await first
+  assert.deepEqual(new Set(await Promise.all(seen)), new Set(['e1']))
+  assert.equal(ended[0], 'first')
+})
+
 test('replicas that start at once migrate once', async (t) => {
   const url = await freshUrl(t)
   if (url === undefined) return

@@ -29,7 +29,7 @@ import type { Listener } from './listener.ts'
 import { PostgresReads, toNumber } from './reads.ts'
 import { type Answer, type Parameter, PreparedStatements } from './session.ts'
 import { changes, queries, type Statement, transactions } from './statements.ts'
-import { PostgresTransaction, toRows } from './transaction.ts'
+import { type Beginning, PostgresTransaction, toRows } from './transaction.ts'
 
 export interface PostgresStoreOptions {
   readonly pool: Pool
@@ -58,6 +58,8 @@ export class PostgresStore implements Store {
   #positions: Promise<ReadonlyMap<string, number>> | undefined
   /** Running transactions; closing waits for them. */
   readonly #active = new Set<Promise<unknown>>()
+  /** The end of the last transaction of each name that runs alone. */
+  readonly #turns = new Map<string, Promise<void>>()
   /** The notification under way, and whether more was scheduled since it was sent. */
   #telling: Promise<void> | undefined
   #tellAgain = false
@@ -77,11 +79,14 @@ export class PostgresStore implements Store {
       // The database server does the scanning, not this process.
       scan: all,
       snapshot: (work) =>
-        this.#enlist((tx) => {
-          const read: Sql['all'] = (text, ...values) => tx.all(text, ...values)
-          return work({ all: read, scan: read, pauses: true })
-        }, transactions.beginSnapshot),
-      transact: (work) => this.#enlist((tx: SqlTx) => work(tx)),
+        this.#enlist(
+          (tx) => {
+            const read: Sql['all'] = (text, ...values) => tx.all(text, ...values)
+            return work({ all: read, scan: read, pauses: true })
+          },
+          { begin: transactions.beginSnapshot },
+        ),
+      transact: (work, alone) => this.#enlist((tx: SqlTx) => work(tx), { alone }),
     }
   }
 
@@ -109,8 +114,8 @@ export class PostgresStore implements Store {
     return this.#reads.keyOfUnique(uniqueKey)
   }
 
-  transact<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    return this.#enlist(work)
+  transact<T>(work: (tx: Tx) => Promise<T>, alone?: string): Promise<T> {
+    return this.#enlist(work, { alone })
   }
 
   replace<T>(work: (tx: SqlTx) => Promise<T>): Promise<T> {
@@ -229,10 +234,13 @@ export class PostgresStore implements Store {
     if (this.#closing !== undefined) throw new StoreUnavailable('The store is closed.', 'later')
   }
 
-  async #enlist<T>(work: (tx: PostgresTransaction) => Promise<T>, begin?: string): Promise<T> {
+  async #enlist<T>(
+    work: (tx: PostgresTransaction) => Promise<T>,
+    beginning?: Beginning,
+  ): Promise<T> {
     assertOutsideWork(this)
     this.#assertOpen()
-    const done = this.#withTries(work, begin)
+    const done = this.#withTries(work, beginning)
     this.#active.add(done)
     try {
       return await done
@@ -243,12 +251,12 @@ export class PostgresStore implements Store {
 
   async #withTries<T>(
     work: (tx: PostgresTransaction) => Promise<T>,
-    begin: string | undefined,
+    beginning: Beginning | undefined,
   ): Promise<T> {
     const { triesMax, jitter } = this.#options
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#attempt(work, begin)
+        return await this.#inTurn(beginning?.alone, () => this.#attempt(work, beginning))
       } catch (error) {
         // A race was lost, inside this process or to another replica. Retries happen only here.
         if (tries >= triesMax || !isWorthAnotherTry(error)) throw error
@@ -258,12 +266,34 @@ export class PostgresStore implements Store {
     }
   }
 
+  /**
+   * Of the transactions that run alone under one name, this process sends the server one at a time. Otherwise those that
+   * wait would hold all connections, and everything else would wait with them. Where the server cannot answer one, those
+   * that wait behind it fail with it, and do not find out one after the other.
+   */
+  #inTurn<T>(alone: string | undefined, attempt: () => Promise<T>): Promise<T> {
+    if (alone === undefined) return attempt()
+    const done = (this.#turns.get(alone) ?? Promise.resolve()).then(attempt)
+    const ended = done.then(
+      () => undefined,
+      (error: unknown) => {
+        if (error instanceof StoreUnavailable) throw error
+      },
+    )
+    const forget = (): void => {
+      if (this.#turns.get(alone) === ended) this.#turns.delete(alone)
+    }
+    this.#turns.set(alone, ended)
+    ended.then(forget, forget)
+    return done
+  }
+
   async #attempt<T>(
     work: (tx: PostgresTransaction) => Promise<T>,
-    begin: string | undefined,
+    beginning: Beginning | undefined,
   ): Promise<T> {
     const client = await this.#connect()
-    const tx = new PostgresTransaction(client, this.#prepared, begin)
+    const tx = new PostgresTransaction(client, this.#prepared, beginning)
     let usable = true
     try {
       const value = await runInsideWork(this, () => work(tx))

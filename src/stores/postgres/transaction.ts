@@ -23,6 +23,13 @@ import { PostgresReads } from './reads.ts'
 import type { Answer, Parameter, PreparedStatements } from './session.ts'
 import { changes, type Statement, transactions } from './statements.ts'
 
+/** How a transaction begins. */
+export interface Beginning {
+  readonly begin?: string
+  /** The name under which it runs alone. */
+  readonly alone?: string | undefined
+}
+
 export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   readonly #client: PoolClient
   readonly #prepared: PreparedStatements
@@ -42,7 +49,7 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   constructor(
     client: PoolClient,
     prepared: PreparedStatements,
-    begin: string = transactions.begin,
+    { begin = transactions.begin, alone }: Beginning = {},
   ) {
     super((statement, values) => this.#call(statement, values, { reads: true }))
     this.#client = client
@@ -52,7 +59,9 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
     }
     // A failure of BEGIN is thrown by the next call.
     this.#beginning = this.#send(begin).then(begun, begun)
-    this.#last = this.#beginning
+    this.#last = alone === undefined ? this.#beginning : this.#send(changes.alone, [alone])
+    // A failure is kept, and thrown by the next call.
+    this.#last.catch(() => undefined)
   }
 
   async lock(key: string, mode: 'change' | 'share'): Promise<ResourceRow | undefined> {
@@ -112,6 +121,10 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   async follow(feed: string, key: string): Promise<void> {
     this.#assertOpen()
     this.#follows.push([feed, key])
+  }
+
+  async alone(name: string): Promise<void> {
+    await this.#call(changes.alone, [name], { reads: true })
   }
 
   /**

@@ -95,6 +95,11 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
     return found
   }
 
+  /** Every transaction is. */
+  async alone(_name: string): Promise<void> {
+    this.assertOpen()
+  }
+
   async insert(row: ResourceRow): Promise<void> {
     this.#writer.touched.add(row.key)
     this.#writer.emptyTypes.delete(row.type)
