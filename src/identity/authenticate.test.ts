@@ -288,12 +288,14 @@ async function tokensOf(
 ): Promise<(claims: object, header: object) => Promise<string>> {
   const { createSeal } = await import('./testing/seal.ts')
   const { openKeyRing } = await import('./keys.ts')
+  const { directorySql } = await import('./directory-sql.ts')
   const { defaultIdentityLimits } = await import('./limits.ts')
   const { testIds } = await import('./testing/fixture.ts')
+  const clock = { now: fixture.now }
   const ring = openKeyRing({
-    sql: fixture.store.sql,
+    sql: directorySql(fixture.store.sql, clock),
     watch: fixture.identity.directory.watch,
-    clock: { now: fixture.now },
+    clock,
     ids: testIds,
     seal: createSeal(fixture.installationKey),
     limits: defaultIdentityLimits,

@@ -3,10 +3,10 @@
  * application.
  */
 
-import type { RecordedSql } from '#activity/recorded-sql.ts'
 import type { Clock } from '#kernel/ports.ts'
 import type { RequestOrigin } from '#kernel/request-origin.ts'
 import type { Sql } from '#stores/store.ts'
+import type { DirectorySql } from './directory-sql.ts'
 
 export interface Consents {
   /** The scopes the user has allowed the client so far. */
@@ -22,7 +22,7 @@ interface Consent {
   readonly origin: RequestOrigin
 }
 
-export function openConsents(sql: RecordedSql, clock: Clock): Consents {
+export function openConsents(sql: DirectorySql, clock: Clock): Consents {
   async function read(
     from: Pick<Sql, 'all'>,
     principalId: string,
@@ -44,19 +44,6 @@ export function openConsents(sql: RecordedSql, clock: Clock): Consents {
     granted: (principalId, clientId) => read(sql, principalId, clientId),
     async grant({ principalId, clientId, scopes, origin }) {
       await sql.transact(async (tx) => {
-        await tx.run(
-          `insert into identity_consents (principal_id, client_id, scope, granted_at)
-            values (?, ?, '', ?) on conflict do nothing`,
-          principalId,
-          clientId,
-          clock.now(),
-        )
-        // Another grant at the same moment waits here, and then reads what this one writes.
-        await tx.run(
-          'update identity_consents set scope = scope where principal_id = ? and client_id = ?',
-          principalId,
-          clientId,
-        )
         const before = await read(tx, principalId, clientId)
         const all = new Set([...before, ...scopes])
         tx.describe({
@@ -71,12 +58,13 @@ export function openConsents(sql: RecordedSql, clock: Clock): Consents {
           after: { scope: [...all].join(' ') },
         })
         await tx.run(
-          `update identity_consents set scope = ?, granted_at = ?
-            where principal_id = ? and client_id = ?`,
-          [...all].join(' '),
-          clock.now(),
+          `insert into identity_consents (principal_id, client_id, scope, granted_at)
+            values (?, ?, ?, ?) on conflict (principal_id, client_id)
+            do update set scope = excluded.scope, granted_at = excluded.granted_at`,
           principalId,
           clientId,
+          [...all].join(' '),
+          clock.now(),
         )
       })
     },

@@ -5,7 +5,7 @@
 import type { Credentials, SecretRecord } from './credentials.ts'
 import { tellCredential } from './directory-activity.ts'
 import type { DirectoryCache } from './directory-cache.ts'
-import { type DirectoryContext, lockPrincipal, readPrincipal } from './directory-rows.ts'
+import { type DirectoryContext, readPrincipal } from './directory-rows.ts'
 import { refuseIdentity } from './errors.ts'
 import { directoryFeed } from './feed-watch.ts'
 import { checkPassword } from './password-rules.ts'
@@ -55,7 +55,7 @@ export function openPrincipalCredentials(
       await checkPassword(password, { displayName, signInName }, limits)
       const hash = await passwords.hash(password)
       await sql.transact(async (tx) => {
-        const user = await lockPrincipal(tx, userId, 'User')
+        const user = await readPrincipal(tx, userId, 'User')
         await credentials.storePassword(tx, user.id, hash)
         await endSessionsOf(tx, user.id, clock.now())
         tellCredential(tx, user, { action: 'setPassword/action', path: 'password' })
@@ -69,7 +69,7 @@ export function openPrincipalCredentials(
         expiresAt,
       )
       await sql.transact(async (tx) => {
-        const principal = await lockPrincipal(tx, principalId)
+        const principal = await readPrincipal(tx, principalId)
         if (principal.type === 'Group') {
           throw refuseIdentity.InvalidPrincipal({ reason: 'a group has no secrets' })
         }
@@ -89,7 +89,7 @@ export function openPrincipalCredentials(
 
     async removeSecret(principalId, secretId) {
       await sql.transact(async (tx) => {
-        const principal = await lockPrincipal(tx, principalId)
+        const principal = await readPrincipal(tx, principalId)
         const removed = await tx.run(
           "delete from identity_credentials where id = ? and principal_id = ? and kind = 'secret'",
           parseObjectId(secretId) ?? '',
@@ -123,7 +123,7 @@ export function openPrincipalCredentials(
 
     async endSession(userId, sessionId) {
       await sql.transact(async (tx) => {
-        const user = await lockPrincipal(tx, userId, 'User')
+        const user = await readPrincipal(tx, userId, 'User')
         await endSession(tx, user.id, { id: sessionId, now: clock.now() })
       })
     },

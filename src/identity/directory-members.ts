@@ -1,13 +1,7 @@
 /** Group memberships. */
 
 import { tellMember } from './directory-activity.ts'
-import {
-  type DirectoryContext,
-  lockPrincipal,
-  type Page,
-  pageOf,
-  readPrincipal,
-} from './directory-rows.ts'
+import { type DirectoryContext, type Page, pageOf, readPrincipal } from './directory-rows.ts'
 import { refuseIdentity } from './errors.ts'
 import { directoryFeed } from './feed-watch.ts'
 import { type PrincipalRecord, principalColumns, toPrincipalRecord } from './principal-record.ts'
@@ -25,8 +19,6 @@ export function openMemberships({ sql }: DirectoryContext): Memberships {
   return {
     async addMember(groupId, memberId) {
       await sql.transact(async (tx) => {
-        // In one order: two groups may be made members of each other at once.
-        for (const id of [groupId, memberId].sort()) await lockPrincipal(tx, id)
         const group = await readPrincipal(tx, groupId, 'Group')
         const member = await readPrincipal(tx, memberId)
         if (group.id === member.id) {
@@ -44,7 +36,7 @@ export function openMemberships({ sql }: DirectoryContext): Memberships {
 
     async removeMember(groupId, memberId) {
       await sql.transact(async (tx) => {
-        const group = await lockPrincipal(tx, groupId, 'Group')
+        const group = await readPrincipal(tx, groupId, 'Group')
         const member = parseObjectId(memberId) ?? ''
         const removed = await tx.run(
           'delete from identity_memberships where group_id = ? and member_id = ?',

@@ -5,7 +5,6 @@ import { signInKeyOf } from './credentials.ts'
 import { tellPrincipal } from './directory-activity.ts'
 import {
   type DirectoryContext,
-  lockPrincipal,
   type Page,
   pageOf,
   readPrincipal,
@@ -66,7 +65,7 @@ export function openPrincipals({ clock, limits, sql }: DirectoryContext): Princi
 
     async update(id, change, type) {
       return sql.transact(async (tx) => {
-        const before = await lockPrincipal(tx, id, type)
+        const before = await readPrincipal(tx, id, type)
         if (change.enabled === false && before.enabled) await refuseOwner(tx, before.id)
         const after = changedPrincipal(before, change, limits)
         await tx.run(
@@ -87,7 +86,7 @@ export function openPrincipals({ clock, limits, sql }: DirectoryContext): Princi
 
     async delete(id, type) {
       await sql.transact(async (tx) => {
-        const principal = await lockPrincipal(tx, id, type)
+        const principal = await readPrincipal(tx, id, type)
         await refuseOwner(tx, principal.id)
         await removePrincipal(tx, principal, clock.now())
         tellPrincipal(tx, principal, undefined)
@@ -117,7 +116,7 @@ export function openPrincipals({ clock, limits, sql }: DirectoryContext): Princi
 
     async revoke(id, type) {
       await sql.transact(async (tx) => {
-        const principal = await lockPrincipal(tx, id, type)
+        const principal = await readPrincipal(tx, id, type)
         await tx.run(
           'update identity_principals set generation = generation + 1 where id = ?',
           principal.id,

@@ -3,9 +3,9 @@
  * principal's row.
  */
 
-import type { RecordedSql } from '#activity/recorded-sql.ts'
 import type { Clock, Ids } from '#kernel/ports.ts'
 import type { Sql, SqlTx } from '#stores/store.ts'
+import type { DirectorySql } from './directory-sql.ts'
 import { refuseIdentity } from './errors.ts'
 import { directoryFeed } from './feed-watch.ts'
 import type { IdentityLimits } from './limits.ts'
@@ -19,7 +19,7 @@ import { checkDisplayName, parseObjectId } from './principal-rules.ts'
 import { endSessionsOf } from './sessions.ts'
 
 export interface DirectoryContext {
-  readonly sql: RecordedSql
+  readonly sql: DirectorySql
   readonly clock: Clock
   readonly ids: Ids
   readonly limits: IdentityLimits
@@ -71,19 +71,6 @@ export async function readPrincipal(
     throw refuseIdentity.PrincipalNotFound({ type: type ?? 'principal', id: id.slice(0, 100) })
   }
   return found
-}
-
-/**
- * Like `readPrincipal`, for work that writes what it read: nobody else changes the principal until the transaction ends.
- * Both stores lock a row that is written, and only one of them knows `select … for update`.
- */
-export async function lockPrincipal(
-  tx: SqlTx,
-  id: string,
-  type?: LocalType,
-): Promise<PrincipalRecord> {
-  await tx.run('update identity_principals set id = id where id = ?', parseObjectId(id) ?? '')
-  return readPrincipal(tx, id, type)
 }
 
 /** Removes the principal with everything that belongs to it. */

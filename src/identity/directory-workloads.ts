@@ -1,12 +1,11 @@
 /** The principals of resources (managed identities). */
 
 import type { WorkloadIdentities } from '#kernel/principal.ts'
-import type { SqlTx } from '#stores/store.ts'
 import { tellPrincipal } from './directory-activity.ts'
 import {
   type DirectoryContext,
   freshPrincipal,
-  lockPrincipal,
+  readPrincipal,
   removePrincipal,
 } from './directory-rows.ts'
 import { insertPrincipal } from './insert-principal.ts'
@@ -19,9 +18,9 @@ export function openWorkloads(context: DirectoryContext): WorkloadIdentities {
 
     async give(resourceKey, { principalId, clientId, displayName }) {
       await sql.transact(async (tx) => {
-        const held = await lockWorkload(tx, resourceKey)
+        const held = await workloadOf(tx, resourceKey)
         if (held !== undefined && held !== principalId) {
-          await removePrincipal(tx, await lockPrincipal(tx, held, 'ServicePrincipal'), clock.now())
+          await removePrincipal(tx, await readPrincipal(tx, held, 'ServicePrincipal'), clock.now())
         }
         await tx.run(
           `insert into identity_workloads (resource_key, principal_id) values (?, ?)
@@ -40,9 +39,9 @@ export function openWorkloads(context: DirectoryContext): WorkloadIdentities {
 
     async take(resourceKey) {
       await sql.transact(async (tx) => {
-        const held = await lockWorkload(tx, resourceKey)
+        const held = await workloadOf(tx, resourceKey)
         if (held !== undefined) {
-          const principal = await lockPrincipal(tx, held, 'ServicePrincipal')
+          const principal = await readPrincipal(tx, held, 'ServicePrincipal')
           await removePrincipal(tx, principal, clock.now())
           tellPrincipal(tx, principal, undefined)
         }
@@ -50,13 +49,4 @@ export function openWorkloads(context: DirectoryContext): WorkloadIdentities {
       })
     },
   }
-}
-
-/** Like `workloadOf`; nobody else changes which principal the resource has until the transaction ends. */
-async function lockWorkload(tx: SqlTx, resourceKey: string): Promise<string | undefined> {
-  await tx.run(
-    'update identity_workloads set resource_key = resource_key where resource_key = ?',
-    resourceKey,
-  )
-  return workloadOf(tx, resourceKey)
 }

@@ -4,7 +4,6 @@
  * and never returns a stored credential.
  */
 
-import { recordedSql } from '#activity/recorded-sql.ts'
 import { refuse } from '#kernel/error.ts'
 import type { Clock, Ids } from '#kernel/ports.ts'
 import type { WorkloadIdentities } from '#kernel/principal.ts'
@@ -16,6 +15,7 @@ import { openPrincipalCredentials, type PrincipalCredentials } from './directory
 import { type Memberships, openMemberships } from './directory-members.ts'
 import { openPrincipals, type Principals } from './directory-principals.ts'
 import type { DirectoryContext } from './directory-rows.ts'
+import { directorySql } from './directory-sql.ts'
 import { openWorkloads } from './directory-workloads.ts'
 import {
   type FederatedCredentials,
@@ -54,7 +54,7 @@ interface DirectoryOptions {
 
 export function openDirectory(options: DirectoryOptions): IdentityDirectory {
   const { clock, ids } = options
-  const sql = recordedSql(options.sql, clock, options.namespace)
+  const sql = directorySql(options.sql, clock, options.namespace)
   const limits: IdentityLimits = { ...defaultIdentityLimits, ...options.limits }
   const context: DirectoryContext = { sql, clock, ids, limits }
   const passwords = createPasswords(limits, options.passwordCost)

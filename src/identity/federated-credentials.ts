@@ -5,7 +5,7 @@
 
 import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
 import { tellCredential } from './directory-activity.ts'
-import { type DirectoryContext, lockPrincipal } from './directory-rows.ts'
+import { type DirectoryContext, readPrincipal } from './directory-rows.ts'
 import { refuseIdentity } from './errors.ts'
 import { directoryFeed } from './feed-watch.ts'
 import { parseObjectId } from './principal-rules.ts'
@@ -59,7 +59,7 @@ export function openFederatedCredentials({
     isThere = false,
   ): Promise<FederatedCredential> {
     return sql.transact(async (tx) => {
-      const principal = await lockPrincipal(tx, principalId, 'ServicePrincipal')
+      const principal = await readPrincipal(tx, principalId, 'ServicePrincipal')
       const all = await credentialsOf(tx, principal.id)
       const given = wanted(all)
       const { id, name } = given
@@ -107,7 +107,7 @@ export function openFederatedCredentials({
 
     async removeFederated(principalId, idOrName) {
       await sql.transact(async (tx) => {
-        const principal = await lockPrincipal(tx, principalId, 'ServicePrincipal')
+        const principal = await readPrincipal(tx, principalId, 'ServicePrincipal')
         const found = foundIn(await credentialsOf(tx, principal.id), idOrName)
         await removeRow(tx, principal.id, found.id)
         await tx.follow(directoryFeed, principal.id)

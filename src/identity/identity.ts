@@ -4,7 +4,6 @@
  */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { recordedSql } from '#activity/recorded-sql.ts'
 import type { ExternalIssuer } from '#kernel/external-issuer.ts'
 import type { Clock, Ids, Log } from '#kernel/ports.ts'
 import type { RequestOrigin } from '#kernel/request-origin.ts'
@@ -14,6 +13,7 @@ import type { IdentitySeal } from '#sealing/keyring.ts'
 import type { Feed, Sql } from '#stores/store.ts'
 import { type Authenticator, createAuthenticator } from './authenticate.ts'
 import { type IdentityDirectory, openDirectory } from './directory.ts'
+import { directorySql } from './directory-sql.ts'
 import type { FederatedOf } from './federated-credentials.ts'
 import { openKeyRing } from './keys.ts'
 import { defaultIdentityLimits, type IdentityLimits } from './limits.ts'
@@ -100,8 +100,8 @@ export function openIdentity(options: IdentityOptions): Identity {
   const aliases = (): readonly string[] => [audience(), publicUrl()]
   const federatedOf = options.federatedOf ?? (async () => [])
   const directory = openDirectory({ ...options, limits, federatedOf })
-  const recorded = recordedSql(sql, clock, options.namespace)
-  const keys = openKeyRing({ ...options, sql: recorded, watch: directory.watch, limits })
+  const own = directorySql(sql, clock, options.namespace)
+  const keys = openKeyRing({ ...options, sql: own, watch: directory.watch, limits })
   const owner = createOwner({ sql, directory, ids: options.ownerIds ?? ids })
 
   const authenticator = createAuthenticator({
@@ -124,7 +124,7 @@ export function openIdentity(options: IdentityOptions): Identity {
     const { createTokenExchange } = await import('./token-exchange.ts')
     return createOAuthHandler({
       sql,
-      recorded,
+      directorySql: own,
       directory,
       keys,
       clock,

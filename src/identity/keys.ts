@@ -6,7 +6,8 @@
 import { createPrivateKey, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto'
 import type { Clock, Ids } from '#kernel/ports.ts'
 import type { IdentitySeal } from '#sealing/keyring.ts'
-import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
+import type { SqlRow, SqlTx } from '#stores/store.ts'
+import type { DirectorySql } from './directory-sql.ts'
 import { directoryFeed, type FeedWatch, signingKeysKey } from './feed-watch.ts'
 import type { VerificationKey } from './jwt.ts'
 import type { IdentityLimits } from './limits.ts'
@@ -41,8 +42,12 @@ interface Ring {
 
 const unknownLookSeconds = 2
 
+/** After the first key nobody makes another first one. */
+const claimFirst = `insert into identity_settings (name, value) values ('first-signing-key', ?)
+  on conflict do nothing`
+
 interface KeyRingOptions {
-  readonly sql: Sql
+  readonly sql: DirectorySql
   readonly watch: FeedWatch
   readonly clock: Clock
   readonly ids: Ids
@@ -206,12 +211,7 @@ function openKeyStore({
     const fresh = await make(makeSigningPair)
     await sql.transact(async (tx) => {
       const now = clock.now()
-      // Another rotation at the same moment waits here, and then retires the key that this one makes.
-      await tx.run(
-        `insert into identity_settings (name, value) values ('first-signing-key', ?)
-          on conflict (name) do update set value = identity_settings.value`,
-        fresh.id,
-      )
+      await tx.run(claimFirst, fresh.id)
       await tx.run(
         'update identity_signing_keys set retired_at = ?, private_key = null where retired_at is null',
         now,
@@ -229,11 +229,7 @@ function openKeyStore({
   async function makeFirst(): Promise<void> {
     const fresh = await make(firstPair)
     await sql.transact(async (tx) => {
-      const claimed = await tx.run(
-        `insert into identity_settings (name, value) values ('first-signing-key', ?)
-          on conflict do nothing`,
-        fresh.id,
-      )
+      const claimed = await tx.run(claimFirst, fresh.id)
       if (claimed === 1) await fresh.insert(tx)
     })
   }

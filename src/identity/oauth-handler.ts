@@ -5,7 +5,6 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Provider } from 'oidc-provider'
-import type { RecordedSql } from '#activity/recorded-sql.ts'
 import type { Clock, Ids, Log } from '#kernel/ports.ts'
 import type { RequestOrigin } from '#kernel/request-origin.ts'
 import type { IdentitySeal } from '#sealing/keyring.ts'
@@ -13,6 +12,7 @@ import type { Sql } from '#stores/store.ts'
 import { portalClientId } from './clients.ts'
 import { type Consents, openConsents } from './consents.ts'
 import type { IdentityDirectory } from './directory.ts'
+import type { DirectorySql } from './directory-sql.ts'
 import type { KeyRing } from './keys.ts'
 import type { IdentityLimits } from './limits.ts'
 import { answerLocalToken, type LocalTokenOptions } from './local-token.ts'
@@ -49,8 +49,8 @@ import type { TokenExchange } from './token-exchange.ts'
 
 export interface OAuthHandlerOptions {
   readonly sql: Sql
-  /** The same store, with the audit trail. */
-  readonly recorded: RecordedSql
+  /** For sessions and consents, which are of the directory. */
+  readonly directorySql: DirectorySql
   readonly directory: IdentityDirectory
   readonly keys: KeyRing
   readonly clock: Clock
@@ -87,8 +87,8 @@ export type OAuthHandler = (req: IncomingMessage, res: ServerResponse) => void
 
 export function createOAuthHandler(options: OAuthHandlerOptions): OAuthHandler {
   const { clock, directory, keys, limits, log, tenantId, audience, seal } = options
-  const consents = openConsents(options.recorded, clock)
-  const sessions = openSessions(options)
+  const consents = openConsents(options.directorySql, clock)
+  const sessions = openSessions({ ...options, sql: options.directorySql })
   const signIn = createSignIn(options)
   const library = createLibrary({ ...options, consents, sessions })
 

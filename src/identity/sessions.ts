@@ -8,6 +8,7 @@ import type { Clock, Ids } from '#kernel/ports.ts'
 import type { RequestOrigin } from '#kernel/request-origin.ts'
 import type { IdentitySeal } from '#sealing/keyring.ts'
 import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
+import type { DirectorySql } from './directory-sql.ts'
 import { refuseIdentity } from './errors.ts'
 import { directoryFeed } from './feed-watch.ts'
 import type { IdentityLimits } from './limits.ts'
@@ -34,7 +35,10 @@ export interface SessionKey {
 }
 
 export interface Sessions {
-  /** Begins the session of a person who has just signed in with this browser. */
+  /**
+   * Begins the session of a person who has just signed in with this browser, unless the account or the password has ended
+   * since.
+   */
   begin(uid: string, who: Pick<Session, 'principalId' | 'credentialId' | 'origin'>): Promise<void>
   /** Returns the session unless it has ended or timed out, and records its use. */
   use(key: SessionKey, principalId: string): Promise<Session | undefined>
@@ -132,7 +136,7 @@ function startOf({
 }
 
 interface SessionOptions {
-  readonly sql: Sql
+  readonly sql: DirectorySql
   readonly clock: Clock
   readonly ids: Ids
   readonly seal: IdentitySeal
@@ -160,6 +164,8 @@ export function openSessions(options: SessionOptions): Sessions {
   return {
     begin: (uid, who) =>
       sql.transact(async (tx) => {
+        // The account was disabled, or its password changed, since the password was checked.
+        if (!(await isGood(tx, who))) return
         const key = keyOf({ uid, clientId: undefined })
         const now = clock.now()
         // The same person entered the password again, so the same session starts again.
@@ -186,8 +192,6 @@ export function openSessions(options: SessionOptions): Sessions {
       const { credentialId } = browser
       const { clientId } = key
       return sql.transact(async (tx) => {
-        // Whoever ends the person's sessions at the same moment waits here and then sees this one, or was first.
-        await tx.run('update identity_principals set id = id where id = ?', principalId)
         const from = keyOf({ uid: key.uid, clientId: undefined })
         if ((await find(tx, from, principalId)) === undefined) return undefined
         // Without this, the applications of a timed-out session would join the new one.
@@ -210,6 +214,20 @@ export function openSessions(options: SessionOptions): Sessions {
       })
     },
   }
+}
+
+/** Whether a person may still sign in with this password. */
+async function isGood(
+  tx: SqlTx,
+  { principalId, credentialId }: Pick<Session, 'principalId' | 'credentialId'>,
+): Promise<boolean> {
+  const [row] = await tx.all(
+    `select 1 from identity_credentials c join identity_principals p on p.id = c.principal_id
+      where c.id = ? and p.id = ? and p.enabled = 1`,
+    credentialId,
+    principalId,
+  )
+  return row !== undefined
 }
 
 /** Computes the keys of sessions, and finds and adds their rows. */
