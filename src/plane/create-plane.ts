@@ -161,6 +161,7 @@ export function createPlane(options: PlaneOptions): RunningPlane {
       list: (query) => createReader(deps, deps.store).list(query),
       each: (query) => createReader(deps, deps.store).each(query),
       page: (query) => createReader(deps, deps.store).page(query),
+      hasRoom: (query) => createReader(deps, deps.store).hasRoom(query),
       count: (query) => createReader(deps, deps.store).count(query),
     },
     listTracked: (query) => listTracked(deps, query),

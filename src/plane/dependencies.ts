@@ -52,6 +52,9 @@ export interface WireRow {
   readonly text?: string
 }
 
+/** More transactions than all processes together have connections to the store. */
+const atOnceMax = 1000
+
 /** Rows of one chunk of a longer list. */
 const rowsAtOnce = 500
 
@@ -62,6 +65,8 @@ export function createReader(
 ): Reader {
   const keyOf = (id: ResourceId | string): string =>
     typeof id === 'string' ? id.toLowerCase() : id.key
+  const count: Reader['count'] = ({ type, under, limit }) =>
+    reads.count({ type: registry.byName(type).key, under: keyOf(under), limit })
   const decode = (row: ResourceRow): ReturnType<typeof readRow> => readRow(row)
   async function* pagesOf({
     type,
@@ -115,8 +120,17 @@ export function createReader(
       if (last === undefined || !isCut(rows, query)) return { items }
       return { items, next: last.key, ...(rows.length < limit ? { isShort: true } : {}) }
     },
-    count: ({ type, under, limit }) =>
-      reads.count({ type: registry.byName(type).key, under: keyOf(under), limit }),
+    count,
+    async hasRoom(query) {
+      const { type, under, limit } = query
+      // Those at work at once cannot pass a limit that is farther away than they are many.
+      const far = limit - atOnceMax
+      if (far > 0 && (await count({ ...query, limit: far })) < far) return true
+      // Sent together: the number is read when the transaction is alone.
+      const alone = 'lock' in reads ? reads.alone(`room ${type} ${keyOf(under)}`) : undefined
+      const [found] = await Promise.all([count(query), alone])
+      return found < limit
+    },
   }
 }
 

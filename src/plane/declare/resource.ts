@@ -58,7 +58,16 @@ export interface Reader {
     readonly next?: string
     readonly isShort?: true
   }>
-  /** The number of resources, counted up to `limit`. */
+  /**
+   * Whether there are fewer than `limit` resources. Inside a write it stays so until the write is done: of two who would
+   * pass the limit together one waits for the other.
+   */
+  hasRoom(query: {
+    readonly type: string
+    readonly under: ResourceId | string
+    readonly limit: number
+  }): Promise<boolean>
+  /** The number of resources, counted up to `limit`. For limits there is `hasRoom`. */
   count(query: {
     readonly type: string
     readonly under: ResourceId | string

@@ -25,6 +25,7 @@ import type { WriteRoute } from '../locate.ts'
 import { linkOf, openOperation, readOperation, supersede } from '../operations.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import { checkName, impliedScopes, refuseMissingScope } from '../scopes.ts'
+import { transactOn } from '../transact-on.ts'
 import { lookFor } from './await-work.ts'
 import { answerOf, declaredDelete, endedOperation } from './declared-answer.ts'
 import { askRightsToDelete, type RightsBefore } from './rights-before.ts'
@@ -46,7 +47,7 @@ export async function runDelete(
     // for this row.
     const prohibitions = await deps.access.prohibitionsFor?.(input.principal)
     const may = await askRightsToDelete(deps, route, input.principal)
-    outcome = await deps.store.transact(async (tx) => {
+    outcome = await transactOn(deps, route.compiled, async (tx) => {
       const done = await deleteInside({ ...request, prohibitions, may }, tx)
       // The caller was already told that the request failed, so nothing may be committed.
       input.signal?.throwIfAborted()

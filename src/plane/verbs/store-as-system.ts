@@ -16,6 +16,7 @@ import { appendToFeed, isStored } from '../compiled-type.ts'
 import { idOfKey, insideContextOf, type PlaneDependencies } from '../dependencies.ts'
 import { readRow, type StoredResource, writeRow } from '../document.ts'
 import { impliedScopes, missingScope } from '../scopes.ts'
+import { transactOn } from '../transact-on.ts'
 import { checkBody } from './write.ts'
 
 export async function storeAsSystem(
@@ -33,7 +34,7 @@ export async function storeAsSystem(
   }
   const principal = installationPrincipal
   const checked = body && checkBody({ compiled, shape }, body)
-  await deps.store.transact(async (tx) => {
+  await transactOn(deps, compiled, async (tx) => {
     const now = deps.clock.now()
     for (const scope of impliedScopes(id)) {
       if ((await tx.lock(scope.key, 'share')) === undefined && checked !== undefined) {

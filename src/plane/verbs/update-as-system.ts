@@ -9,6 +9,7 @@ import { appendToFeed, isStored } from '../compiled-type.ts'
 import type { Resource } from '../declare/resource.ts'
 import { idOfKey, type PlaneDependencies } from '../dependencies.ts'
 import { readRow, type StoredResource, writeRow } from '../document.ts'
+import { transactOn } from '../transact-on.ts'
 
 /**
  * Hands the resource to `change` in a transaction and writes the returned model; does nothing where `change` returns
@@ -27,7 +28,7 @@ export async function updateAsSystem(
   if (compiled.reconcile !== undefined) {
     throw new Error(`${compiled.fullType} is updated by its reconciler`)
   }
-  return deps.store.transact(async (tx) => {
+  return transactOn(deps, compiled, async (tx) => {
     const row = await tx.lock(at.key, 'change')
     if (row === undefined) return false
     const current = readRow(row)

@@ -35,6 +35,7 @@ import {
   refuseMissingScope,
 } from '../scopes.ts'
 import { givesSecret, receiverProblems } from '../secrets.ts'
+import { transactOn } from '../transact-on.ts'
 import { answerOf, endedOperation } from './declared-answer.ts'
 import { findByUniqueKey } from './find-by-unique-key.ts'
 import { type Desired, defaultLocation, stateAfter } from './placement.ts'
@@ -91,7 +92,7 @@ export async function commitWrite(
   const { deps, route, input } = request
   let outcome: Outcome
   try {
-    outcome = await deps.store.transact(async (tx) => {
+    outcome = await transactOn(deps, route.compiled, async (tx) => {
       const done = await work(tx)
       // The caller was already told that the request failed, so nothing may be committed.
       input.signal?.throwIfAborted()

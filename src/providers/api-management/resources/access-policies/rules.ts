@@ -16,7 +16,7 @@ export async function accessPolicyRules({
   if (previous !== undefined) return []
   const under = id.key.slice(0, id.key.lastIndexOf('/accesspolicies/'))
   const query = { type: types.policies, under, limit: policiesMax }
-  if ((await reader.count(query)) < policiesMax) return []
+  if (await reader.hasRoom(query)) return []
   throw refuseFields([
     { path: 'name', message: `an authorization has at most ${policiesMax} access policies` },
   ])

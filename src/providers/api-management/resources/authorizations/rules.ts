@@ -18,7 +18,7 @@ export async function authorizationRules({
   if (previous !== undefined) return []
   const under = id.key.slice(0, id.key.lastIndexOf('/authorizations/'))
   const query = { type: types.authorizations, under, limit: authorizationsMax }
-  if ((await reader.count(query)) < authorizationsMax) return []
+  if (await reader.hasRoom(query)) return []
   throw refuseFields([
     { path: 'name', message: `a provider has at most ${authorizationsMax} authorizations` },
   ])

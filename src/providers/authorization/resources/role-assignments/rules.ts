@@ -193,8 +193,8 @@ async function limitProblems(
   } else {
     return []
   }
-  const count = await reader.count({ type: 'Authorization/roleAssignments', under, limit })
-  if (count < limit) return []
+  const query = { type: 'Authorization/roleAssignments', under, limit }
+  if (await reader.hasRoom(query)) return []
   const counted = subscription === undefined ? scope.text : subscriptionIdOf(subscription).text
   return [authorizationProblem('RoleAssignmentLimitExceeded', '', { limit, scope: counted })]
 }

@@ -185,8 +185,9 @@ function actionProblems(role: RoleDefinition, limits: AuthorizationLimits): Prob
 
 async function limitProblems(reader: Reader, limits: AuthorizationLimits): Promise<Problem[]> {
   const limit = limits.customRolesMax
-  const count = await reader.count({ type: 'Authorization/roleDefinitions', under: '/', limit })
-  return count < limit ? [] : [authorizationProblem('RoleDefinitionLimitExceeded', '', { limit })]
+  const query = { type: 'Authorization/roleDefinitions', under: '/', limit }
+  if (await reader.hasRoom(query)) return []
+  return [authorizationProblem('RoleDefinitionLimitExceeded', '', { limit })]
 }
 
 /** An assignment of the role, at a place that is asked for. Reads every assignment. */

@@ -296,6 +296,7 @@ async function quotaProblems(
   { groupsPerSubscriptionMax: limit }: ContainerLimits,
 ): Promise<readonly Problem[]> {
   const under = subscriptionIdOf(subscriptionOf(id) ?? '')
-  const usage = await reader.count({ type: 'ContainerInstance/containerGroups', under, limit })
-  return usage < limit ? [] : [problemOf('ContainerGroupQuotaReached', '', { limit, usage })]
+  const query = { type: 'ContainerInstance/containerGroups', under, limit }
+  if (await reader.hasRoom(query)) return []
+  return [problemOf('ContainerGroupQuotaReached', '', { limit, usage: limit })]
 }

@@ -141,8 +141,7 @@ async function sourceProblem(
 /** The unique key of the store refuses a second active migration. */
 async function requireRoom({ id, reader }: RuleContext<Migration>): Promise<void> {
   const under = parentOf(id)
-  const count = await reader.count({ type: types.migrations, under, limit: migrationsMax })
-  if (count >= migrationsMax) {
+  if (!(await reader.hasRoom({ type: types.migrations, under, limit: migrationsMax }))) {
     throw refusePostgres.MigrationsLimitReached({ limit: String(migrationsMax) })
   }
 }

@@ -69,7 +69,7 @@ export function deploymentStacks(deps: DeploymentDependencies): ResourceType {
       requireSameLocation(id, previous?.location, desired.location)
       if (previous !== undefined) return []
       const query = { type: stackType, under: siblingsOf(id), limit: keptMax }
-      if ((await reader.count(query)) < keptMax) return []
+      if (await reader.hasRoom(query)) return []
       throw refuseDeployment.DeploymentStackQuotaExceeded({ limit: keptMax })
     },
     rightsToDelete: (id) => [{ action: manageAction, scope: id }],

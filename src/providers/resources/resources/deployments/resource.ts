@@ -102,7 +102,7 @@ export function deployments(deps: DeploymentDependencies): readonly ResourceType
         requireSameLocation(nameOf(id), previous?.location, desired.location)
         if (previous !== undefined) return []
         const under = siblingsOf(id)
-        if ((await inside.count({ type, under, limit: keptMax })) < keptMax) return []
+        if (await inside.hasRoom({ type, under, limit: keptMax })) return []
         throw refuseDeployment.DeploymentQuotaExceeded({ limit: keptMax })
       },
       deleteRules({ resource }) {
