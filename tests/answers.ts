@@ -71,7 +71,8 @@ function undeclared({ method, path, status, body }: Exchange): readonly string[]
     | undefined
   if (declared === undefined) return [`${name} ${version}: status ${status}`]
   const schema = declared.content?.['application/json']?.schema
-  if (schema === undefined || typeof body !== 'object' || body === null) return []
+  if (typeof body !== 'object' || body === null) return []
+  if (schema === undefined) return [`${name} ${version}: a body at ${status}`]
   const faults: string[] = []
   compare({ faults, schemas }, schema, body, '')
   return faults.map((fault) => `${name} ${version}: ${fault}`)

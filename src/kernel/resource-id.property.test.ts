@@ -208,6 +208,8 @@ test('parents, scopes, children and extensions undo each other', () => {
   assert.equal(subscriptionOf(parsed('/providers/V.A/subscriptions/x')), undefined)
 })
 
+const ofProvider = ['Register', 'unregister', 'providerPermissions']
+
 test('an odd path is a collection, or an action, of its parent', () => {
   fc.assert(
     fc.property(resourceId, type, (id, word) => {
@@ -222,7 +224,7 @@ test('an odd path is a collection, or an action, of its parent', () => {
   fc.assert(
     fc.property(resourceId, namespace, type, (id, space, word) => {
       const path = `${id.text === '/' ? '' : id.text}/providers/${space}/${word}`
-      if (word.toLowerCase() === 'register' || word.toLowerCase() === 'unregister') return
+      if (ofProvider.some((one) => one.toLowerCase() === word.toLowerCase())) return
       const result = parsePath(path)
       assert.ok(result.kind === 'collection')
       assert.deepEqual(result.parent, id)
@@ -240,10 +242,12 @@ test('paths of providers themselves', () => {
     assert.equal(id.text, path)
     assert.equal(nameOf(id), 'V.A')
     assert.equal(id.segments.at(-1)?.types.at(-1), 'providers')
-    const action = parsePath(`${path}/Register`)
-    assert.ok(action.kind === 'collection')
-    assert.deepEqual(action.parent, id)
-    assert.equal(action.word, 'Register')
+    for (const word of ofProvider) {
+      const action = parsePath(`${path}/${word}`)
+      assert.ok(action.kind === 'collection')
+      assert.deepEqual(action.parent, id)
+      assert.equal(action.word, word)
+    }
     const list = parsePath(`${path}/operations`)
     assert.ok(list.kind === 'collection')
     assert.equal(list.namespace, 'V.A')

@@ -166,8 +166,8 @@ function parseParts(parts: readonly string[]): ParsedPath {
       }
       const after = parts[index + 2]
       const bare = segments.length === 0 && namespace === undefined
-      if (after === undefined || (bare && parts.length === index + 3 && isRegistration(after))) {
-        // `…/providers/{namespace}` names the provider itself, and one registration action may follow.
+      if (after === undefined || (bare && parts.length === index + 3 && isOfProvider(after))) {
+        // `…/providers/{namespace}` names the provider itself, and one of its actions may follow.
         if (!bare) return malformed('a type must follow the namespace')
         types.push('providers')
         names.push(next)
@@ -198,9 +198,8 @@ function parseParts(parts: readonly string[]): ParsedPath {
   return { kind: 'resource', id: fromSegments(segments) }
 }
 
-function isRegistration(word: string): boolean {
-  const lower = word.toLowerCase()
-  return lower === 'register' || lower === 'unregister'
+function isOfProvider(word: string): boolean {
+  return ['register', 'unregister', 'providerpermissions'].includes(word.toLowerCase())
 }
 
 function joinable(text: string): string {

@@ -148,7 +148,7 @@ function ofVerb(
       hasEtag: isStored(type) && (verb === 'get' || verb === 'put' || verb === 'patch'),
       ...acceptedOf(type, verb),
       ...queryOf(type, verb),
-      envelope: envelopeOf(type),
+      ...envelopeOf(type),
     },
   ]
 }
@@ -177,9 +177,10 @@ function queryOf(
   return named === undefined ? {} : { query: named }
 }
 
-function envelopeOf({ stored }: CompiledType): 'plain' | 'tracked' | 'loose' {
-  if (stored === undefined || stored.envelope !== undefined) return 'loose'
-  return stored.tracked === undefined ? 'plain' : 'tracked'
+function envelopeOf({ stored, declaration }: CompiledType): Pick<RouteDescription, 'envelope'> {
+  if ('bare' in declaration) return {}
+  if (stored === undefined || stored.envelope !== undefined) return { envelope: 'loose' }
+  return { envelope: stored.tracked === undefined ? 'plain' : 'tracked' }
 }
 
 function bodyOf(
@@ -212,6 +213,7 @@ function ofAction(
     ...(answer === undefined ? {} : { answer: () => answer }),
     longRunning: action.writes === true && isLongRunning(type),
     hasEtag: action.writes === true && isStored(type),
+    ...(action.always200 === true || answer !== undefined ? { always200: true } : {}),
     ...(action.statuses === undefined ? {} : { statuses: action.statuses }),
     ...(action.query === undefined ? {} : { query: action.query }),
   }

@@ -126,6 +126,8 @@ function operationOf(route: RouteDescription, version: string, words: VendorWord
     operationId: route.operationName,
     summary: route.summary,
     'x-permission': route.action,
+    // Released with a 204 that is never answered (decision 0167).
+    ...(route.method === 'POST' && route.always200 === true ? { 'x-unanswered': ['204'] } : {}),
     // Versions answered in this shape as well.
     ...(compatible.length === 0 ? {} : { 'x-alike-versions': compatible }),
     ...(route.query === undefined ? {} : { parameters: route.query.map(inQuery) }),
@@ -186,7 +188,7 @@ function statuses(
       return {
         200: success('Done.'),
         ...(route.longRunning ? { 202: accepted } : {}),
-        204: { description: 'Done.' },
+        ...(route.always200 === true ? {} : { 204: { description: 'Done.' } }),
         ...Object.fromEntries(
           (route.statuses ?? []).map((one) => [
             one,

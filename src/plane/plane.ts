@@ -170,13 +170,15 @@ export interface RouteDescription {
   readonly names?: Readonly<Record<string, string>>
   /** What a 202 that the type declares shows. */
   readonly accepted?: 'resource' | 'none' | 'operation'
+  /** An action that never answers 204. */
+  readonly always200?: true
   /** Statuses of an action besides 200 and 204. */
   readonly statuses?: readonly number[]
   /** Names of query parameters besides `api-version`. */
   readonly query?: readonly string[]
   /** True when nothing of it is stored. */
   readonly isComputed?: true
-  /** The envelope around an item. `loose`: its type builds it and may leave out members. Absent for actions. */
+  /** The envelope around an item. `loose`: its type builds it and may leave out members. Absent for actions and bare items. */
   readonly envelope?: 'plain' | 'tracked' | 'loose'
   readonly errorFamily: ErrorFamily
 }

@@ -1,8 +1,17 @@
 /** `GET /providers/{namespace}/operations` (facts 9.8): the actions of a namespace, made from its table. */
 
+import Type from 'typebox'
+import { added } from './declare/added.ts'
 import { defineComputed } from './declare/computed.ts'
 import type { ResourceType } from './declare/provider.ts'
 import type { ActionDescription } from './describe.ts'
+
+const text = Type.String()
+const answer = Type.Object({
+  isDataAction: Type.Boolean(),
+  display: Type.Object({ provider: text, resource: text, operation: text, description: text }),
+  origin: text,
+})
 
 const says: Readonly<Record<string, string>> = {
   read: 'Read',
@@ -19,6 +28,7 @@ export function providerOperations(
     description: 'The actions of this namespace.',
     scope: 'tenant',
     apiVersions: 'any',
+    answer: added(answer),
     openList: true,
     source: {
       list: async ({ words }) => {

@@ -48,6 +48,13 @@ describe('what is released', () => {
     )
   })
 
+  test('says of each answer what is in it', () => {
+    const open = documents
+      .filter(({ document }) => JSON.stringify(document).includes('"x-envelope":true,"allOf":'))
+      .map(({ namespace, version }) => `${namespace} ${version}`)
+    assert.deepEqual(open, [], 'these documents have an answer that its type does not declare')
+  })
+
   test('is written as it is read', () => {
     assert.equal(writeReleased(released), text)
   })
@@ -110,6 +117,17 @@ describe('what is released', () => {
     assert.ok(gone.includes(`${group} added /containerGroups ETag`), gone)
     assert.ok(gone.includes(`${group} added /containerGroups Other`), gone)
     assert.doesNotMatch(gone, /make a new one/)
+  })
+
+  test('a status that is never answered is as it was released, and no other may go', () => {
+    const without = (mark: object) => (one: string) =>
+      JSON.stringify(JSON.parse(one), (key, part) => {
+        if (key !== 'post' || part?.responses?.['204'] === undefined) return part
+        const { 204: _gone, ...others } = part.responses
+        return { ...part, ...mark, responses: others }
+      })
+    assert.equal(faultsAfter(without({ 'x-unanswered': ['204'] })), '')
+    assert.match(faultsAfter(without({})), /make a new one/)
   })
 
   test('a property that bodies may leave out by now is as it was released, and no other may', () => {

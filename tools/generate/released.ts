@@ -110,6 +110,9 @@ function additionsOf(
     if (key === 'allOf' && isDeclaredLater({ allOf: part })) {
       return [{ place: [...names, 'answer'].join('.'), schema: part }]
     }
+    if (!isMap && (key === 'schema' || key === 'items') && isAdded(part)) {
+      return [{ place: [...names, 'answer'].join('.'), schema: part }]
+    }
     if (isMap && isAdded(part)) return [{ place: inner.join('.'), schema: part }]
     return additionsOf(part, inner, !isMap && (key === 'properties' || key === 'headers'))
   })
@@ -134,6 +137,7 @@ const notWire = new Set([
   'examples',
   'x-alike-versions',
   'x-relaxed',
+  'x-unanswered',
   // Names in the query of an operation: more of them may come.
   'parameters',
 ])
@@ -147,7 +151,7 @@ function wireShape(value: unknown, isMap = false): unknown {
   if (Array.isArray(value)) return value.map((one) => wireShape(one))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
-    Object.entries(isMap ? value : withRelaxed(withoutEnvelope(value)))
+    Object.entries(isMap ? value : withUnanswered(withRelaxed(withoutEnvelope(value))))
       .filter(([key, part]) =>
         isMap
           ? !isAdded(part) && !isAround(part)
@@ -193,9 +197,22 @@ interface AnswerSchema {
   readonly properties?: { readonly value?: { readonly items?: object } }
 }
 
-/** An answer of which nothing was declared when it was released. */
+/** An answer of which nothing was declared when it was released: in an envelope, or that of an action. */
 function isDeclaredLater(schema: { readonly allOf?: readonly object[] } | undefined): boolean {
-  return isAdded(schema?.allOf?.[1])
+  return isAdded(schema) || isAdded(schema?.allOf?.[1])
+}
+
+/** As it was released: with the statuses that were declared and are never answered (decision 0167). */
+function withUnanswered(operation: object): object {
+  const { 'x-unanswered': statuses, responses } = operation as {
+    readonly 'x-unanswered'?: readonly string[]
+    readonly responses?: object
+  }
+  if (statuses === undefined) return operation
+  return {
+    ...operation,
+    responses: { ...responses, ...Object.fromEntries(statuses.map((status) => [status, {}])) },
+  }
 }
 
 function isEnvelope(schema: object | undefined): boolean {

@@ -74,7 +74,17 @@ export interface Operations {
     path: { subscriptionId: string }
     body: undefined
     answer: {
-      readonly value: readonly (unknown)[]
+      readonly value: readonly ({
+        readonly kind?: string
+        readonly managedBy?: string
+        readonly sku?: Readonly<Record<string, unknown>>
+        readonly plan?: Readonly<Record<string, unknown>>
+        readonly identity?: Readonly<Record<string, unknown>>
+        readonly zones?: readonly (string)[]
+        readonly createdTime?: string
+        readonly changedTime?: string
+        readonly provisioningState?: string
+      })[]
       readonly nextLink?: string
       readonly count?: number
     }
@@ -83,7 +93,17 @@ export interface Operations {
     path: { subscriptionId: string; resourceGroupName: string }
     body: undefined
     answer: {
-      readonly value: readonly (unknown)[]
+      readonly value: readonly ({
+        readonly kind?: string
+        readonly managedBy?: string
+        readonly sku?: Readonly<Record<string, unknown>>
+        readonly plan?: Readonly<Record<string, unknown>>
+        readonly identity?: Readonly<Record<string, unknown>>
+        readonly zones?: readonly (string)[]
+        readonly createdTime?: string
+        readonly changedTime?: string
+        readonly provisioningState?: string
+      })[]
       readonly nextLink?: string
       readonly count?: number
     }
@@ -316,7 +336,30 @@ export interface Operations {
     path: { scope: string; deploymentName: string }
     body: undefined
     answer: {
-      readonly value: readonly (unknown)[]
+      readonly value: readonly ({
+        readonly operationId: string
+        readonly properties: {
+          readonly provisioningOperation: string
+          readonly provisioningState: string
+          readonly timestamp: string
+          readonly duration: string
+          readonly statusCode: string
+          readonly statusMessage?: {
+            readonly error: Readonly<Record<string, unknown>>
+          }
+          readonly request?: {
+            readonly content: unknown
+          }
+          readonly response?: {
+            readonly content: unknown
+          }
+          readonly targetResource: {
+            readonly id: string
+            readonly resourceType: string
+            readonly resourceName: string
+          }
+        }
+      })[]
       readonly nextLink?: string
       readonly count?: number
     }
@@ -1230,7 +1273,15 @@ export interface Operations {
   getDeniedRequest: {
     path: { deniedRequestName: string }
     body: undefined
-    answer: unknown
+    answer: {
+      readonly properties: {
+        readonly at: string
+        readonly principalId: string
+        readonly action: string
+        readonly scope: string
+        readonly request?: Readonly<Record<string, unknown>>
+      }
+    }
   }
   listLocks: {
     path: { scope: string }
@@ -1287,7 +1338,59 @@ export interface Operations {
     path: { scope: string; eventtypeName: string }
     body: undefined
     answer: {
-      readonly value: readonly (unknown)[]
+      readonly value: readonly ({
+        readonly authorization?: {
+          readonly action: string
+          readonly scope: string
+        }
+        readonly caller?: string
+        readonly category?: {
+          readonly value: string
+          readonly localizedValue: string
+        }
+        readonly channels?: string
+        readonly claims?: Readonly<Record<string, string>>
+        readonly correlationId?: string
+        readonly eventDataId?: string
+        readonly eventName?: {
+          readonly value: string
+          readonly localizedValue: string
+        }
+        readonly eventTimestamp?: string
+        readonly httpRequest?: {
+          readonly clientRequestId?: string
+          readonly clientIpAddress?: string
+          readonly method: string
+        }
+        readonly level?: string
+        readonly operationId?: string
+        readonly operationName?: {
+          readonly value: string
+          readonly localizedValue: string
+        }
+        readonly properties?: Readonly<Record<string, string>>
+        readonly resourceGroupName?: string
+        readonly resourceId?: string
+        readonly resourceProviderName?: {
+          readonly value: string
+          readonly localizedValue: string
+        }
+        readonly resourceType?: {
+          readonly value: string
+          readonly localizedValue: string
+        }
+        readonly status?: {
+          readonly value: string
+          readonly localizedValue: string
+        }
+        readonly subStatus?: {
+          readonly value: string
+          readonly localizedValue: string
+        }
+        readonly submissionTimestamp?: string
+        readonly subscriptionId?: string
+        readonly tenantId?: string
+      })[]
       readonly nextLink?: string
       readonly count?: number
     }
@@ -1419,7 +1522,43 @@ export interface Operations {
     path: { billingAccountName: string }
     body: undefined
     answer: {
-      readonly value: readonly (unknown)[]
+      readonly value: readonly ({
+        readonly properties: {
+          readonly amountDue: {
+            readonly currency: string
+            readonly value: number
+          }
+          readonly billedAmount: {
+            readonly currency: string
+            readonly value: number
+          }
+          readonly creditAmount: {
+            readonly currency: string
+            readonly value: number
+          }
+          readonly subTotal: {
+            readonly currency: string
+            readonly value: number
+          }
+          readonly taxAmount: {
+            readonly currency: string
+            readonly value: number
+          }
+          readonly totalAmount: {
+            readonly currency: string
+            readonly value: number
+          }
+          readonly billingProfileId: string
+          readonly documentType: "Invoice" | "CreditNote"
+          readonly invoiceType: string
+          readonly invoiceDate: string
+          readonly dueDate: string
+          readonly invoicePeriodStartDate: string
+          readonly invoicePeriodEndDate: string
+          readonly isMonthlyInvoice: boolean
+          readonly status?: string
+        }
+      })[]
       readonly nextLink?: string
       readonly count?: number
     }
@@ -1428,7 +1567,80 @@ export interface Operations {
     path: { billingAccountName: string; billingProfileName: string }
     body: undefined
     answer: {
-      readonly value: readonly (unknown)[]
+      readonly value: readonly ({
+        readonly properties: {
+          readonly vendorCreditApplied?: {
+            readonly currency: string
+            readonly value: number
+          }
+          readonly vendorPlan?: string
+          readonly billingCurrency: string
+          readonly billingProfileDisplayName?: string
+          readonly billingProfileId: string
+          readonly consumptionCommitmentDecremented?: {
+            readonly currency: string
+            readonly value: number
+          }
+          readonly creditType?: string
+          readonly customerDisplayName?: string
+          readonly customerId?: string
+          readonly date: string
+          readonly discount?: number
+          readonly effectivePrice?: {
+            readonly currency: string
+            readonly value: number
+          }
+          readonly exchangeRate?: number
+          readonly invoice: string
+          readonly invoiceId?: string
+          readonly invoiceSectionDisplayName?: string
+          readonly invoiceSectionId?: string
+          readonly isThirdParty?: boolean
+          readonly kind?: string
+          readonly marketPrice?: {
+            readonly currency: string
+            readonly value: number
+          }
+          readonly partNumber?: string
+          readonly pricingCurrency?: string
+          readonly productDescription?: string
+          readonly productFamily?: string
+          readonly productType?: string
+          readonly productTypeId?: string
+          readonly quantity?: number
+          readonly reasonCode?: string
+          readonly refundTransactionDetails?: {
+            readonly amountRefunded?: {
+              readonly currency: string
+              readonly value: number
+            }
+            readonly amountRequested?: {
+              readonly currency: string
+              readonly value: number
+            }
+            readonly refundOperationId?: string
+          }
+          readonly servicePeriodStartDate?: string
+          readonly servicePeriodEndDate?: string
+          readonly specialTaxationType?: string
+          readonly subTotal?: {
+            readonly currency: string
+            readonly value: number
+          }
+          readonly tax?: {
+            readonly currency: string
+            readonly value: number
+          }
+          readonly transactionAmount?: {
+            readonly currency: string
+            readonly value: number
+          }
+          readonly transactionType?: string
+          readonly unitOfMeasure?: string
+          readonly unitType?: string
+          readonly units?: number
+        }
+      })[]
       readonly nextLink?: string
       readonly count?: number
     }
@@ -1440,12 +1652,93 @@ export interface Operations {
       readonly amount?: number
       readonly reasonCode?: string
     }
-    answer: unknown
+    answer: {
+      readonly id: string
+      readonly name?: string
+      readonly type?: string
+      readonly location?: string
+      readonly tags?: Readonly<Record<string, string>>
+      readonly systemData?: Readonly<Record<string, string>>
+      readonly properties: {
+        readonly vendorCreditApplied?: {
+          readonly currency: string
+          readonly value: number
+        }
+        readonly vendorPlan?: string
+        readonly billingCurrency: string
+        readonly billingProfileDisplayName?: string
+        readonly billingProfileId: string
+        readonly consumptionCommitmentDecremented?: {
+          readonly currency: string
+          readonly value: number
+        }
+        readonly creditType?: string
+        readonly customerDisplayName?: string
+        readonly customerId?: string
+        readonly date: string
+        readonly discount?: number
+        readonly effectivePrice?: {
+          readonly currency: string
+          readonly value: number
+        }
+        readonly exchangeRate?: number
+        readonly invoice: string
+        readonly invoiceId?: string
+        readonly invoiceSectionDisplayName?: string
+        readonly invoiceSectionId?: string
+        readonly isThirdParty?: boolean
+        readonly kind?: string
+        readonly marketPrice?: {
+          readonly currency: string
+          readonly value: number
+        }
+        readonly partNumber?: string
+        readonly pricingCurrency?: string
+        readonly productDescription?: string
+        readonly productFamily?: string
+        readonly productType?: string
+        readonly productTypeId?: string
+        readonly quantity?: number
+        readonly reasonCode?: string
+        readonly refundTransactionDetails?: {
+          readonly amountRefunded?: {
+            readonly currency: string
+            readonly value: number
+          }
+          readonly amountRequested?: {
+            readonly currency: string
+            readonly value: number
+          }
+          readonly refundOperationId?: string
+        }
+        readonly servicePeriodStartDate?: string
+        readonly servicePeriodEndDate?: string
+        readonly specialTaxationType?: string
+        readonly subTotal?: {
+          readonly currency: string
+          readonly value: number
+        }
+        readonly tax?: {
+          readonly currency: string
+          readonly value: number
+        }
+        readonly transactionAmount?: {
+          readonly currency: string
+          readonly value: number
+        }
+        readonly transactionType?: string
+        readonly unitOfMeasure?: string
+        readonly unitType?: string
+        readonly units?: number
+      }
+    }
   }
   chargeUsage: {
     path: { billingAccountName: string; billingProfileName: string }
     body: undefined
-    answer: unknown
+    answer: {
+      readonly charges: number
+    }
   }
   listMigrations: {
     path: { subscriptionId: string; resourceGroupName: string; flexibleServerName: string }
@@ -1723,7 +2016,41 @@ export interface Operations {
     path: { scope: string }
     body: undefined
     answer: {
-      readonly value: readonly (unknown)[]
+      readonly value: readonly ({
+        readonly properties: {
+          readonly availabilityState: "Available" | "Unavailable" | "Degraded" | "Unknown"
+          readonly title: string
+          readonly summary: string
+          readonly reasonType?: string
+          readonly occuredTime: string
+          readonly reportedTime: string
+          readonly reasonChronicity: string
+          readonly recentlyResolved?: {
+            readonly unavailableOccuredTime: string
+            readonly resolvedTime: string
+            readonly unavailableSummary: string
+          }
+          readonly healthEventType?: string
+          readonly healthEventId?: string
+          readonly healthEventCause?: string
+          readonly serviceImpactingEvents?: readonly ({
+            readonly eventStartTime: string
+            readonly eventStatusLastModifiedTime: string
+            readonly correlationId: string
+            readonly status: {
+              readonly value: string
+            }
+            readonly incidentProperties: {
+              readonly title?: string
+              readonly service?: string
+              readonly incidentType: string
+            }
+          })[]
+          readonly recommendedActions?: readonly ({
+            readonly action: string
+          })[]
+        }
+      })[]
       readonly nextLink?: string
       readonly count?: number
     }
@@ -1732,7 +2059,23 @@ export interface Operations {
     path: {  }
     body: undefined
     answer: {
-      readonly value: readonly (unknown)[]
+      readonly value: readonly ({
+        readonly properties: {
+          readonly invitationId: string
+          readonly invitationStatus: string
+          readonly dataSetCount: number
+          readonly description?: string
+          readonly location: string
+          readonly providerEmail: string
+          readonly providerName: string
+          readonly providerTenantName: string
+          readonly sentAt: string
+          readonly shareName: string
+          readonly termsOfUse?: string
+          readonly respondedAt?: string
+          readonly expirationDate?: string
+        }
+      })[]
       readonly nextLink?: string
       readonly count?: number
     }
@@ -1744,7 +2087,29 @@ export interface Operations {
         readonly invitationId: string
       }
     }
-    answer: unknown
+    answer: {
+      readonly id: string
+      readonly name?: string
+      readonly type?: string
+      readonly location?: string
+      readonly tags?: Readonly<Record<string, string>>
+      readonly systemData?: Readonly<Record<string, string>>
+      readonly properties: {
+        readonly invitationId: string
+        readonly invitationStatus: string
+        readonly dataSetCount: number
+        readonly description?: string
+        readonly location: string
+        readonly providerEmail: string
+        readonly providerName: string
+        readonly providerTenantName: string
+        readonly sentAt: string
+        readonly shareName: string
+        readonly termsOfUse?: string
+        readonly respondedAt?: string
+        readonly expirationDate?: string
+      }
+    }
   }
   listShares: {
     path: { subscriptionId: string; resourceGroupName: string; accountName: string }

@@ -69,6 +69,8 @@ interface ActionMembers {
   readonly body?: TSchema
   readonly bodyOptional?: boolean
   readonly answer?: TSchema
+  /** It never answers 204, though its 200 has no body. One that declares its answer never does. For OpenAPI. */
+  readonly always200?: true
   /** Statuses besides 200 and 204. For OpenAPI, like `query`. */
   readonly statuses?: readonly number[]
   /** Names of its query parameters. */

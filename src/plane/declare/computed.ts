@@ -55,6 +55,8 @@ export interface ComputedType extends EveryType {
   readonly source: Source
   /** The schema of an item, for OpenAPI. */
   readonly answer?: TSchema
+  /** Its items are no resources and have names of their own: no envelope is declared around them. */
+  readonly bare?: true
   /** Any signed-in caller may list; the list shows only what the caller may see (`may`). */
   readonly openList?: true
   /**

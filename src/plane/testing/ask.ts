@@ -55,7 +55,7 @@ function requireDeclared(route: Route, { status, body: answered }: Outcome): voi
   const { kind, compiled, version } = route as ReadRoute
   const body: unknown = typeof answered === 'string' ? JSON.parse(answered) : answered
   if (!shownBy.has(kind) || status > 201 || !isJsonObject(body)) return
-  const answer = compiled.versions.get(version)?.answer
+  const answer = compiled.versions.get(version)?.answer ?? compiled.answer
   if (answer === undefined) return
   const items: readonly Readonly<Record<string, unknown>>[] =
     kind === 'list' && Array.isArray(body['value']) ? body['value'] : [body]

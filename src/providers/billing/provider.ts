@@ -4,6 +4,8 @@ import Type from 'typebox'
 import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
 import type { UsageMeter } from '#kernel/usage.ts'
 import type { Action } from '#plane/declare/action.ts'
+import { added } from '#plane/declare/added.ts'
+import { pageOfItems } from '#plane/declare/answers.ts'
 import type { Provider } from '#plane/declare/provider.ts'
 import type { ProviderContext } from '#plane/provider-context.ts'
 import { billingVersion } from './domain/entity.ts'
@@ -87,6 +89,7 @@ export function billingProvider(deps: BillingDependencies): Provider {
         Type.String({ pattern: '^[0-9]{4}-(0[1-9]|1[0-2])$', description: 'The last month.' }),
       ),
     }),
+    answer: added(pageOfItems(Type.Object({ invoice: Type.String(), month: Type.String() }))),
     async run(context, { through }: { readonly through?: string }) {
       const { place } = await profileFacts(reader, context.id)
       const month = through ?? monthOf(context.now)
@@ -100,6 +103,7 @@ export function billingProvider(deps: BillingDependencies): Provider {
   const chargeUsage: Action<object> = {
     method: 'POST',
     description: 'Charge what ran up to now, without waiting for the end of the day',
+    answer: added(Type.Object({ charges: Type.Integer() })),
     async run(context) {
       await profileFacts(reader, context.id)
       // The right was checked at the profile of the path, so no other may be charged.

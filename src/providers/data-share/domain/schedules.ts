@@ -1,6 +1,7 @@
 /** Schedules of settings and triggers: hourly or daily, counted from a moment. */
 
 import Type from 'typebox'
+import { added } from '#plane/declare/added.ts'
 
 export interface Setting {
   readonly createdAt: string
@@ -26,6 +27,16 @@ export function momentProblems(body: {
     ? [{ path: 'properties.synchronizationTime', message: 'expected a moment that exists' }]
     : []
 }
+
+export const settingAnswer = Type.Object({
+  kind: Type.String(),
+  properties: Type.Object({
+    ...schedule.properties,
+    createdAt: added(Type.String()),
+    provisioningState: added(Type.String()),
+    userName: added(Type.String()),
+  }),
+})
 
 export function settingToWire(model: Setting, { state }: { readonly state: string }) {
   return { kind: 'ScheduleBased', properties: { ...model, provisioningState: state } }

@@ -3,10 +3,44 @@
  * which is the same here. `properties` holds texts only, as published; what changed is JSON in one of them.
  */
 
+import Type from 'typebox'
 import type { StoredActivity } from '#activity/stored-activity.ts'
 import { refuse } from '#kernel/error.ts'
 import { parseResourceId } from '#kernel/resource-id.ts'
 import type { ProviderContext } from '#plane/provider-context.ts'
+
+const text = Type.Optional(Type.String())
+const twice = Type.Optional(Type.Object({ value: Type.String(), localizedValue: Type.String() }))
+const texts = Type.Optional(Type.Record(Type.String(), Type.String()))
+
+/** Each member may be left out by `$select`. */
+export const activityAnswer = Type.Object({
+  authorization: Type.Optional(Type.Object({ action: Type.String(), scope: Type.String() })),
+  caller: text,
+  category: twice,
+  channels: text,
+  claims: texts,
+  correlationId: text,
+  eventDataId: text,
+  eventName: twice,
+  eventTimestamp: text,
+  httpRequest: Type.Optional(
+    Type.Object({ clientRequestId: text, clientIpAddress: text, method: Type.String() }),
+  ),
+  level: text,
+  operationId: text,
+  operationName: twice,
+  properties: texts,
+  resourceGroupName: text,
+  resourceId: text,
+  resourceProviderName: twice,
+  resourceType: twice,
+  status: twice,
+  subStatus: twice,
+  submissionTimestamp: text,
+  subscriptionId: text,
+  tenantId: text,
+})
 
 type Place = Pick<ProviderContext, 'words' | 'tenantId'>
 

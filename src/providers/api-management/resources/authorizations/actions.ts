@@ -65,6 +65,7 @@ export function confirmConsentCode(guesses: Guesses): WritingAction<Authorizatio
     description: 'Confirm the code of a consent, so that the anti-phishing page is suppressed',
     body: Type.Object({ consentCode: Type.Optional(Type.String({ maxLength: 4096 })) }),
     writes: true,
+    always200: true,
     async run({ resource, id, now }, given: { readonly consentCode?: string }) {
       const { consentCode } = given
       if (consentCode === undefined || consentCode === '') {

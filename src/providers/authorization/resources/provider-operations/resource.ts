@@ -1,12 +1,30 @@
 /** The actions of every namespace and its types, for authors of roles. */
 
+import Type from 'typebox'
 import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
+import { added } from '#plane/declare/added.ts'
 import { type ComputedType, defineComputed } from '#plane/declare/computed.ts'
 import type { ActionDescription } from '#plane/describe.ts'
 
 const type = 'Authorization/providerOperations'
 const versions = ['2022-04-01']
+
+const text = Type.String()
+const operations = Type.Array(
+  Type.Object({
+    name: text,
+    displayName: text,
+    description: text,
+    origin: text,
+    isDataAction: Type.Boolean(),
+  }),
+)
+const answer = Type.Object({
+  displayName: text,
+  operations,
+  resourceTypes: Type.Array(Type.Object({ name: text, displayName: text, operations })),
+})
 
 /** `describe` is called once: the table of types never changes after the start. */
 export function providerOperations(describe: () => readonly ActionDescription[]): ComputedType {
@@ -21,6 +39,7 @@ export function providerOperations(describe: () => readonly ActionDescription[])
     scope: 'tenant',
     query: { list: ['$expand'], get: ['$expand'] },
     apiVersions: versions,
+    answer: added(answer),
     openList: true,
     source: {
       async get({ id, words, query }) {

@@ -8,6 +8,8 @@ import { refuse } from '#kernel/error.ts'
 import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
 import type { Action } from '#plane/declare/action.ts'
+import { added } from '#plane/declare/added.ts'
+import { asResource } from '#plane/declare/answers.ts'
 import { nextTurn } from '#plane/next-turn.ts'
 import type { SqlTx } from '#stores/store.ts'
 import { refuseBilling } from '../../errors.ts'
@@ -62,11 +64,34 @@ interface Refused {
 export const stateColumns = columnsOf(imports)
 export const ofImport = 'account_key = ? and profile_key = ? and name_key = ?'
 
+export const importAnswer = Type.Object({
+  properties: Type.Object({
+    format: Type.Enum([...importFormats]),
+    position: Type.Integer(),
+    digest: Type.String(),
+    lines: Type.Integer(),
+    recorded: Type.Integer(),
+    present: Type.Integer(),
+    refused: Type.Integer(),
+    completed: Type.Boolean(),
+    createdAt: Type.String(),
+    changedAt: Type.String(),
+  }),
+})
+export const refusalAnswer = Type.Object({
+  line: Type.Integer(),
+  column: Type.String(),
+  reason: Type.String(),
+})
+
 export function importTransactions(ledger: Ledger): Action<object> {
   return {
     method: 'POST',
     description: 'Import a piece of a file of transactions',
     body: importBody(ledger.limits.importTextMax),
+    answer: added(
+      asResource(Type.Object({ ...importAnswer.properties, refused: Type.Array(refusalAnswer) })),
+    ),
     async run(context, piece: never) {
       const profile = await profileFacts(context.reader, context.id)
       const asked: Piece = {

@@ -1,5 +1,6 @@
 /** The wire form of an entry: the contract's transaction. Members without a value are left out. */
 
+import Type, { type TObject } from 'typebox'
 import { brandField, qualify, type VendorWords } from '#kernel/vendor.ts'
 import { invoiceIdOf, profileIdOf, transactionIdOf } from '../ids.ts'
 import { amountOf, type Minor } from '../money/money.ts'
@@ -9,6 +10,59 @@ export interface TagRow {
   readonly tags: Readonly<Record<string, string>>
   readonly changedAt: number | null
   readonly changedBy: string | null
+}
+
+/** The shape of what `showEntry` answers. */
+export function entryAnswer(words: VendorWords): TObject {
+  const text = Type.Optional(Type.String())
+  const measure = Type.Optional(Type.Number())
+  const money = Type.Object({ currency: Type.String(), value: Type.Number() })
+  const amount = Type.Optional(money)
+  return Type.Object({
+    properties: Type.Object({
+      [brandField(words, 'CreditApplied')]: amount,
+      [brandField(words, 'Plan')]: text,
+      billingCurrency: Type.String(),
+      billingProfileDisplayName: text,
+      billingProfileId: Type.String(),
+      consumptionCommitmentDecremented: amount,
+      creditType: text,
+      customerDisplayName: text,
+      customerId: text,
+      date: Type.String(),
+      discount: measure,
+      effectivePrice: amount,
+      exchangeRate: measure,
+      invoice: Type.String(),
+      invoiceId: text,
+      invoiceSectionDisplayName: text,
+      invoiceSectionId: text,
+      isThirdParty: Type.Optional(Type.Boolean()),
+      kind: text,
+      marketPrice: amount,
+      partNumber: text,
+      pricingCurrency: text,
+      productDescription: text,
+      productFamily: text,
+      productType: text,
+      productTypeId: text,
+      quantity: Type.Optional(Type.Integer()),
+      reasonCode: text,
+      refundTransactionDetails: Type.Optional(
+        Type.Object({ amountRefunded: amount, amountRequested: amount, refundOperationId: text }),
+      ),
+      servicePeriodStartDate: text,
+      servicePeriodEndDate: text,
+      specialTaxationType: text,
+      subTotal: amount,
+      tax: amount,
+      transactionAmount: amount,
+      transactionType: text,
+      unitOfMeasure: text,
+      unitType: text,
+      units: measure,
+    }),
+  })
 }
 
 export function showEntry(words: VendorWords, entry: Entry, tagRow: TagRow | undefined): object {

@@ -9,6 +9,8 @@ import { refuse, refuseProblems } from '#kernel/error.ts'
 import type { Ids } from '#kernel/ports.ts'
 import { childOf, nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import type { Action, ActionContext } from '#plane/declare/action.ts'
+import { added } from '#plane/declare/added.ts'
+import { asResource } from '#plane/declare/answers.ts'
 import type { Context, Reader } from '#plane/declare/resource.ts'
 import type { SqlTx } from '#stores/store.ts'
 import { refuseBilling } from '../../errors.ts'
@@ -20,7 +22,7 @@ import { number, wide } from '../cells.ts'
 import type { Dimension, Entry, NewEntry } from '../ledger/entry.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { record } from '../ledger/record.ts'
-import { formatRecorder } from '../ledger/show.ts'
+import { entryAnswer, formatRecorder } from '../ledger/show.ts'
 import { lockAccount } from '../ledger/statements.ts'
 import { chargeOf, discounted, fromMinor, showMinor, toMinor } from '../money/money.ts'
 import { findEntry, showTransaction } from './find.ts'
@@ -132,6 +134,7 @@ interface ChargeDependencies {
 }
 
 function action<T extends TSchema>(
+  { words }: Ledger,
   description: string,
   body: T,
   run: (context: ActionContext<object>, body: Static<T>) => Promise<object>,
@@ -140,6 +143,7 @@ function action<T extends TSchema>(
     method: 'POST',
     description,
     body,
+    answer: added(asResource(entryAnswer(words))),
     async run(context, given: never) {
       return { status: 200, body: await run(context, given) }
     },
@@ -147,7 +151,7 @@ function action<T extends TSchema>(
 }
 
 export function recordPurchase({ ledger, ids }: ChargeDependencies): Action<object> {
-  return action('Record a purchase of a product', purchaseBody, async (context, given) => {
+  return action(ledger, 'Record a purchase of a product', purchaseBody, async (context, given) => {
     const profile = await profileFacts(context.reader, context.id)
     const account = parentOf(profile.id)
     const found = await context.reader.get(childOf(account, 'products', given.product))
@@ -208,7 +212,7 @@ export function recordPurchase({ ledger, ids }: ChargeDependencies): Action<obje
 }
 
 export function recordCredit({ ledger, ids }: ChargeDependencies): Action<object> {
-  return action('Record a credit', creditBody, async (context, given) => {
+  return action(ledger, 'Record a credit', creditBody, async (context, given) => {
     const profile = await profileFacts(context.reader, context.id)
     const minor = toMinor(new Decimal(given.amount), profile.currency) ?? 0
     const types = ledger.fields.list.find(({ path }) => path === 'properties/creditType')?.values
@@ -296,89 +300,94 @@ async function partOf(
 }
 
 export function refund({ ledger, ids }: ChargeDependencies): Action<object> {
-  return action('Refund a transaction, all or part of it', refundBody, async (context, given) => {
-    const original = await findEntry(ledger, context.id)
-    if (original === undefined) throw refuse.ResourceNotFound({ id: context.id.text })
-    const { row, dimension, statement } = original
-    if (row.subTotal <= 0 || dimension.creditType !== undefined) {
-      throw refuseBilling.NotRefundable({ name: row.name })
-    }
-    const { billingCurrency: currency } = dimension
-    const name = (given.name ?? ids.uuid()).toLowerCase()
-    const place = { account: statement.account, profile: statement.profile }
-    const recording = await ledger.sql.transact(async (tx) => {
-      await lockAccount(tx, place.account)
-      if ((await idNamed(tx, place.account, name)) !== undefined) return undefined
-      const [sum] = await tx.all(
-        `select cast(coalesce(sum(sub_total), 0) as text) as refunded
+  return action(
+    ledger,
+    'Refund a transaction, all or part of it',
+    refundBody,
+    async (context, given) => {
+      const original = await findEntry(ledger, context.id)
+      if (original === undefined) throw refuse.ResourceNotFound({ id: context.id.text })
+      const { row, dimension, statement } = original
+      if (row.subTotal <= 0 || dimension.creditType !== undefined) {
+        throw refuseBilling.NotRefundable({ name: row.name })
+      }
+      const { billingCurrency: currency } = dimension
+      const name = (given.name ?? ids.uuid()).toLowerCase()
+      const place = { account: statement.account, profile: statement.profile }
+      const recording = await ledger.sql.transact(async (tx) => {
+        await lockAccount(tx, place.account)
+        if ((await idNamed(tx, place.account, name)) !== undefined) return undefined
+        const [sum] = await tx.all(
+          `select cast(coalesce(sum(sub_total), 0) as text) as refunded
          from billing_refunds where original_id = ?`,
-        row.id,
-      )
-      const rest = row.subTotal - Number(sum === undefined ? 0n : wide(sum, 'refunded'))
-      const asked =
-        given.amount === undefined ? rest : (toMinor(new Decimal(given.amount), currency) ?? 0)
-      if (asked <= 0 || asked > rest) {
-        throw refuseBilling.RefundTooLarge({
-          name: row.name,
-          rest: showMinor(rest),
-          currency,
-          asked: given.amount ?? 0,
-        })
+          row.id,
+        )
+        const rest = row.subTotal - Number(sum === undefined ? 0n : wide(sum, 'refunded'))
+        const asked =
+          given.amount === undefined ? rest : (toMinor(new Decimal(given.amount), currency) ?? 0)
+        if (asked <= 0 || asked > rest) {
+          throw refuseBilling.RefundTooLarge({
+            name: row.name,
+            rest: showMinor(rest),
+            currency,
+            asked: given.amount ?? 0,
+          })
+        }
+        // The refund's share of the tax; the last refund gets the rest.
+        const taxOf = (refunded: number): number =>
+          toMinor(fromMinor(row.tax).times(refunded).dividedBy(row.subTotal), currency) ?? 0
+        const before = row.subTotal - rest
+        const tax = taxOf(before + asked) - taxOf(before)
+        const share = new Decimal(asked).dividedBy(row.subTotal)
+        const { discount: _, reasonCode: __, ...kept } = dimension
+        const isWhole = asked === row.subTotal
+        const entry: NewEntry = {
+          dimension: {
+            ...kept,
+            transactionType: 'Refund',
+            creditType: 'Refund',
+            ...(given.reasonCode === undefined ? {} : { reasonCode: given.reasonCode }),
+            recordedBy: formatRecorder(context.principal),
+          },
+          measures: {
+            ...noMeasures,
+            name,
+            date: context.now,
+            quantity: isWhole && row.quantity !== null ? -row.quantity : null,
+            units: row.units === null ? null : share.times(row.units).negated().toNumber(),
+            effectivePrice: row.effectivePrice,
+            marketPrice: row.marketPrice,
+            exchangeRate: row.exchangeRate,
+            periodStart: row.periodStart,
+            periodEnd: row.periodEnd,
+            subTotal: -asked,
+            tax: 0 - tax,
+            amount: -asked - tax,
+            refunded: asked + tax,
+            requested: asked + tax,
+            refundOperation: name,
+          },
+        }
+        const options = { place, now: context.now, mayBePresent: false }
+        const done = await record(tx, ledger.dimensions, [entry], options)
+        const made = await idNamed(tx, place.account, name)
+        if (made === undefined) throw new Error('a refund was recorded and is not there')
+        await tx.run(
+          'insert into billing_refunds (entry_id, original_id, sub_total) values (?, ?, ?)',
+          made,
+          row.id,
+          asked,
+        )
+        return done
+      })
+      recording?.committed()
+      const found = await findEntry(ledger, childOf(parentOf(context.id), 'transactions', name))
+      if (found === undefined || found.dimension.transactionType !== 'Refund') {
+        throw refuseBilling.TransactionNameTaken({ name })
       }
-      // The refund's share of the tax; the last refund gets the rest.
-      const taxOf = (refunded: number): number =>
-        toMinor(fromMinor(row.tax).times(refunded).dividedBy(row.subTotal), currency) ?? 0
-      const before = row.subTotal - rest
-      const tax = taxOf(before + asked) - taxOf(before)
-      const share = new Decimal(asked).dividedBy(row.subTotal)
-      const { discount: _, reasonCode: __, ...kept } = dimension
-      const isWhole = asked === row.subTotal
-      const entry: NewEntry = {
-        dimension: {
-          ...kept,
-          transactionType: 'Refund',
-          creditType: 'Refund',
-          ...(given.reasonCode === undefined ? {} : { reasonCode: given.reasonCode }),
-          recordedBy: formatRecorder(context.principal),
-        },
-        measures: {
-          ...noMeasures,
-          name,
-          date: context.now,
-          quantity: isWhole && row.quantity !== null ? -row.quantity : null,
-          units: row.units === null ? null : share.times(row.units).negated().toNumber(),
-          effectivePrice: row.effectivePrice,
-          marketPrice: row.marketPrice,
-          exchangeRate: row.exchangeRate,
-          periodStart: row.periodStart,
-          periodEnd: row.periodEnd,
-          subTotal: -asked,
-          tax: 0 - tax,
-          amount: -asked - tax,
-          refunded: asked + tax,
-          requested: asked + tax,
-          refundOperation: name,
-        },
-      }
-      const options = { place, now: context.now, mayBePresent: false }
-      const done = await record(tx, ledger.dimensions, [entry], options)
-      const made = await idNamed(tx, place.account, name)
-      if (made === undefined) throw new Error('a refund was recorded and is not there')
-      await tx.run(
-        'insert into billing_refunds (entry_id, original_id, sub_total) values (?, ?, ?)',
-        made,
-        row.id,
-        asked,
-      )
-      return done
-    })
-    recording?.committed()
-    const found = await findEntry(ledger, childOf(parentOf(context.id), 'transactions', name))
-    if (found === undefined || found.dimension.transactionType !== 'Refund') {
-      throw refuseBilling.TransactionNameTaken({ name })
-    }
-    return showTransaction(ledger, found)
-  })
+      return showTransaction(ledger, found)
+    },
+  )
 }
 
 async function idNamed(tx: SqlTx, account: string, name: string): Promise<number | undefined> {

@@ -2,10 +2,18 @@
 
 import { refuse } from '#kernel/error.ts'
 import { nameOf, parentOf } from '#kernel/resource-id.ts'
+import { added } from '#plane/declare/added.ts'
 import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { billingVersion } from '../../domain/entity.ts'
-import { ofImport, placeOf, showImport, stateColumns } from '../../domain/imports/import.ts'
+import {
+  importAnswer,
+  ofImport,
+  placeOf,
+  refusalAnswer,
+  showImport,
+  stateColumns,
+} from '../../domain/imports/import.ts'
 import type { Ledger } from '../../domain/ledger/ledger.ts'
 import { keysOf } from '../../domain/ledger/statements.ts'
 import { partName } from '../../domain/names.ts'
@@ -25,6 +33,7 @@ export function imports(ledger: Ledger): readonly ResourceType[] {
       ...common,
       type: 'Billing/billingAccounts/billingProfiles/imports',
       description: 'Files of transactions, and how far each has come.',
+      answer: added(importAnswer),
       source: {
         async get({ id }) {
           const place = placeOf(parentOf(id))
@@ -59,6 +68,7 @@ export function imports(ledger: Ledger): readonly ResourceType[] {
       ...common,
       type: 'Billing/billingAccounts/billingProfiles/imports/refusals',
       description: 'The rows of a file that were refused, and why.',
+      answer: added(refusalAnswer),
       source: {
         async list({ parent, cursor, limit }) {
           const keys = keysOf(placeOf(parentOf(parent)))

@@ -11,6 +11,7 @@ import type { Seal } from '#kernel/ports.ts'
 import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import { brandField, qualify, type VendorWords } from '#kernel/vendor.ts'
 import type { ActionOutcome } from '#plane/declare/action.ts'
+import { added, addedEach } from '#plane/declare/added.ts'
 import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { ListContext, ListPage } from '#plane/declare/wire.ts'
@@ -32,6 +33,40 @@ const dueDays = 30
 const day = 86_400_000
 /** The number of invoices of one account or profile that a list reads. */
 const invoicesMax = 5000
+
+const text = Type.String()
+const money = Type.Object({ currency: text, value: Type.Number() })
+const invoiceAnswer = Type.Object({
+  properties: Type.Object({
+    amountDue: money,
+    billedAmount: money,
+    creditAmount: money,
+    subTotal: money,
+    taxAmount: money,
+    totalAmount: money,
+    billingProfileId: text,
+    documentType: Type.Enum(['Invoice', 'CreditNote']),
+    invoiceType: text,
+    invoiceDate: text,
+    dueDate: text,
+    invoicePeriodStartDate: text,
+    invoicePeriodEndDate: text,
+    isMonthlyInvoice: Type.Boolean(),
+    status: Type.Optional(text),
+  }),
+})
+const summaryAnswer = (words: VendorWords) =>
+  Type.Object(
+    addedEach({
+      [brandField(words, 'CreditApplied')]: Type.Number(),
+      billingCurrency: text,
+      consumptionCommitmentDecremented: Type.Number(),
+      subTotal: Type.Number(),
+      tax: Type.Number(),
+      total: Type.Number(),
+    }),
+  )
+const downloadAnswer = Type.Object(addedEach({ expiryTime: text, url: text }))
 
 export function showInvoice(words: VendorWords, statement: Statement): object {
   const { currency, totals, month, closedAt = 0 } = statement
@@ -167,7 +202,6 @@ export interface InvoiceDependencies {
 
 export function invoices(deps: InvoiceDependencies): readonly ResourceType[] {
   const { ledger, defaultAccount } = deps
-  const answer = Type.Object({})
   const query = {
     list: [
       'filter',
@@ -187,6 +221,7 @@ export function invoices(deps: InvoiceDependencies): readonly ResourceType[] {
       scope: 'tenant',
       query,
       apiVersions: [billingVersion],
+      answer: added(invoiceAnswer),
       source: {
         async get({ id }) {
           const account = accountOf(defaultAccount, nameOf(parentOf(id)))
@@ -200,14 +235,14 @@ export function invoices(deps: InvoiceDependencies): readonly ResourceType[] {
           method: 'GET',
           description: 'The sums of an invoice’s transactions',
           query: ['filter', 'search'],
-          answer,
+          answer: summaryAnswer(ledger.words),
           run: async ({ id, query }) => ({ status: 200, body: await summary(ledger, id, query) }),
         },
         transactionsDownload: {
           method: 'POST',
           description: 'Make one file (CSV) of an invoice’s transactions',
           statuses: [202],
-          answer,
+          answer: Type.Object({}),
           run: async ({ id, now }) => beginDownload(deps, id, now),
         },
         transactionsDownloadResult: {
@@ -215,7 +250,7 @@ export function invoices(deps: InvoiceDependencies): readonly ResourceType[] {
           description: 'Where the file is',
           query: ['download'],
           permission: 'transactionsDownload/action',
-          answer,
+          answer: downloadAnswer,
           run: async ({ id, query, now, publicUrl }) => ({
             status: 200,
             body: downloadResult(deps, { id, query, now, publicUrl }),
@@ -243,6 +278,7 @@ export function invoices(deps: InvoiceDependencies): readonly ResourceType[] {
       scope: 'tenant',
       query,
       apiVersions: [billingVersion],
+      answer: added(invoiceAnswer),
       source: { list: (context) => listInvoices(ledger, context) },
     }),
   ]

@@ -2,10 +2,12 @@
 
 import Type from 'typebox'
 import type { Action } from '#plane/declare/action.ts'
+import { added } from '#plane/declare/added.ts'
 import { defineComputed, type Source } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { billingVersion } from '../../domain/entity.ts'
 import type { Ledger } from '../../domain/ledger/ledger.ts'
+import { entryAnswer } from '../../domain/ledger/show.ts'
 import { findEntry, patchTags, showTransaction } from '../../domain/transactions/find.ts'
 import { listOfInvoice, listOfProfile } from '../../domain/transactions/list.ts'
 
@@ -19,6 +21,7 @@ export function transactions(
   ledger: Ledger,
   actions: Readonly<Record<string, Action<object>>>,
 ): readonly ResourceType[] {
+  const answer = added(entryAnswer(ledger.words))
   const ofInvoice = ['filter', 'orderBy', 'search', 'top', 'skip', 'count']
   const ofProfile = { list: [...ofInvoice, 'type', 'periodStartDate', 'periodEndDate'] }
   const lists = (type: string, description: string, source: Source): ResourceType =>
@@ -28,6 +31,7 @@ export function transactions(
       scope: 'tenant',
       query: type.includes('/invoices/') ? { list: ofInvoice } : ofProfile,
       apiVersions: [billingVersion],
+      answer,
       source,
     })
   const profile = 'Billing/billingAccounts/billingProfiles'
@@ -38,6 +42,7 @@ export function transactions(
       scope: 'tenant',
       query: ofProfile,
       apiVersions: [billingVersion],
+      answer,
       source: {
         async get({ id }) {
           const entry = await findEntry(ledger, id)

@@ -3,12 +3,13 @@
 import { refuse } from '#kernel/error.ts'
 import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
+import { added } from '#plane/declare/added.ts'
 import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Context, Resource } from '#plane/declare/resource.ts'
 import type { ListContext, ListPage } from '#plane/declare/wire.ts'
 import type { ContainerGroupProfile, ProfileRevision } from '../container-group-profiles/model.ts'
-import { showRevision } from '../container-group-profiles/versions/2025-09-01.ts'
+import { profileAnswer, showRevision } from '../container-group-profiles/versions/2025-09-01.ts'
 import { profileType } from '../container-groups/prepare.ts'
 
 export function profileRevisions(): ResourceType {
@@ -17,6 +18,7 @@ export function profileRevisions(): ResourceType {
     description: 'The revisions of a profile, oldest first.',
     scope: 'resource-group',
     apiVersions: ['2025-09-01'],
+    answer: added(profileAnswer),
     source: {
       async get({ id, reader, words }) {
         const profile = await profileAt(reader, parentOf(id))

@@ -1,9 +1,11 @@
 /** What a location offers: usages, capabilities, and images that need no pull (facts 4.1). Computed. */
 
+import Type, { type TSchema } from 'typebox'
 import type { ContainerEngine } from '#engines/containers/engine.ts'
 import { refuse } from '#kernel/error.ts'
 import { nameOf, subscriptionIdOf, subscriptionOf } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
+import { added } from '#plane/declare/added.ts'
 import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { ListContext, ListPage } from '#plane/declare/wire.ts'
@@ -17,6 +19,30 @@ export interface LocationDependencies {
   readonly limits: ContainerLimits
 }
 
+const text = Type.String()
+const answers = {
+  usages: Type.Object({
+    id: text,
+    unit: text,
+    currentValue: Type.Integer(),
+    limit: Type.Integer(),
+    name: Type.Object({ value: text, localizedValue: text }),
+  }),
+  capabilities: Type.Object({
+    resourceType: text,
+    osType: text,
+    location: text,
+    ipAddressType: text,
+    gpu: text,
+    capabilities: Type.Object({
+      maxMemoryInGB: Type.Number(),
+      maxCpu: Type.Number(),
+      maxGpuCount: Type.Number(),
+    }),
+  }),
+  cachedImages: Type.Object({ osType: text, image: text }),
+} satisfies Record<string, TSchema>
+
 export function locationLists(deps: LocationDependencies): readonly ResourceType[] {
   return [
     computed('usages', 'How much of each quota is used.', (context) => usages(context, deps)),
@@ -28,7 +54,7 @@ export function locationLists(deps: LocationDependencies): readonly ResourceType
 }
 
 function computed(
-  word: string,
+  word: keyof typeof answers,
   description: string,
   itemsOf: (context: ListContext) => Promise<readonly object[]>,
 ): ResourceType {
@@ -37,6 +63,8 @@ function computed(
     description,
     scope: 'subscription',
     apiVersions: ['2025-09-01'],
+    answer: added(answers[word]),
+    bare: true,
     source: { list: async (context) => pageOf(await itemsOf(context), context) },
   })
 }

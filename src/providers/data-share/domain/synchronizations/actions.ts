@@ -4,13 +4,15 @@ import Type from 'typebox'
 import type { ResourceId } from '#kernel/resource-id.ts'
 import { brandHeader } from '#kernel/vendor.ts'
 import type { Action, ActionContext } from '#plane/declare/action.ts'
+import { added } from '#plane/declare/added.ts'
+import { asResource, pageOfItems } from '#plane/declare/answers.ts'
 import { type ShareDependencies, types, version } from '../../dependencies.ts'
 import { refuseShare } from '../../errors.ts'
 import type { DataSetMapping } from '../../resources/data-set-mappings/resource.ts'
 import { shownStatus } from '../../resources/provider-share-subscriptions/resource.ts'
 import { resolveKind } from '../kinds.ts'
 import { requireUse, usedBy } from '../linked-authorization.ts'
-import { type Setting, settingToWire } from '../schedules.ts'
+import { type Setting, settingAnswer, settingToWire } from '../schedules.ts'
 import type { Mode, Run } from '../store/tables.ts'
 import { listDetails } from './list-details.ts'
 import { listWords } from './list-query.ts'
@@ -155,6 +157,7 @@ export function subscriptionActions(
     listSourceShareSynchronizationSettings: {
       method: 'POST',
       description: 'List how often the source may be synchronized on a schedule',
+      answer: added(pageOfItems(asResource(settingAnswer))),
       countsAsRead: true,
       async run({ id, cursor, pageSize }) {
         const grant = await grants.grantAt(id.key)

@@ -5,6 +5,8 @@ import { refuse } from '#kernel/error.ts'
 import { nameOf } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
 import { defineActions } from '#plane/declare/action.ts'
+import { added } from '#plane/declare/added.ts'
+import { asResource } from '#plane/declare/answers.ts'
 import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { type ShareDependencies, types, version } from '../../dependencies.ts'
@@ -14,6 +16,25 @@ import type { InvitationRow } from '../../domain/store/tables.ts'
 import { refuseShare } from '../../errors.ts'
 
 const type = 'DataShare/locations/consumerInvitations'
+const text = Type.String()
+const answer = Type.Object({
+  properties: Type.Object({
+    invitationId: text,
+    invitationStatus: text,
+    dataSetCount: Type.Integer(),
+    description: Type.Optional(text),
+    location: text,
+    providerEmail: text,
+    providerName: text,
+    providerTenantName: text,
+    sentAt: text,
+    shareName: text,
+    termsOfUse: Type.Optional(text),
+    respondedAt: Type.Optional(text),
+    expirationDate: Type.Optional(text),
+  }),
+})
+
 const dataSetsMax = 1000
 /** Invitations looked through for one page; it may come back short. */
 const scannedMax = 2000
@@ -34,6 +55,7 @@ export function consumerInvitations(deps: ShareDependencies): readonly ResourceT
       description: 'The invitations that await the caller’s answer.',
       scope: 'tenant',
       apiVersions: [version],
+      answer: added(answer),
       openList: true,
       source: {
         async list({ principal, cursor, limit, now }) {
@@ -68,6 +90,7 @@ export function consumerInvitations(deps: ShareDependencies): readonly ResourceT
           body: Type.Object({
             properties: Type.Object({ invitationId: Type.String({ maxLength: 100 }) }),
           }),
+          answer: added(asResource(answer)),
           async run(
             { principal, now },
             body: { readonly properties: { readonly invitationId: string } },
@@ -89,6 +112,7 @@ export function consumerInvitations(deps: ShareDependencies): readonly ResourceT
       description: 'One invitation, as the invited sees it.',
       scope: 'tenant',
       apiVersions: [version],
+      answer: added(answer),
       source: {
         async get({ id, principal }) {
           const row = await grants.invitation(nameOf(id).toLowerCase())

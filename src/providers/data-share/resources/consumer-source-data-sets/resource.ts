@@ -1,13 +1,26 @@
 /** Data sets of a share as its consumer finds them: by their ids, without a right on the provider's side. */
 
+import Type from 'typebox'
 import { nameOf } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
+import { added } from '#plane/declare/added.ts'
 import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Reader, Resource } from '#plane/declare/resource.ts'
 import { type ShareDependencies, types, version } from '../../dependencies.ts'
 import { resolveKind, shownPath } from '../../domain/kinds.ts'
 import type { DataSet } from '../data-sets/resource.ts'
+
+const text = Type.String()
+const answer = Type.Object({
+  properties: Type.Object({
+    dataSetId: text,
+    dataSetLocation: text,
+    dataSetName: text,
+    dataSetPath: Type.Optional(text),
+    dataSetType: text,
+  }),
+})
 
 const pageRows = 500
 const pagesMax = 400
@@ -44,6 +57,7 @@ export function consumerSourceDataSets(
     description: 'What there is in a share, as its consumer sees it.',
     scope: 'resource-group',
     apiVersions: [version],
+    answer: added(answer),
     source: {
       async list({ parent, cursor, limit }) {
         const grant = await deps.grants.grantAt(parent.key)

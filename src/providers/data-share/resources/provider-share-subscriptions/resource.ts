@@ -5,11 +5,29 @@ import { refuse } from '#kernel/error.ts'
 import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
 import type { Action } from '#plane/declare/action.ts'
+import { added } from '#plane/declare/added.ts'
+import { asResource } from '#plane/declare/answers.ts'
 import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { isoTime, type ShareDependencies, types, version } from '../../dependencies.ts'
 import { moment } from '../../domain/schedules.ts'
 import type { GrantRow, GrantStatus } from '../../domain/store/tables.ts'
+
+const text = Type.String()
+const answer = Type.Object({
+  properties: Type.Object({
+    consumerEmail: text,
+    consumerName: text,
+    consumerTenantName: text,
+    createdAt: text,
+    providerEmail: text,
+    providerName: text,
+    sharedAt: text,
+    shareSubscriptionObjectId: text,
+    shareSubscriptionStatus: Type.Enum(['Active', 'Revoked', 'Revoking', 'SourceDeleted']),
+    expirationDate: Type.Optional(text),
+  }),
+})
 
 export function providerShareSubscriptions(deps: ShareDependencies): ResourceType {
   const { grants, words } = deps
@@ -45,6 +63,7 @@ export function providerShareSubscriptions(deps: ShareDependencies): ResourceTyp
       properties: Type.Optional(Type.Object({ expirationDate: Type.Optional(moment) })),
     }),
     bodyOptional: true,
+    answer: added(asResource(answer)),
     async run({ id }, body: { properties?: { expirationDate?: string } } | undefined) {
       const row = await require(id)
       const given = body?.properties?.expirationDate
@@ -62,6 +81,7 @@ export function providerShareSubscriptions(deps: ShareDependencies): ResourceTyp
     description: 'Who took a share, as its provider sees it.',
     scope: 'resource-group',
     apiVersions: [version],
+    answer: added(answer),
     source: {
       get: async ({ id }) => shown(await require(id), parentOf(id).text),
       async list({ parent, cursor, limit }) {

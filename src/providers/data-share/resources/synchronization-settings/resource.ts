@@ -1,18 +1,16 @@
 /** How often consumers of a share may synchronize on a schedule. */
 
 import Type from 'typebox'
-import { added } from '#plane/declare/added.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { defineStored } from '#plane/declare/stored.ts'
 import { isoTime, proxyName, types, version } from '../../dependencies.ts'
-import { momentProblems, type Setting, schedule, settingToWire } from '../../domain/schedules.ts'
-
-const shown = Type.Object({
-  ...schedule.properties,
-  createdAt: added(Type.String()),
-  provisioningState: added(Type.String()),
-  userName: added(Type.String()),
-})
+import {
+  momentProblems,
+  type Setting,
+  schedule,
+  settingAnswer,
+  settingToWire,
+} from '../../domain/schedules.ts'
 
 export function synchronizationSettings(): ResourceType {
   return defineStored<Setting>({
@@ -31,7 +29,7 @@ export function synchronizationSettings(): ResourceType {
         date: version,
         body: Type.Object({ kind: Type.Literal('ScheduleBased'), properties: schedule }),
         problems: momentProblems,
-        answer: Type.Object({ kind: Type.String(), properties: shown }),
+        answer: settingAnswer,
         unknownProperties: 'ignore',
         patch: 'none',
         toModel(body: { readonly properties: Setting }, previous, { now, principal }) {

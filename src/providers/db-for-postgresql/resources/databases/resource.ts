@@ -5,6 +5,7 @@ import { refuse } from '#kernel/error.ts'
 import { childOf, nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import { serverTextProblem } from '#kernel/server-text.ts'
 import { qualify } from '#kernel/vendor.ts'
+import { added } from '#plane/declare/added.ts'
 import { defineComputed, type GetContext } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Context } from '#plane/declare/resource.ts'
@@ -112,6 +113,7 @@ export function serverDatabases({ engine, seal, words }: PostgresDependencies): 
     description: 'A database of a registered server.',
     scope: 'resource-group',
     apiVersions: [version],
+    answer: added(Type.Object({ properties })),
     source: {
       get,
       async list(context) {

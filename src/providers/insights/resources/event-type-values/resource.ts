@@ -6,11 +6,12 @@
 import { readActivity } from '#activity/read.ts'
 import { refuse } from '#kernel/error.ts'
 import { type ResourceId, scopeOf } from '#kernel/resource-id.ts'
+import { added } from '#plane/declare/added.ts'
 import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { ListContext, ListPage } from '#plane/declare/wire.ts'
 import type { ProviderContext } from '#plane/provider-context.ts'
-import { parseSelect, showActivity } from '../../domain/activity-event.ts'
+import { activityAnswer, parseSelect, showActivity } from '../../domain/activity-event.ts'
 import { parseQuestion } from '../../domain/activity-filter.ts'
 import { activityVersion, isManagementEvents } from '../../domain/management-events.ts'
 
@@ -23,6 +24,7 @@ export function values(deps: Dependencies): ResourceType {
     scope: 'any',
     query: { list: ['$filter', '$select'] },
     apiVersions: [activityVersion],
+    answer: added(activityAnswer),
     source: { list: (context) => listValues(deps, context) },
   })
 }

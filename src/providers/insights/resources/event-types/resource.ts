@@ -1,6 +1,8 @@
 /** Event types of the activity log: there is one, `management`. */
 
+import Type from 'typebox'
 import { type ResourceId, scopeOf } from '#kernel/resource-id.ts'
+import { added } from '#plane/declare/added.ts'
 import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { ProviderContext } from '#plane/provider-context.ts'
@@ -22,6 +24,7 @@ export function eventTypes({ words }: Pick<ProviderContext, 'words'>): ResourceT
     description: 'The kinds of events there are: `management`, the activity log.',
     scope: 'any',
     apiVersions: [activityVersion],
+    answer: added(Type.Object({})),
     source: {
       get: async ({ id }) => (isManagementEvents(id) ? shown(scopeOf(id)) : undefined),
       list: async ({ parent }) => ({ items: [shown(parent)] }),

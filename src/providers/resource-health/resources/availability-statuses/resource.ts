@@ -3,10 +3,12 @@
  * them. It observes nothing itself: each provider says of its own types what a sighting means.
  */
 
+import Type from 'typebox'
 import { refuse } from '#kernel/error.ts'
 import { nameOf, type ResourceId, scopeOf, subscriptionOf } from '#kernel/resource-id.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
+import { added } from '#plane/declare/added.ts'
 import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Resource } from '#plane/declare/resource.ts'
@@ -26,6 +28,41 @@ export interface AvailabilityDependencies {
   readonly serviceNames: ServiceNames
 }
 
+const text = Type.String()
+const answer = Type.Object({
+  properties: Type.Object({
+    availabilityState: Type.Enum(['Available', 'Unavailable', 'Degraded', 'Unknown']),
+    title: text,
+    summary: text,
+    reasonType: Type.Optional(text),
+    occuredTime: text,
+    reportedTime: text,
+    reasonChronicity: text,
+    recentlyResolved: Type.Optional(
+      Type.Object({ unavailableOccuredTime: text, resolvedTime: text, unavailableSummary: text }),
+    ),
+    healthEventType: Type.Optional(text),
+    healthEventId: Type.Optional(text),
+    healthEventCause: Type.Optional(text),
+    serviceImpactingEvents: Type.Optional(
+      Type.Array(
+        Type.Object({
+          eventStartTime: text,
+          eventStatusLastModifiedTime: text,
+          correlationId: text,
+          status: Type.Object({ value: text }),
+          incidentProperties: Type.Object({
+            title: Type.Optional(text),
+            service: Type.Optional(text),
+            incidentType: text,
+          }),
+        }),
+      ),
+    ),
+    recommendedActions: Type.Optional(Type.Array(Type.Object({ action: text }))),
+  }),
+})
+
 /** The number of current events checked for one resource. */
 const eventsMax = 200
 const scannedMax = 1000
@@ -40,6 +77,7 @@ export function availabilityStatuses(
     scope: 'any',
     query: { list: ['$expand'], get: ['$expand'] },
     apiVersions: versions,
+    answer: added(answer),
     source: {
       async get({ id, now, query }) {
         const target = scopeOf(id)

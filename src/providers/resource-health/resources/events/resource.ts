@@ -10,6 +10,7 @@ import { nameOf, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { Action, ActionContext } from '#plane/declare/action.ts'
 import { added } from '#plane/declare/added.ts'
+import { asResource, pageOfItems } from '#plane/declare/answers.ts'
 import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Context } from '#plane/declare/resource.ts'
@@ -33,7 +34,7 @@ import { type Step, takeStep } from '../../domain/lifecycle.ts'
 import { type Asked, askedAt, audiencesAt, isVisible, ownerAt } from '../../domain/scope.ts'
 import { keepTimeline, type Timeline, timelineBody } from '../../domain/timeline.ts'
 import { refuseHealth } from '../../errors.ts'
-import type { ImpactedResources } from '../impacted-resources/resource.ts'
+import { type ImpactedResources, impactedResourceAnswer } from '../impacted-resources/resource.ts'
 
 export const healthVersion = '2025-05-01'
 
@@ -104,6 +105,7 @@ export function events(deps: EventDependencies): ResourceType {
         description: 'The resources that a security advisory is about',
         unstored: true,
         countsAsRead: true,
+        answer: added(pageOfItems(asResource(impactedResourceAnswer))),
         async run(context) {
           const { event, asked } = await requireEvent(deps, context)
           if (event.properties.eventType !== 'SecurityAdvisory') {
@@ -136,6 +138,12 @@ export function events(deps: EventDependencies): ResourceType {
         description: 'Keep steps that are due later, by the clock of the installation',
         unstored: true,
         body: timelineBody(deps.words),
+        answer: added(
+          Type.Object({
+            trackingId: Type.String(),
+            steps: Type.Array(Type.Object({ step: Type.String(), dueTime: Type.String() })),
+          }),
+        ),
         async run(context, body: Timeline) {
           const trackingId = requireName(context.id)
           const owner = ownerAt(scopeOf(context.id))

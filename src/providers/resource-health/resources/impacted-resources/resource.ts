@@ -2,6 +2,7 @@
  * The resources that an event affects: those it names, then those of the impacted services in the impacted regions.
  */
 
+import Type from 'typebox'
 import type { FieldMap } from '#kernel/filter/field-map.ts'
 import { filterOf } from '#kernel/filter/filter-of.ts'
 import {
@@ -17,6 +18,7 @@ import {
 } from '#kernel/resource-id.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
+import { added } from '#plane/declare/added.ts'
 import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Reader } from '#plane/declare/resource.ts'
@@ -50,6 +52,21 @@ interface Item {
   readonly location: string | undefined
   readonly named: NamedResource | undefined
 }
+
+const text = Type.String()
+export const impactedResourceAnswer = Type.Object({
+  properties: Type.Object({
+    targetResourceType: text,
+    targetResourceId: text,
+    targetRegion: Type.Optional(text),
+    resourceName: text,
+    resourceGroup: Type.Optional(text),
+    status: Type.Optional(text),
+    maintenanceStartTime: Type.Optional(text),
+    maintenanceEndTime: Type.Optional(text),
+    info: Type.Array(Type.Object({ key: Type.Optional(text), value: Type.Optional(text) })),
+  }),
+})
 
 /** The number of resources checked for one page, which may come back short. */
 const scannedMax = 2000
@@ -134,6 +151,7 @@ export function impactedResources(
     scope: 'any',
     query: { list: ['$filter'] },
     apiVersions: versions,
+    answer: added(impactedResourceAnswer),
     source: {
       async list({ parent, reader, query, cursor, limit }) {
         const { event, asked } = await requireEvent(parent, reader)

@@ -1,7 +1,9 @@
 /** Operations of a deployment: the result of each of its resources, computed from its record (template facts 5). */
 
+import Type from 'typebox'
 import { fromSegments, nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
+import { added } from '#plane/declare/added.ts'
 import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Context, Resource } from '#plane/declare/resource.ts'
@@ -10,6 +12,23 @@ import { storedIdOf } from '../../domain/deployments/stored-id.ts'
 import { uuidOf } from '../../domain/evaluation/uuid-of.ts'
 import { refuseDeployment } from '../../errors.ts'
 import type { Deployment, Progress } from '../deployments/model.ts'
+
+const text = Type.String()
+const whatever = Type.Record(Type.String(), Type.Unknown())
+const answer = Type.Object({
+  operationId: text,
+  properties: Type.Object({
+    provisioningOperation: text,
+    provisioningState: text,
+    timestamp: text,
+    duration: text,
+    statusCode: text,
+    statusMessage: Type.Optional(Type.Object({ error: whatever })),
+    request: Type.Optional(Type.Object({ content: Type.Unknown() })),
+    response: Type.Optional(Type.Object({ content: Type.Unknown() })),
+    targetResource: Type.Object({ id: text, resourceType: text, resourceName: text }),
+  }),
+})
 
 /** At a group, at a subscription, and below the record: three paths of the same thing. */
 export function deploymentOperations(
@@ -25,6 +44,7 @@ export function deploymentOperations(
       description: 'What became of each resource of a deployment.',
       scope: scope === 'Resources' ? 'any' : 'implied',
       apiVersions: versions,
+      answer: added(answer),
       source: {
         async get(context) {
           const all = await stepsOf(context, parentOf(context.id), words)

@@ -116,24 +116,36 @@ test('one namespace in any case, or the refusal of one that is not there', async
   })
 })
 
+const call = (name: string, namespace: string) => {
+  const action = inSubscription?.actions?.[name]
+  assert.ok(action !== undefined && action.writes !== true)
+  return action.run(
+    {
+      ...sampleContext(createMemoryReader()),
+      id: idOf(`${sub}/providers/${namespace}`),
+      resource: undefined,
+      query: new URLSearchParams(),
+      version: '2021-04-01',
+      cursor: undefined,
+      pageSize: 100,
+      permission: undefined,
+    },
+    // These actions take no body.
+    undefined as never,
+  )
+}
+
+test('no application of a namespace holds a role', async () => {
+  const outcome = await call('providerPermissions', 'vendor.x')
+  assert.deepEqual(outcome, { status: 200, body: { value: [] } })
+  await assert.rejects(async () => call('providerPermissions', 'Vendor.Nothing'), {
+    code: 'InvalidResourceNamespace',
+  })
+})
+
 test('registering and unregistering answer with the namespace, which stays registered', async () => {
   for (const name of ['register', 'unregister']) {
-    const action = inSubscription?.actions?.[name]
-    assert.ok(action !== undefined && action.writes !== true)
-    const outcome = await action.run(
-      {
-        ...sampleContext(createMemoryReader()),
-        id: idOf(`${sub}/providers/Vendor.X`),
-        resource: undefined,
-        query: new URLSearchParams(),
-        version: '2021-04-01',
-        cursor: undefined,
-        pageSize: 100,
-        permission: undefined,
-      },
-      // These actions take no body.
-      undefined as never,
-    )
+    const outcome = await call(name, 'Vendor.X')
     assert.equal(outcome?.status, 200)
     const { registrationState } = (outcome?.body ?? {}) as { readonly registrationState?: string }
     assert.equal(registrationState, 'Registered')

@@ -7,6 +7,7 @@ import Type from 'typebox'
 import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
 import type { Action } from '#plane/declare/action.ts'
 import { added } from '#plane/declare/added.ts'
+import { asResource, pageOfItems } from '#plane/declare/answers.ts'
 import { type ComputedType, defineComputed } from '#plane/declare/computed.ts'
 import type { RouteDescription } from '#plane/plane.ts'
 import { unknownNamespace } from '#plane/unknown-namespace.ts'
@@ -38,6 +39,15 @@ export function providerLists({
         'Answers as if unregistering; a namespace always stays registered.',
         deps,
       ),
+      providerPermissions: {
+        method: 'GET',
+        description: 'Applications of a namespace that hold roles; there are none (decision 0168)',
+        answer: pageOfItems(Type.Object({ applicationId: Type.String() })),
+        run: async ({ id }) => {
+          find(id, deps)
+          return { status: 200, body: { value: [] } }
+        },
+      },
     }),
   ]
 }
@@ -83,6 +93,7 @@ function registration(description: string, deps: ProviderListDependencies): Acti
   return {
     method: 'POST',
     description,
+    answer: added(asResource(answer)),
     run: ({ id }) => Promise.resolve({ status: 200, body: find(id, deps) }),
   }
 }

@@ -1,6 +1,8 @@
 /** The generic lists: resources of every type in a subscription or a group, with filter and expansion. */
 
+import Type from 'typebox'
 import type { ResourceId } from '#kernel/resource-id.ts'
+import { added } from '#plane/declare/added.ts'
 import { type ComputedType, defineComputed } from '#plane/declare/computed.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import type { StoredType } from '#plane/declare/stored.ts'
@@ -50,6 +52,21 @@ export function resourceLists(deps: ResourceListDependencies): readonly Computed
   ]
 }
 
+const text = Type.Optional(Type.String())
+const whatever = Type.Optional(Type.Record(Type.String(), Type.Unknown()))
+/** Beside its place and its tags what its type says of it in short. */
+const answer = Type.Object({
+  kind: text,
+  managedBy: text,
+  sku: whatever,
+  plan: whatever,
+  identity: whatever,
+  zones: Type.Optional(Type.Array(Type.String())),
+  createdTime: text,
+  changedTime: text,
+  provisioningState: text,
+})
+
 function list(type: string, description: string, deps: ResourceListDependencies): ComputedType {
   return defineComputed({
     type,
@@ -58,6 +75,7 @@ function list(type: string, description: string, deps: ResourceListDependencies)
     partlyListed: true,
     query: { list: ['$filter', '$expand'] },
     apiVersions: managerVersions,
+    answer: added(answer),
     source: { list: (context) => listResources(context, `${type}/read`, deps) },
   })
 }

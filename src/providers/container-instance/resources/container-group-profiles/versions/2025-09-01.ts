@@ -24,7 +24,7 @@ const body = Type.Object({
   properties: profileProperties,
 })
 
-const answer = Type.Object({
+export const profileAnswer = Type.Object({
   zones: Type.Optional(Type.Array(Type.String())),
   properties: Type.Object({ ...profileProperties.properties, revision: Type.Integer() }),
 })
@@ -42,7 +42,7 @@ export function profileVersion(
   return {
     date: '2025-09-01',
     body,
-    answer,
+    answer: profileAnswer,
     unknownProperties: 'ignore',
     scalars: 'lenient',
     patch: 'tags',
