@@ -305,14 +305,33 @@ export async function renewConnection(task: DatabaseTask, target: Session): Prom
   await runSecretly(target, text)
 }
 
+const alterAttemptsMax = 20
+
+/** Another session of ours may alter it at the same moment, and the target's own worker when a change fails: then once more. */
+async function alterSubscription(
+  task: DatabaseTask,
+  target: Session,
+  how: 'ENABLE' | 'DISABLE',
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await target.run(`ALTER SUBSCRIPTION ${quoteName(nameOf(task))} ${how}`)
+      return
+    } catch (error) {
+      const isRaced = error instanceof Error && /tuple concurrently updated/.test(error.message)
+      if (!isRaced || attempt === alterAttemptsMax) throw error
+    }
+    await new Promise((done) => setTimeout(done, releaseMilliseconds))
+  }
+}
+
 export async function enableSubscription(task: DatabaseTask, target: Session): Promise<void> {
-  await target.run(`ALTER SUBSCRIPTION ${quoteName(nameOf(task))} ENABLE`)
+  await alterSubscription(task, target, 'ENABLE')
 }
 
 /** Ends the target's worker, which goes on from where it was with what it knows of tables read anew. */
 async function restartSubscription(task: DatabaseTask, target: Session): Promise<void> {
-  const name = quoteName(nameOf(task))
-  await target.run(`ALTER SUBSCRIPTION ${name} DISABLE`)
+  await alterSubscription(task, target, 'DISABLE')
   for (let look = 0; look < releaseAttemptsMax; look++) {
     const working = await target.value(
       `SELECT 1 FROM pg_catalog.pg_stat_subscription WHERE subname = $1 AND pid IS NOT NULL`,
@@ -321,7 +340,7 @@ async function restartSubscription(task: DatabaseTask, target: Session): Promise
     if (working === undefined) break
     await new Promise((done) => setTimeout(done, releaseMilliseconds))
   }
-  await target.run(`ALTER SUBSCRIPTION ${name} ENABLE`)
+  await alterSubscription(task, target, 'ENABLE')
 }
 
 /** Has the target ask which tables are published. Those that are new to it are copied by its own workers where it is said. */
@@ -331,7 +350,7 @@ export async function refreshSubscription(
   copy: boolean,
 ): Promise<void> {
   const name = quoteName(nameOf(task))
-  await target.run(`ALTER SUBSCRIPTION ${name} ENABLE`)
+  await alterSubscription(task, target, 'ENABLE')
   await target.run(`ALTER SUBSCRIPTION ${name} REFRESH PUBLICATION WITH (copy_data = ${copy})`)
   if (!copy) await restartSubscription(task, target)
 }

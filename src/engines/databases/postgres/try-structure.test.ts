@@ -50,14 +50,14 @@ describe('a validation restores the structure', { concurrency: 1 }, () => {
     await fixture.make('heirs', [nullableHeir])
     const spec = fixture.spec(['heirs'])
     const report = await engine.validate(spec, fixture.credentials)
-    const told =
+    const words =
       /column t of public\.heir differs: not null \(none\) at the source, yes at the target/
-    assert.match(JSON.stringify(structureOf(report, 'heirs').messages), told)
+    assert.match(JSON.stringify(structureOf(report, 'heirs').messages), words)
     assert.equal(report.state, 'Failed')
     await engine.run('heirs', spec, fixture.credentials)
     const ended = only(await fixture.until(engine, 'heirs', isEnded))
     assert.equal(ended.phase, 'failed', ended.message)
-    assert.match(ended.message, told)
+    assert.match(ended.message, words)
     assert.deepEqual(await databasesOf(fixture), [])
   })
 
