@@ -45,7 +45,7 @@ export interface SessionFile {
 }
 
 /** The token of the owner's last command. */
-export interface TokenFile {
+interface TokenFile {
   readonly clientId: string
   readonly accessToken: string
   /** Milliseconds since 1970. */

@@ -3,7 +3,7 @@
 import { isJsonObject } from '#kernel/patch.ts'
 
 /** What is read of headers. Those of the built-in `fetch` are such. */
-export interface AnswerHeaders extends Iterable<[string, string]> {
+interface AnswerHeaders extends Iterable<[string, string]> {
   /** The name in any case; `null` when there is none. */
   get(name: string): string | null
   has(name: string): boolean
