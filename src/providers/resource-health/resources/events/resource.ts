@@ -61,6 +61,11 @@ const answer = Type.Object({
   properties: answeredProperties,
 })
 
+const timelineAnswer = Type.Object({
+  trackingId: Type.String(),
+  steps: Type.Array(Type.Object({ step: Type.String(), dueTime: Type.String() })),
+})
+
 export function events(deps: EventDependencies): ResourceType {
   return defineComputed({
     type,
@@ -138,12 +143,7 @@ export function events(deps: EventDependencies): ResourceType {
         description: 'Keep steps that are due later, by the clock of the installation',
         unstored: true,
         body: timelineBody(deps.words),
-        answer: added(
-          Type.Object({
-            trackingId: Type.String(),
-            steps: Type.Array(Type.Object({ step: Type.String(), dueTime: Type.String() })),
-          }),
-        ),
+        answer: added(timelineAnswer),
         async run(context, body: Timeline) {
           const trackingId = requireName(context.id)
           const owner = ownerAt(scopeOf(context.id))
