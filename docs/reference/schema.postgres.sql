@@ -1299,6 +1299,8 @@ CREATE INDEX billing_statements_by_profile ON billing_statements USING btree (ac
 
 CREATE UNIQUE INDEX billing_statements_pending ON billing_statements USING btree (account_key, profile_key, currency, month) WHERE (invoice IS NULL);
 
+CREATE INDEX billing_usage_by_resource ON billing_usage USING btree (resource_id, rated_until);
+
 CREATE INDEX billing_usage_unrated ON billing_usage USING btree (rated_until, run_key) WHERE (unrated = 1);
 
 CREATE UNIQUE INDEX business_access_rights_by_principal ON business_access_rights USING btree (company_id, principal_id);

@@ -102,11 +102,11 @@ test('a caller who was disabled while a list waited for its turn does not get it
     return owner
   }
   await using edge = await startEdge({ limits, options: { business, authenticate } })
-  const asked = Array.from({ length: 3 }, () => edge.fetch(list))
+  const answers = Array.from({ length: 3 }, () => edge.fetch(list))
   await until(() => begun.length === 2)
   isDisabled = true
   for (const letGo of held) letGo()
-  const statuses = (await Promise.all(asked)).map(({ status }) => status)
+  const statuses = (await Promise.all(answers)).map(({ status }) => status)
   assert.deepEqual(statuses.toSorted(), [200, 200, 401])
   assert.equal(begun.length, 2)
 })

@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 
 const root = join(import.meta.dirname, '../..')
-/** The starting point: 100,211 lines for 291 operations. */
-const linesPerOperationMax = 344
+/** The starting point: 100,211 lines for 291 operations. One more each since every answer is declared (decision 0167). */
+const linesPerOperationMax = 345
 const verbs = new Set(['get', 'head', 'put', 'post', 'patch', 'delete'])
 
 function filesBelow(folder: string): readonly string[] {

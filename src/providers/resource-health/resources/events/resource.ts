@@ -138,32 +138,7 @@ export function events(deps: EventDependencies): ResourceType {
       mitigate: step('mitigate', 'The impact has ended, in some regions or all', stepBody),
       resolve: step('resolve', 'The event is over', stepBody),
       annotate: step('annotate', 'Tell those who follow the event something', stepBody),
-      play: {
-        method: 'POST',
-        description: 'Keep steps that are due later, by the clock of the installation',
-        unstored: true,
-        body: timelineBody(deps.words),
-        answer: added(timelineAnswer),
-        async run(context, body: Timeline) {
-          const trackingId = requireName(context.id)
-          const owner = ownerAt(scopeOf(context.id))
-          const { now } = context
-          const times = await keepTimeline(
-            deps.sql,
-            deps.ids,
-            { trackingId, owner, now, by: context.principal.id },
-            {
-              steps: body.steps.map((one) => ({ ...one, body: asStored(one.body, deps.words) })),
-            },
-          )
-          deps.wake()
-          const steps = body.steps.map((one, at) => ({
-            step: one.step,
-            dueTime: new Date(times[at] ?? now).toISOString(),
-          }))
-          return { status: 200, body: { trackingId, steps } }
-        },
-      },
+      play: playTimeline(deps),
     },
   })
 
@@ -191,6 +166,35 @@ export function events(deps: EventDependencies): ResourceType {
         }
       },
     }
+  }
+}
+
+function playTimeline(deps: EventDependencies): Action<Timeline> {
+  return {
+    method: 'POST',
+    description: 'Keep steps that are due later, by the clock of the installation',
+    unstored: true,
+    body: timelineBody(deps.words),
+    answer: added(timelineAnswer),
+    async run(context, body) {
+      const trackingId = requireName(context.id)
+      const owner = ownerAt(scopeOf(context.id))
+      const { now } = context
+      const times = await keepTimeline(
+        deps.sql,
+        deps.ids,
+        { trackingId, owner, now, by: context.principal.id },
+        {
+          steps: body.steps.map((one) => ({ ...one, body: asStored(one.body, deps.words) })),
+        },
+      )
+      deps.wake()
+      const steps = body.steps.map((one, at) => ({
+        step: one.step,
+        dueTime: new Date(times[at] ?? now).toISOString(),
+      }))
+      return { status: 200, body: { trackingId, steps } }
+    },
   }
 }
 
