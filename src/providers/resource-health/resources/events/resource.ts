@@ -169,14 +169,14 @@ export function events(deps: EventDependencies): ResourceType {
   }
 }
 
-function playTimeline(deps: EventDependencies): Action<Timeline> {
+function playTimeline(deps: EventDependencies): Action<unknown> {
   return {
     method: 'POST',
     description: 'Keep steps that are due later, by the clock of the installation',
     unstored: true,
     body: timelineBody(deps.words),
     answer: added(timelineAnswer),
-    async run(context, body) {
+    async run(context, body: Timeline) {
       const trackingId = requireName(context.id)
       const owner = ownerAt(scopeOf(context.id))
       const { now } = context
