@@ -167,7 +167,8 @@ function createUnservedTypes(
   const provider = providers.find((one) => one.unserved !== undefined)
   const kept = new Map<string, CompiledStoredType>()
   return (namespace, types) => {
-    const key = `${namespace}/${types.join('/')}`.toLowerCase()
+    // Each spelling is kept by itself: what is shown of a resource is spelled as its path, whoever asked first.
+    const key = `${namespace}/${types.join('/')}`
     const declared = kept.has(key) ? undefined : provider?.unserved?.(namespace, types)
     const found =
       kept.get(key) ??

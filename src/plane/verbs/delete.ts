@@ -9,7 +9,7 @@ import { refuse } from '#kernel/error.ts'
 import { checkPreconditions } from '#kernel/etag.ts'
 import { isTerminalState } from '#kernel/operation.ts'
 import type { Principal } from '#kernel/principal.ts'
-import type { ResourceId } from '#kernel/resource-id.ts'
+import { parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
 import { stampSystemData } from '#kernel/system-data.ts'
 import { isCut } from '#stores/list-budget.ts'
 import type { Reads, ResourceRow, Tx } from '#stores/store.ts'
@@ -356,7 +356,7 @@ export async function removeBelow(
       await recordActivity(tx, {
         at: deps.clock.now(),
         initiator,
-        action: `${compiled?.permission ?? row.type}/delete`,
+        action: deleteOf(deps, row),
         target: { text: row.id, key: row.key },
         status: 'Succeeded',
       })
@@ -366,6 +366,13 @@ export async function removeBelow(
     // created below a removed row.
   } while (seen === removed && (await holdsAny(tx, id.key)))
   return { removed, remaining: seen - removed }
+}
+
+/** By the id, since the row has the name of its type in small letters, and of a type that nobody serves no more is known. */
+function deleteOf({ registry }: PlaneDependencies, row: ResourceRow): string {
+  const last = parseResourceId(row.id)?.segments.at(-1)
+  const compiled = last && registry.find(last.namespace, last.types)
+  return compiled?.permissions.delete ?? `${row.type}/delete`
 }
 
 function isRecordAlone({ reconcile }: CompiledStoredType, row: ResourceRow): boolean {

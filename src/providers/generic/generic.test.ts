@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
 import { defaultLimits } from '#kernel/limits.ts'
 import { contractWords } from '#kernel/vendor.ts'
-import { nobody } from '#plane/testing/start.ts'
+import { memoryStore, nobody } from '#plane/testing/start.ts'
 import { openPostgres } from '#stores/postgres/open.ts'
 import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../../tests/require.ts'
@@ -79,6 +79,28 @@ async function lives(started: Started): Promise<void> {
   const gone = await refusalOf(() => call('GET', extension, undefined, options))
   assert.equal(gone.code, 'ResourceNotFound', 'what hangs below goes with it')
 }
+
+test('deletions are recorded as the path spells the type, whoever read it before', async () => {
+  await using store = await memoryStore()
+  {
+    await using started = await startDeployments({ generic: true, store })
+    await started.call('PUT', network, body, options)
+    await started.call('PUT', `${network}/subnets/s`, {}, options)
+  }
+  await using started = await startDeployments({ generic: true, store })
+  // Names the type as its rows do.
+  await started.call('GET', `${group}/resources`, undefined, { version: '2021-04-01' })
+  await started.call('DELETE', network, undefined, options)
+  const recorded = await store.sql.all('select action from events')
+  const deletions = recorded
+    .map(({ action }) => String(action))
+    .filter((one) => one.endsWith('/delete'))
+  const expected = ['virtualNetworks', 'virtualNetworks/subnets']
+  assert.deepEqual(
+    deletions.toSorted(),
+    expected.map((type) => `Vendor.Network/${type}/delete`),
+  )
+})
 
 test('a generic resource is written, read, listed, locked and deleted as any other', async () => {
   await using started = await startDeployments({ generic: true })
