@@ -41,6 +41,7 @@ import {
   dumpSchema,
   foreignCompression,
   isForeignKey,
+  listAfterRows,
   listOfDump,
   missingRoles,
   restoreSchema,
@@ -120,7 +121,7 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
   {
     await using _watch = await watchIndexes(task)
     await indexes.end()
-    const { lone, others } = indexes.leftOf(linesToRestore(task))
+    const { lone, others } = indexes.leftOf(await linesToRestore(task))
     await restoreSchema(task, { of: 'copied', section: 'post-data', lines: lone, inOrder: true })
     for (const step of stepsAfterRows(others)) {
       await restoreSchema(task, { of: 'copied', section: 'post-data', ...step })
@@ -296,8 +297,8 @@ async function setAside(
 }
 
 /** Foreign keys may refer to rows of a table that is copied again, so they come after it. */
-function linesToRestore(task: DatabaseTask): readonly string[] {
-  const lines = listOfDump(task, 'copied')
+async function linesToRestore(task: DatabaseTask): Promise<readonly string[]> {
+  const lines = await listAfterRows(task, 'copied')
   return task.record.caughtUp !== toBeCaughtUp ? lines : lines.filter((line) => !isForeignKey(line))
 }
 

@@ -26,6 +26,9 @@ const large = `
   CREATE UNIQUE INDEX identity ON big (code, id); ALTER TABLE big ALTER id SET NOT NULL, REPLICA IDENTITY USING INDEX identity;
   COMMENT ON INDEX big_a IS 'by a'; COMMENT ON CONSTRAINT big_key ON big IS 'the key';
   ALTER INDEX by_words ALTER COLUMN 1 SET STATISTICS 500;
+  CREATE TABLE parted (id int, CONSTRAINT parted_key PRIMARY KEY (id)) PARTITION BY RANGE (id);
+  CREATE TABLE part_of_it PARTITION OF parted FOR VALUES FROM (1) TO (10);
+  COMMENT ON CONSTRAINT parted_key ON parted IS 'of all its partitions';
   CREATE TABLE child (id bigint REFERENCES big, code text REFERENCES big (code));
   INSERT INTO child SELECT id, code FROM big WHERE id < 10`
 

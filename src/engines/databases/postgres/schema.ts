@@ -14,7 +14,7 @@ import { type DatabaseTask, nameOf, sourceAccess, targetAccess } from './databas
 /** `copied`: as it was when the rows were copied. `now`: as it was read to catch up with it. */
 type DumpOf = 'copied' | 'now'
 
-const endings = ['dump', 'list', 'chosen'] as const
+const endings = ['dump', 'list', 'after-rows', 'chosen'] as const
 
 function fileOf(task: DatabaseTask, of: DumpOf, ending: (typeof endings)[number]): string {
   return join(task.folder, `schema-${task.index}-${of}.${ending}`)
@@ -86,25 +86,50 @@ export async function dumpSchema(task: DatabaseTask, of: DumpOf, snapshot?: stri
     }
     await new Promise((done) => setTimeout(done, dumpPauseMilliseconds))
   }
+  await listDump(task, of, 'list')
+}
+
+async function listDump(
+  task: DatabaseTask,
+  of: DumpOf,
+  into: 'list' | 'after-rows',
+): Promise<readonly string[]> {
   await runProgram({
     programs: task.programs,
     name: 'pg_restore',
-    args: ['--list', fileOf(task, of, 'dump')],
+    args: [
+      '--list',
+      ...(into === 'after-rows' ? ['--section=post-data'] : []),
+      fileOf(task, of, 'dump'),
+    ],
     server: targetAccess(task.spec, task.credentials),
     database: task.name,
     applicationName: nameOf(task),
     rootCertificateFile: undefined,
-    outputFile: fileOf(task, of, 'list'),
+    outputFile: fileOf(task, of, into),
     signal: task.signal,
     seconds: task.programSeconds,
   })
+  return readList(fileOf(task, of, into))
+}
+
+function readList(file: string): readonly string[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .filter((line) => /^\d+; /.test(line))
 }
 
 /** Lines of a dump's list, in the order they are restored in. */
 export function listOfDump(task: DatabaseTask, of: DumpOf): readonly string[] {
-  return readFileSync(fileOf(task, of, 'list'), 'utf8')
-    .split('\n')
-    .filter((line) => /^\d+; /.test(line))
+  return readList(fileOf(task, of, 'list'))
+}
+
+/**
+ * The lines of what is restored after the rows. `pg_restore` takes a comment to be of the section of the line before it in the
+ * list it is given, so where a key is left out of a list of everything, its comment would count as of the section before.
+ */
+export function listAfterRows(task: DatabaseTask, of: DumpOf): Promise<readonly string[]> {
+  return listDump(task, of, 'after-rows')
 }
 
 /** What such a line says of an object, without its numbers in the dump and at the server. */
