@@ -21,4 +21,6 @@ export function answerTasks<Task, Answer>(
   parentPort?.on('message', async (task: Task) => {
     parentPort?.postMessage(await answered(task))
   })
+  // The first message: the code is loaded.
+  parentPort?.postMessage('ready')
 }

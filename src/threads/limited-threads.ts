@@ -5,13 +5,14 @@
  * Knows nothing of the work.
  */
 
+import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { createRoom, inRoom } from '#kernel/room.ts'
 import type { Answered } from './answer-tasks.ts'
 
 export interface ThreadLimits {
   readonly threadsMax: number
-  /** The time limit of one task, in seconds. */
+  /** The time limit of one task, in seconds, without the start of a thread. */
   readonly seconds: number
   /** The limit of a thread's heap, in megabytes. */
   readonly heapMegabytes: number
@@ -40,7 +41,8 @@ export function openThreads<Task, Answer>(
   const turns = createRoom({ perOwnerMax: 1, sumMax: limits.threadsMax })
   const idle = new Map<Worker, NodeJS.Timeout>()
 
-  function start(): Worker {
+  /** Resolves when its code is loaded: that takes long on a busy machine, and counts for no task. */
+  async function start(): Promise<Worker> {
     const worker = new Worker(file, {
       resourceLimits: {
         maxOldGenerationSizeMb: limits.heapMegabytes,
@@ -49,6 +51,7 @@ export function openThreads<Task, Answer>(
     })
     // The next task starts a new thread if this one ends.
     worker.on('error', () => end(worker))
+    await once(worker, 'message')
     return worker
   }
 
@@ -58,7 +61,7 @@ export function openThreads<Task, Answer>(
     void worker.terminate()
   }
 
-  function take(): Worker {
+  async function take(): Promise<Worker> {
     const [[worker, timer] = []] = idle
     if (worker === undefined) return start()
     clearTimeout(timer)
@@ -67,7 +70,7 @@ export function openThreads<Task, Answer>(
   }
 
   async function answered(task: Task): Promise<Answered<Answer>> {
-    const worker = take()
+    const worker = await take()
     const { promise, resolve, reject } = Promise.withResolvers<Answered<Answer>>()
     const lost = (error: NodeJS.ErrnoException): void => {
       const isMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY'

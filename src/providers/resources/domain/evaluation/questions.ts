@@ -99,6 +99,8 @@ export interface Answers {
 
 /** The form in which answers are sent. A bug is thrown again by the asking side. */
 export type Told =
+  /** The first message: the code is loaded. */
+  | { readonly kind: 'ready' }
   | { readonly kind: 'answer'; readonly answer: Answers[keyof Answers] }
   | { readonly kind: 'refused'; readonly problems: readonly TemplateProblem[] }
   | { readonly kind: 'fault'; readonly message: string; readonly stack: string | undefined }

@@ -55,8 +55,8 @@ export class Thread {
   job: Job | undefined
   startedAt = 0
   deadline: NodeJS.Timeout | undefined
-  /** It has begun to run its code. */
-  isOnline = false
+  /** It has loaded its code. */
+  isReady = false
   isGone = false
 
   constructor(heapMegabytes: number) {
@@ -157,8 +157,8 @@ export class TemplateThreads {
     this.#waiting.splice(this.#waiting.indexOf(best), 1)
     thread.job = best
     thread.startedAt = now
-    // The time of a starting thread counts from its start: that takes long on a busy machine.
-    if (thread.isOnline) this.#limitTime(thread)
+    // The time of the first question counts once the code is loaded: that takes long on a busy machine.
+    if (thread.isReady) this.#limitTime(thread)
     // A pending question keeps the process alive, as any work does.
     thread.worker.ref()
     thread.worker.postMessage(best.question)
@@ -179,10 +179,6 @@ export class TemplateThreads {
   #start(): Thread {
     const thread = new Thread(this.#limits.heapMegabytes)
     this.#threads.add(thread)
-    thread.worker.once('online', () => {
-      thread.isOnline = true
-      if (thread.job !== undefined) this.#limitTime(thread)
-    })
     thread.worker.on('message', (told: Told) => this.#told(thread, told))
     thread.worker.on('error', (error: NodeJS.ErrnoException) => {
       const isMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY'
@@ -194,6 +190,11 @@ export class TemplateThreads {
   }
 
   #told(thread: Thread, told: Told): void {
+    if (told.kind === 'ready') {
+      thread.isReady = true
+      if (thread.job !== undefined) this.#limitTime(thread)
+      return
+    }
     const job = this.#settle(thread)
     if (job === undefined) return
     if (told.kind === 'answer') job.resolve({ answer: told.answer, thread })

@@ -21,3 +21,4 @@ function told(question: Question): Told {
 parentPort?.on('message', (question: Question) => {
   parentPort?.postMessage(told(question))
 })
+parentPort?.postMessage({ kind: 'ready' } satisfies Told)
