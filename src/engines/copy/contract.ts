@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, test } from 'node:test'
+import { isLong } from '../../../tests/long.ts'
 import {
   CopyCancelled,
   type CopyEngine,
@@ -28,7 +29,8 @@ export interface ObjectsPair extends AsyncDisposable {
   seen(): Promise<ReadonlyMap<string, Uint8Array>>
 }
 
-export const large = 20 * 1024 * 1024 + 17
+/** More than one block of 8 MiB; in the long suite, more than two. */
+export const large = (isLong ? 20 : 8) * 1024 * 1024 + 17
 
 let tasks = 0
 export function taskOf(
