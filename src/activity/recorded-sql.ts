@@ -29,6 +29,10 @@ export interface RecordedTx extends SqlTx {
 }
 
 export interface RecordedSql extends Sql {
+  /**
+   * Where it waits for its turn, the caller is authorized again when the turn has come: in the first transaction of a
+   * request, since the next ones may follow from it.
+   */
   transact<T>(work: (tx: RecordedTx) => Promise<T>, alone?: string): Promise<T>
 }
 
@@ -45,6 +49,8 @@ export function recordedSql(sql: Sql, clock: Clock, namespace = 'Vendor'): Recor
     async transact(work, alone) {
       // This is read here, during the request, and not inside the transaction.
       const requestActivity = currentRequestActivity()
+      const ready = requestActivity?.recorded === false ? requestActivity.authorizeAgain : undefined
+      const turn = alone === undefined || ready === undefined ? alone : { name: alone, ready }
       const qualified = (name: string): string => `${namespace}.${name}`
       const outcome = await sql.transact(async (tx) => {
         let changed = 0
@@ -70,7 +76,7 @@ export function recordedSql(sql: Sql, clock: Clock, namespace = 'Vendor'): Recor
             await record(tx, clock.now(), { requestActivity, description, action })
         }
         return { value, isRecorded }
-      }, alone)
+      }, turn)
       if (outcome.isRecorded && requestActivity !== undefined) requestActivity.recorded = true
       return outcome.value
     },

@@ -11,6 +11,8 @@ export interface RequestActivity {
   readonly initiator: Initiator
   readonly action: string
   readonly target: Target
+  /** Throws when the caller has lost the right to what was requested. */
+  readonly authorizeAgain?: (() => Promise<unknown>) | undefined
   /** A transaction with a record of this request was committed. */
   recorded: boolean
 }
@@ -21,8 +23,9 @@ export function newRequestActivity(
   initiator: Initiator,
   action: string,
   target: Target,
+  authorizeAgain?: () => Promise<unknown>,
 ): RequestActivity {
-  return { initiator, action, target, recorded: false }
+  return { initiator, action, target, authorizeAgain, recorded: false }
 }
 
 export function withRequestActivity<T>(requestActivity: RequestActivity, work: () => T): T {

@@ -37,7 +37,11 @@ function startTrail() {
     problems,
     stream,
     async open(): Promise<Readable> {
-      const initiator = { principal: owner, correlationId: '' }
+      const initiator = {
+        principal: owner,
+        correlationId: '',
+        authorizeAgain: async () => undefined,
+      }
       const out = (await stream.route.run(
         {},
         undefined,

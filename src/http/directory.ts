@@ -9,7 +9,13 @@ import { refuse } from '#kernel/error.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { checkSchema } from '#plane/check.ts'
 import type { Outcome } from '#plane/plane.ts'
-import { type Endpoint, principalOf, queryOf, requestFrom } from './exchange.ts'
+import { authorizeAgain, type Endpoint, principalOf, queryOf, requestFrom } from './exchange.ts'
+
+export interface RouteCaller extends Initiator {
+  readonly principal: Principal
+  /** Throws 401 or 403 when the caller may not do it any more. */
+  authorizeAgain(): Promise<unknown>
+}
 
 export interface DirectoryRoute {
   readonly method: 'GET' | 'PUT' | 'PATCH' | 'DELETE' | 'POST'
@@ -31,7 +37,7 @@ export interface DirectoryRoute {
     params: Readonly<Record<string, string>>,
     body: unknown,
     query: URLSearchParams,
-    initiator: Initiator & { readonly principal: Principal },
+    caller: RouteCaller,
   ): Promise<unknown>
 }
 
@@ -56,6 +62,7 @@ export function directoryEndpoint(route: DirectoryRoute): Endpoint {
         principal: principalOf(exchange),
         correlationId: exchange.correlationId,
         from: requestFrom(exchange, edge),
+        authorizeAgain: () => authorizeAgain(exchange, edge),
       })
       const outcome = outcomeOf(route.status, answer)
       return route.headers === undefined ? outcome : { ...outcome, headers: route.headers }

@@ -46,14 +46,15 @@ export function directoryTable(
   const recorded = [...routes, rotate, ...keys].map(
     (route): MountedRoute => ({
       ...route,
-      run: (params, body, query, initiator) => {
+      run: (params, body, query, caller) => {
         const path = route.path.replace(/\{(\w+)\}/g, (_, name: string) => params[name] ?? '')
         const requestActivity = newRequestActivity(
-          initiator,
+          caller,
           qualify(words, route.action ?? ownAction),
           targetOf(path),
+          caller.authorizeAgain,
         )
-        return withRequestActivity(requestActivity, () => route.run(params, body, query, initiator))
+        return withRequestActivity(requestActivity, () => route.run(params, body, query, caller))
       },
     }),
   )

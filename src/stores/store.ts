@@ -146,6 +146,16 @@ export interface Feed {
   ): Promise<{ readonly position: number; readonly keys: readonly string[] }>
 }
 
+/** A transaction that runs alone under a name. */
+export interface Alone {
+  readonly name: string
+  /**
+   * Awaited when nothing of this name can be committed before the transaction any more, and before its work; again for
+   * each try. It may ask the store, unlike the work: so a caller's rights are asked as they are when its turn has come.
+   */
+  readonly ready?: (() => Promise<unknown>) | undefined
+}
+
 export interface Store extends Reads, AsyncDisposable {
   readonly dialect: 'sqlite' | 'postgres'
 
@@ -157,7 +167,7 @@ export interface Store extends Reads, AsyncDisposable {
    * With `alone`, transactions of that name run one after the other, in all processes: each sees what the earlier ones
    * left, and needs no locks against them.
    */
-  transact<T>(work: (tx: Tx) => Promise<T>, alone?: string): Promise<T>
+  transact<T>(work: (tx: Tx) => Promise<T>, alone?: string | Alone): Promise<T>
 
   /**
    * Like `sql.transact`, for work that replaces the store's own rows by statements: the commit clears what was cached
@@ -231,7 +241,7 @@ export interface Sql {
   /** All reads of `work` see one state of the store and block no writer. May run more than once. */
   snapshot<T>(work: (reads: SqlReads) => Promise<T>): Promise<T>
   /** Like `Store.transact`, with the same promises and the same limits on what `work` may await. */
-  transact<T>(work: (tx: SqlTx) => Promise<T>, alone?: string): Promise<T>
+  transact<T>(work: (tx: SqlTx) => Promise<T>, alone?: string | Alone): Promise<T>
 }
 
 /**

@@ -9,6 +9,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
 import { start } from '../../src/embedded/index.ts'
 import { startPodman, testImage } from '../../src/engines/containers/testing/podman.ts'
 import { localServer } from '../../src/outbound/testing/ways.ts'
@@ -21,12 +22,14 @@ import { requireOrSkip } from '../require.ts'
 import {
   type Application,
   addMember,
+  assignmentPath,
   createApplication,
   createGroup,
   createResourceGroup,
   grant,
   removeMember,
   revoke,
+  roleId,
   roles,
 } from './access.ts'
 import { type Installation, startInstallation } from './installation.ts'
@@ -160,8 +163,68 @@ test('shells end when the right to them is taken away', async (t) => {
     const key = readFileSync(join(first.home, 'installation.key'), 'utf8')
     await using second = await startInstallation({ store, key, environment })
     await takeAway(two, first, second)
+    await two.test('writes that wait for their turn', () => takeTurns(first, second, store))
   })
 })
+
+/**
+ * A write of rights or of the directory waits until those before it have ended. The one before it takes its writer's right
+ * away, at another replica.
+ */
+async function takeTurns(first: Installation, second: Installation, store: string): Promise<void> {
+  const scope = `/subscriptions/${first.subscriptionId}/resourceGroups/turns`
+  await createResourceGroup(first, scope)
+  const database = new pg.Client(store)
+  await database.connect()
+  const waiting = async (count: number): Promise<void> => {
+    const question = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+    while ((await database.query(question)).rowCount !== count) await sleep(5)
+  }
+  /** The answer to `later`, which came when `earlier` waited already. */
+  const inTurn = async (
+    feed: string,
+    earlier: () => Promise<unknown>,
+    later: () => Promise<{ readonly status: number }>,
+  ): Promise<number> => {
+    await database.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [feed])
+    const before = earlier()
+    await waiting(1)
+    const after = later()
+    await waiting(2)
+    await database.query('SELECT pg_advisory_unlock_all()')
+    await before
+    return (await after).status
+  }
+  try {
+    const writer = await createApplication(first, 'writer')
+    const asWriter = writer.token
+    const assigned = await grant(first, scope, roles.owner, writer.principalId)
+    const body = {
+      properties: {
+        principalId: randomUUID(),
+        principalType: 'ServicePrincipal',
+        roleDefinitionId: roleId(roles.owner),
+      },
+    }
+    const write = () => second.request('PUT', assignmentPath(scope), { body, token: asWriter })
+    const made = await write()
+    assert.equal(made.status, 201, made.text)
+    body.properties.principalId = randomUUID()
+    assert.equal(await inTurn('authorization', () => revoke(first, assigned), write), 403)
+    await grant(first, '', roles.owner, writer.principalId)
+    const addGroup = () =>
+      second.request('POST', '/directory/groups', {
+        body: { displayName: `late-${randomUUID()}` },
+        token: asWriter,
+      })
+    const added = await addGroup()
+    assert.equal(added.status, 201, added.text)
+    const disable = () => changed(first, 'PATCH', writer, { enabled: false })
+    assert.equal(await inTurn('directory', disable, addGroup), 401)
+  } finally {
+    await database.end()
+  }
+}
 
 async function takeAway(t: TestContext, first: Installation, second: Installation): Promise<void> {
   const scope = `/subscriptions/${first.subscriptionId}/resourceGroups/shells`

@@ -23,6 +23,11 @@ export interface ComputedWriteContext extends GetContext {
    * source that waits for other writes checks them again on what it then finds.
    */
   requirePreconditions(item: object): void
+  /**
+   * Throws 401 or 403 where the caller has lost the right. It was checked right before `apply`; a source that asks others
+   * before it writes checks again.
+   */
+  authorizeAgain(): Promise<void>
 }
 
 /** A type whose items are computed, not stored. Items are complete wire objects. */

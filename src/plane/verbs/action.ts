@@ -30,7 +30,7 @@ import type { ActionRoute } from '../locate.ts'
 import { linkOf, openOperation } from '../operations.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import { impliedScopes, requireScopes, requireWritableScopes } from '../scopes.ts'
-import { transactOn } from '../transact-on.ts'
+import { transactFor } from '../transact-on.ts'
 import { notFound } from './not-found.ts'
 import { pageLimit, readCursor, tokenPurpose } from './read.ts'
 import { askRights, type RightsBefore } from './rights-before.ts'
@@ -68,11 +68,11 @@ export async function runAction(
   }
   if (action.writes === true) {
     for (;;) {
-      const checked = await checkRights(deps, route, input, action)
-      const outcome = await transactOn(deps, compiled, async (tx) => {
-        const done = await writeInside({ deps, route, input, reads: tx }, checked, tx)
-        input.signal?.throwIfAborted()
-        return done
+      const outcome = await transactFor(deps, compiled, {
+        input,
+        open: async (input) => ({ input, checked: await checkRights(deps, route, input, action) }),
+        inside: ({ input, checked }, tx) =>
+          writeInside({ deps, route, input, reads: tx }, checked, tx),
       })
       if (outcome === 'changed') continue
       deps.wake()

@@ -25,7 +25,7 @@ import type { WriteRoute } from '../locate.ts'
 import { linkOf, openOperation, readOperation, supersede } from '../operations.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import { checkName, impliedScopes, refuseMissingScope } from '../scopes.ts'
-import { transactOn } from '../transact-on.ts'
+import { transactFor } from '../transact-on.ts'
 import { lookFor } from './await-work.ts'
 import { answerOf, declaredDelete, endedOperation } from './declared-answer.ts'
 import { askRightsToDelete, type RightsBefore } from './rights-before.ts'
@@ -43,15 +43,16 @@ export async function runDelete(
   // What is below goes in bounded transactions. Each makes all checks again.
   let outcome: Outcome | undefined
   do {
-    // Asked before the transaction: the answer may need another connection, and requests holding all of them may wait
-    // for this row.
-    const prohibitions = await deps.access.prohibitionsFor?.(input.principal)
-    const may = await askRightsToDelete(deps, route, input.principal)
-    outcome = await transactOn(deps, route.compiled, async (tx) => {
-      const done = await deleteInside({ ...request, prohibitions, may }, tx)
-      // The caller was already told that the request failed, so nothing may be committed.
-      input.signal?.throwIfAborted()
-      return done
+    outcome = await transactFor(deps, route.compiled, {
+      input,
+      // Not inside: the answer may need another connection, and requests holding all of them may wait for this row.
+      open: async (input) => ({
+        ...request,
+        input,
+        prohibitions: await deps.access.prohibitionsFor?.(input.principal),
+        may: await askRightsToDelete(deps, route, input.principal),
+      }),
+      inside: deleteInside,
     })
   } while (outcome === undefined)
   const { reconcile } = route.compiled

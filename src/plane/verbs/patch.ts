@@ -26,7 +26,6 @@ import {
   desiredOf,
   type JsonBody,
   lockForWrite,
-  openWriteRequest,
   requireGrantOnRequested,
   requireGrantOnStored,
   requireNotBusy,
@@ -44,8 +43,7 @@ export async function runPatch(
   input: RunInput,
 ): Promise<Outcome> {
   const body = checkedPatch(deps, route, input.body)
-  const request = await openWriteRequest(deps, route, input, body)
-  return declaredWrite(route, await commitWrite(request, (tx) => patchInside(request, tx)))
+  return declaredWrite(route, await commitWrite({ deps, route, input, body }, patchInside))
 }
 
 function checkedPatch(deps: PlaneDependencies, route: WriteRoute, given: unknown): JsonBody {

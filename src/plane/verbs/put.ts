@@ -19,13 +19,13 @@ import { type Desired, withLocation } from './placement.ts'
 import { askRightsBefore } from './rights-before.ts'
 import {
   askWriteGuards,
+  type CheckedWrite,
   checkBody,
   checkEnvelope,
   commitWrite,
   desiredOf,
   type JsonBody,
   lockForWrite,
-  openWriteRequest,
   requireGrantOnRequested,
   requireGrantOnStored,
   requireNotBusy,
@@ -44,13 +44,13 @@ export async function runPut(
 ): Promise<Outcome> {
   const body = await checkedBody(deps, route, given, deps.store)
   const input = await authorizedAgain(route, given)
-  const request = await openWriteRequest(deps, route, input, body)
-  const outcome = await awaited(request, await commitWrite(request, (tx) => putInside(request, tx)))
-  return declaredWrite(route, await withPutMembers(request, outcome))
+  const checked: CheckedWrite = { deps, route, input, body }
+  const outcome = await awaited(checked, await commitWrite(checked, putInside))
+  return declaredWrite(route, await withPutMembers(checked, outcome))
 }
 
 /** The outcome as it is when the work in the background has ended, for types that wait for it. */
-async function awaited({ deps, route, input }: WriteRequest, outcome: Outcome): Promise<Outcome> {
+async function awaited({ deps, route, input }: CheckedWrite, outcome: Outcome): Promise<Outcome> {
   const { compiled, shape, id } = route
   const effect = outcome.status === 201 ? 'created' : 'changed'
   if (outcome.operation === undefined || answerOf(compiled, effect).isAwaited !== true) {
@@ -77,7 +77,7 @@ async function authorizedAgain({ compiled }: WriteRoute, input: RunInput): Promi
 
 /** Adds what only the answer of a PUT shows. */
 async function withPutMembers(
-  { deps, route, input, body: given }: WriteRequest,
+  { deps, route, input, body: given }: CheckedWrite,
   outcome: Outcome,
 ): Promise<Outcome> {
   const { onlyPutShows } = route.compiled.stored

@@ -91,9 +91,15 @@ export async function writeComputed(
   requirePreconditions(current)
   // Checked against the schema, by which its own file types it.
   const initiator = initiatorOf(input)
-  const requestActivity = newRequestActivity(initiator, route.operation, route.id)
+  const authorizeAgain = async (): Promise<void> => {
+    await input.authorizeAgain?.()
+  }
+  const { operation, id } = route
+  const requestActivity = newRequestActivity(initiator, operation, id, authorizeAgain)
+  // The source may have asked others.
+  await authorizeAgain()
   const body = await withRequestActivity(requestActivity, () =>
-    write.apply({ ...requested, requirePreconditions }, given as never),
+    write.apply({ ...requested, requirePreconditions, authorizeAgain }, given as never),
   )
   if (body === undefined && !takesAway(route)) throw notFound(compiled, route.id)
   if (!requestActivity.recorded) {

@@ -35,7 +35,7 @@ import {
   refuseMissingScope,
 } from '../scopes.ts'
 import { givesSecret, receiverProblems } from '../secrets.ts'
-import { transactOn } from '../transact-on.ts'
+import { transactFor } from '../transact-on.ts'
 import { answerOf, endedOperation } from './declared-answer.ts'
 import { findByUniqueKey } from './find-by-unique-key.ts'
 import { type Desired, defaultLocation, stateAfter } from './placement.ts'
@@ -43,13 +43,17 @@ import { askRightsBefore, type RightsBefore } from './rights-before.ts'
 
 export type JsonBody = Readonly<Record<string, unknown>>
 
-/** A PUT or PATCH before its transaction. */
-export interface WriteRequest {
+/** A PUT or PATCH whose body is checked as far as that needs no transaction. */
+export interface CheckedWrite {
   readonly deps: PlaneDependencies
   readonly route: WriteRoute
   readonly input: RunInput
   /** For a PUT, as the type has completed it before the transaction; for a PATCH, as it was sent. */
   readonly body: JsonBody
+}
+
+/** A PUT or PATCH before its transaction, with the rights it needs. */
+export interface WriteRequest extends CheckedWrite {
   readonly mayCreateScopes: boolean
   readonly rights: RightsBefore
 }
@@ -68,12 +72,7 @@ export interface Write extends WriteRequest {
 }
 
 /** Also answers 404 for a missing scope, cheaply, before the transaction that locks the scopes. */
-export async function openWriteRequest(
-  deps: PlaneDependencies,
-  route: WriteRoute,
-  input: RunInput,
-  body: JsonBody,
-): Promise<WriteRequest> {
+async function openWriteRequest({ deps, route, input, body }: CheckedWrite): Promise<WriteRequest> {
   const mayCreate = await mayCreateScopes(deps, input.principal)
   if (!mayCreate) {
     for (const scope of impliedScopes(route.id)) {
@@ -86,21 +85,20 @@ export async function openWriteRequest(
 
 /** Runs the transaction of a write, and turns the store's conflict over a unique key into a refusal. */
 export async function commitWrite(
-  request: WriteRequest,
-  work: (tx: Tx) => Promise<Outcome>,
+  checked: CheckedWrite,
+  inside: (request: WriteRequest, tx: Tx) => Promise<Outcome>,
 ): Promise<Outcome> {
-  const { deps, route, input } = request
+  const { deps, route, input } = checked
   let outcome: Outcome
   try {
-    outcome = await transactOn(deps, route.compiled, async (tx) => {
-      const done = await work(tx)
-      // The caller was already told that the request failed, so nothing may be committed.
-      input.signal?.throwIfAborted()
-      return done
+    outcome = await transactFor(deps, route.compiled, {
+      input,
+      open: (input) => openWriteRequest({ ...checked, input }),
+      inside,
     })
   } catch (error) {
     if (error instanceof StoreConflict && error.unique !== undefined) {
-      throw await uniqueRefusal(request, error.unique)
+      throw await uniqueRefusal(checked, error.unique)
     }
     throw error
   }

@@ -12,6 +12,7 @@ import type { Clock } from '#kernel/ports.ts'
 import { assertOutsideWork, runInsideWork } from '../inside-work.ts'
 import { assertCarried, assertReads } from '../sql.ts'
 import {
+  type Alone,
   type Claim,
   type Feed,
   type ListQuery,
@@ -86,7 +87,7 @@ export class PostgresStore implements Store {
           },
           { begin: transactions.beginSnapshot },
         ),
-      transact: (work, alone) => this.#enlist((tx: SqlTx) => work(tx), { alone }),
+      transact: (work, alone) => this.#enlist((tx: SqlTx) => work(tx), beginningOf(alone)),
     }
   }
 
@@ -114,8 +115,8 @@ export class PostgresStore implements Store {
     return this.#reads.keyOfUnique(uniqueKey)
   }
 
-  transact<T>(work: (tx: Tx) => Promise<T>, alone?: string): Promise<T> {
-    return this.#enlist(work, { alone })
+  transact<T>(work: (tx: Tx) => Promise<T>, alone?: string | Alone): Promise<T> {
+    return this.#enlist(work, beginningOf(alone))
   }
 
   replace<T>(work: (tx: SqlTx) => Promise<T>): Promise<T> {
@@ -296,6 +297,10 @@ export class PostgresStore implements Store {
     const tx = new PostgresTransaction(client, this.#prepared, beginning)
     let usable = true
     try {
+      if (beginning?.ready !== undefined) {
+        await tx.begun()
+        await beginning.ready()
+      }
       const value = await runInsideWork(this, () => work(tx))
       await tx.commit()
       if (tx.scheduled) this.#tellOthers()
@@ -337,4 +342,8 @@ export class PostgresStore implements Store {
       throw translate(error)
     }
   }
+}
+
+function beginningOf(alone: string | Alone | undefined): Beginning {
+  return typeof alone === 'object' ? { alone: alone.name, ready: alone.ready } : { alone }
 }

@@ -7,6 +7,7 @@ import type { PoolClient } from 'pg'
 import { toResource } from '../row-cells.ts'
 import { assertCarried } from '../sql.ts'
 import {
+  type Alone,
   type Claim,
   type EventRow,
   type OperationRow,
@@ -28,6 +29,7 @@ export interface Beginning {
   readonly begin?: string
   /** The name under which it runs alone. */
   readonly alone?: string | undefined
+  readonly ready?: Alone['ready']
 }
 
 export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
@@ -62,6 +64,11 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
     this.#last = alone === undefined ? this.#beginning : this.#send(changes.alone, [alone])
     // A failure is kept, and thrown by the next call.
     this.#last.catch(() => undefined)
+  }
+
+  /** Resolves when the transaction has begun and is alone. */
+  async begun(): Promise<void> {
+    await this.#last
   }
 
   async lock(key: string, mode: 'change' | 'share'): Promise<ResourceRow | undefined> {

@@ -8,6 +8,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { assertOutsideWork, runInsideWork } from '../inside-work.ts'
 import { assertReads } from '../sql.ts'
 import {
+  type Alone,
   type Claim,
   type Feed,
   type ListQuery,
@@ -143,7 +144,7 @@ export class SqliteStore implements Store {
           const read: Sql['all'] = (text, ...values) => tx.all(text, ...values)
           return work({ all: read, scan: read, pauses: false })
         }),
-      transact: (work) => this.#enlist((tx: SqlTx) => work(tx)),
+      transact: (work, alone) => this.#enlistReady((tx: SqlTx) => work(tx), alone),
     }
   }
 
@@ -182,8 +183,17 @@ export class SqliteStore implements Store {
     return this.#outside(() => this.#reads.keyOfUnique(uniqueKey))
   }
 
-  transact<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
-    return this.#enlist(work)
+  transact<T>(work: (tx: Tx) => Promise<T>, alone?: string | Alone): Promise<T> {
+    return this.#enlistReady(work, alone)
+  }
+
+  /** What is handed in later is committed later, so whoever is ready when it is handed in is alone. */
+  #enlistReady<T>(
+    work: (tx: SqliteTransaction) => Promise<T>,
+    alone: string | Alone | undefined,
+  ): Promise<T> {
+    if (typeof alone !== 'object' || alone.ready === undefined) return this.#enlist(work)
+    return alone.ready().then(() => this.#enlist(work))
   }
 
   replace<T>(work: (tx: SqlTx) => Promise<T>): Promise<T> {

@@ -6,7 +6,11 @@ import { childOf, nameOf, parentOf, type ResourceId } from '#kernel/resource-id.
 import { serverTextProblem } from '#kernel/server-text.ts'
 import { qualify } from '#kernel/vendor.ts'
 import { added } from '#plane/declare/added.ts'
-import { defineComputed, type GetContext } from '#plane/declare/computed.ts'
+import {
+  type ComputedWriteContext,
+  defineComputed,
+  type GetContext,
+} from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Context } from '#plane/declare/resource.ts'
 import { type PostgresDependencies, types, version } from '../../dependencies.ts'
@@ -71,7 +75,10 @@ export function serverDatabases({ engine, seal, words }: PostgresDependencies): 
     return found
   }
 
-  const make = async (context: GetContext, wanted: Wanted): Promise<Database | undefined> => {
+  const make = async (
+    context: ComputedWriteContext,
+    wanted: Wanted,
+  ): Promise<Database | undefined> => {
     const { id } = context
     const name = nameOf(id)
     const server = await open(context)
@@ -98,6 +105,7 @@ export function serverDatabases({ engine, seal, words }: PostgresDependencies): 
         ...more,
       })
     const given = collation === undefined ? {} : { collation }
+    await context.authorizeAgain()
     let made = await ask(server, () => create(given))
     if (failed(made) && collation !== undefined && usualCollation.test(collation)) {
       made = await ask(server, () => create({}))
@@ -137,6 +145,7 @@ export function serverDatabases({ engine, seal, words }: PostgresDependencies): 
           if (systemDatabases.includes(name)) {
             throw refuseParameters([{ path: 'name', message: `'${name}' belongs to the server` }])
           }
+          await context.authorizeAgain()
           const gone = await ask(server, () =>
             engine.dropDatabase(accessOf(seal, server.model), name),
           )
