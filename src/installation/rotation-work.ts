@@ -34,12 +34,13 @@ export function rotationWork(
   async function work(): Promise<number> {
     if (store.dialect === 'postgres' || follower.seen === undefined) await refresh()
     const { seen } = follower
+    // The next rotation begins in the same phase, and waits anew.
+    if (seen?.row.owner !== me) leading = undefined
     if (seen === undefined) return wait.pollMilliseconds
     const { row, at } = seen
     if (row.owner !== me) {
       const isSilent = ticks() - at >= wait.silentMilliseconds
       if (!isSilent || !(await takeOver(store.sql, row, me))) return wait.pollMilliseconds
-      leading = undefined
       await refresh()
       return 0
     }
@@ -72,6 +73,7 @@ export function rotationWork(
       without: without.map(({ place }) => place),
     }
     await store.sql.transact((tx) => refuse(tx, me, refused))
+    leading = undefined
     log.warn(refused, "the installation's key was not rotated: not every process has the new key")
   }
 

@@ -432,12 +432,15 @@ test('two replicas: one without the new key holds it up; with it both go over', 
   two.rotation.start()
   await fill(store, one)
   const old = one.keyring.current.id
-  await begin(one, store, first)
-  await rotated(one)
-  const refused = await one.rotation.status()
-  assert.equal(refused.keyId, old)
-  assert.equal(refused.refused?.without.length, 1)
-  assert.match(refused.refused?.without[0] ?? '', new RegExp(`home ${second}`))
+  // The second one waits for the others as long as the first one did.
+  for (const _ of ['first', 'again']) {
+    await begin(one, store, first)
+    await rotated(one)
+    const refused = await one.rotation.status()
+    assert.equal(refused.keyId, old)
+    assert.equal(refused.refused?.without.length, 1)
+    assert.match(refused.refused?.without[0] ?? '', new RegExp(`home ${second}`))
+  }
 
   writeFileSync(
     join(second, 'installation.key.next'),
