@@ -75,6 +75,29 @@ test('a state whose rows contradict each other is refused, and the store stays a
     code: 'ControlNotPossible',
     message: /its rows contradict each other/,
   })
+  const cells = JSON.parse(lines[row] ?? '') as unknown[]
+  for (const [at, wrong] of [
+    [0, null],
+    [0, 7],
+    [1, 'soon'],
+    [1, 0.5],
+    [1, '9223372036854775808'],
+    [1, { bytes: 'AAEC' }],
+  ] as const) {
+    const edited = lines.with(row, JSON.stringify(cells.with(at, wrong))).join('\n')
+    await assert.rejects(restoreState(real, gzipSync(edited)), {
+      code: 'ControlNotPossible',
+      message: /a row of 'work' has other cells than the table/,
+    })
+  }
+  const resources = lines.findIndex((line) => line.startsWith('{"table":"resources"'))
+  const resource = JSON.stringify(['/a', '/a', 'subscriptions', 0, null, 'tag', 1, '[]'])
+  await assert.rejects(
+    restoreState(real, gzipSync(lines.toSpliced(resources + 1, 0, resource).join('\n'))),
+    {
+      message: /a row of 'resources' has other cells than the table/,
+    },
+  )
   assert.deepEqual(await store.sql.all('select key from work'), [{ key: '/kept' }])
   assert.equal((await restoreState(real, gzipSync(lines.join('\n')))).rows > 0, true)
 })

@@ -12,7 +12,7 @@ import { isJsonObject } from '#kernel/patch.ts'
 import { quoted, rowsAfter } from '#stores/catalog.ts'
 import { type SqlTx, type SqlValue, type Store, StoreConflict } from '#stores/store.ts'
 import { type ClockState, isMoment, isRate } from './moved-clock.ts'
-import { emptyTables, numberOn, readTables, type Table, writeRows } from './tables.ts'
+import { emptyTables, isRowOf, numberOn, readTables, type Table, writeRows } from './tables.ts'
 
 /** The largest unpacked state in bytes. It is made and read in memory. */
 const stateBytesMax = 1024 * 1024 * 1024
@@ -186,7 +186,7 @@ function replaceAll(
       }
       const table = tables.find((one) => one.name === name)
       if (table === undefined) throw notReadable(`it has a table '${name.slice(0, 100)}'`)
-      if (!part.every((row) => row.length === table.columns.length && row.every(isCell))) {
+      if (!part.every((row) => isRowOf(table, row) && hasDocument(table, row))) {
         throw notReadable(`a row of '${name}' has other cells than the table`)
       }
       const released = part.map((row) => release(table, row, fences.get(name) ?? 0))
@@ -360,17 +360,18 @@ function readLine(line: string): unknown {
   }
 }
 
+/** Every request reads resources, so one that is no document would end all of them. */
+function hasDocument({ name, columns }: Table, row: readonly SqlValue[]): boolean {
+  return name !== 'resources' || isJsonObject(readLine(String(row[columns.indexOf('document')])))
+}
+
 /** JSON has no form for bytes. */
 function packed(this: unknown, _name: string, value: unknown): unknown {
   return value instanceof Uint8Array ? { bytes: Buffer.from(value).toString('base64') } : value
 }
 
-/** `isCell` checks it. */
+/** `isRowOf` checks it. */
 function unpacked(value: unknown): SqlValue {
   if (isJsonObject(value)) return Buffer.from(String(value['bytes']), 'base64')
   return value as SqlValue
-}
-
-function isCell(value: unknown): boolean {
-  return value === null || ['string', 'number'].includes(typeof value) || Buffer.isBuffer(value)
 }

@@ -16,7 +16,27 @@ export interface Table {
   readonly numbered: readonly string[]
   /** Columns of 64 bits, whose values may be too large for a number. */
   readonly wholes: ReadonlySet<string>
+  /** What each column takes, in their order. */
+  readonly cells: readonly CellRule[]
 }
+
+interface CellRule {
+  /** Undefined where the database declares none. */
+  readonly holds: 'text' | 'whole' | 'number' | 'bytes' | undefined
+  readonly isRequired: boolean
+}
+
+const kinds: Readonly<Record<string, CellRule['holds']>> = {
+  text: 'text',
+  bigint: 'whole',
+  integer: 'whole',
+  smallint: 'whole',
+  real: 'number',
+  'double precision': 'number',
+  blob: 'bytes',
+  bytea: 'bytes',
+}
+const rowNumber: CellRule = { holds: 'whole', isRequired: true }
 
 /**
  * Keys, schema, feeds and fences are never restored: their readers must never see them go back. Nor is who is notified:
@@ -44,8 +64,35 @@ export async function readTables(
         wholes: new Set(
           written.filter(({ type }) => type === 'bigint').map((column) => column.name),
         ),
+        cells: [
+          ...(isVirtual ? [rowNumber] : []),
+          ...written.map(({ type, isRequired }) => ({ holds: kinds[type], isRequired })),
+        ],
       }
     })
+}
+
+/**
+ * Whether the row may stand in the table. SQLite would keep cells of other types, and whatever reads them later would
+ * fail.
+ */
+export function isRowOf({ cells }: Table, row: readonly unknown[]): boolean {
+  return row.length === cells.length && cells.every((rule, at) => isCell(rule, row[at]))
+}
+
+function isCell({ holds, isRequired }: CellRule, cell: unknown): boolean {
+  if (cell === null) return !isRequired
+  if (Buffer.isBuffer(cell)) return holds === 'bytes' || holds === undefined
+  if (holds === 'text') return typeof cell === 'string'
+  if (holds === 'number') return typeof cell === 'number'
+  // A number above what numbers hold exactly is text.
+  if (holds === 'whole') return Number.isSafeInteger(cell) || isLong(cell)
+  return holds === undefined && ['string', 'number'].includes(typeof cell)
+}
+
+function isLong(cell: unknown): boolean {
+  if (typeof cell !== 'string' || !/^-?\d{1,19}$/.test(cell)) return false
+  return BigInt(cell) === BigInt.asIntN(64, BigInt(cell))
 }
 
 /** The number of values in one statement. */

@@ -11,6 +11,7 @@ interface CatalogColumn {
   /** In lower case. */
   readonly type: string
   readonly part: number
+  readonly isRequired: boolean
   /** Numbered by the database. */
   readonly isNumbered: boolean
   /** Computed by the database, so nobody can write it. */
@@ -29,12 +30,12 @@ export interface CatalogTable {
 
 const queries = {
   sqlite: `select l.name as place, l.type as kind, p.name as name, lower(p.type) as type, p.pk as part,
-      0 as numbered, 0 as generated
+      p."notnull" as required, 0 as numbered, 0 as generated
     from pragma_table_list l, pragma_table_info(l.name) p
     where l.schema = 'main' and l.type in ('table', 'virtual', 'shadow') and l.name not like 'sqlite_%'
     order by l.name, p.cid`,
   postgres: `select c.table_name as place, 'table' as kind, c.column_name as name, c.data_type as type,
-      coalesce(k.ordinal_position, 0) as part,
+      coalesce(k.ordinal_position, 0) as part, case when c.is_nullable = 'NO' then 1 else 0 end as required,
       case when c.is_identity = 'YES' then 1 else 0 end as numbered,
       case when c.is_generated = 'NEVER' then 0 else 1 end as generated
     from information_schema.columns c
@@ -60,6 +61,8 @@ export async function readCatalog(
       name: String(row['name']),
       type: String(row['type']),
       part: Number(row['part']),
+      // SQLite takes null in a key that is not declared otherwise.
+      isRequired: Number(row['required']) === 1 || Number(row['part']) > 0,
       isNumbered: Number(row['numbered']) === 1,
       isGenerated: Number(row['generated']) === 1,
     }))
