@@ -12,6 +12,7 @@ const sideMax = 1_000
 const signature = Buffer.from('89504e470d0a1a0a', 'hex')
 /** Bytes of a pixel, by the type of its colour. */
 const pixelBytes: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 }
+const alphaColors: readonly unknown[] = [4, 6]
 const filterMax = 4
 
 /** What is wrong with a logo; undefined for a good one. */
@@ -33,6 +34,8 @@ function isPng(bytes: Buffer): boolean {
     const name = bytes.toString('latin1', at + 4, at + 8)
     const content = bytes.subarray(at + 8, end)
     if ((head === undefined) !== (name === 'IHDR') || name === 'acTL') return false
+    // The format forbids it beside a channel of the same, and PDFs fail by it.
+    if (name === 'tRNS' && alphaColors.includes(head?.[9])) return false
     if (name === 'IHDR') head = content
     else if (name === 'PLTE') hasPalette = true
     else if (name === 'IDAT') data.push(content)

@@ -121,12 +121,14 @@ for (const dialect of dialects) {
         const tell = (body: Readonly<Record<string, unknown>>) =>
           company.change('companyInformation', String(about?.['id']), body, '*')
         const logo = pngOf(30, 20, [0, 0x99, 0x33]).toString('base64')
-        const animated = Buffer.from(logo, 'base64')
-        animated.write('acTL', 37, 'latin1')
+        const animated = pngOf(1, 1, [0, 0, 0], ['acTL', Buffer.alloc(8)])
+        // The format forbids a second transparency, and a PDF fails by it.
+        const twice = pngOf(1, 1, [0, 0, 0, 9], ['tRNS', Buffer.alloc(6)])
         for (const body of [
           { logo: 'iVBORw0KGgo=' },
           { logo: logo.slice(0, -8) },
           { logo: animated.toString('base64') },
+          { logo: twice.toString('base64') },
           { logo: pngOf(1001, 1, [0, 0, 0]).toString('base64') },
           { documentColor: 'red' },
           { documentColor: '#0a5c3}' },

@@ -1,17 +1,23 @@
-/** A PNG of one colour, as a company's logo. */
+/** A PNG of one colour, as a company's logo; of four numbers where it is transparent. */
 
 import { crc32, deflateSync } from 'node:zlib'
 
-export function pngOf(width: number, height: number, color: readonly number[]): Buffer {
+export function pngOf(
+  width: number,
+  height: number,
+  color: readonly number[],
+  ...others: readonly (readonly [name: string, content: Buffer])[]
+): Buffer {
   const head = Buffer.alloc(13)
   head.writeUInt32BE(width, 0)
   head.writeUInt32BE(height, 4)
-  head.set([8, 2, 0, 0, 0], 8)
+  head.set([8, color.length === 4 ? 6 : 2, 0, 0, 0], 8)
   const row = [0, ...Array.from({ length: width }, () => color).flat()]
   const rows = Buffer.from(Array.from({ length: height }, () => row).flat())
   const signature = Buffer.from('89504e470d0a1a0a', 'hex')
-  const chunks = [chunk('IHDR', head), chunk('IDAT', deflateSync(rows)), chunk('IEND')]
-  return Buffer.concat([signature, ...chunks])
+  const between = others.map(([name, content]) => chunk(name, content))
+  const pixels = chunk('IDAT', deflateSync(rows))
+  return Buffer.concat([signature, chunk('IHDR', head), ...between, pixels, chunk('IEND')])
 }
 
 function chunk(name: string, content = Buffer.alloc(0)): Buffer {
