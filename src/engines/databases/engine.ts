@@ -487,7 +487,7 @@ export interface DatabaseEngine extends AsyncDisposable {
 
   /**
    * Asks the worker to begin these databases anew, which have failed, while it is at the others, which go on as they
-   * are. Those that have not failed are left alone. `absent` for a migration never run; `refused` for one at its end.
+   * are. One that is still being cleaned up is begun after that. Those that have not failed are left alone. `absent` for a migration never run; `refused` for one at its end.
    */
   retry(migration: string, databases: readonly string[]): Promise<void>
 

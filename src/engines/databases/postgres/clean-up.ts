@@ -20,9 +20,17 @@ import {
   targetAccess,
 } from './database-task.ts'
 import { unfence } from './fence.ts'
+import { listed } from './findings.ts'
 import { objectName, objectNames, ownershipComment, sessionName } from './names.ts'
 import { hasReplaced, putBackReplaced } from './replaced-database.ts'
-import { dropPublication, dropSlot, dropSubscription, restoreIdentities } from './replication.ts'
+import {
+  dropPublication,
+  dropSlot,
+  dropSubscription,
+  identitiesInWords,
+  refusalOf,
+  restoreIdentities,
+} from './replication.ts'
 import { dropDumps } from './schema.ts'
 import { dropRecordedStructures } from './structure.ts'
 import { dropMadeDatabase, releaseTargetDatabase } from './target-database.ts'
@@ -33,22 +41,24 @@ type Trace = Omit<PendingCleanUp, 'reason' | 'tries'>
 const sessionsAttemptsMax = 100
 const sessionsMilliseconds = 50
 
-/**
- * One pass over both sides. `drop` says whether the target database that this migration created is dropped too.
- * Returns an empty list when everything is gone.
- */
-export async function cleanUpDatabase(
-  task: DatabaseTask,
-  drop: boolean,
-): Promise<readonly PendingCleanUp[]> {
+interface CleanUp {
+  /** Empty when everything is gone. */
+  readonly pending: readonly PendingCleanUp[]
+  /** What a server does not let be put back, in words. It does no harm, and waiting would not help. */
+  readonly kept: readonly string[]
+}
+
+/** One pass over both sides. `drop` says whether the target database that this migration created is dropped too. */
+export async function cleanUpDatabase(task: DatabaseTask, drop: boolean): Promise<CleanUp> {
   dropDumps(task)
   dropRecordedStructures(task)
   // The target database is created first, and recorded before that: nothing exists yet.
-  if (!task.record.made) return []
+  if (!task.record.made) return { pending: [], kept: [] }
   const name = nameOf(task)
   const target = targetAccess(task.spec, task.credentials)
   const source = sourceAccess(task.spec, task.credentials)
   const left: PendingCleanUp[] = []
+  const kept: string[] = []
   const step = async (traces: readonly Trace[], work: () => Promise<void>): Promise<void> => {
     try {
       await work()
@@ -91,7 +101,8 @@ export async function cleanUpDatabase(
         await using database = inside
         await dropSubscription(database, name)
         if (!drops) {
-          await restoreIdentities(database, task.record.identities)
+          const refused = await restoreIdentities(database, task.record.identities)
+          kept.push(...identitiesInWords('target', refused))
           await wakeTriggers(database, task.record.triggers)
         }
       }
@@ -117,11 +128,22 @@ export async function cleanUpDatabase(
       if (inside === undefined) return
       await using database = inside
       await unfence(task, database)
-      await dropPublication(database, name)
-      await restoreIdentities(database, task.record.identities)
+      try {
+        await dropPublication(database, name)
+      } catch (error) {
+        const words = refusalOf(error)
+        if (words === undefined) throw error
+        // Its tables need their identities as long as it is there.
+        const tables = task.record.identities.map(({ table }) => table)
+        kept.push(
+          `the publication ${name} of the source (${words})${tables.length === 0 ? '' : `, and with it REPLICA IDENTITY FULL of ${listed(tables)}`}`,
+        )
+      }
+      const refused = await restoreIdentities(database, task.record.identities)
+      kept.push(...identitiesInWords('source', refused))
     },
   )
-  return left
+  return { pending: left, kept }
 }
 
 /** Undefined when there is no such database (any more). */

@@ -26,6 +26,7 @@ import {
   dropPublication,
   dropSlot,
   dropSubscription,
+  identitiesInWords,
   markLog,
   restoreIdentities,
 } from './replication.ts'
@@ -198,7 +199,9 @@ async function takeDown(task: DatabaseTask, source: Session, server: Session): P
   await dropSlot(source, name)
   task.onBoundary('slot-dropped')
   await dropPublication(source, name)
-  await restoreIdentities(target, task.record.identities, { together: identitiesTogether })
+  const refusedThere = await restoreIdentities(target, task.record.identities, {
+    together: identitiesTogether,
+  })
   await wakeTriggers(target, task.record.triggers)
   await carryPublications(task, source, target)
   await finishTargetDatabase(task, source, server)
@@ -216,10 +219,11 @@ async function takeDown(task: DatabaseTask, source: Session, server: Session): P
       })
     },
   })
-  // The target is whole: what the source keeps of the migration is told, and fails nothing.
+  // The target is whole: what a server keeps of the migration is told, and fails nothing.
   task.record.setAside = [
     ...task.record.setAside,
-    ...refused.map((table) => `the replica identity of the source's ${table}, which stays FULL`),
+    ...identitiesInWords('target', refusedThere),
+    ...identitiesInWords('source', refused),
   ]
   if (task.spec.fence !== 'stay') await unfence(task, source)
 }

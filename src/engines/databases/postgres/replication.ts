@@ -94,6 +94,13 @@ async function withShortLock(
   }
 }
 
+/** The words of a server that does not let something be done, now or later; an event trigger of its own may forbid it. */
+export function refusalOf(error: unknown): string | undefined {
+  return codeOf(error) === undefined || isTransient(error) || !(error instanceof Error)
+    ? undefined
+    : error.message
+}
+
 const replacedIdentities = `SELECT t AS name FROM pg_catalog.unnest($1::pg_catalog.text[]) t
   JOIN pg_catalog.pg_class c ON c.oid = pg_catalog.to_regclass(t)
   WHERE c.relreplident = 'f' AND NOT EXISTS (
@@ -103,7 +110,7 @@ const replacedIdentities = `SELECT t AS name FROM pg_catalog.unnest($1::pg_catal
 /**
  * Puts back what `setIdentities` changed, on whichever side. A table that is gone is fine; one that is published
  * still, by another migration, keeps what that needs. Several `together` where nobody else waits for them. With `onWait` a
- * table in use is waited for without end, and where the server refuses one, the others are done: returns what was refused, in words.
+ * table in use is waited for without end. Where the server refuses one, the others are done: returns what was refused, in words.
  */
 export async function restoreIdentities(
   session: Session,
@@ -136,20 +143,27 @@ export async function restoreIdentities(
           .join('; '),
       )
     }
-    if (onWait === undefined) {
-      await withShortLock(session, putBack)
-      continue
-    }
     try {
-      await withShortLock(session, putBack, () => onWait(some.join(', ')), Infinity)
+      const wait = onWait && (() => onWait(some.join(', ')))
+      await withShortLock(session, putBack, wait, onWait && Infinity)
     } catch (error) {
-      const code = codeOf(error)
-      if (code === undefined || isTransient(error)) throw error
-      const words = error instanceof Error ? error.message : code
-      if (code !== noSuchTable) refused.push(`${some.join(', ')} (${words})`)
+      const words = refusalOf(error)
+      if (words === undefined) throw error
+      if (some.length > 1) {
+        const each = identities.filter(({ table }) => some.includes(table))
+        refused.push(...(await restoreIdentities(session, each, onWait && { onWait })))
+      } else if (codeOf(error) !== noSuchTable) refused.push(`${some.join(', ')} (${words})`)
     }
   }
   return refused
+}
+
+/** What a server refused to put back. */
+export function identitiesInWords(
+  side: 'source' | 'target',
+  refused: readonly string[],
+): readonly string[] {
+  return refused.map((table) => `the replica identity of the ${side}'s ${table}, which stays FULL`)
 }
 
 /** Partitions are published one by one. */

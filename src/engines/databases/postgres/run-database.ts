@@ -181,9 +181,12 @@ async function startOver(task: DatabaseTask, run: DatabaseRun, reason: string): 
   record.startOverReason = reason
   tell(task, { message: `Starting over. ${reason}` })
   for (let attempt = 1; !run.stop.aborted; attempt++) {
-    record.pending = await cleanUpDatabase(task, true)
+    const { pending, kept } = await cleanUpDatabase(task, true)
+    record.pending = pending
+    // What is still to be put back is not known otherwise.
+    if (kept.length === 0 && pending.length === 0) record.identities = []
     task.save()
-    if (record.pending.length === 0) break
+    if (pending.length === 0) break
     if (run.cancel.aborted) return
     await pause(attempt, AbortSignal.any([run.stop, run.cancel]))
   }
@@ -194,7 +197,8 @@ async function startOver(task: DatabaseTask, run: DatabaseRun, reason: string): 
     enter(task, 'cleaning-up', `Given up after ${attempt} attempts. ${reason}`)
     return
   }
-  Object.assign(record, freshRecord(task.name, attempt + 1), { retried: record.retried })
+  const { retried, identities } = record
+  Object.assign(record, freshRecord(task.name, attempt + 1), { retried, identities })
   tell(task, { startedAt })
   enter(task, 'queued', `Starting over, attempt ${attempt + 1} of ${attemptsMax}. ${reason}`)
 }
@@ -202,17 +206,22 @@ async function startOver(task: DatabaseTask, run: DatabaseRun, reason: string): 
 async function cleanUntilDone(task: DatabaseTask, run: DatabaseRun): Promise<void> {
   const { record } = task
   const outcome = record.outcome ?? 'failed'
+  let left: readonly string[] = []
   for (let attempt = 1; ; attempt++) {
     const drop = outcome === 'canceled' ? run.dropTarget() : record.dropOnFailure
-    record.pending = await cleanUpDatabase(task, drop)
+    const { pending, kept } = await cleanUpDatabase(task, drop)
+    record.pending = pending
+    left = kept
     task.save()
     if (record.pending.length === 0) break
     if (record.pending.some(({ number }) => number === wrongPassword)) run.shutOut()
     await pause(attempt, run.stop)
     if (run.stop.aborted) return
   }
-  record.identities = []
+  // One that is begun anew may be let.
+  if (left.length === 0) record.identities = []
   record.fence = undefined
+  record.setAside = [...record.setAside, ...left]
   tell(task, {
     endedAt: task.clock.now(),
     counters: { ...record.observed.counters, latencySeconds: undefined },
@@ -224,7 +233,7 @@ async function cleanUntilDone(task: DatabaseTask, run: DatabaseRun): Promise<voi
     outcome,
     `${outcome === 'failed' ? record.observed.message : canceledWords(run, record)}${
       record.isPutBack ? ' The database that was at the target before is back.' : ''
-    }`,
+    }${left.length === 0 ? '' : ` Not put back: ${left.join('; ')}.`}`,
   )
 }
 

@@ -190,13 +190,19 @@ function takeUpFailed(
   run: MigrationRun,
   state: MigrationState,
   { retry }: Intents,
-  waiting: number[],
+  {
+    waiting,
+    active,
+  }: { readonly waiting: number[]; readonly active: ReadonlyMap<number, unknown> },
 ): void {
   for (const [index, name] of run.spec.databases.entries()) {
     const record = state.databases[index]
     const wanted = retry[name] ?? 0
     if (record?.observed.phase !== 'failed' || wanted <= record.retried) continue
-    Object.assign(record, freshRecord(name, 1), { retried: wanted })
+    // Its last run has not returned, and would go on with it.
+    if (active.has(index)) continue
+    const { identities } = record
+    Object.assign(record, freshRecord(name, 1), { retried: wanted, identities })
     if (!waiting.includes(index)) waiting.push(index)
   }
 }
@@ -260,8 +266,12 @@ async function runAll(
   const loading = (): number =>
     [...active.keys()].filter((index) => state.databases[index]?.observed.phase !== 'replicating')
       .length
-  while ((waiting.length > 0 || active.size > 0) && !stop.aborted && faults.length === 0) {
-    takeUpFailed(run, state, intents(), waiting)
+  while (!stop.aborted && faults.length === 0) {
+    // The last look comes after the last database has ended: what is asked for until then is done.
+    const isLast = active.size === 0
+    const wanted = isLast ? run.folder.readIntents() : intents()
+    takeUpFailed(run, state, wanted, { waiting, active })
+    if (waiting.length === 0 && isLast) break
     while (waiting.length > 0 && loading() < run.spec.databasesAtOnce) {
       const index = waiting.shift() ?? 0
       const left = (): void => void active.delete(index)

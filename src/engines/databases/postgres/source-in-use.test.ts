@@ -151,6 +151,38 @@ describe('a source in use', () => {
     await assert.rejects(engine.retry('again', ['brittle']), /at an end/)
   })
 
+  hazard(
+    'one that is tried again while it is cleaned up begins after that',
+    async (fixture, engine) => {
+      // It fails with its first row, and its copy cannot be dropped: it is a template by then.
+      await fixture.make('cleaned', [
+        `CREATE FUNCTION clings(int) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
+         IF current_setting('session_replication_role') <> 'replica' THEN RETURN true; END IF;
+         ALTER DATABASE cleaned IS_TEMPLATE true; RETURN true; END $$;
+       CREATE TABLE clinging (id int CHECK (clings(id))); INSERT INTO clinging VALUES (1);
+       CREATE TABLE other (id int); INSERT INTO other VALUES (1);
+       CREATE FUNCTION looked_up(int) RETURNS bigint IMMUTABLE LANGUAGE sql AS 'SELECT count(*) + $1 FROM clinging';
+       CREATE INDEX looks ON other (looked_up(id))`,
+      ])
+      await engine.run('cleaned', fixture.spec(['cleaned']), fixture.credentials)
+      const held = await fixture.until(
+        engine,
+        'cleaned',
+        (one) => isEnded(one) || one.pendingCleanUps.length > 0,
+      )
+      assert.equal(only(held).phase, 'cleaning-up', only(held).message)
+      await engine.retry('cleaned', ['cleaned'])
+      await using source = await fixture.session('source', 'cleaned')
+      await source.run(
+        'DROP INDEX public.looks; ALTER TABLE public.clinging DROP CONSTRAINT clinging_id_check',
+      )
+      await using target = await fixture.session('target', 'postgres')
+      await target.run('ALTER DATABASE cleaned IS_TEMPLATE false')
+      const ended = only(await fixture.until(engine, 'cleaned', isEnded))
+      assert.equal(ended.phase, 'succeeded', ended.message)
+    },
+  )
+
   /** Waits for the whole message: a check that was running while a test altered things tells half of it. */
   const heldMessage = async (
     fixture: MigrationFixture,
@@ -461,6 +493,41 @@ describe('a source in use', () => {
       assert.match(
         ended.message,
         /identity of the source's "public"\."no_key" \(.*frozen.*\), which stays FULL/,
+      )
+    },
+  )
+
+  hazard(
+    'what the source keeps after a cancel is told, and not waited for',
+    async (fixture, engine) => {
+      await fixture.make('kept', [keyed, unkeyed])
+      const spec = fixture.spec(['kept'], { mode: 'online' })
+      await startReplicating(fixture, engine, 'kept', spec)
+      await using source = await fixture.session('source', 'kept')
+      await source.run(
+        `CREATE FUNCTION public.freeze() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'frozen'; END $$;
+         CREATE EVENT TRIGGER frozen ON ddl_command_start EXECUTE FUNCTION public.freeze()`,
+      )
+      await engine.cancel('kept', ['kept'])
+      const ended = only(await fixture.until(engine, 'kept', isEnded))
+      assert.equal(ended.phase, 'canceled', ended.message)
+      assert.match(
+        ended.message,
+        /Not put back: the publication mig_kept_0 of the source \(frozen\), and with it REPLICA IDENTITY FULL of "public"\."no_key"\.$/,
+      )
+      assert.equal(await source.value('SELECT count(*) FROM pg_replication_slots'), '0')
+      // One that comes after it knows what belongs to migrations.
+      await source.run('DROP EVENT TRIGGER frozen')
+      const more = fixture.spec(['kept'], { mode: 'online', overwrite: true })
+      await startReplicating(fixture, engine, 'kept2', more)
+      await source.run(
+        "DROP PUBLICATION mig_kept_0; CREATE EVENT TRIGGER frozen ON ddl_command_start WHEN TAG IN ('ALTER TABLE') EXECUTE FUNCTION public.freeze()",
+      )
+      await engine.cancel('kept2', ['kept'])
+      const again = only(await fixture.until(engine, 'kept2', isEnded))
+      assert.match(
+        again.message,
+        /Not put back: the replica identity of the source's "public"\."no_key" \(frozen\), which stays FULL\.$/,
       )
     },
   )

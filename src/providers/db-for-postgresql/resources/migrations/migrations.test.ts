@@ -257,6 +257,10 @@ describe('migrations', () => {
     // Such an index cannot be restored: its function finds its table only by a search path.
     await source.run(`SET search_path TO public; CREATE TABLE found (id int); CREATE TABLE looked (id int);
       INSERT INTO looked VALUES (1);
+      CREATE FUNCTION clings(int) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
+        IF current_setting('session_replication_role') <> 'replica' THEN RETURN true; END IF;
+        ALTER DATABASE brittle IS_TEMPLATE true; RETURN true; END $$;
+      ALTER TABLE looked ADD CONSTRAINT clings CHECK (clings(id));
       CREATE FUNCTION looked_up(int) RETURNS bigint IMMUTABLE LANGUAGE sql AS 'SELECT count(*) + $1 FROM found';
       CREATE INDEX looks ON looked (looked_up(id))`)
     const online = w.body(['sound', 'brittle'], {
@@ -271,14 +275,18 @@ describe('migrations', () => {
       status.databases['sound']?.migrationState === sound &&
       status.databases['brittle']?.migrationState === brittle
     const waits = 'WaitingForCutoverTrigger'
-    await w.until('again', (status) => states(status, waits, 'Failed'))
-    await source.run('DROP INDEX public.looks')
+    // Its copy cannot be dropped yet, so it is being cleaned up for as long as that.
+    const seen = await w.until('again', (status) => states(status, waits, 'Failed'))
+    assert.equal(seen.databases['brittle'].migrationOperation, 'CleaningUp')
+    await source.run('DROP INDEX public.looks; ALTER TABLE public.looked DROP CONSTRAINT clings')
     const tags = { 'migration-verify': 'checksums' }
     await refused(w.call('PATCH', at('again'), { tags }), 'InvalidParameterValue', 400, /changed/)
     const wrong = w.call('POST', `${at('again')}/retry`, { databases: ['sound'] })
     await refused(wrong, 'InvalidParameterValue', 400, /brittle/)
     const { body } = await w.call('POST', `${at('again')}/retry`, {})
     assert.deepEqual(body, { databases: ['brittle'] })
+    await using inTarget = await w.session('target', 'postgres')
+    await inTarget.run('ALTER DATABASE brittle IS_TEMPLATE false')
     await w.until('again', (status) => states(status, waits, waits))
     await w.patch('again', { triggerCutover: 'True' })
     const ended = await w.until('again', isSettled)

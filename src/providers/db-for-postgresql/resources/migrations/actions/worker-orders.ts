@@ -63,7 +63,8 @@ export function migrationRetry(engine: DatabaseEngine): WritingAction<Migration>
   const order = orderOf({
     description:
       'Begin databases anew that have failed, while the others of the migration go on, or after its end',
-    isMeant: ({ migrationOperation }) => migrationOperation === 'Failed',
+    // One that is being cleaned up is begun anew after that.
+    isMeant: ({ migrationState }) => migrationState === 'Failed',
     which: 'that has failed',
     order: (migration, databases) => engine.retry(migration, databases),
     afterEnd: inAnotherRound,
