@@ -19,7 +19,16 @@ import {
   tablesUnderWay,
   unpublished,
 } from './replication.ts'
-import { dropDump, dumpSchema, entryOf, isForeignKey, listOfDump, restoreSchema } from './schema.ts'
+import {
+  dropDump,
+  dumpSchema,
+  entryNumbers,
+  entryOf,
+  isForeignKey,
+  listOfDump,
+  restoreSchema,
+  triggersOfPartitions,
+} from './schema.ts'
 import { readStructure, recordedStructure } from './structure.ts'
 import { keyOf } from './structure-difference.ts'
 import { silenceTriggers } from './triggers.ts'
@@ -62,6 +71,7 @@ export async function catchUp(task: DatabaseTask, say: (words: string) => void):
   const known = new Set(knownEntries(task))
   const added = listOfDump(task, 'now').filter((line) => !known.has(entryOf(line)))
   const keys = added.filter(isForeignKey)
+  const late = await triggersOfPartitions(source)
   const isAhead = (line: string): boolean => ahead.test(entryOf(line))
   task.record.carried = [...new Set([...(task.record.carried ?? []), ...plan.brought])]
   task.save()
@@ -87,10 +97,9 @@ export async function catchUp(task: DatabaseTask, say: (words: string) => void):
   await runEach(work, plan.drop)
   await empty(work, tables)
   await runEach(work, plan.retype)
-  await restore(
-    work,
-    added.filter((line) => !isAhead(line) && !isForeignKey(line)),
-  )
+  const isLate = (line: string): boolean => late.has(entryNumbers(line))
+  const others = added.filter((line) => !isAhead(line) && !isForeignKey(line))
+  await restore(work, [...others.filter((line) => !isLate(line)), ...others.filter(isLate)])
   await silenceTriggers(task, target)
   await publish(task, source, sent, 'ADD')
   task.onBoundary('published-anew')

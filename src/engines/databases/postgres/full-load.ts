@@ -20,6 +20,7 @@ import { giveWay } from './give-way.ts'
 import { watchIndexes } from './index-progress.ts'
 import { LargeIndexes } from './large-indexes.ts'
 import { copyLargeObjects } from './large-objects.ts'
+import { leftBehind } from './left-behind.ts'
 import { toBeCaughtUp } from './record.ts'
 import {
   createPublication,
@@ -35,6 +36,7 @@ import {
   targetCounts,
 } from './replication.ts'
 import { recordCopied } from './report.ts'
+import { boundToMissingRoles, lacksRoles } from './roles.ts'
 import { requireRoom } from './room.ts'
 import {
   dropDump,
@@ -46,6 +48,7 @@ import {
   missingRoles,
   restoreSchema,
   stepsAfterRows,
+  triggersOfPartitions,
 } from './schema.ts'
 import { recordStructure } from './structure.ts'
 import { makeTargetDatabase } from './target-database.ts'
@@ -75,6 +78,8 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
   const online = task.spec.mode === 'online'
   if (online) await requireReach(task, server)
   if (online && !task.spec.setUpReplication) requireIdentities(await readTables(source))
+  const bound = await boundToMissingRoles(source, server)
+  if (bound.length > 0) throw new DatabaseEngineError('refused', lacksRoles(bound))
   await requireRoom(task, source, server)
   const made = makeTargetDatabase(task, source, server)
   // Online, the target's way to the source is tried from the new database before anything is made at the source.
@@ -123,7 +128,7 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
     await indexes.end()
     const { lone, others } = indexes.leftOf(await linesToRestore(task))
     await restoreSchema(task, { of: 'copied', section: 'post-data', lines: lone, inOrder: true })
-    for (const step of stepsAfterRows(others)) {
+    for (const step of stepsAfterRows(others, await triggersOfPartitions(source))) {
       await restoreSchema(task, { of: 'copied', section: 'post-data', ...step })
     }
   }
@@ -177,31 +182,6 @@ function requireClient(task: DatabaseTask, sourceMajor: number): void {
     `The source is of version ${sourceMajor}, and the client programs found (${task.programs.folder}) are of version ${task.programs.version}: install those of version ${sourceMajor} or later.`,
     { number: 603400 },
   )
-}
-
-/** What a copy leaves out on purpose. */
-async function leftBehind(
-  source: Session,
-  lacking: readonly string[],
-  compressed: number,
-): Promise<readonly string[]> {
-  const rows = await source.rows<{ what: string }>(
-    `SELECT 'the subscription ' || s.subname AS what FROM pg_catalog.pg_subscription s
-     JOIN pg_catalog.pg_database d ON d.oid = s.subdbid WHERE d.datname = pg_catalog.current_database()
-     ORDER BY 1 LIMIT 20`,
-  )
-  const why = 'a copy is no part of the replication of its source'
-  return [
-    ...rows.map(({ what }) => `${what} (${why})`),
-    ...(lacking.length === 0
-      ? []
-      : [`owners and grants (the target lacks, or may not act as, ${lacking.join(', ')})`]),
-    ...(compressed === 0
-      ? []
-      : [
-          `the compression lz4 of ${compressed} columns (the target's server was built without it)`,
-        ]),
-  ]
 }
 
 function schemaMessage(lacking: readonly string[]): string {

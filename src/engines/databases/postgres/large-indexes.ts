@@ -9,6 +9,7 @@ import { DatabaseEngineError } from '../engine.ts'
 import type { SourceTable } from './catalog.ts'
 import { codeOf, isTransient, quoteName, type Session } from './connect.ts'
 import { type DatabaseTask, openTarget } from './database-task.ts'
+import { entryNumbers } from './schema.ts'
 
 /** `pg_restore` builds the indexes of smaller tables as fast, with fewer statements. */
 const tableBytesMin = 16 * 1024 * 1024
@@ -177,11 +178,6 @@ export class LargeIndexes implements AsyncDisposable {
     this.#waiting.length = 0
     this.#ending.abort()
   }
-}
-
-/** The object's numbers at the source, from a line of a dump's list: `3379; 2606 16391 CONSTRAINT …`. */
-function entryNumbers(line: string): string {
-  return /^\d+; (\d+ \d+) /.exec(line)?.[1] ?? ''
 }
 
 async function run(

@@ -4,6 +4,7 @@
  */
 
 import { quoteList, quoteName, quoteText, runSecretly, type Session } from './connect.ts'
+import { listed } from './findings.ts'
 
 interface Role {
   readonly name: string
@@ -119,4 +120,28 @@ async function copySettings(
     const text = name.toLowerCase() === 'search_path' ? quoteList(value) : quoteText(value)
     await target.run(`ALTER ROLE ${quoteName(role)} SET ${quoteName(name)} TO ${text}`)
   }
+}
+
+/** What cannot be made without its role, with the role: a policy for it, a user mapping of it. */
+export async function boundToMissingRoles(
+  source: Session,
+  target: Session,
+): Promise<readonly string[]> {
+  const there = await target.rows<{ name: string }>(
+    'SELECT rolname AS name FROM pg_catalog.pg_roles',
+  )
+  const rows = await source.rows<{ what: string }>(
+    `SELECT 'policy ' || p.polname || ' on ' || p.polrelid::pg_catalog.regclass || ' (' || r.rolname || ')' AS what
+     FROM pg_catalog.pg_policy p JOIN pg_catalog.pg_roles r ON r.oid = ANY (p.polroles) WHERE r.rolname <> ALL ($1)
+     UNION ALL
+     SELECT 'user mapping for ' || m.usename || ' on server ' || m.srvname || ' (' || m.usename || ')'
+     FROM pg_catalog.pg_user_mappings m WHERE m.umuser <> 0 AND m.usename <> ALL ($1)
+     ORDER BY 1`,
+    [there.map(({ name }) => name)],
+  )
+  return rows.map(({ what }) => what)
+}
+
+export function lacksRoles(bound: readonly string[]): string {
+  return `The target lacks roles without which these cannot be made: ${listed(bound)}. Migrate roles too, create them there, or drop what names them.`
 }

@@ -137,9 +137,17 @@ export function entryOf(line: string): string {
   return line.replace(/^\d+; \d+ \d+ /, '')
 }
 
+/** The object's numbers at the source, from a line of a dump's list: `3379; 2606 16391 CONSTRAINT …`. */
+export function entryNumbers(line: string): string {
+  return /^\d+; (\d+ \d+) /.exec(line)?.[1] ?? ''
+}
+
 export function isForeignKey(line: string): boolean {
   return entryOf(line).startsWith('FK CONSTRAINT ')
 }
+
+/** Among what is restored after the rows. */
+const keyedViews = /^(?:MATERIALIZED VIEW (?!DATA )|RULE .* _RETURN )/
 
 interface RestoreStep {
   readonly lines: readonly string[]
@@ -149,19 +157,47 @@ interface RestoreStep {
 /**
  * The entries after the rows, in runs one after the other. Attaching an index of a partition looks whether its parent is
  * complete now, and does not see what another session attaches at the same moment: then nobody marks the parent valid. So
- * these run one by one, after the indexes and before what may need them, such as foreign keys.
+ * these run one by one, after the indexes and before what may need them, such as foreign keys. A view that needs a key comes
+ * after the rows too, and indexes of a materialized one come after it.
  */
-export function stepsAfterRows(lines: readonly string[]): readonly RestoreStep[] {
+export function stepsAfterRows(
+  all: readonly string[],
+  late: ReadonlySet<string> = new Set(),
+): readonly RestoreStep[] {
+  const isLate = (line: string): boolean => late.has(entryNumbers(line))
+  const lines = all.filter((line) => !isLate(line))
+  const last = { lines: all.filter(isLate), inOrder: true }
   const isAttachment = (line: string): boolean => entryOf(line).startsWith('INDEX ATTACH ')
   const attachments = lines.filter(isAttachment)
-  if (attachments.length === 0) return [{ lines, inOrder: false }]
+  if (attachments.length === 0) return [{ lines, inOrder: false }, last]
   const others = lines.filter((line) => !isAttachment(line))
   const isIndex = (line: string): boolean => /^(?:INDEX|CONSTRAINT) /.test(entryOf(line))
+  const isKeyed = (line: string): boolean => keyedViews.test(entryOf(line))
+  const keyed = others.filter(isKeyed)
+  const isKey = (line: string): boolean => entryOf(line).startsWith('CONSTRAINT ')
+  const indexes = others.filter(isIndex)
+  const early =
+    keyed.length === 0
+      ? [indexes]
+      : [indexes.filter(isKey), keyed, indexes.filter((line) => !isKey(line))]
   return [
-    { lines: others.filter(isIndex), inOrder: false },
+    ...early.map((some) => ({ lines: some, inOrder: false })),
     { lines: attachments, inOrder: true },
-    { lines: others.filter((line) => !isIndex(line)), inOrder: false },
+    { lines: others.filter((line) => !isIndex(line) && !isKeyed(line)), inOrder: false },
+    last,
   ]
+}
+
+/**
+ * Triggers of partitions. Those that fire otherwise than their parents' have entries in a dump, which does not say that the parents'
+ * come before them: so these come last.
+ */
+export async function triggersOfPartitions(source: Session): Promise<ReadonlySet<string>> {
+  const rows = await source.rows<{ entry: string }>(
+    `SELECT pg_catalog.format('%s %s', d.classid::pg_catalog.oid, d.objid) AS entry FROM pg_catalog.pg_depend d
+     WHERE d.classid = 'pg_catalog.pg_trigger'::pg_catalog.regclass AND d.refclassid = d.classid`,
+  )
+  return new Set(rows.map(({ entry }) => entry))
 }
 
 interface Restore {

@@ -78,7 +78,9 @@ const columns = (major: number): Objects => ({
     default: `CASE a.attgenerated WHEN '' THEN pg_catalog.pg_get_expr(x.adbin, x.adrelid) END`,
     'generated as': `CASE WHEN a.attgenerated <> '' THEN pg_catalog.pg_get_expr(x.adbin, x.adrelid)
       || CASE a.attgenerated WHEN 'v' THEN ' virtual' ELSE ' stored' END END`,
-    identity: `CASE a.attidentity WHEN 'a' THEN 'always' WHEN 'd' THEN 'by default' END`,
+    // From version 17 on, partitions have that of their parent.
+    identity: `CASE WHEN ${major >= 17 ? 'c.relispartition' : 'false'} THEN NULL
+      WHEN a.attidentity = 'a' THEN 'always' WHEN a.attidentity = 'd' THEN 'by default' END`,
     collation: `CASE WHEN a.attcollation <> 0 AND a.attcollation <> y.typcollation
       THEN ${nameOfCollation('a.attcollation')} END`,
     storage: `CASE WHEN a.attstorage <> y.typstorage THEN
@@ -122,7 +124,7 @@ const constraints: Objects = {
     AND NOT ${memberOfExtension('pg_class', 'k.conrelid')} AND NOT ${memberOfExtension('pg_type', 'k.contypid')}`,
 }
 
-/** Without those behind constraints. */
+/** Without those behind constraints, and without builds that were broken off or go on: no dump carries them. */
 const indexes: Objects = {
   kind: `'index'`,
   path: ['n.nspname', 't.relname', 'c.relname'],
@@ -137,8 +139,8 @@ const indexes: Objects = {
   },
   from: `FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
   JOIN pg_catalog.pg_class t ON t.oid = i.indrelid ${namespace('c.relnamespace')}
-  WHERE c.relpersistence <> 't' AND ${ofUser('pg_class', 't.oid')} AND NOT ${memberOfExtension('pg_class', 'c.oid')}
-    AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k WHERE k.conindid = c.oid AND k.contype IN ('p', 'u', 'x'))`,
+  WHERE c.relpersistence <> 't' AND (i.indisvalid OR t.relkind = 'p') AND ${ofUser('pg_class', 't.oid')}
+    AND NOT ${memberOfExtension('pg_class', 'c.oid')} AND NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k WHERE k.conindid = c.oid AND k.contype IN ('p', 'u', 'x'))`,
 }
 
 const triggers = (major: number): Objects => ({

@@ -17,9 +17,12 @@ import {
   dumpSchema,
   entryOf,
   foreignCompression,
+  listAfterRows,
   listOfDump,
   missingRoles,
   restoreSchema,
+  stepsAfterRows,
+  triggersOfPartitions,
 } from './schema.ts'
 import { readStructure } from './structure.ts'
 import { differencesOf, keyOf } from './structure-difference.ts'
@@ -72,14 +75,17 @@ export async function tryStructure(trial: StructureTrial): Promise<readonly stri
     const others = await functionsOfOthers(source, target)
     const isOfOthers = (line: string): boolean =>
       others.some(({ entry }) => entry !== null && entryOf(line).startsWith(entry))
-    const lines = listOfDump(task, 'copied').filter(
-      (line) =>
-        !untried.test(entryOf(line)) &&
-        (task.record.owners || !named.test(entryOf(line))) &&
-        !isOfOthers(line),
-    )
-    await restoreSchema(task, { of: 'copied', section: 'pre-data', lines, database: scratch })
-    await restoreSchema(task, { of: 'copied', section: 'post-data', lines, database: scratch })
+    const isTried = (line: string): boolean =>
+      !untried.test(entryOf(line)) &&
+      (task.record.owners || !named.test(entryOf(line))) &&
+      !isOfOthers(line)
+    const made = { of: 'copied', database: scratch } as const
+    const lines = listOfDump(task, 'copied').filter(isTried)
+    await restoreSchema(task, { ...made, section: 'pre-data', lines })
+    const after = (await listAfterRows(task, 'copied')).filter(isTried)
+    for (const step of stepsAfterRows(after, await triggersOfPartitions(source))) {
+      await restoreSchema(task, { ...made, section: 'post-data', ...step })
+    }
     return await differencesOfTrial(task, source, scratch)
   } finally {
     rmSync(own, { recursive: true, force: true })

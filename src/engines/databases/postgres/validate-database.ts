@@ -5,6 +5,8 @@ import { readTables, type SourceTable } from './catalog.ts'
 import { connect, type ReachableServer, type Session } from './connect.ts'
 import { createFindings, type Findings, listed } from './findings.ts'
 import { functionsOfOthers } from './functions-of-others.ts'
+import { invalidIndexes, systemObjects } from './left-behind.ts'
+import { boundToMissingRoles, lacksRoles } from './roles.ts'
 import { foreignCompression, missingRoles } from './schema.ts'
 import { blindWithoutPath } from './search-path.ts'
 import { linesInWords } from './structure-difference.ts'
@@ -168,8 +170,15 @@ async function checkReading({ inside, tables, findings }: Checked): Promise<void
 
 async function checkRoles({ validation, inside, findings }: Checked): Promise<void> {
   findings.check('Roles')
-  if (validation.validation.spec.roles) return
-  const lacking = await missingRoles(inside, validation.target)
+  const { target } = validation
+  const { roles } = validation.validation.spec
+  const makesRoles = await target.value(
+    'SELECT 1 FROM pg_catalog.pg_roles WHERE rolname = current_user AND (rolsuper OR rolcreaterole)',
+  )
+  const bound = roles && makesRoles !== undefined ? [] : await boundToMissingRoles(inside, target)
+  if (bound.length > 0) findings.add('Roles', 'Failed', lacksRoles(bound))
+  if (roles) return
+  const lacking = await missingRoles(inside, target)
   if (lacking.length === 0) return
   findings.add(
     'Roles',
@@ -217,6 +226,23 @@ async function checkTypes({ validation, inside, findings }: Checked): Promise<vo
       'SystemObjects',
       'Failed',
       `603410: the tables ${listed(system.map(({ name }) => name))} stand in a schema of the system and are not migrated: move them.`,
+    )
+  }
+  const others = (await systemObjects(inside)).filter((what) => !what.startsWith('table '))
+  if (others.length > 0) {
+    findings.add(
+      'SystemObjects',
+      'Warning',
+      `These stand in a schema of the system, which comes with the server, and are left out: ${listed(others)}. Move them, or make them at the target.`,
+    )
+  }
+  findings.check('Indexes')
+  const invalid = await invalidIndexes(inside)
+  if (invalid.length > 0) {
+    findings.add(
+      'Indexes',
+      'Warning',
+      `The build of these was broken off, and they are left out: ${listed(invalid)}. Build or drop them: REINDEX INDEX, DROP INDEX.`,
     )
   }
 }

@@ -17,14 +17,17 @@ const ofAnother = (catalog: string, oid: string): string =>
     AND d.deptype IN ('e', 'i') AND ('${catalog}' <> 'pg_class' OR d.deptype = 'e'))`
 const own = `${user} AND NOT ${ofAnother('pg_class', 'c.oid')}`
 
-/** Each gives one column of text. Written so that versions do not show but for what is excepted. */
+/**
+ * Each gives one column of text. Written so that versions do not show but for what is excepted: from version 17 on, partitions have
+ * the identity columns of their parent.
+ */
 const subjects: Readonly<Record<string, string>> = {
   tables: `SELECT format('%I.%I %s %s %s rls=%s', n.nspname, c.relname, c.relkind, c.relpersistence,
       c.relreplident, c.relrowsecurity)
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE c.relkind IN ('r', 'p', 'v', 'm', 'S', 'f') AND ${own}`,
   columns: `SELECT format('%I.%I.%I %s notnull=%s %s gen=%s id=%s', n.nspname, c.relname, a.attname,
-      format_type(a.atttypid, a.atttypmod), a.attnotnull, pg_get_expr(d.adbin, d.adrelid), a.attgenerated, a.attidentity)
+      format_type(a.atttypid, a.atttypmod), a.attnotnull, pg_get_expr(d.adbin, d.adrelid), a.attgenerated, CASE WHEN NOT c.relispartition THEN a.attidentity END)
     FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
     LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
     WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r', 'p', 'v', 'm') AND ${own}`,

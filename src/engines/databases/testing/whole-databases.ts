@@ -8,6 +8,7 @@ import { generatedSchema } from './generated.ts'
 import { startLoad } from './load.ts'
 import { howToGetPgbench, makePgbench, runPgbench } from './pgbench.ts'
 import { hasClient, loadPublished, publishedDatabases } from './published.ts'
+import { rareRoles, rareStructures } from './rarities.ts'
 import { findRegression, howToGetRegression, makeRegression } from './regression.ts'
 import type { Major } from './servers.ts'
 
@@ -66,6 +67,16 @@ export async function largeOnes(
         await using server = await fixture.session('source', 'postgres')
         await server.run(applicationRoles)
         await fixture.make(database, applicationStructures(database, from))
+      },
+      run: runWrites,
+      isDumpedAlike: false,
+    },
+    {
+      name: 'rarities',
+      make: async (fixture, database) => {
+        await using server = await fixture.session('source', 'postgres')
+        await server.run(rareRoles)
+        await fixture.make(database, rareStructures(database, from))
       },
       run: runWrites,
       isDumpedAlike: false,
