@@ -228,7 +228,8 @@ export async function restoreSchema(task: DatabaseTask, restore: Restore): Promi
     programs: task.programs,
     name: 'pg_restore',
     args: [
-      ...(section === undefined ? [] : [`--section=${section}`]),
+      // Beside a list it would take a comment or a grant at its beginning to be of another section.
+      ...(section === undefined || lines !== undefined ? [] : [`--section=${section}`]),
       ...(lines === undefined ? [] : [`--use-list=${chosen}`]),
       ...(lenient ? [] : ['--exit-on-error']),
       '--no-tablespaces',

@@ -73,9 +73,11 @@ export function nameOfTable([schema = '', table = '']: readonly string[]): strin
 
 type Objects = ReadonlyMap<string, StructureObject>
 
-/** Facts that a server prints from what it has parsed. */
+/** Facts that a server prints from what it has parsed, or finds by that. */
 const printed: ReadonlySet<string> = new Set([
   'definition',
+  'computed type',
+  'computed collation',
   'default',
   'generated as',
   'using',

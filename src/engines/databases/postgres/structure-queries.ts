@@ -64,11 +64,19 @@ const relations: Objects = {
   WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f', 'c') AND c.relpersistence <> 't' AND ${ofUser('pg_class', 'c.oid')}`,
 }
 
+const collationOfColumn = `CASE WHEN a.attcollation <> 0 AND a.attcollation <> y.typcollation
+      THEN ${nameOfCollation('a.attcollation')} END`
+/** What a view selects decides of what type it is, and a newer server may decide otherwise. */
+const ofViews = (value: string): string => `CASE WHEN c.relkind IN ('v', 'm') THEN ${value} END`
+const ofTables = (value: string): string =>
+  `CASE WHEN c.relkind NOT IN ('v', 'm') THEN ${value} END`
+
 const columns = (major: number): Objects => ({
   kind: `'column'`,
   path: ['n.nspname', 'c.relname', 'a.attname'],
   facts: {
-    type: 'pg_catalog.format_type(a.atttypid, a.atttypmod)',
+    type: ofTables('pg_catalog.format_type(a.atttypid, a.atttypmod)'),
+    'computed type': ofViews('pg_catalog.format_type(a.atttypid, a.atttypmod)'),
     'not null':
       major >= 18
         ? `CASE WHEN a.attnotnull THEN 'yes' || coalesce((SELECT CASE WHEN k.convalidated THEN '' ELSE ', not valid' END
@@ -81,8 +89,8 @@ const columns = (major: number): Objects => ({
     // From version 17 on, partitions have that of their parent.
     identity: `CASE WHEN ${major >= 17 ? 'c.relispartition' : 'false'} THEN NULL
       WHEN a.attidentity = 'a' THEN 'always' WHEN a.attidentity = 'd' THEN 'by default' END`,
-    collation: `CASE WHEN a.attcollation <> 0 AND a.attcollation <> y.typcollation
-      THEN ${nameOfCollation('a.attcollation')} END`,
+    collation: ofTables(collationOfColumn),
+    'computed collation': ofViews(collationOfColumn),
     storage: `CASE WHEN a.attstorage <> y.typstorage THEN
       CASE a.attstorage WHEN 'p' THEN 'plain' WHEN 'e' THEN 'external' WHEN 'm' THEN 'main' ELSE 'extended' END END`,
     ...(major >= 14

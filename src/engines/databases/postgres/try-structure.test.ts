@@ -31,7 +31,12 @@ describe('a validation restores the structure', { concurrency: 1 }, () => {
     await using fixture = await openMigrationFixture(15, 18)
     await using engine = fixture.open()
     await fixture.make('mixed', [mixedInheritance])
-    await fixture.make('sound', ['CREATE TABLE note (id int PRIMARY KEY, t text)'])
+    await fixture.make('sound', [
+      `CREATE TABLE note (id int PRIMARY KEY, t text);
+       CREATE VIEW of_catalog AS SELECT attstattarget FROM pg_attribute;
+       CREATE TABLE parted (id int GENERATED ALWAYS AS IDENTITY) PARTITION BY LIST (id);
+       CREATE TABLE part PARTITION OF parted DEFAULT`,
+    ])
     const spec = fixture.spec(['mixed', 'sound'])
     const report = await engine.validate(spec, fixture.credentials)
     assert.equal(report.state, 'Failed')

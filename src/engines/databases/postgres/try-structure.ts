@@ -80,10 +80,13 @@ export async function tryStructure(trial: StructureTrial): Promise<readonly stri
       (task.record.owners || !named.test(entryOf(line))) &&
       !isOfOthers(line)
     const made = { of: 'copied', database: scratch } as const
-    const lines = listOfDump(task, 'copied').filter(isTried)
-    await restoreSchema(task, { ...made, section: 'pre-data', lines })
-    const after = (await listAfterRows(task, 'copied')).filter(isTried)
-    for (const step of stepsAfterRows(after, await triggersOfPartitions(source))) {
+    const after = new Set(await listAfterRows(task, 'copied'))
+    const ahead = listOfDump(task, 'copied').filter((line) => !after.has(line))
+    await restoreSchema(task, { ...made, section: 'pre-data', lines: ahead.filter(isTried) })
+    for (const step of stepsAfterRows(
+      [...after].filter(isTried),
+      await triggersOfPartitions(source),
+    )) {
       await restoreSchema(task, { ...made, section: 'post-data', ...step })
     }
     return await differencesOfTrial(task, source, scratch)
