@@ -129,9 +129,20 @@ export interface BoundAction {
   readonly versions: readonly Version[]
 }
 
+/** Days in the form of date columns, both included; undefined: without a bound. */
+export interface Period {
+  readonly from: string | undefined
+  readonly until: string | undefined
+}
+
 export interface View {
-  /** A select with every column of the table, in the store's dialect; `now` is the moment it is read at. */
-  select(dialect: Dialect, now: number): string
+  /**
+   * A select with every column of the table, in the store's dialect; `now` is the moment it is read at, `period`
+   * what the request's filter says of the column `period`.
+   */
+  select(dialect: Dialect, now: number, period?: Period): string
+  /** A date that selects no rows: a filter on it names the days that values are computed of. */
+  readonly period?: string
   /** A condition on the table named `t0`: true for rows with a computed value. When left out, every row has one. */
   readonly works?: string
   readonly columns: ReadonlySet<string>

@@ -13,6 +13,7 @@ import {
   type Join,
   noDate,
   noGuid,
+  type Period,
 } from '../entity.ts'
 import { asNumber, isLargeSum } from '../tables.ts'
 import type {
@@ -55,8 +56,11 @@ export class SqlWriter {
   readonly #joins = new Map<number, Set<string>>()
   /** Sources that need a column which only their view has. */
   readonly #viewed = new Set<number>()
+  readonly #period: Period | undefined
 
-  constructor({ dialect, clock }: SqlContext) {
+  /** `period`: of the values that the view of the requested rows computes. */
+  constructor({ dialect, clock }: SqlContext, period?: Period) {
+    this.#period = period
     this.#dialect = dialect
     this.#now = clock.now()
   }
@@ -92,7 +96,8 @@ export class SqlWriter {
     })
     const { table, view } = source.entity
     const isViewed = view !== undefined && this.#viewed.has(source.number)
-    const rows = isViewed ? `(${view.select(this.#dialect, this.#now)})` : table.name
+    const period = source.number === 0 ? this.#period : undefined
+    const rows = isViewed ? `(${view.select(this.#dialect, this.#now, period)})` : table.name
     return `${rows} as ${name}${parts.join('')}`
   }
 

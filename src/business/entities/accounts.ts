@@ -1,18 +1,23 @@
 /** Ledger accounts (business facts 14), what posting uses them for, and what stands on them. Shapes only. */
 
+import type { Dialect } from '#query/table.ts'
 import { purposes, purposesAdded } from '../documents/posting-accounts.ts'
 import {
   boolean,
+  date,
   decimal,
   defineEntity,
   type Entity,
   editable,
   guid,
   moment,
+  noDate,
   oneOf,
+  type Period,
   readOnly,
   text,
   toOne,
+  type View,
 } from '../entity.ts'
 import * as tables from '../tables.ts'
 
@@ -72,11 +77,57 @@ export const postingAccounts: Entity = defineEntity({
   defaultOrder: ['code'],
 })
 
-/** What was booked on each account until now. */
+/** Of a filter without a last day. */
+const lastDay = '9999-12-31'
+
+/** Totals of a period, and balances at its end. Without one they are of all entries, and stored. */
+const balances: View = {
+  period: 'date_filter',
+  select(_dialect: Dialect, _now: number, period?: Period): string {
+    const stored = Object.keys(tables.accounts.columns)
+    if (period === undefined) return `select *, '${noDate}' as date_filter from business_accounts`
+    const { from, until = lastDay } = period
+    const since = from === undefined ? 'true' : `posting_date >= '${from}'`
+    const sum = (value: string, condition: string) =>
+      `(select cast(coalesce(sum(${value}), 0) as bigint) from business_general_ledger_entries
+         where account_id = accounts.id and posting_date <= '${until}' and ${condition})`
+    const computed: Readonly<Record<string, string>> = {
+      total_debit: sum('debit_amount', since),
+      total_credit: sum('credit_amount', since),
+      balance_debit: sum('debit_amount - credit_amount', 'true'),
+    }
+    const columns = stored.map((column) =>
+      computed[column] === undefined ? column : `${computed[column]} as ${column}`,
+    )
+    const sums = `select ${columns.join(', ')} from business_accounts accounts`
+    const sided = stored.map((column) => {
+      if (column === 'balance_debit') return `${sideOf('balance_debit')} as ${column}`
+      return column === 'balance_credit' ? `${sideOf('-balance_debit')} as ${column}` : column
+    })
+    return `select ${sided.join(', ')}, '${until}' as date_filter from (${sums}) as sums`
+  },
+  columns: new Set([
+    'date_filter',
+    'total_debit',
+    'total_credit',
+    'balance_debit',
+    'balance_credit',
+  ]),
+}
+
+function sideOf(balance: string): string {
+  return `case when ${balance} > 0 then ${balance} else 0 end`
+}
+
+/** What was booked on each account, until now or in the period of the filter. */
 export const trialBalances: Entity = defineEntity({
   set: 'trialBalances',
   type: 'trialBalance',
-  table: tables.accounts,
+  table: {
+    ...tables.accounts,
+    columns: { ...tables.accounts.columns, date_filter: tables.documents.columns.posting_date },
+  },
+  view: balances,
   fields: [
     guid('id', never),
     text('number', 20, never),
@@ -87,6 +138,7 @@ export const trialBalances: Entity = defineEntity({
     decimal('totalCredit', never),
     decimal('balanceAtDateDebit', { ...never, column: 'balance_debit' }),
     decimal('balanceAtDateCredit', { ...never, column: 'balance_credit' }),
+    date('dateFilter', { ...never, isAdded: true }),
   ],
   alternateKeys: [['number']],
   navigations: [toOne('account', 'accounts', 'id')],

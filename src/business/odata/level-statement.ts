@@ -45,7 +45,7 @@ export class LevelStatement {
 
   constructor(context: SqlContext, entity: Entity, version: Version, options: QueryOptions) {
     this.#dialect = context.dialect
-    this.#writer = new SqlWriter(context)
+    this.#writer = new SqlWriter(context, options.period)
     this.#source = rootSource(entity, version)
     this.#options = options
     this.#plan = new RowPlan(this.#writer, this.#source)

@@ -4,12 +4,14 @@
  */
 
 import type { Expression, OrderExpression } from '../compile/expression.ts'
-import type { Entity, Field, Navigation, Version } from '../entity.ts'
+import type { Entity, Field, Navigation, Period, Version } from '../entity.ts'
 import { type AnswerFormat, usualFormat } from './answer-format.ts'
 
 export interface QueryOptions {
   /** A condition on the rows. Undefined if the request has none. */
   readonly filter: Expression | undefined
+  /** The days that computed values are of, where the filter names them. */
+  readonly period?: Period
   /** The order of the request, without the terms that make it total. */
   readonly orderBy: readonly OrderExpression[]
   /** The fields to show, in wire order. A complex field that was narrowed holds only the selected members. */

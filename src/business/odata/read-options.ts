@@ -22,6 +22,7 @@ import type { AnswerFormat } from './answer-format.ts'
 import { type BoundValues, withValues } from './bound-values.ts'
 import { odataLimits } from './limits.ts'
 import type { ExpandOption, QueryOptions } from './options.ts'
+import { splitPeriod } from './period.ts'
 
 type Raw = ReadonlyMap<SystemOption, string>
 
@@ -62,7 +63,7 @@ class OptionsReader {
         : this.#select(entity, selected)
     const expand = raw.get('$expand')
     return {
-      filter: this.#filter(entity, raw.get('$filter')),
+      ...splitPeriod(entity, this.#filter(entity, raw.get('$filter'))),
       orderBy: this.#orderBy(entity, raw.get('$orderby')),
       fields,
       selected: text,

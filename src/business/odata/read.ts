@@ -441,7 +441,7 @@ class SqlReader implements Reader {
     conditions: Conditions,
     reading: Reading,
   ): Promise<number> {
-    const writer = new SqlWriter(this.#context)
+    const writer = new SqlWriter(this.#context, options.period)
     const source = rootSource(entity, version)
     const where = whereOf({ writer, source }, options, conditions)
     const count = joined(`select count(*) as n from ${writer.from(source)}`, where)

@@ -237,6 +237,27 @@ for (const dialect of dialects) {
     await call(204, 'v2.0', 'POST', post)
     assert.deepEqual((await call(200, 'v2.0', 'GET', within))['value'], [])
 
+    await company.create('customerPayments', { customerId, amount: 2, postingDate: '2027-01-01' })
+    const trial = async (filter: string) => {
+      const address = `trialBalances?$filter=number eq '1200'${filter}&$count=true`
+      const answer = await call(200, 'v2.0', 'GET', address)
+      const [row = {}] = answer['value'] as readonly Json[]
+      assert.equal(answer['@odata.count'], 1)
+      const { totalDebit, totalCredit, balanceAtDateDebit, balanceAtDateCredit, dateFilter } = row
+      return [totalDebit, totalCredit, balanceAtDateDebit, balanceAtDateCredit, dateFilter]
+    }
+    const none = '0001-01-01'
+    assert.deepEqual(await trial(''), [105, 8, 97, 0, none])
+    const until = ' and dateFilter ge 2026-01-01 and dateFilter le 2026-12-31'
+    assert.deepEqual(await trial(until), [105, 6, 99, 0, '2026-12-31'])
+    const from = ' and dateFilter gt 2026-12-31'
+    assert.deepEqual(await trial(from), [0, 2, 97, 0, '9999-12-31'])
+    assert.deepEqual(await trial(' and dateFilter eq 2027-01-01'), [0, 2, 97, 0, '2027-01-01'])
+    const early = ' and 2026-01-01 gt dateFilter and totalDebit eq 0'
+    assert.deepEqual(await trial(early), [0, 0, 0, 0, '2025-12-31'])
+    await call(200, 'v1.0', 'GET', 'trialBalances?$filter=dateFilter eq 2026-11-21')
+    await call(201, 'v2.0', 'POST', 'customerPayments', { customerId, amount: -2 })
+
     const late = await call(200, 'v2.0', 'GET', `agedAccountsReceivables(${customerId})`)
     const { name, period3Amount, currentAmount, balanceDue, periodLengthFilter } = late
     assert.deepEqual(
