@@ -45,10 +45,12 @@ import type { CallOut } from './notifications/webhook-channel.ts'
 import { contentTypeOf, isUsual } from './odata/answer-format.ts'
 import { answerBatch, type BatchedPart, type BatchRunner } from './odata/batch.ts'
 import { Budget } from './odata/budget.ts'
+import { readLargeBody } from './odata/large-json.ts'
+import { odataLimits } from './odata/limits.ts'
 import { entityDefinitions, metadataOf, serviceDocument } from './odata/metadata.ts'
 import { type ResolvedPath, toldPath } from './odata/path-rows.ts'
 import { createReader, type Reader } from './odata/read.ts'
-import { type DataRequest, type ParsedRequest, parseRequest } from './odata/request.ts'
+import { type DataRequest, isLargeJson, type ParsedRequest, parseRequest } from './odata/request.ts'
 import type { Outbox } from './outbox/deliver.ts'
 import { messageAddress } from './outbox/message-address.ts'
 import { companies, lines } from './tables.ts'
@@ -141,7 +143,10 @@ export function createBusiness(deps: BusinessDependencies): Business {
       if (part !== undefined) throw inBatch()
       return await messageOf(filesOf(request), { request, caller }, entryPath)
     }
-    const parsed = parseRequest(model, deps.namespace, request, deps.clock.now())
+    const parsed = await withLargeBody(
+      parseRequest(model, deps.namespace, request, deps.clock.now()),
+      request,
+    )
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     if (parsed.kind === 'batch') return await batch(request, caller)
     if (!('path' in parsed)) {
@@ -226,6 +231,15 @@ export function createBusiness(deps: BusinessDependencies): Business {
         }),
       ),
   }
+}
+
+async function withLargeBody(
+  parsed: ParsedRequest,
+  { body }: BusinessRequest,
+): Promise<ParsedRequest> {
+  const isWrite = 'path' in parsed && parsed.kind !== 'action' && parsed.method !== 'DELETE'
+  if (!isWrite || body === undefined || !isLargeJson(body)) return parsed
+  return { ...parsed, body: await readLargeBody(body, odataLimits.nestedLinesMax) }
 }
 
 function fileDependencies(

@@ -122,7 +122,7 @@ function headersOf({ request }: Exchange): Readonly<Record<string, string | unde
 
 async function bodyOf(exchange: Exchange, edge: Edge): Promise<Uint8Array | undefined> {
   const { request } = exchange
-  const limit = edge.limits.bodyBytesMax
+  const limit = edge.limits.businessBodyBytesMax
   if (exchange.counts === 'reads' || !announcesBody(request)) return undefined
   const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity'
   if (encoding !== 'identity') {
@@ -138,6 +138,6 @@ async function bodyOf(exchange: Exchange, edge: Edge): Promise<Uint8Array | unde
   if (Number(request.headers['content-length'] ?? 0) > limit) {
     throw refuse.RequestEntityTooLarge({ limit })
   }
-  const bytes = await bytesOf(exchange, edge)
+  const bytes = await bytesOf(exchange, edge, { limit })
   return bytes.length === 0 ? undefined : bytes
 }

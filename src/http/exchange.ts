@@ -142,6 +142,8 @@ export interface Edge extends EdgeDependencies {
   readonly spareBodies: Buffer[]
   /** Bytes of large bodies. */
   readonly bodyRoom: Room
+  /** Places for bodies that are larger than others may be. */
+  readonly largeBodyRoom: Room
   /** Room for lists and batches while they are built. */
   readonly answerRoom: Room
   /** Room for the same answers until their clients have read them. */
@@ -236,13 +238,18 @@ export const smallBodyBytes = 64 * 1024
 const smallAnswerBytes = 64 * 1024
 
 /**
- * Waits until there is room for the body; the end of the exchange gives it back. False: nobody waits for the answer
- * any more.
+ * Waits until there is room for the body; the end of the exchange gives it back. `isLarge`: it is larger than other
+ * bodies may be. False: nobody waits for the answer any more.
  */
-export async function enterBodyRoom(exchange: Exchange, edge: Edge): Promise<boolean> {
+export async function enterBodyRoom(
+  exchange: Exchange,
+  edge: Edge,
+  isLarge = false,
+): Promise<boolean> {
   const { request } = exchange
   const announced = Number(request.headers['content-length'] ?? edge.limits.bodyBytesMax)
-  if (announced > smallBodyBytes) await enter(exchange, edge.bodyRoom, announced)
+  if (isLarge) await enter(exchange, edge.largeBodyRoom, 1)
+  else if (announced > smallBodyBytes) await enter(exchange, edge.bodyRoom, announced)
   return isAwaited(exchange) && !request.destroyed
 }
 

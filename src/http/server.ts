@@ -193,12 +193,18 @@ function createEdge(deps: HttpServerOptions, isDraining: () => boolean): Edge {
   }
 }
 
-function roomsOf(limits: Limits): Pick<Edge, 'bodyRoom' | 'answerRoom' | 'unreadRoom'> {
+/** Bodies above `bodyBytesMax` at once; each may take `businessBodyBytesMax` of memory. */
+const largeBodiesAtOnceMax = 2
+
+function roomsOf(
+  limits: Limits,
+): Pick<Edge, 'bodyRoom' | 'largeBodyRoom' | 'answerRoom' | 'unreadRoom'> {
   return {
     bodyRoom: createRoom({
       perOwnerMax: limits.bodyBytesAtOncePerPrincipalMax,
       sumMax: limits.bodyBytesAtOnceMax,
     }),
+    largeBodyRoom: createRoom({ perOwnerMax: 1, sumMax: largeBodiesAtOnceMax }),
     answerRoom: createRoom({
       perOwnerMax: limits.answersAtOncePerPrincipalMax,
       sumMax: limits.answersAtOnceMax,

@@ -74,7 +74,7 @@ export function jsonExcess(
 }
 
 /** The position of the quote that ends the string begun at `open`, or -1. */
-function closingQuote(text: Uint8Array, open: number): number {
+export function closingQuote(text: Uint8Array, open: number): number {
   const near = Math.min(text.length, open + 1 + nearLength)
   for (let at = open + 1; at < text.length; at++) {
     // A long string is skipped as a whole if its first quote is not escaped.

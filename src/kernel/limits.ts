@@ -4,6 +4,7 @@
 
 export interface Limits {
   readonly bodyBytesMax: number
+  readonly businessBodyBytesMax: number
   readonly bodyBytesAtOncePerPrincipalMax: number
   readonly bodyBytesAtOnceMax: number
   readonly answersAtOncePerPrincipalMax: number
@@ -38,6 +39,10 @@ export interface Limits {
 
 export const limitNotes: Readonly<Record<keyof Limits, readonly [value: number, note: string]>> = {
   bodyBytesMax: [4 * 1024 * 1024, 'bytes of a request body'],
+  businessBodyBytesMax: [
+    64 * 1024 * 1024,
+    'bytes of a request body of the business application; above `bodyBytesMax` two are read at once, one of a principal',
+  ],
   bodyBytesAtOncePerPrincipalMax: [
     4 * 1024 * 1024,
     'bytes of request bodies above 64 KiB of one principal at once; others wait unread',

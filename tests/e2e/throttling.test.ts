@@ -7,6 +7,7 @@ import { assertRefused, assignmentPath, bodyOf, createApplication, grant, roles 
 import { type Installation, startInstallation } from './installation.ts'
 
 const groups = 'api-version=2021-04-01'
+const bodyBytesMax = 5 * 1024 * 1024
 
 describe('throttling (facts 9.6)', { timeout: 60_000 }, () => {
   let installation: Installation
@@ -21,6 +22,7 @@ describe('throttling (facts 9.6)', { timeout: 60_000 }, () => {
         ARMATURE_THROTTLE_WRITES_REFILL: '1',
         ARMATURE_THROTTLE_DELETES_BUCKET: '2',
         ARMATURE_THROTTLE_DELETES_REFILL: '1',
+        ARMATURE_LIMIT_BUSINESS_BODY_BYTES_MAX: String(bodyBytesMax),
       },
     })
     path = `/subscriptions/${installation.subscriptionId}/resourceGroups/throttled`
@@ -119,7 +121,7 @@ describe('throttling (facts 9.6)', { timeout: 60_000 }, () => {
         headers: { 'content-type': type },
       })
     assertRefused(await odd('x', 'text/plain'), 415, 'BadRequest_UnsupportedMediaType')
-    const large = JSON.stringify('x'.repeat(5 * 1024 * 1024))
+    const large = JSON.stringify('x'.repeat(bodyBytesMax))
     assertRefused(await odd(large, 'application/json'), 413, 'Request_EntityTooLarge')
   })
 

@@ -4,10 +4,11 @@
  */
 
 import { isJsonObject } from '#kernel/patch.ts'
+import { nextTurn } from '#stores/next-turn.ts'
 import { refuse } from '../errors.ts'
 import type { BusinessAnswer } from '../message.ts'
+import { JsonPiece, readAnyJson } from './large-json.ts'
 import { odataLimits } from './limits.ts'
-import { parseJson } from './request.ts'
 
 export interface BatchPart {
   /** The name in answers and references: the `id` of JSON, the `Content-ID` of multipart. May be empty. */
@@ -58,12 +59,22 @@ function checkParts(parts: readonly BatchPart[]): readonly BatchPart[] {
   return parts
 }
 
-export function readJsonBatch(body: Uint8Array): readonly BatchPart[] {
-  const batch = parseJson(body)
+export async function readJsonBatch(body: Uint8Array): Promise<readonly BatchPart[]> {
+  const batch = await readAnyJson(body)
   const requests = isJsonObject(batch) ? batch['requests'] : undefined
-  if (!Array.isArray(requests))
+  const list =
+    requests instanceof JsonPiece
+      ? await requests.elements(odataLimits.batchRequestsMax)
+      : undefined
+  if (list === undefined && !Array.isArray(requests))
     throw badBatch("a JSON object with the list 'requests' was expected")
-  return checkParts(requests.map((one, at) => jsonPart(one, at)))
+  const parts: BatchPart[] = []
+  for (const bytes of list?.pieces() ?? []) {
+    await nextTurn()
+    parts.push(jsonPart(await readAnyJson(bytes), parts.length))
+  }
+  if (Array.isArray(requests)) parts.push(...requests.map(jsonPart))
+  return checkParts(parts)
 }
 
 function jsonPart(value: unknown, at: number): BatchPart {
@@ -77,7 +88,7 @@ function jsonPart(value: unknown, at: number): BatchPart {
   if (atomicityGroup !== undefined && typeof atomicityGroup !== 'string') {
     throw badBatch(`requests[${at}].atomicityGroup is not text`)
   }
-  if (!Array.isArray(dependsOn) || !isJsonObject(headers)) {
+  if (!Array.isArray(dependsOn) || !isJsonObject(headers) || headers instanceof JsonPiece) {
     throw badBatch(`requests[${at}]: 'dependsOn' is a list, 'headers' an object`)
   }
   const lower = Object.entries(headers).map(([name, text]) => [name.toLowerCase(), String(text)])
@@ -92,10 +103,13 @@ function jsonPart(value: unknown, at: number): BatchPart {
       ...(hasBody ? { 'content-type': 'application/json' } : {}),
       ...Object.fromEntries(lower),
     },
-    body: hasBody
-      ? new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body))
-      : undefined,
+    body: hasBody ? bytesOf(body) : undefined,
   }
+}
+
+function bytesOf(body: unknown): Uint8Array {
+  if (body instanceof JsonPiece) return body.bytes
+  return new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body))
 }
 
 /** Bodies are inserted unchanged: they are JSON already. */
@@ -125,10 +139,10 @@ export function boundaryOf(contentType: string): string {
   return boundary
 }
 
-export function readMultipartBatch(body: Uint8Array, boundary: string): readonly BatchPart[] {
-  const text = new TextDecoder().decode(body)
+export function readMultipartBatch(given: Uint8Array, boundary: string): readonly BatchPart[] {
+  const body = Buffer.from(given.buffer, given.byteOffset, given.byteLength)
   const parts: BatchPart[] = []
-  for (const [at, one] of splitParts(text, boundary).entries()) {
+  for (const [at, one] of splitParts(body, boundary).entries()) {
     const { headers, rest } = readHead(one)
     const type = headers['content-type'] ?? ''
     if (!/^multipart\/mixed/i.test(type)) {
@@ -149,35 +163,46 @@ export function readMultipartBatch(body: Uint8Array, boundary: string): readonly
  * The parts between the boundaries, without the line breaks around them. It stops at the number of parts a batch
  * may have.
  */
-function splitParts(given: string, boundary: string): readonly string[] {
-  const text = `\n${given}`
-  const mark = `\n--${boundary}`
-  // A boundary has no line break, so marks never overlap.
-  if (!text.includes(`${mark}--`)) {
+function splitParts(bytes: Buffer, boundary: string): readonly Buffer[] {
+  const mark = Buffer.from(`\n--${boundary}`)
+  if (findMark(bytes, Buffer.from(`\n--${boundary}--`), 0) === undefined) {
     throw badBatch(`the closing boundary '--${boundary}--' is missing`)
   }
-  const parts: string[] = []
-  let at = text.indexOf(mark) + mark.length
-  while (!text.startsWith('--', at)) {
+  const parts: Buffer[] = []
+  let here = findMark(bytes, mark, 0)
+  while (here !== undefined && bytes.toString('latin1', here.to, here.to + 2) !== '--') {
     if (parts.length >= odataLimits.batchRequestsMax) {
       throw badBatch(`it holds more than ${odataLimits.batchRequestsMax} requests`)
     }
-    const next = text.indexOf(mark, at)
-    // After the boundary, the rest of its line may contain only blanks.
-    const part = text.slice(at, next).replace(/^[ \t]*\r?\n/, '')
-    parts.push(part.endsWith('\r') ? part.slice(0, -1) : part)
-    at = next + mark.length
+    const next = findMark(bytes, mark, here.to)
+    if (next !== undefined) parts.push(withinLines(bytes.subarray(here.to, next.from)))
+    here = next
   }
   return parts
 }
 
-function readHead(text: string): { headers: Record<string, string>; rest: string } {
+/** The next boundary. It begins a line; the first line has no line break before it. */
+function findMark(bytes: Buffer, mark: Buffer, after: number) {
+  const isFirst = after === 0 && bytes.subarray(0, mark.length - 1).equals(mark.subarray(1))
+  if (isFirst) return { from: 0, to: mark.length - 1 }
+  const from = bytes.indexOf(mark, after)
+  return from < 0 ? undefined : { from, to: from + mark.length }
+}
+
+/** Without the end of the line before it, which may contain only blanks, and of its own last line. */
+function withinLines(part: Buffer): Buffer {
+  const { line, end } = lineAt(part, 0)
+  const from = end > line.length && /^[ \t]*$/.test(line) ? end : 0
+  return part.subarray(from, part.at(-1) === carriageReturn ? -1 : undefined)
+}
+
+function readHead(bytes: Buffer): { headers: Record<string, string>; rest: Buffer } {
   const headers: Record<string, string> = {}
   let from = 0
   for (let count = 0; ; count++) {
-    const { line, end } = lineAt(text, from)
+    const { line, end } = lineAt(bytes, from)
     from = end
-    if (line === '') return { headers, rest: text.slice(from) }
+    if (line === '') return { headers, rest: bytes.subarray(from) }
     const colon = line.indexOf(':')
     const fits = colon > 0 && line.length <= odataLimits.batchLineLengthMax
     if (!fits || count >= odataLimits.batchHeadersMax) {
@@ -187,31 +212,37 @@ function readHead(text: string): { headers: Record<string, string>; rest: string
   }
 }
 
-/** Lines end with LF, with or without CR before it. */
-function lineAt(text: string, from: number): { readonly line: string; readonly end: number } {
-  const found = text.indexOf('\n', from)
-  if (found < 0) return { line: text.slice(from), end: text.length }
-  const isPair = text[found - 1] === '\r' && found > from
-  return { line: text.slice(from, isPair ? found - 1 : found), end: found + 1 }
+const [lineFeed, carriageReturn, blank] = [0x0a, 0x0d, 0x20]
+
+/** Lines end with LF, with or without CR before it. Of a line that is too long, more than may be. */
+function lineAt(bytes: Buffer, from: number): { readonly line: string; readonly end: number } {
+  const found = bytes.indexOf(lineFeed, from)
+  const to = found < 0 ? bytes.length : found
+  const isPair = found > from && bytes[found - 1] === carriageReturn
+  const most = from + 4 * odataLimits.batchLineLengthMax + 4
+  const line = bytes.toString('utf8', from, Math.min(isPair ? to - 1 : to, most))
+  return { line, end: found < 0 ? to : to + 1 }
 }
 
 function httpPart(
   outer: Readonly<Record<string, string>>,
-  text: string,
+  bytes: Buffer,
   group: string | undefined,
 ): BatchPart {
   if (!/^application\/http/i.test(outer['content-type'] ?? '')) {
     throw badBatch("a part must have the Content-Type 'application/http'")
   }
-  const first = lineAt(text, 0)
+  const first = lineAt(bytes, 0)
   const line = first.line.trim()
   const [method = '', url = '', protocol, ...more] = line.split(' ')
   const isHttp = protocol === undefined || /^HTTP\/1\.[01]$/.test(protocol)
   if (url === '' || !isHttp || more.length > 0 || line.length > odataLimits.batchLineLengthMax) {
     throw badBatch(`'${line.slice(0, 60)}' is no request line`)
   }
-  const { headers, rest } = readHead(text.slice(first.end))
-  const body = rest.trim()
+  const { headers, rest } = readHead(bytes.subarray(first.end))
+  let [from, to] = [0, rest.length]
+  while (from < to && (rest[from] ?? 0) <= blank) from++
+  while (from < to && (rest[to - 1] ?? 0) <= blank) to--
   return {
     id: outer['content-id'] ?? headers['content-id'] ?? '',
     group,
@@ -219,7 +250,7 @@ function httpPart(
     method: method.toUpperCase(),
     url,
     headers,
-    body: body === '' ? undefined : new TextEncoder().encode(body),
+    body: from === to ? undefined : rest.subarray(from, to),
   }
 }
 

@@ -59,7 +59,7 @@ export async function answerBatch(
   if (!isJson && !/^multipart\/mixed/i.test(type)) {
     throw commonRefuse.UnsupportedMediaType({ type: type.slice(0, 60) })
   }
-  const parts = isJson ? readJsonBatch(body) : readMultipartBatch(body, boundaryOf(type))
+  const parts = isJson ? await readJsonBatch(body) : readMultipartBatch(body, boundaryOf(type))
   request.admit?.(countsOf(parts))
   const whole = /^(?:odata\.)?snapshot$/i.test(
     headers['isolation'] ?? headers['odata-isolation'] ?? '',

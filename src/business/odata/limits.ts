@@ -28,7 +28,7 @@ export const odataLimits = Object.freeze({
   transactionRowsMax: 500,
   transactionCharactersMax: 1024 * 1024,
   /** Lines created together with their documents in one transaction. */
-  nestedLinesMax: 1_000,
+  nestedLinesMax: 10_000,
   /** Rows that filters and orders of all requests of one transaction may scan. */
   scannedRowsMax: 10_000,
   /** Rows and characters that every request of a batch gets, however many the earlier requests took. */

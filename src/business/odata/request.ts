@@ -65,7 +65,7 @@ interface Addressed {
    */
   readonly path: readonly Segment[]
   readonly options: QueryOptions
-  /** The body of POST, PATCH or PUT: a JSON object of limited depth. */
+  /** The body of POST, PATCH or PUT: a JSON object of limited depth. Undefined where it is large. */
   readonly body: Readonly<Record<string, unknown>> | undefined
   readonly ifMatch: string | undefined
   readonly ifNoneMatch: string | undefined
@@ -425,6 +425,8 @@ function readBody(request: BusinessRequest): DataRequest['body'] {
   if (type !== 'application/json') {
     throw commonRefuse.UnsupportedMediaType({ type: (type ?? '').slice(0, 60) })
   }
+  // `large-json.ts` reads it, in pieces.
+  if (isLargeJson(body)) return undefined
   const parsed = parseJson(body)
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) {
     throw unreadable('a JSON object was expected')
@@ -436,7 +438,19 @@ function readBody(request: BusinessRequest): DataRequest['body'] {
   return parsed as Readonly<Record<string, unknown>>
 }
 
+/** A body up to this size is parsed at once. */
+const parsedAtOnceMax = 64 * 1024
+/** The bytes that are parsed together: an element, or an object without its long lists and objects. */
+export const jsonBytesMax = 512 * 1024
+
+export function isLargeJson(body: Uint8Array): boolean {
+  return body.length > parsedAtOnceMax
+}
+
 export function parseJson(body: Uint8Array): unknown {
+  if (body.length > jsonBytesMax) {
+    throw unreadable(`at most ${jsonBytesMax} bytes in one object without its lists`)
+  }
   const text = decodedText(body)
   const limits = jsonSizeLimitsOf(defaultLimits)
   const { depthMax, membersMax, propertiesMax } = limits
@@ -466,7 +480,7 @@ function decodedText(body: Uint8Array): string {
   }
 }
 
-function unreadable(reason: string): Error {
+export function unreadable(reason: string): Error {
   return refuse.BadRequest({ reason: `The request body is invalid: ${reason}.` })
 }
 

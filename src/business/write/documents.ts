@@ -11,6 +11,7 @@ import { isPosted, linesAreOpen } from '../documents/life.ts'
 import { nextNumber } from '../documents/numbers.ts'
 import { type Entity, type Model, noDate, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
+import { JsonList } from '../odata/large-json.ts'
 import { odataLimits } from '../odata/limits.ts'
 import type { DocumentRow } from '../tables.ts'
 import * as tables from '../tables.ts'
@@ -73,6 +74,7 @@ export async function createDocument(
     const document = openDocument(context, draft)
     const lines = lineEntity(model, entity, context)
     for (const line of nestedLines(nested, lineSet, context)) {
+      if (!isJsonObject(line)) throw badValue(lineSet, 'a list of objects was expected.')
       await addLine(context, document, readBody(lines, context.version, line), undefined)
     }
     if (typeof discount === 'number' && discount !== 0) document.ledger.setDiscount(discount)
@@ -82,9 +84,9 @@ export async function createDocument(
 }
 
 /** A transaction of the embedded store blocks all others while it runs. */
-function nestedLines(value: unknown, name: string, { nested }: WriteContext): readonly Body[] {
+function nestedLines(value: unknown, name: string, { nested }: WriteContext): Iterable<unknown> {
   if (value === undefined || value === null) return []
-  if (!Array.isArray(value) || !value.every(isJsonObject))
+  if (!Array.isArray(value) && !(value instanceof JsonList))
     throw badValue(name, 'a list of objects was expected.')
   const left = nested?.lines ?? odataLimits.nestedLinesMax
   if (value.length > left) {

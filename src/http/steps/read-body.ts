@@ -31,9 +31,11 @@ export function readBody(exchange: Exchange, edge: Edge): void | Promise<void> {
 async function keep(exchange: Exchange, edge: Edge, size: JsonSizeLimits): Promise<void> {
   let into: Buffer | undefined
   try {
-    const bytes = await bytesOf(exchange, edge, () => {
-      into = bufferFor(exchange, edge)
-      return into
+    const bytes = await bytesOf(exchange, edge, {
+      bufferWanted: () => {
+        into = bufferFor(exchange, edge)
+        return into
+      },
     })
     if (bytes.length === 0) {
       if (exchange.bodyRule === 'required') throw missing()
@@ -87,18 +89,41 @@ function printable(header: string): string {
   return header.slice(0, 100).replace(/[^\x20-\x7e]/g, '?')
 }
 
-/** The bytes of the body, once there is room for them. `bufferWanted` asks for all of them in one buffer. */
+interface BodyReading {
+  /** A larger body is refused. */
+  readonly limit?: number
+  /** A buffer for all of the bytes. */
+  readonly bufferWanted?: () => Buffer | undefined
+}
+
+/**
+ * The bytes of the body, once there is room for them. Of bodies above `bodyBytesMax` few are read at once, whole
+ * into one buffer.
+ */
 export async function bytesOf(
   exchange: Exchange,
   edge: Edge,
-  bufferWanted?: () => Buffer | undefined,
+  { limit = edge.limits.bodyBytesMax, bufferWanted }: BodyReading = {},
 ): Promise<Buffer> {
-  const isAwaited = await enterBodyRoom(exchange, edge)
-  if (!isAwaited) throw gone()
   const { request, response } = exchange
+  const usual = Math.min(limit, edge.limits.bodyBytesMax)
+  const announced = Number(request.headers['content-length'] ?? 0)
+  const isLarge = announced > usual
+  const isAwaited = await enterBodyRoom(exchange, edge, isLarge)
+  if (!isAwaited) throw gone()
   // The client is told to continue only now (`Expect: 100-continue`), so a refusal costs no upload.
   if (request.headers.expect !== undefined) response.writeContinue()
-  const bytes = await readBytes(request, edge.limits.bodyBytesMax, bufferWanted?.())
+  // The pages of a buffer take memory when they are written, so a smaller body takes no more than its bytes.
+  const whole = (): Buffer => Buffer.allocUnsafeSlow(announced === 0 ? limit : announced)
+  const bytes = await readBytes(request, {
+    limit,
+    usual: isLarge ? limit : usual,
+    into: isLarge ? whole() : bufferWanted?.(),
+    grow: async () => {
+      if (!(await enterBodyRoom(exchange, edge, true))) throw gone()
+      return whole()
+    },
+  })
   // A body may take a minute, in which its caller may have been revoked. `keep` asks for the right again, too.
   await authenticate(exchange, edge)
   return bytes
@@ -109,10 +134,23 @@ export function gone(): Error {
   return refuse.BadRequest({ reason: 'the connection ended before the answer' })
 }
 
+interface Reading {
+  readonly limit: number
+  /** A longer body goes into the buffer of `grow`. */
+  readonly usual: number
+  readonly into: Buffer | undefined
+  grow(): Promise<Buffer>
+}
+
 /** All bytes of the body. They are counted while they arrive, since chunked bodies announce no length. */
-function readBytes(request: IncomingMessage, limit: number, into?: Buffer): Promise<Buffer> {
+function readBytes(
+  request: IncomingMessage,
+  { limit, usual, into: given, grow }: Reading,
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = []
+    let into = given
+    let fit = usual
+    let chunks: Buffer[] = []
     let length = 0
     const detach = (): void => {
       request.off('data', onData)
@@ -120,26 +158,36 @@ function readBytes(request: IncomingMessage, limit: number, into?: Buffer): Prom
       request.off('error', onGone)
       request.off('close', onGone)
     }
+    const fail = (error: unknown): void => {
+      detach()
+      reject(error)
+    }
     const onData = (chunk: Buffer): void => {
       const at = length
       length += chunk.length
-      if (length <= limit) {
-        if (into === undefined) chunks.push(chunk)
-        else chunk.copy(into, at)
+      if (length > limit) {
+        fail(refuse.RequestEntityTooLarge({ limit }))
         return
       }
-      detach()
-      reject(refuse.RequestEntityTooLarge({ limit }))
+      if (into === undefined) chunks.push(chunk)
+      else chunk.copy(into, at)
+      if (length <= fit) return
+      fit = limit
+      request.pause()
+      grow().then((buffer) => {
+        let end = 0
+        for (const one of chunks) end += one.copy(buffer, end)
+        chunks = []
+        into = buffer
+        request.resume()
+      }, fail)
     }
     const onEnd = (): void => {
       detach()
       const only = chunks.length === 1 ? chunks[0] : undefined
       resolve(into?.subarray(0, length) ?? only ?? Buffer.concat(chunks, length))
     }
-    const onGone = (): void => {
-      detach()
-      reject(gone())
-    }
+    const onGone = (): void => fail(gone())
     request.on('data', onData)
     request.on('end', onEnd)
     request.on('error', onGone)

@@ -225,6 +225,7 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
   async run(text: string, ...values: readonly SqlValue[]): Promise<number> {
     this.wrote = true
     const changed = this.ask(() => this.#writer.relational.run(text, values))
+    this.#writer.turns.weighValues(values.length)
     await this.#writer.turns.pause()
     return changed
   }

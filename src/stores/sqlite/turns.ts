@@ -10,6 +10,8 @@ import { setImmediate } from 'node:timers/promises'
 export const statementsAtOnceMax = 100
 /** Characters of documents that are read count as one statement. */
 const charactersPerStatement = 16 * 1024
+/** So do values that are written: one statement may insert many rows. */
+const valuesPerStatement = 50
 
 export class Turns {
   #statements = 0
@@ -29,6 +31,11 @@ export class Turns {
   count(): void {
     this.#statements++
     this.#total++
+  }
+
+  /** What is written takes its time, too. */
+  weighValues(values: number): void {
+    this.#statements += values / valuesPerStatement
   }
 
   /** What was read takes its time too. */

@@ -1,0 +1,172 @@
+/**
+ * Reads a large JSON object in pieces: its long lists and objects stay bytes, and are parsed element by element when
+ * they are used. So a body of any size takes little more memory than its bytes, and no step of it takes long. What
+ * the values mean is not its business.
+ */
+
+import { isUtf8 } from 'node:buffer'
+import { closingQuote } from '#kernel/json-size.ts'
+import { nextTurn } from '#stores/next-turn.ts'
+import { isLargeJson, jsonBytesMax, parseJson, unreadable } from './request.ts'
+
+/** Lists and objects up to this size are parsed with the object they are in. */
+const smallMax = 16 * 1024
+/** The bytes looked through between two pauses; some milliseconds. */
+const bytesAtOnce = 512 * 1024
+
+const [quote, comma] = [0x22, 0x2c]
+const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d]
+
+/** The bytes of a list or of an object that is not parsed yet. */
+export class JsonPiece {
+  readonly bytes: Buffer
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes
+  }
+
+  /** Undefined: it is no list. Of a list with more than `most` elements, one more than that. */
+  async elements(most: number): Promise<JsonList | undefined> {
+    const { bytes } = this
+    if (bytes[0] !== openList) return undefined
+    const ends: number[] = []
+    const steps = walk(bytes, ({ at, code, depth }) => {
+      if (depth === 1 && (code === comma || code === closeList)) ends.push(at)
+      return ends.length <= most
+    })
+    for (const _ of steps) await nextTurn()
+    const isWhole = ends.length > most || ends.at(-1) === bytes.length - 1
+    if (!isWhole) throw unreadable('it is not JSON in UTF-8')
+    return new JsonList(bytes, ends)
+  }
+}
+
+/** The elements of a list, each parsed when it is its turn. */
+export class JsonList implements Iterable<unknown> {
+  readonly #bytes: Buffer
+  /** The place behind each element. */
+  readonly #ends: readonly number[]
+
+  constructor(bytes: Buffer, ends: readonly number[]) {
+    this.#bytes = bytes
+    this.#ends = ends
+  }
+
+  get length(): number {
+    return this.#ends.length
+  }
+
+  *[Symbol.iterator](): Iterator<unknown> {
+    for (const bytes of this.pieces()) yield parsed([bytes])
+  }
+
+  *pieces(): Iterable<Buffer> {
+    let from = 1
+    for (const end of this.#ends) {
+      yield this.#bytes.subarray(from, end)
+      from = end + 1
+    }
+  }
+}
+
+/** An object whose long lists have at most so many elements, or one more. */
+export async function readLargeBody(
+  bytes: Uint8Array,
+  most: number,
+): Promise<Readonly<Record<string, unknown>>> {
+  const body = Object.entries(await readLargeObject(bytes)).map(async ([name, value]) => {
+    const list = value instanceof JsonPiece ? await value.elements(most) : undefined
+    return [name, list ?? value] as const
+  })
+  return Object.fromEntries(await Promise.all(body))
+}
+
+/** JSON of any size; long lists and objects in a large object are `JsonPiece`s. */
+export async function readAnyJson(bytes: Uint8Array): Promise<unknown> {
+  return isLargeJson(bytes) ? await readLargeObject(bytes) : parseJson(bytes)
+}
+
+/** A long value and its name, as places in the bytes of its object. */
+interface Cut {
+  readonly name: readonly [from: number, to: number]
+  readonly from: number
+  readonly to: number
+}
+
+/** The object; its long lists and objects are `JsonPiece`s. */
+async function readLargeObject(given: Uint8Array): Promise<Readonly<Record<string, unknown>>> {
+  const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength)
+  if (!isUtf8(bytes)) throw unreadable('it is not JSON in UTF-8')
+  const cuts: Cut[] = []
+  let name: Cut['name'] = [0, 0]
+  let from = 0
+  const steps = walk(bytes, ({ at, end, code, depth }) => {
+    // The last string before a list or an object is its name.
+    if (depth === 1 && code === quote) name = [at, end]
+    else if (depth === 2 && (code === openList || code === openObject)) from = at
+    else if (depth === 2 && isClosing(code) && end - from > smallMax)
+      cuts.push({ name, from, to: end })
+    return true
+  })
+  for (const _ of steps) await nextTurn()
+  return withPieces(bytes, cuts)
+}
+
+function withPieces(bytes: Buffer, cuts: readonly Cut[]): Readonly<Record<string, unknown>> {
+  const rest: Buffer[] = []
+  let from = 0
+  for (const cut of cuts) {
+    rest.push(bytes.subarray(from, cut.from), Buffer.from('null'))
+    from = cut.to
+  }
+  rest.push(bytes.subarray(from))
+  const object = parsed(rest) as Record<string, unknown>
+  if (typeof object !== 'object' || object === null || Array.isArray(object)) {
+    throw unreadable('a JSON object was expected')
+  }
+  for (const { name, from: start, to } of cuts) {
+    const key = String(JSON.parse(bytes.toString('utf8', ...name)))
+    // Of duplicate names the last one counts.
+    if (object[key] === null) object[key] = new JsonPiece(bytes.subarray(start, to))
+  }
+  return object
+}
+
+function parsed(pieces: readonly Buffer[]): unknown {
+  // One byte too many is refused like all of them, and is not copied.
+  const length = pieces.reduce((sum, one) => sum + one.length, 0)
+  return parseJson(Buffer.concat(pieces, Math.min(length, jsonBytesMax + 1)))
+}
+
+/** A string, or a sign of the structure. An opening and a closing one are at the depth of what they enclose. */
+interface Sign {
+  readonly at: number
+  readonly end: number
+  readonly code: number
+  readonly depth: number
+}
+
+/** Visits the signs of the first two levels until `visit` says no. Yields where the work may pause. */
+function* walk(bytes: Buffer, visit: (sign: Sign) => boolean): Generator<void> {
+  let depth = 0
+  let pauseAt = bytesAtOnce
+  for (let at = 0; at < bytes.length; at++) {
+    if (at >= pauseAt) {
+      pauseAt = at + bytesAtOnce
+      yield
+    }
+    const start = at
+    const code = bytes[at] ?? 0
+    if (code === quote) {
+      at = closingQuote(bytes, at)
+      if (at < 0) throw unreadable('it is not JSON in UTF-8')
+    } else if (code === openList || code === openObject) depth++
+    else if (code !== comma && !isClosing(code)) continue
+    if (depth <= 2 && !visit({ at: start, end: at + 1, code, depth })) return
+    if (isClosing(code)) depth--
+  }
+}
+
+function isClosing(code: number): boolean {
+  return code === closeList || code === closeObject
+}
