@@ -106,7 +106,7 @@ async function beginFollowing(
       now,
     )
     return await findFollowed(tx, set)
-  })
+  }, 'business followed sets')
 }
 
 interface ChangesWanted {

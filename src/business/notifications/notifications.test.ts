@@ -338,9 +338,9 @@ for (const dialect of dialects) {
         assert.deepEqual((await ask('GET', 'subscriptions', undefined, by)).at.value, [])
         administrators.add('admin')
         // One principal has an eighth of them.
-        for (let made = 0; made < 25; made++) {
-          assert.equal((await ask('POST', 'subscriptions', wanted)).status, 201)
-        }
+        const many = Array.from({ length: 30 }, () => ask('POST', 'subscriptions', wanted))
+        const made = (await Promise.all(many)).filter(({ status }) => status === 201)
+        assert.equal(made.length, 25)
         await refusedBecause({}, /You have 25 subscriptions, the limit per principal/)
         assert.equal((await ask('POST', 'subscriptions', wanted, by)).status, 201)
         await company.sql.transact((tx) =>

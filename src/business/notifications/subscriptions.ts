@@ -13,7 +13,7 @@ import { badValue, refuse } from '../errors.ts'
 import { type BusinessAnswer, type BusinessRequest, jsonHeaders } from '../message.ts'
 import { parseJson } from '../odata/request.ts'
 import { companies, type SubscriptionRow, subscriptions } from '../tables.ts'
-import { lockFor, lockRow, updateRow, type Writing } from '../write/rows.ts'
+import { lockRow, updateRow } from '../write/rows.ts'
 import { checkTag } from '../write/tag.ts'
 import { watchedSets } from './watched.ts'
 import type { CallOut } from './webhook-channel.ts'
@@ -190,7 +190,7 @@ async function subscribe(
     ) {
       throw refuse.Internal_CompanyNotFound({ key: `'${wanted.companyId}'` })
     }
-    await requireRoom({ tx, dialect: sql.dialect }, caller, now)
+    await requireRoom(tx, caller, now)
     await insertRow(tx, subscriptions, {
       id,
       revision: 1,
@@ -202,21 +202,10 @@ async function subscribe(
     const row = await own(tx, { ...asking, key: id })
     await record(deps, tx, row, 201)
     return answerOf(deps, asking, row, 201)
-  })
+  }, 'business subscriptions')
 }
 
-async function requireRoom(
-  { tx, dialect }: Writing,
-  { principal }: Caller,
-  now: number,
-): Promise<void> {
-  // Another of this principal waits here, and then counts the one that is made. All take the rows in one order, since they
-  // would wait for each other otherwise.
-  const lock = lockFor({ dialect }, 'change')
-  await tx.all(
-    `select id from business_subscriptions where user_id = ? order by id${lock}`,
-    principal.id,
-  )
+async function requireRoom(tx: SqlTx, { principal }: Caller, now: number): Promise<void> {
   const [count] = await tx.all(
     `select count(*) as n, count(case when user_id = ? then 1 end) as own
       from business_subscriptions where expires_at > ?`,
@@ -258,7 +247,8 @@ async function renew(
   return await sql.transact(async (tx) => {
     const { id } = before
     const row = await lockRow({ tx, dialect: sql.dialect }, subscriptions, { id })
-    if (row === undefined) throw notThere(asking)
+    // One that has ended does not count any more, so it does not come back.
+    if (row === undefined || row.expires_at <= now) throw notThere(asking)
     checked(deps, asking, row, true)
     const { principal } = asking.caller
     const isMaker = principal.id === row.user_id

@@ -4,6 +4,7 @@
  */
 
 import { insertRow } from '#query/rows.ts'
+import { lockLedger } from '../documents/posting.ts'
 import type { Printed } from '../documents/printed.ts'
 import { ruleBroken } from '../errors.ts'
 import { type OutboxRow, outboxEntries } from '../tables.ts'
@@ -43,7 +44,10 @@ type NewEntry = Pick<
 const waitingMax = 1_000
 const waitingBytesMax = 64 * 1024 * 1024
 
-async function requireRoom({ tx, companyId }: WriteContext): Promise<void> {
+async function requireRoom(context: WriteContext): Promise<void> {
+  // Others that send wait here, and then count this entry.
+  await lockLedger(context)
+  const { tx, companyId } = context
   const [waiting] = await tx.all(
     `select count(*) as entries, coalesce(sum(octet_length(payload)), 0) as bytes
       from business_outbox_entries where company_id = ? and status = 'Waiting'`,

@@ -317,7 +317,35 @@ onBoth('companies take turns, and what waits of one is bounded', async (company)
     await until(() => post.mails.length >= 4)
   }
   assert.ok(post.mails.slice(0, 4).some((mail) => mail.id === other))
-  // Waiting mails have a limit in bytes.
+  // Waiting mails have a limit, also for those who send at the same moment.
+  const { customerId, companyId } = company
+  const quotes = await Promise.all(
+    Array.from({ length: 20 }, () => company.create('salesQuotes', { customerId })),
+  )
+  const waiting = async (): Promise<number> => {
+    const [row] = await company.sql.all(
+      "select count(*) as n from business_outbox_entries where company_id = ? and status = 'Waiting'",
+      companyId,
+    )
+    return Number(row?.['n'])
+  }
+  const copied = columns.filter((column) => column !== 'id' && column !== 'status').join(', ')
+  const rows = 998 - (await waiting())
+  await company.sql.transact((tx) =>
+    tx.run(
+      `insert into business_outbox_entries (id, status, ${copied})
+         with recursive n (i) as (select 1 union all select i + 1 from n where i < ${rows})
+         select '88888888-0000-4000-8000-' || (100000000000 + i), 'Waiting', ${copied}
+           from n, business_outbox_entries where id = ?`,
+      String(first?.['id']),
+    ),
+  )
+  await Promise.allSettled(quotes.map((one) => company.act('salesQuotes', one, 'send')))
+  assert.equal(await waiting(), 1_000)
+  // And a limit in bytes.
+  await company.sql.transact((tx) =>
+    tx.run("delete from business_outbox_entries where id like '88888888-%'"),
+  )
   const large = 'x'.repeat(65 * 1024 * 1024)
   await add({ id: '77777777-0000-4000-8000-000000000000', payload: large })
   const next = await invoice(company)
