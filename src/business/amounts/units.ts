@@ -8,6 +8,22 @@ import { decimalUnit } from '../entity.ts'
 /** One in the stored form; also a hundred percent as a factor. */
 export const one = decimalUnit
 export const hundredPercent = 10_000_000
+const cent = one / 100
+
+/** Currencies whose smallest amount is no cent (ISO 4217). */
+export const unitsOfCurrencies: Readonly<Record<string, number>> = Object.freeze(
+  Object.fromEntries([
+    ...'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF'
+      .split(' ')
+      .map((code) => [code, one]),
+    ...'BHD IQD JOD KWD LYD OMR TND'.split(' ').map((code) => [code, one / 1000]),
+  ]),
+)
+
+/** The smallest amount of a currency. */
+export function unitOfCurrency(code: string): number {
+  return unitsOfCurrencies[code] ?? cent
+}
 
 /**
  * `amount × part ÷ whole` to the nearest multiple of `unit`, which may be any positive one: 0.01, 0.001, 1, 0.05.

@@ -10,17 +10,19 @@ import { badValue, refuse, ruleBroken } from '../errors.ts'
 import { retryEntry } from '../outbox/entries.ts'
 import type { DocumentRow, LineRow } from '../tables.ts'
 import * as tables from '../tables.ts'
+import { dropDocument, dueDateOf, lockDocument, refuseBlocked } from '../write/documents.ts'
 import {
-  dropDocument,
-  dueDateOf,
-  localCurrency,
-  lockDocument,
-  refuseBlocked,
-} from '../write/documents.ts'
-import { inLocal, noRate, type Rate, rateOn, takenOff } from '../write/exchange-rates.ts'
+  inLocal,
+  noRate,
+  type OwnCurrency,
+  ownCurrency,
+  type Rate,
+  rateOn,
+  takenOff,
+} from '../write/exchange-rates.ts'
 import { openLineRows } from '../write/line-rows.ts'
 import { kindOf } from '../write/lines.ts'
-import { creditedOf, paidOf, postJournal } from '../write/payments.ts'
+import { postJournal, settledOf } from '../write/payments.ts'
 import { lockRow, newId, today, updateRow, type WriteContext } from '../write/rows.ts'
 import { checkTag, type Target } from '../write/tag.ts'
 import { addFormula } from './date-formula.ts'
@@ -117,8 +119,9 @@ async function post(context: WriteContext, row: DocumentRow): Promise<void> {
     )
   }
   const isInvoice = row.kind === 'invoice'
-  const applied = isInvoice ? undefined : await applyTo(context, row, total)
-  const rate = applied?.rate ?? (await rateToPost(context, row))
+  const own = await ownCurrency(context)
+  const applied = isInvoice ? undefined : await applyTo(context, row, own)
+  const rate = applied?.rate ?? (await rateToPost(context, row, own))
   const open = total - (applied?.amount ?? 0)
   const posting = await finishPosting(context, row, {
     status: row.invoice_id === noGuid ? (open === 0 ? 'Paid' : 'Open') : 'Corrective',
@@ -126,21 +129,26 @@ async function post(context: WriteContext, row: DocumentRow): Promise<void> {
     rate,
   })
   await posting.moveStock(id, isInvoice ? -1 : 1)
-  const local = inLocal(open, rate) + (applied?.local ?? 0)
+  const before = applied?.unapplied ?? 0
+  const rest = inLocal(before + open, rate, own) - inLocal(before, rate, own)
+  const local = rest + (applied?.local ?? 0)
   const sign = isInvoice ? 1 : -1
   await posting.owe(sign * total, sign * local, {
     currency_code: row.currency_code,
     applied_amount: -(applied?.amount ?? 0),
     applies_to_invoice_id: row.invoice_id,
   })
-  await bookSale(context, posting, row, { sign, local, rate })
+  await bookSale(context, posting, row, { sign, local, rate, own })
   await posting.finish()
 }
 
 /** The exchange rate of the document, or of the posting date; refused when the amount owed would be unknown. */
-async function rateToPost(context: WriteContext, row: DocumentRow): Promise<Rate> {
-  if (row.currency_id === noGuid || row.currency_code === (await localCurrency(context)))
-    return noRate
+async function rateToPost(
+  context: WriteContext,
+  row: DocumentRow,
+  own: OwnCurrency,
+): Promise<Rate> {
+  if (row.currency_id === noGuid || row.currency_code === own.code) return noRate
   if (row.exchange_rate_amount !== 0) return row
   const day = row.posting_date === noDate ? today(context) : row.posting_date
   const rate = await rateOn(context, row.currency_id, day)
@@ -246,36 +254,40 @@ interface Applied {
   readonly amount: number
   readonly local: number
   readonly rate: Rate
+  /** What earlier credit memos left over, because the invoice was paid. */
+  readonly unapplied: number
 }
 
 /** A posted credit memo closes its invoice up to its amount. */
 async function applyTo(
   context: WriteContext,
   memo: DocumentRow,
-  total: number,
+  own: OwnCurrency,
 ): Promise<Applied | undefined> {
-  const invoiceId = memo.invoice_id
+  const { invoice_id: invoiceId, total_amount_including_tax: total } = memo
   if (invoiceId === noGuid) return undefined
   const invoice = await lockRow(context, tables.documents, { id: invoiceId })
   if (invoice === undefined) return undefined
-  await requireCreditable(context, memo, invoice)
+  const unapplied = await requireCreditable(context, memo, invoice)
   const open = invoice.remaining_amount
   const applied = Math.min(total, open)
-  if (applied <= 0) return { amount: 0, local: 0, rate: invoice }
+  if (applied <= 0) return { amount: 0, local: 0, rate: invoice, unapplied }
   await updateRow(context.tx, tables.documents, invoiceId, {
     remaining_amount: open - applied,
     last_modified_date_time: context.now,
     ...(open === applied ? { status: 'Paid' } : {}),
   })
-  return { amount: applied, local: takenOff(invoice, applied), rate: invoice }
+  return { amount: applied, local: takenOff(invoice, applied, own), rate: invoice, unapplied }
 }
 
-/** The credit memos of an invoice never exceed it, and have its customer and currency. */
+/**
+ * The credit memos of an invoice never exceed it, and have its customer and currency. What the earlier ones left over.
+ */
 async function requireCreditable(
   context: WriteContext,
   memo: DocumentRow,
   invoice: DocumentRow,
-): Promise<void> {
+): Promise<number> {
   if (invoice.status !== 'Open' && invoice.status !== 'Paid') {
     throw ruleBroken(`The invoice is '${invoice.status}'; there is nothing to credit.`, 'invoiceId')
   }
@@ -283,15 +295,15 @@ async function requireCreditable(
     invoice.bill_to_customer_id === memo.bill_to_customer_id &&
     invoice.currency_id === memo.currency_id
   if (!isSame) throw badValue('invoiceId', 'the invoice is of another customer or currency.')
-  const { discounted } = await paidOf(context, invoice.id)
-  const left =
-    invoice.total_amount_including_tax - (await creditedOf(context, invoice.id)) - discounted
+  const { credited, discounted, unapplied } = await settledOf(context, invoice)
+  const left = invoice.total_amount_including_tax - credited - discounted
   if (memo.total_amount_including_tax > left) {
     throw ruleBroken(
       `Of the invoice ${shown(left)} is left to be credited, and the memo comes to ${shown(memo.total_amount_including_tax)}.`,
       'totalAmountIncludingTax',
     )
   }
+  return unapplied
 }
 
 /** A corrective document that undoes this one, posted at once; its id. */
@@ -327,14 +339,15 @@ async function cancel(context: WriteContext, row: DocumentRow): Promise<string> 
     last_modified_date_time: context.now,
   })
   await posting.moveStock(id, isInvoice ? 1 : -1)
-  const local = inLocal(total, row)
+  const own = await ownCurrency(context)
+  const local = inLocal(total, row, own)
   const sign = isInvoice ? -1 : 1
   await posting.owe(sign * total, sign * local, {
     currency_code: row.currency_code,
     applied_amount: isInvoice ? -total : 0,
     applies_to_invoice_id: isInvoice ? id : noGuid,
   })
-  await bookSale(context, posting, copy, { sign, local, rate: row })
+  await bookSale(context, posting, copy, { sign, local, rate: row, own })
   await posting.finish()
   return copyId
 }

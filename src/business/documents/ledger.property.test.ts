@@ -22,7 +22,15 @@ const dateOf = {
   salesCreditMemos: 'creditMemoDate',
   salesQuotes: 'documentDate',
 } as const
-const nothing = { open: 0n, total: 0n, tax: 0n, credited: 0n, paid: 0n, discounted: 0n }
+const nothing = {
+  open: 0n,
+  total: 0n,
+  tax: 0n,
+  credited: 0n,
+  unapplied: 0n,
+  paid: 0n,
+  discounted: 0n,
+}
 const noTerms = '00000000-0000-0000-0000-000000000000'
 
 function randomOf(seed: number): (below: number) => number {
@@ -264,9 +272,10 @@ class Life {
     of.credited += total
     const isClosed = total >= of.open
     const applied = isClosed ? of.open : total
-    const open = (amount: bigint) => worth(amount, of.currency, of.hasLaterRate)
-    this.#owe(of, open(of.open - applied) - open(of.open) - open(total - applied))
+    const before = oracle.owedOf(of)
     of.open -= applied
+    of.unapplied += total - applied
+    this.#owe(of, oracle.owedOf(of) - before)
     if (applied > 0n && isClosed) of.status = 'Paid'
   }
 
@@ -367,16 +376,23 @@ class Life {
     const isEarly = rest > 0n && rest <= oracle.earlyDiscount(paper, isLater)
     const discount = isBack ? -paper.discounted : isEarly ? rest : 0n
     const off = before - worth(rest, currency, hasLaterRate)
+    const owed = oracle.owedOf(paper)
     paper.open = rest - discount
     paper.paid += amount
     paper.discounted += discount
-    const offAtAll = before - worth(paper.open, currency, hasLaterRate)
-    this.discounts += offAtAll - off
+    const discounts = before - worth(paper.open, currency, hasLaterRate) - off
+    this.discounts += discounts
+    // What credit memos left over closes what is open again.
+    const credit = oracle.least(paper.unapplied, paper.open)
+    paper.open -= credit
+    paper.unapplied -= credit
+    const change = oracle.owedOf(paper) - owed
+    this.#owe(paper, change)
     // At the rate of the invoice the parts add up to the whole. At another rate each is converted by itself.
     const received = isLater === hasLaterRate ? off : worth(amount, currency, isLater)
-    this.#owe(paper, -offAtAll)
-    this.bank += currency === '' ? off : received
-    this.gains += currency === '' ? 0n : received - off
+    const came = currency === '' ? off : received
+    this.bank += came
+    this.gains += came + discounts + change
     paper.status = paper.open === 0n ? 'Paid' : 'Open'
   }
 

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
 import { amount, dialects, openBooks } from '../testing/books.ts'
+import { caller, type Json } from '../testing/caller.ts'
 import type { Body } from '../write/values.ts'
 
 const code = (wanted: string) => (error: unknown) =>
@@ -183,6 +184,25 @@ for (const dialect of dialects) {
     await assert.rejects(post(await part(50)), code('Application_DialogException'))
     await post(await part(40))
     assert.equal(await owed(), -105)
+    // What they left over closes the invoice when its payment goes back, whole or in parts.
+    const state = async (of: string) => {
+      const row = await company.row('salesInvoices', of)
+      return [row['status'], amount(row, 'remaining_amount')]
+    }
+    for (const back of [-63, -42]) {
+      await company.create('customerPayments', { appliesToInvoiceId: paid, amount: back })
+      assert.deepEqual(await state(paid), ['Paid', 0])
+    }
+    assert.equal(await owed(), 0)
+    const open = await invoice(company)
+    await company.act('salesInvoices', open, 'post')
+    await company.create('customerPayments', { appliesToInvoiceId: open, amount: 105 })
+    await post(await part(60, { invoiceId: open }))
+    await company.create('customerPayments', { appliesToInvoiceId: open, amount: -105 })
+    assert.deepEqual([await state(open), await owed()], [['Open', 42], 42])
+    await assert.rejects(company.act('salesInvoices', open, 'cancel'), /paid or credited in part/)
+    await company.create('customerPayments', { appliesToInvoiceId: open, amount: 42 })
+    assert.deepEqual([await state(open), await owed()], [['Paid', 0], 0])
     await company.create('currencies', { code: 'EUR' })
     const foreign = await part(0.01, { currencyCode: 'EUR' })
     await assert.rejects(post(foreign), code('Application_FieldValidationException'))
@@ -200,7 +220,7 @@ for (const dialect of dialects) {
     const { itemId, customerId } = company
     const boxId = await company.create('unitsOfMeasure', { code: 'BOX', displayName: 'Box' })
     const perBox = { itemId, unitOfMeasureId: boxId, quantityPerUnit: 12.5 }
-    await company.create('itemUnitsOfMeasure', perBox)
+    const unit = await company.create('itemUnitsOfMeasure', perBox)
     const base = { displayName: 'Hour', baseUnitOfMeasureCode: 'PCS', taxGroupCode: 'FURNITURE' }
     const service = await company.create('items', { ...base, type: 'Service', unitPrice: 1 })
     const id = await company.create('salesInvoices', {
@@ -221,6 +241,11 @@ for (const dialect of dialects) {
       return rows.map((row) => amount(row, 'quantity'))
     }
     await company.act('salesInvoices', id, 'post')
+    await assert.rejects(
+      company.change('itemUnitsOfMeasure', unit, { quantityPerUnit: 10 }, '*'),
+      /in use by a line/,
+    )
+    await assert.rejects(company.remove('itemUnitsOfMeasure', unit), /in use by a line/)
     assert.deepEqual([await stock(), await stock(service)], [-25.5, 0])
     assert.deepEqual(await entries(), [-25.5], 'one entry of an item, none of what is no stock')
     await company.act('salesInvoices', id, 'cancel')
@@ -431,6 +456,53 @@ for (const dialect of dialects) {
     const journalId = await company.create('customerPaymentJournals', { code: 'BANK' })
     await company.create('customerPayments', { customerId, amount: 0.005, journalId })
     await assert.rejects(company.act('customerPaymentJournals', journalId, 'post'), /multiple/)
+  })
+
+  test(`${dialect}: a company whose currency has no cents keeps books without them`, async (t) => {
+    await using company = await openBooks(t, dialect)
+    if (company === undefined) return
+    const body = { name: 'Kabushiki', localCurrencyCode: 'jpy' }
+    const companyId = await company.create('companies', body)
+    const call = caller({ ...company, companyId })
+    const made = async (set: string, of: object) =>
+      String((await call(201, 'v2.0', 'POST', set, of))['id'])
+    const taxAreaId = await made('taxAreas', { code: 'HOME' })
+    const taxGroupId = await made('taxGroups', { code: 'FULL' })
+    await made('taxRates', { taxAreaId, taxGroupId, taxPercent: 10 })
+    await made('unitsOfMeasure', { code: 'PCS' })
+    const item = { displayName: 'Tea', baseUnitOfMeasureCode: 'PCS', taxGroupCode: 'FULL' }
+    const itemId = await made('items', { ...item, unitPrice: 333 })
+    const customer = { displayName: 'Buyer', taxLiable: true, taxAreaId }
+    const customerId = await made('customers', customer)
+    const currencyId = await made('currencies', { code: 'USD' })
+    const rate = { currencyCode: 'USD', startingDate: '2026-01-01' }
+    await made('currencyExchangeRates', { ...rate, relationalExchangeRateAmount: 150.123 })
+    const sold = async (of: object) => {
+      const salesInvoiceLines = [{ itemId, quantity: 1 }]
+      const id = await made('salesInvoices', { customerId, salesInvoiceLines, ...of })
+      await call(204, 'v2.0', 'POST', `salesInvoices(${id})/Vendor.NAV.post`)
+      return (await call(200, 'v2.0', 'GET', `salesInvoices(${id})`))['totalAmountIncludingTax']
+    }
+    assert.equal(await sold({}), 366, '333 and 33.3 of tax')
+    assert.equal(await sold({ currencyCode: 'USD', dueDate: '2026-11-01' }), 2.44)
+    const late = await call(200, 'v2.0', 'GET', `agedAccountsReceivables(${customerId})`)
+    assert.deepEqual([late['period1Amount'], late['balanceDue']], [366, 366 + 366])
+    await call(400, 'v2.0', 'POST', 'customerPayments', { customerId, amount: 0.5 })
+    await made('customerPayments', { customerId, amount: 5 })
+    // What is posted keeps its cents, whatever its currency has by now.
+    await call(200, 'v2.0', 'PATCH', `currencies(${currencyId})`, { amountRoundingPrecision: 1 })
+    const dollars = "salesInvoices?$filter=currencyCode eq 'USD'"
+    const [{ id } = {}] = (await call(200, 'v2.0', 'GET', dollars))['value'] as readonly Json[]
+    await call(200, 'v2.0', 'PATCH', `salesInvoices(${id})`, { dueDate: '2026-11-02' })
+    await made('customerPayments', { appliesToInvoiceId: id, amount: 0.44 })
+    const { value } = await call(200, 'v2.0', 'GET', 'generalLedgerEntries')
+    for (const { debitAmount, creditAmount } of value as readonly Json[])
+      assert.ok(Number.isInteger(debitAmount) && Number.isInteger(creditAmount))
+    // Its books are kept, even if only payments are left in them.
+    await company.sql.transact((tx) =>
+      tx.run('delete from business_documents where company_id = ?', companyId),
+    )
+    await assert.rejects(company.remove('companies', companyId), /posted documents or payments/)
   })
 }
 

@@ -9,7 +9,7 @@ import type { SqlRow, SqlValue } from '#stores/store.ts'
 import { decimalMax, decimalUnit, noGuid } from '../entity.ts'
 import { ruleBroken } from '../errors.ts'
 import * as tables from '../tables.ts'
-import { newId, type WriteContext } from '../write/rows.ts'
+import { lockRow, newId, type WriteContext } from '../write/rows.ts'
 import type { Purpose } from './posting-accounts.ts'
 
 /** The largest value a column may reach by additions, see `fits`. */
@@ -232,7 +232,7 @@ export class Posting {
   async #moveAccount(accountId: string, by: number): Promise<string> {
     const { tx, companyId } = this.#context
     const cells = { id: accountId, company_id: companyId }
-    const account = await findRow(tx, tables.accounts, cells)
+    const account = await lockRow(this.#context, tables.accounts, cells)
     if (account === undefined) throw ruleBroken('An account of the document is gone.')
     const { number, blocked, account_type: type } = account
     if (blocked !== 0 || type !== 'Posting')

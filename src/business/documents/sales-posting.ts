@@ -5,7 +5,7 @@ import { lineSelect } from '../entities/line-view.ts'
 import { noGuid } from '../entity.ts'
 import type { DocumentRow } from '../tables.ts'
 import * as tables from '../tables.ts'
-import { inLocal, type Rate } from '../write/exchange-rates.ts'
+import { inLocal, type OwnCurrency, type Rate } from '../write/exchange-rates.ts'
 import type { WriteContext } from '../write/rows.ts'
 import type { Posting } from './posting.ts'
 
@@ -14,6 +14,7 @@ interface Sold {
   readonly sign: 1 | -1
   readonly local: number
   readonly rate: Rate
+  readonly own: OwnCurrency
 }
 
 /**
@@ -24,7 +25,7 @@ export async function bookSale(
   { tx }: WriteContext,
   posting: Posting,
   document: Pick<DocumentRow, 'id' | 'discount_amount'>,
-  { sign, local, rate }: Sold,
+  { sign, local, rate, own }: Sold,
 ): Promise<void> {
   const lines = document.discount_amount === 0 ? tables.lines.name : `(${lineSelect})`
   const nets = await tx.all(
@@ -51,10 +52,10 @@ export async function bookSale(
   let booked = 0
   for (const [at, { accountId, amount, taxed }] of sums.entries()) {
     upTo += amount
-    const whole = at === sums.length - 1 ? local : inLocal(upTo, rate)
+    const whole = at === sums.length - 1 ? local : inLocal(upTo, rate, own)
     const part = sign * (whole - booked)
     posting.book(accountId, -part)
-    if (taxed !== undefined) posting.tax(taxed.percent, sign * inLocal(taxed.net, rate), part)
+    if (taxed !== undefined) posting.tax(taxed.percent, sign * inLocal(taxed.net, rate, own), part)
     booked = whole
   }
 }

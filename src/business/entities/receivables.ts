@@ -1,6 +1,7 @@
 /** What customers owe and since when, computed from their invoices as of today. Shapes only. */
 
 import type { Dialect } from '#query/table.ts'
+import { unitOfCurrency, unitsOfCurrencies } from '../amounts/units.ts'
 import {
   date,
   decimal,
@@ -14,7 +15,6 @@ import {
   type View,
 } from '../entity.ts'
 import * as tables from '../tables.ts'
-import { cent } from '../write/exchange-rates.ts'
 
 const never = { write: 'never' } as const
 
@@ -28,13 +28,20 @@ function daysBefore(days: number, now: number): string {
   return `'${new Date(now - days * dayMs).toISOString().slice(0, 10)}'`
 }
 
+/** The smallest amount of the company's own currency. */
+const ownUnit = `(select case local_currency_code ${Object.entries(unitsOfCurrencies)
+  .map(([code, unit]) => `when '${code}' then ${unit}`)
+  .join(
+    ' ',
+  )} else ${unitOfCurrency('')} end from business_companies where id = customers.company_id)`
+
 /**
  * The amount in the company's own currency, as posting computes it. One dialect's store provides `share_of`; in the
  * other a migration makes it.
  */
 function local(column: string): string {
   return `case when exchange_rate_amount = 0 then ${column}
-    else share_of(${column}, relational_exchange_rate_amount, exchange_rate_amount, ${cent}) end`
+    else share_of(${column}, relational_exchange_rate_amount, exchange_rate_amount, ${ownUnit}) end`
 }
 
 /** The sum of a customer's documents; beyond exact numbers, the nearest one. */

@@ -62,6 +62,8 @@ export interface Paper extends Header {
   total: bigint
   tax: bigint
   credited: bigint
+  /** What its credit memos left over, because it was paid. */
+  unapplied: bigint
   paid: bigint
   /** Its terms take `discountPercent` off until the day after its own. */
   hasTerms: boolean
@@ -90,6 +92,15 @@ function rateOf(currency: string, isLater: boolean): bigint {
 /** In the company's own currency, to the cent. */
 export function worth(amount: bigint, currency: string, isLater: boolean): bigint {
   return currency === '' ? amount : rounded(amount * rateOf(currency, isLater), 10_000n, cent)
+}
+
+/** What an invoice and its credit memos make of the customer's balance, without what was paid at other rates. */
+export function owedOf({ open, unapplied, currency, hasLaterRate }: Paper): bigint {
+  return worth(open, currency, hasLaterRate) - worth(unapplied, currency, hasLaterRate)
+}
+
+export function least(one: bigint, other: bigint): bigint {
+  return one < other ? one : other
 }
 
 function percentOf({ buyer }: Header, code: Code): bigint {

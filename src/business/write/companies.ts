@@ -58,10 +58,13 @@ export async function removeCompany(
   await lockRow(context, tables.companies, { id }, 'removal')
   const [posted] = await context.tx.all(
     `select id from business_documents
-       where company_id = ? and kind <> 'quote' and status not in ('Draft', 'In Review') limit 1`,
+       where company_id = ? and kind <> 'quote' and status not in ('Draft', 'In Review')
+     union all select id from business_general_ledger_entries where company_id = ? limit 1`,
+    id,
     id,
   )
-  if (posted !== undefined) throw ruleBroken('The company has posted documents; it is kept.')
+  if (posted !== undefined)
+    throw ruleBroken('The company has posted documents or payments; it is kept.')
   await removeMaster(context, target)
   await deleteRows(context.tx, tables.subscriptions, { company_id: id })
   for (const { name } of [tables.documentTaxGroups, tables.lineBlocks]) {

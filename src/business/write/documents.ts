@@ -15,7 +15,7 @@ import { JsonList } from '../odata/large-json.ts'
 import { odataLimits } from '../odata/limits.ts'
 import type { DocumentRow } from '../tables.ts'
 import * as tables from '../tables.ts'
-import { rateOn } from './exchange-rates.ts'
+import { ownCurrency, rateOn } from './exchange-rates.ts'
 import { Ledger } from './ledger.ts'
 import { addLine, closeDocument, kindOf, openDocument } from './lines.ts'
 import { createLookups, type Lookups, reference } from './lookups.ts'
@@ -24,9 +24,6 @@ import { inCurrencyOf, pricingColumns, repriceLines } from './reprice.ts'
 import { changedCells, lockRow, newId, today, updateRow, type WriteContext } from './rows.ts'
 import { checkTag, type Target } from './tag.ts'
 import { type Body, type GivenFields, readBody } from './values.ts'
-
-/** Cents, unless the document's currency or the company says otherwise. */
-const defaultPrecision = 1_000
 
 /** A document that is being created or changed. */
 type DocumentDraft = { -readonly [K in keyof DocumentRow]: DocumentRow[K] }
@@ -157,8 +154,10 @@ export async function changeDocument(
         fixed?.field.name ?? 'discountAmount',
       )
     }
+    // Not the precision that its currency has by now.
+    const { due_date } = draft
     await updateRow(context.tx, tables.documents, id, {
-      ...changed,
+      due_date,
       last_modified_date_time: context.now,
     })
     return
@@ -283,7 +282,6 @@ async function applyCustomer(
   if (customer !== undefined && customer.id !== before) {
     refuseBlocked(customer, draft.kind, 'customerId')
     sellTo(draft, customer)
-    await setPrecision(draft, lookups)
   }
   // The customer pays, unless the same request names another payer.
   const billed = billTo ?? (customer?.id === before ? undefined : customer)
@@ -345,7 +343,8 @@ async function applyCurrency(
   lookups: Lookups,
 ): Promise<void> {
   const code = given.get('currencyCode')?.value
-  const local = await localCurrency(context)
+  const own = await ownCurrency(context)
+  const local = own.code
   const isLocal = typeof code === 'string' && (code === '' || code.toUpperCase() === local)
   const currency = await lookups.agree(tables.currencies, 'currency', [
     reference('currencyId', 'id', given.get('currencyId')?.value),
@@ -361,26 +360,10 @@ async function applyCurrency(
     draft.currency_code = local
   }
   if (draft.currency_code === '') draft.currency_code = local
-  await setPrecision(draft, lookups)
-}
-
-async function setPrecision(draft: DocumentDraft, lookups: Lookups): Promise<void> {
   const id = draft.currency_id
-  let precision = defaultPrecision
-  if (id !== noGuid) {
-    const row = await lookups.need(tables.currencies, 'currency', {
-      property: 'currencyId',
-      column: 'id',
-      value: id,
-    })
-    precision = row.amount_rounding_precision
-  }
-  draft.amount_precision = precision
-}
-
-export async function localCurrency(context: WriteContext): Promise<string> {
-  const company = await findRow(context.tx, tables.companies, { id: context.companyId })
-  return company === undefined ? '' : company.local_currency_code
+  const by = { property: 'currencyId', column: 'id', value: id }
+  const row = id === noGuid ? undefined : await lookups.need(tables.currencies, 'currency', by)
+  draft.amount_precision = row === undefined ? own.unit : row.amount_rounding_precision
 }
 
 /** The posted invoice that a credit memo refers to. */

@@ -3,9 +3,9 @@
  * of its posting, so that a later payment subtracts what was added.
  */
 
-import { firstRow } from '#query/rows.ts'
+import { findRow, firstRow } from '#query/rows.ts'
 import { selecting } from '#query/table.ts'
-import { ratio } from '../amounts/units.ts'
+import { ratio, unitOfCurrency } from '../amounts/units.ts'
 import { noGuid } from '../entity.ts'
 import type { DocumentRow } from '../tables.ts'
 import * as tables from '../tables.ts'
@@ -24,8 +24,17 @@ const rates = selecting(
   'exchange_rate_amount',
   'relational_exchange_rate_amount',
 )
-/** Balances are in cents of the company's own currency. */
-export const cent = 1_000
+/** A company's own currency: its code, and its smallest amount, to which balances are rounded. */
+export interface OwnCurrency {
+  readonly code: string
+  readonly unit: number
+}
+
+export async function ownCurrency({ tx, companyId }: WriteContext): Promise<OwnCurrency> {
+  const company = await findRow(tx, tables.companies, { id: companyId })
+  const code = company === undefined ? '' : company.local_currency_code
+  return { code, unit: unitOfCurrency(code) }
+}
 
 export async function rateOn(
   { tx, companyId }: WriteContext,
@@ -38,18 +47,22 @@ export async function rateOn(
   return (await firstRow(tx, rates, where, companyId, currencyId, day)) ?? noRate
 }
 
-/** Rounded to a cent. Without a rate the amount is in the company's own currency, or from before rates existed. */
-export function inLocal(amount: number, rate: Rate): number {
-  return rate.exchange_rate_amount === 0 ? amount : toLocal(amount, rate, cent)
+/**
+ * Rounded to the smallest amount of the company's own currency. Without a rate the amount is in that currency, or from
+ * before rates existed.
+ */
+export function inLocal(amount: number, rate: Rate, { unit }: OwnCurrency): number {
+  return rate.exchange_rate_amount === 0 ? amount : toLocal(amount, rate, unit)
 }
 
 /** The value of an amount that reduces an invoice's open amount: the parts add up to the whole exactly. */
 export function takenOff(
   invoice: Rate & Pick<DocumentRow, 'remaining_amount'>,
   amount: number,
+  own: OwnCurrency,
 ): number {
   const { remaining_amount: open } = invoice
-  return inLocal(open, invoice) - inLocal(open - amount, invoice)
+  return inLocal(open, invoice, own) - inLocal(open - amount, invoice, own)
 }
 
 /** A price or a whole discount in another currency; unchanged where a rate is missing. */

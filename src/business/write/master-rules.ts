@@ -211,5 +211,6 @@ export const masterRules: Readonly<Record<string, MasterRules>> = {
   companyInformation: {
     checks: { logo: wrongLogo, documentColor: wrongColor, iban: wrongIban },
   },
+  companies: { upper: ['localCurrencyCode'] },
   accessRights: { required: ['principalId'] },
 }

@@ -93,9 +93,20 @@ export async function changeMaster(
   if (entity.set === 'accounts' && changed['account_type'] !== undefined)
     await refuseBooked(context, cells)
   if (entity.set === 'postingAccounts') await requireOpenAccount(context, cells)
+  if (changed['quantity_per_unit'] !== undefined) await refuseUsedUnit(context, row)
   await updateRow(context.tx, entity.table, id, { ...changed, ...touched(entity, context, false) })
   if (changed['inventory'] !== undefined)
     await adjust(context, cells, Number(changed['inventory']) - Number(row['inventory']))
+}
+
+/** The stock that a line moves is counted in base units. */
+async function refuseUsedUnit({ tx }: WriteContext, row: Cells): Promise<void> {
+  const cells = {
+    item_id: String(row['item_id']),
+    unit_of_measure_id: String(row['unit_of_measure_id']),
+  }
+  if ((await findRow(tx, tables.lines, cells)) === undefined) return
+  throw ruleBroken('The unit of the item is in use by a line; it is kept as it is.')
 }
 
 /** What was booked on an account stays on one that takes postings. */
@@ -134,7 +145,8 @@ async function adjust(context: WriteContext, item: DraftCells, by: number): Prom
 
 export async function removeMaster(context: WriteContext, target: Target): Promise<void> {
   const { entity, id } = target
-  await lockMaster(context, target, false)
+  const row = await lockMaster(context, target, false)
+  if (entity.table === tables.itemUnits) await refuseUsedUnit(context, row)
   const rules = masterRules[entity.set] ?? {}
   for (const { table, column, what } of rules.usedBy ?? []) {
     const [user] = await context.tx.all(

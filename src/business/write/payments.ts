@@ -14,7 +14,14 @@ import { decimalUnit, type Entity, noDate, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
 import type { DocumentRow, PaymentRow } from '../tables.ts'
 import * as tables from '../tables.ts'
-import { cent, inLocal, noRate, rateOn, takenOff } from './exchange-rates.ts'
+import {
+  inLocal,
+  noRate,
+  type OwnCurrency,
+  ownCurrency,
+  rateOn,
+  takenOff,
+} from './exchange-rates.ts'
 import { createLookups, reference } from './lookups.ts'
 import {
   changedCells,
@@ -78,7 +85,7 @@ export async function createPayment(
     line_number: isDraft ? await lineNumberOf(context, payment) : 0,
     payment_discount: applied.discount,
   }
-  if (!isDraft) await book(context, numbered, applied.invoice)
+  if (!isDraft) await book(context, numbered, applied)
   await insertRow(context.tx, tables.customerPayments, numbered)
   return id
 }
@@ -123,12 +130,12 @@ export async function postJournal(context: WriteContext, target: Target): Promis
   for (const id of [...new Set(payments.map((one) => one.applies_to_invoice_id))].sort())
     await lockRow(context, tables.documents, { id })
   for (const payment of payments) {
-    const { invoice, discount } = await apply(context, payment)
-    await book(context, { ...payment, payment_discount: discount }, invoice, journal)
+    const applied = await apply(context, payment)
+    await book(context, payment, applied, journal)
     await updateRow(tx, tables.customerPayments, payment.id, {
       journal_id: noGuid,
       line_number: 0,
-      payment_discount: discount,
+      payment_discount: applied.discount,
       last_modified_date_time: context.now,
     })
   }
@@ -264,11 +271,12 @@ async function filled(
 async function book(
   context: WriteContext,
   payment: PaymentRow,
-  invoice: DocumentRow | undefined,
+  { invoice, discount, credit, unapplied }: Applied,
   journal?: Journal,
 ): Promise<void> {
-  const { amount, posting_date: day, payment_discount: discount } = payment
+  const { amount, posting_date: day } = payment
   await lockLedger(context)
+  const own = await ownCurrency(context)
   const posting = new Posting(context, {
     type: 'Payment',
     number: payment.document_number,
@@ -277,8 +285,9 @@ async function book(
     description: payment.description,
     customer: { id: payment.customer_id, number: payment.customer_number },
   })
-  const paid = invoice === undefined ? amount : takenOff(invoice, amount)
-  const received = invoice === undefined ? amount : await worthOn(context, invoice, amount, day)
+  const paid = invoice === undefined ? amount : takenOff(invoice, amount, own)
+  const received =
+    invoice === undefined ? amount : await worthOn(context, invoice, { amount, day, own })
   const balancing = journal?.balancing_account_id ?? noGuid
   if (balancing === noGuid) await posting.bookAs('Bank', received)
   else posting.book(balancing, received)
@@ -297,10 +306,19 @@ async function book(
     await posting.bookAs(gain > 0 ? 'Exchange Gains' : 'Exchange Losses', -gain)
   }
   if (discount !== 0 && invoice !== undefined) {
-    const off = takenOff(invoice, amount + discount) - paid
+    const off = takenOff(invoice, amount + discount, own) - paid
     const description = 'Payment discount'
     await posting.owe(-discount, -off, { ...about, applied_amount: -discount, description })
     await posting.bookAs('Payment Discounts', off)
+  }
+  if (credit !== 0 && invoice !== undefined) {
+    // The memo has lowered the debt already; only what rounding makes of it is left.
+    const closed =
+      takenOff(invoice, amount + discount + credit, own) - takenOff(invoice, amount + discount, own)
+    const used = takenOff({ ...invoice, remaining_amount: unapplied }, credit, own)
+    const description = 'Credit applied'
+    await posting.owe(0, used - closed, { ...about, applied_amount: -credit, description })
+    await posting.bookAs(used > closed ? 'Exchange Gains' : 'Exchange Losses', closed - used)
   }
   await posting.finish()
 }
@@ -309,8 +327,11 @@ async function book(
 async function worthOn(
   context: WriteContext,
   invoice: DocumentRow,
-  amount: number,
-  day: string,
+  {
+    amount,
+    day,
+    own,
+  }: { readonly amount: number; readonly day: string; readonly own: OwnCurrency },
 ): Promise<number> {
   const booked = invoice.exchange_rate_amount
   const rate = booked === 0 ? noRate : await rateOn(context, invoice.currency_id, day)
@@ -318,27 +339,36 @@ async function worthOn(
     rate.exchange_rate_amount === 0 ||
     (rate.exchange_rate_amount === booked &&
       rate.relational_exchange_rate_amount === invoice.relational_exchange_rate_amount)
-  return isSame ? takenOff(invoice, amount) : inLocal(amount, rate)
+  return isSame ? takenOff(invoice, amount, own) : inLocal(amount, rate, own)
 }
 
-interface Paid {
+interface Settled {
   readonly paid: number
+  /** For early payment. */
   readonly discounted: number
+  /** The sum of its credit memos. */
+  readonly credited: number
+  /** What they left over, because the invoice was paid when they were posted. */
+  readonly unapplied: number
 }
 
-/** The invoice before a payment, and its early-payment discount. */
+/** The invoice before a payment, and what closes it besides. */
 interface Applied {
   readonly invoice: DocumentRow | undefined
+  /** For early payment. */
   readonly discount: number
+  /** From credit memos that were left over before. */
+  readonly credit: number
+  readonly unapplied: number
 }
 
-const notApplied: Applied = { invoice: undefined, discount: 0 }
+const notApplied: Applied = { invoice: undefined, discount: 0, credit: 0, unapplied: 0 }
 
 /** Changes the open amount of the invoice that the payment names. */
 async function apply(context: WriteContext, payment: PaymentRow): Promise<Applied> {
   const { applies_to_invoice_id: id, customer_id: payerId, amount } = payment
   if (id === noGuid) {
-    requireMultiple(amount, cent)
+    requireMultiple(amount, (await ownCurrency(context)).unit)
     return notApplied
   }
   const invoice = await lockRow(context, tables.documents, { id })
@@ -356,7 +386,8 @@ async function apply(context: WriteContext, payment: PaymentRow): Promise<Applie
   }
   requireMultiple(amount, invoice.amount_precision)
   const open = invoice.remaining_amount
-  const { paid, discounted } = await paidOf(context, id)
+  const settled = await settledOf(context, invoice)
+  const { paid, discounted, unapplied } = settled
   if (amount > Math.max(open, 0) || -amount > paid) {
     throw badValue(
       'amount',
@@ -364,14 +395,15 @@ async function apply(context: WriteContext, payment: PaymentRow): Promise<Applie
     )
   }
   // A returned payment takes back its invoice's discount: the invoice was not paid early any more.
-  const discount = amount < 0 ? -discounted : await earlyDiscount(context, invoice, payment)
-  const left = open - amount - discount
+  const discount = amount < 0 ? -discounted : earlyDiscount(invoice, settled, payment)
+  const credit = Math.min(unapplied, open - amount - discount)
+  const left = open - amount - discount - credit
   await updateRow(context.tx, tables.documents, id, {
     remaining_amount: left,
     status: left === 0 ? 'Paid' : 'Open',
     last_modified_date_time: context.now,
   })
-  return { invoice, discount }
+  return { invoice, discount, credit, unapplied }
 }
 
 function requireMultiple(amount: number, unit: number): void {
@@ -380,37 +412,34 @@ function requireMultiple(amount: number, unit: number): void {
 }
 
 /** The remaining amount, if the payment is early enough and it is at most the discount of the invoice's terms. */
-async function earlyDiscount(
-  context: WriteContext,
+function earlyDiscount(
   invoice: DocumentRow,
+  { credited }: Settled,
   { amount, posting_date: day }: PaymentRow,
-): Promise<number> {
+): number {
   const { payment_discount_date: until, payment_discount_percent: percent } = invoice
   const rest = invoice.remaining_amount - amount
   if (rest <= 0 || percent === 0 || day > until) return 0
-  const owed = invoice.total_amount_including_tax - (await creditedOf(context, invoice.id))
+  const owed = invoice.total_amount_including_tax - credited
   const off = ratio(owed, percent, 100 * decimalUnit, invoice.amount_precision)
   return rest <= off ? rest : 0
 }
 
-/** The sum of an invoice's credit memos. */
-export async function creditedOf({ tx }: WriteContext, invoiceId: string): Promise<number> {
-  const [sum] = await tx.all(
-    `select cast(coalesce(sum(total_amount_including_tax), 0) as bigint) as credited
-       from business_documents where invoice_id = ? and kind = 'creditMemo' and status = 'Corrective'`,
-    invoiceId,
-  )
-  return Number(sum?.['credited'] ?? 0)
-}
-
-/** What was paid of an invoice, and its early-payment discount. */
-export async function paidOf({ tx }: WriteContext, invoiceId: string): Promise<Paid> {
+/** What closed an invoice until now. */
+export async function settledOf({ tx }: WriteContext, invoice: DocumentRow): Promise<Settled> {
+  const { id, total_amount_including_tax: total, remaining_amount: open } = invoice
   const [row] = await tx.all(
     `select cast(coalesce(sum(amount), 0) as bigint) as paid,
-       cast(coalesce(sum(payment_discount), 0) as bigint) as discounted
+       cast(coalesce(sum(payment_discount), 0) as bigint) as discounted,
+       (select cast(coalesce(sum(total_amount_including_tax), 0) as bigint) from business_documents
+         where invoice_id = ? and kind = 'creditMemo' and status = 'Corrective') as credited
        from business_customer_payments where applies_to_invoice_id = ? and journal_id = ?`,
-    invoiceId,
+    id,
+    id,
     noGuid,
   )
-  return { paid: Number(row?.['paid'] ?? 0), discounted: Number(row?.['discounted'] ?? 0) }
+  const [paid, discounted, credited] = [row?.['paid'], row?.['discounted'], row?.['credited']].map(
+    (sum) => Number(sum ?? 0),
+  ) as [number, number, number]
+  return { paid, discounted, credited, unapplied: credited - (total - open - paid - discounted) }
 }
