@@ -19,6 +19,8 @@ export interface BusinessRequest {
   readonly headers: Readonly<Record<string, string | undefined>>
   /** The bytes as sent; `undefined` without a body. */
   readonly body: Uint8Array | undefined
+  /** A large body, where it was read before its transaction began. */
+  readonly json?: Readonly<Record<string, unknown>>
   readonly principal: Principal
   readonly correlationId: string
   /** The address the caller used, without a trailing slash; the installation's own when left out. */

@@ -235,11 +235,11 @@ export function createBusiness(deps: BusinessDependencies): Business {
 
 async function withLargeBody(
   parsed: ParsedRequest,
-  { body }: BusinessRequest,
+  { body, json }: BusinessRequest,
 ): Promise<ParsedRequest> {
   const isWrite = 'path' in parsed && parsed.kind !== 'action' && parsed.method !== 'DELETE'
   if (!isWrite || body === undefined || !isLargeJson(body)) return parsed
-  return { ...parsed, body: await readLargeBody(body, odataLimits.nestedLinesMax) }
+  return { ...parsed, body: json ?? (await readLargeBody(body, odataLimits.nestedLinesMax)) }
 }
 
 function fileDependencies(

@@ -73,10 +73,10 @@ export function jsonExcess(
   return undefined
 }
 
-/** The position of the quote that ends the string begun at `open`, or -1. */
-export function closingQuote(text: Uint8Array, open: number): number {
-  const near = Math.min(text.length, open + 1 + nearLength)
-  for (let at = open + 1; at < text.length; at++) {
+/** The position of the quote that ends the string begun at `open`, or -1 where none is found before `limit`. */
+export function closingQuote(text: Uint8Array, open: number, limit = text.length): number {
+  const near = Math.min(limit, open + 1 + nearLength)
+  for (let at = open + 1; at < limit; at++) {
     // A long string is skipped as a whole if its first quote is not escaped.
     if (at === near) {
       const next = text.indexOf(quote, at)

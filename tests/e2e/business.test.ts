@@ -121,6 +121,7 @@ test('an invoice from nothing, over HTTP', { timeout: 120_000 }, async () => {
   assert.equal((await server.request('POST', `${memo}/Vendor.NAV.post`)).status, 204)
   assert.equal((await server.request('GET', own)).at('status'), 'Paid')
   await sendAndRead(server, post, { at, customerId, memo })
+  await writeManyLines(server, { at, customerId, itemId })
   assert.equal((await server.request('HEAD', own)).status, 200)
   const unknown = await server.request('GET', `${root}/companies`, { token: null })
   assert.deepEqual(
@@ -287,6 +288,38 @@ onBothStores('killed while writing and posting: totals equal lines', async (sett
     await again.stop()
   }
 })
+
+/** Ten thousand lines in one body: larger than other bodies may be, with its length and in chunks. */
+async function writeManyLines(
+  server: Installation,
+  { at, customerId, itemId }: Readonly<Record<'at' | 'customerId' | 'itemId', string>>,
+): Promise<void> {
+  const text = 'x'.repeat(100)
+  const salesQuoteLines = Array.from({ length: 10_000 }, (_, index) => ({
+    sequence: index + 1,
+    itemId,
+    description: text,
+    quantity: 1,
+    // What nobody may write is passed over.
+    '@odata.etag': text.repeat(3),
+  }))
+  const body = JSON.stringify({ customerId, salesQuoteLines })
+  assert.ok(body.length > 4 * 1024 * 1024, `${body.length} bytes`)
+  for (const sent of [body, new Blob([body]).stream()]) {
+    const answer = await fetch(`${server.url}${root}/${at}/salesQuotes`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${server.ownerToken}`,
+        'content-type': 'application/json',
+      },
+      body: sent,
+      duplex: 'half',
+    })
+    const made = (await answer.json()) as Readonly<Record<string, unknown>>
+    assert.equal(answer.status, 201, JSON.stringify(made))
+    assert.equal(made['totalAmountExcludingTax'], 549_000)
+  }
+}
 
 /** The general ledger balances, posting by posting, and agrees with what the customers owe. `owed` is in cents. */
 async function requireBalanced(

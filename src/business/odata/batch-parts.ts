@@ -22,6 +22,8 @@ export interface BatchPart {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array | undefined
+  /** A large body that was read. */
+  readonly json?: Readonly<Record<string, unknown>>
 }
 
 export interface PartAnswer {
@@ -165,7 +167,10 @@ export function readMultipartBatch(given: Uint8Array, boundary: string): readonl
  */
 function splitParts(bytes: Buffer, boundary: string): readonly Buffer[] {
   const mark = Buffer.from(`\n--${boundary}`)
-  if (findMark(bytes, Buffer.from(`\n--${boundary}--`), 0) === undefined) {
+  const isClosed =
+    bytes.lastIndexOf(`\n--${boundary}--`) >= 0 ||
+    bytes.toString('latin1', 0, boundary.length + 4) === `--${boundary}--`
+  if (!isClosed) {
     throw badBatch(`the closing boundary '--${boundary}--' is missing`)
   }
   const parts: Buffer[] = []

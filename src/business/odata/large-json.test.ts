@@ -57,6 +57,7 @@ test('what is no JSON is refused, and so is what is too long', async () => {
     [`["a",${long}]`, /object/],
     [`{"a":"${padding.repeat(300)}"}`, /bytes/],
     [`{"a":["${padding.repeat(300)}"]}`, /bytes/],
+    [`{"a":"${'\\"'.repeat(300_000)}"}`, /bytes/],
     [`{"a":[${'['.repeat(9_000)}${']'.repeat(9_000)}]}`, /levels/],
   ] as const) {
     await assert.rejects(readWhole(text), (error) => {

@@ -7,7 +7,7 @@
 import { isUtf8 } from 'node:buffer'
 import { closingQuote } from '#kernel/json-size.ts'
 import { nextTurn } from '#stores/next-turn.ts'
-import { isLargeJson, jsonBytesMax, parseJson, unreadable } from './request.ts'
+import { isLargeJson, jsonBytesMax, notJson, parseJson, tooLong, unreadable } from './request.ts'
 
 /** Lists and objects up to this size are parsed with the object they are in. */
 const smallMax = 16 * 1024
@@ -36,7 +36,7 @@ export class JsonPiece {
     })
     for (const _ of steps) await nextTurn()
     const isWhole = ends.length > most || ends.at(-1) === bytes.length - 1
-    if (!isWhole) throw unreadable('it is not JSON in UTF-8')
+    if (!isWhole) throw notJson()
     return new JsonList(bytes, ends)
   }
 }
@@ -96,7 +96,7 @@ interface Cut {
 /** The object; its long lists and objects are `JsonPiece`s. */
 async function readLargeObject(given: Uint8Array): Promise<Readonly<Record<string, unknown>>> {
   const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength)
-  if (!isUtf8(bytes)) throw unreadable('it is not JSON in UTF-8')
+  if (!isUtf8(bytes)) throw notJson()
   const cuts: Cut[] = []
   let name: Cut['name'] = [0, 0]
   let from = 0
@@ -158,8 +158,9 @@ function* walk(bytes: Buffer, visit: (sign: Sign) => boolean): Generator<void> {
     const start = at
     const code = bytes[at] ?? 0
     if (code === quote) {
-      at = closingQuote(bytes, at)
-      if (at < 0) throw unreadable('it is not JSON in UTF-8')
+      const limit = Math.min(bytes.length, at + jsonBytesMax)
+      at = closingQuote(bytes, at, limit)
+      if (at < 0) throw limit === bytes.length ? notJson() : tooLong()
     } else if (code === openList || code === openObject) depth++
     else if (code !== comma && !isClosing(code)) continue
     if (depth <= 2 && !visit({ at: start, end: at + 1, code, depth })) return

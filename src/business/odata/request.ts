@@ -448,9 +448,7 @@ export function isLargeJson(body: Uint8Array): boolean {
 }
 
 export function parseJson(body: Uint8Array): unknown {
-  if (body.length > jsonBytesMax) {
-    throw unreadable(`at most ${jsonBytesMax} bytes in one object without its lists`)
-  }
+  if (body.length > jsonBytesMax) throw tooLong()
   const text = decodedText(body)
   const limits = jsonSizeLimitsOf(defaultLimits)
   const { depthMax, membersMax, propertiesMax } = limits
@@ -467,7 +465,7 @@ export function parseJson(body: Uint8Array): unknown {
     return JSON.parse(text)
   } catch {
     // The parser throws where the text is not JSON.
-    throw unreadable('it is not JSON in UTF-8')
+    throw notJson()
   }
 }
 
@@ -476,8 +474,16 @@ function decodedText(body: Uint8Array): string {
     return new TextDecoder('utf-8', { fatal: true }).decode(body)
   } catch {
     // The decoder throws where the bytes are not text.
-    throw unreadable('it is not JSON in UTF-8')
+    throw notJson()
   }
+}
+
+export function notJson(): Error {
+  return unreadable('it is not JSON in UTF-8')
+}
+
+export function tooLong(): Error {
+  return unreadable(`at most ${jsonBytesMax} bytes in one object without its long lists`)
 }
 
 export function unreadable(reason: string): Error {

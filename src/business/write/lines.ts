@@ -138,7 +138,9 @@ export async function addLine(
   document.lineCount++
   const last = document.lastSequence ?? (await lastSequenceOf(context, document))
   const told = Number(given.get('sequence')?.value ?? 0)
-  const sequence = told === 0 ? nextSequence(last) : await freeSequence(context, document, told)
+  let sequence = told
+  if (told === 0) sequence = nextSequence(last)
+  else if (told <= last) await requireFree(context, document, told)
   document.lastSequence = Math.max(last, sequence)
   const put = ledger.put(draft, { sequence, isLast: sequence > last })
   Object.assign(draft, put instanceof Promise ? await put : put)
@@ -287,19 +289,16 @@ function nextSequence(last: number): number {
   return next
 }
 
-/** The requested sequence, which no other line of the document has. */
-async function freeSequence(
+/** No other line of the document has the requested sequence. */
+async function requireFree(
   context: WriteContext,
   document: OpenDocument,
   told: number,
-): Promise<number> {
+): Promise<void> {
   if (told < 0) throw badValue('sequence', 'a number above 0 was expected.')
   await document.inserter.flush()
-  const taken = await findRow(context.tx, tables.lines, {
-    document_id: document.head.id,
-    sequence: told,
-  })
-  if (taken === undefined) return told
+  const cells = { document_id: document.head.id, sequence: told }
+  if ((await findRow(context.tx, tables.lines, cells)) === undefined) return
   throw ruleBroken(`The sequence ${told} is taken by another line of the document.`, 'sequence')
 }
 

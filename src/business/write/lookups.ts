@@ -64,6 +64,7 @@ export function createLookups(context: WriteContext): Lookups {
   const { tx, companyId } = context
   const found = new Map<string, Map<string, unknown>>()
   const rates = new Map<string, number>()
+  const units = new Map<string, number>()
 
   function rowOf<C extends Identified>(
     table: Table<C>,
@@ -151,8 +152,13 @@ export function createLookups(context: WriteContext): Lookups {
       )
     },
     async unitFactor(itemId, unitId) {
-      const where = 'where item_id = ? and unit_of_measure_id = ?'
-      return (await firstRow(tx, factors, where, itemId, unitId))?.quantity_per_unit
+      const by = `${itemId} ${unitId}`
+      const known = units.get(by)
+      if (known !== undefined) return known
+      const where = `where item_id = ? and unit_of_measure_id = ?${lockFor(context, 'reference')}`
+      const row = await firstRow(tx, factors, where, itemId, unitId)
+      if (row !== undefined) units.set(by, row.quantity_per_unit)
+      return row?.quantity_per_unit
     },
   }
 }
