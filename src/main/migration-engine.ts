@@ -33,6 +33,7 @@ export function openMigrating(config: Config, clock: Clock, outbound: Outbound):
       describe: async () => (await engine()).describe(),
       inspect: async (server) => (await engine()).inspect(server),
       settings: async (server) => (await engine()).settings(server),
+      changeSetting: async (...asked) => (await engine()).changeSetting(...asked),
       createDatabase: async (...asked) => (await engine()).createDatabase(...asked),
       dropDatabase: async (...asked) => (await engine()).dropDatabase(...asked),
       survey: async (...asked) => (await engine()).survey(...asked),

@@ -215,6 +215,7 @@ function ofAction(
     hasEtag: action.writes === true && isStored(type),
     ...(action.always200 === true || answer !== undefined ? { always200: true } : {}),
     ...(action.statuses === undefined ? {} : { statuses: action.statuses }),
+    ...(action.acceptedShows === true ? { acceptedShows: true } : {}),
     ...(action.query === undefined ? {} : { query: action.query }),
   }
 }

@@ -181,7 +181,9 @@ function statuses(
     case 'DELETE':
       return {
         200: success('Deleted.'),
-        ...(route.longRunning ? { 202: accepted } : declared),
+        ...(route.longRunning
+          ? { 202: { ...accepted, ...(route.accepted === 'operation' ? startedLater : {}) } }
+          : declared),
         204: { description: 'There was nothing to delete.' },
       }
     case 'POST':
@@ -192,7 +194,11 @@ function statuses(
         ...Object.fromEntries(
           (route.statuses ?? []).map((one) => [
             one,
-            { 'x-added': true, ...(one === 202 ? accepted : success('Done.')) },
+            {
+              'x-added': true,
+              ...(one !== 202 || route.acceptedShows === true ? success('Done.') : {}),
+              ...(one === 202 ? accepted : {}),
+            },
           ]),
         ),
       }
@@ -211,6 +217,15 @@ const operationStarted = {
         operation: { type: 'string' },
         startTime: { type: 'string', format: 'date-time' },
       },
+    },
+  },
+}
+
+/** Where the status was released without it. */
+const startedLater = {
+  content: {
+    'application/json': {
+      schema: { ...operationStarted['application/json'].schema, 'x-added': true },
     },
   },
 }

@@ -174,6 +174,8 @@ export interface RouteDescription {
   readonly always200?: true
   /** Statuses of an action besides 200 and 204. */
   readonly statuses?: readonly number[]
+  /** The 202 of an action shows its answer. */
+  readonly acceptedShows?: true
   /** Names of query parameters besides `api-version`. */
   readonly query?: readonly string[]
   /** True when nothing of it is stored. */

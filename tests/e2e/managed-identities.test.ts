@@ -69,6 +69,9 @@ test('a group’s own identity is in the directory as long as the group is', asy
   const id = made.at('identity.principalId')
   await settled(path)
   assert.equal((await principal(id)).status, 200)
+  const [resource] = path.split('?')
+  const own = `${resource}/providers/Vendor.ManagedIdentity/identities/default?api-version=${identities}`
+  assert.equal((await installation.request('GET', own)).at('properties.principalId'), id)
   // Without `principalType` the directory is asked, which knows it.
   const assigned = await installation.request('PUT', assignmentPath(group), {
     body: { properties: { principalId: id, roleDefinitionId: roleId(roles.reader) } },
@@ -93,6 +96,7 @@ test('a group’s own identity is in the directory as long as the group is', asy
   await installation.request('PUT', path, { body: bodyWith({ type: 'None' }) })
   await settled(path)
   assert.equal((await principal(again.at('identity.principalId'))).status, 404)
+  assert.equal((await installation.request('GET', own)).status, 404)
 })
 
 test('a user-assigned identity is a principal, and is lent by those who may', async () => {

@@ -180,6 +180,9 @@ const apart = new Set([
   // Named after the linked resource.
   'ApiManagement/service/products/apis',
   'ApiManagement/service/products/groups',
+  'ApiManagement/service/products/tags',
+  'ApiManagement/service/apis/tags',
+  'ApiManagement/service/apis/operations/tags',
   // Written only by the installation.
   'Authorization/denyAssignments',
   // Every PUT deploys, even an identical one (decision 15).

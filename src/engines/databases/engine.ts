@@ -131,21 +131,19 @@ export interface ServerSetting {
   readonly name: string
   readonly value: string
   readonly type: 'bool' | 'enum' | 'integer' | 'real' | 'string'
-  /** The default value. */
   readonly builtIn: string
   readonly unit: string
   readonly description: string
   /** The values of an `enum`. */
   readonly words: readonly string[]
-  /** The bounds of a number. */
   readonly least: string | null
   readonly most: string | null
   /** Where the value comes from: `default`, `configuration file`, … */
   readonly source: string
-  /** Nobody can change it. */
   readonly isFixed: boolean
   readonly needsRestart: boolean
   readonly awaitsRestart: boolean
+  readonly mayChange: boolean
 }
 
 /**
@@ -432,6 +430,9 @@ export interface DatabaseEngine extends AsyncDisposable {
 
   /** The server's settings, by name. Errors as `inspect`. */
   settings(server: ServerAccess): Promise<readonly ServerSetting[]>
+
+  /** Writes a setting into the server's file, or takes it out (`undefined`). `refused` unless `mayChange`. */
+  changeSetting(server: ServerAccess, name: string, value: string | undefined): Promise<void>
 
   /** Creates an empty database. `refused` for a name in use or an unknown collation. Errors as `inspect`. */
   createDatabase(server: ServerAccess, wanted: DatabaseWanted): Promise<void>

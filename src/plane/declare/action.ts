@@ -73,6 +73,8 @@ interface ActionMembers {
   readonly always200?: true
   /** Statuses besides 200 and 204. For OpenAPI, like `query`. */
   readonly statuses?: readonly number[]
+  /** Its 202 has the body of its 200. For OpenAPI. */
+  readonly acceptedShows?: true
   /** Names of its query parameters. */
   readonly query?: readonly string[]
 }

@@ -13,11 +13,13 @@ import { apis } from './resources/apis/resource.ts'
 import { authorizationProviders } from './resources/authorization-providers/resource.ts'
 import { authorizations } from './resources/authorizations/resource.ts'
 import { definitions } from './resources/definitions/resource.ts'
+import { deletedServices } from './resources/deleted-services/resource.ts'
+import { links } from './resources/links/resource.ts'
 import { nameAvailability } from './resources/name-availability/resource.ts'
 import { namedValues } from './resources/named-values/resource.ts'
 import { operationPolicies } from './resources/operation-policies/resource.ts'
 import { operations } from './resources/operations/resource.ts'
-import { productLinks } from './resources/product-links/resource.ts'
+import { revisions } from './resources/revisions/resource.ts'
 import { services } from './resources/services/resource.ts'
 import { subscriptions } from './resources/subscriptions/resource.ts'
 import { workspaces } from './resources/workspaces/resource.ts'
@@ -39,7 +41,9 @@ export function apiManagementProvider(
       ...apis(),
       ...operations(),
       ...operationPolicies(),
-      ...productLinks(),
+      ...links(),
+      revisions(),
+      ...deletedServices(),
       ...(consent === undefined
         ? []
         : [

@@ -403,6 +403,65 @@ describe('what policies and developers have', () => {
   })
 })
 
+describe('around an API', () => {
+  test('its revisions are listed, and the current one is released', async () => {
+    await using started = await startWithApi()
+    await started.send('PUT', `${api};rev=2`, {
+      properties: { path: 'pets', apiRevisionDescription: 'Next', sourceApiId: '/apis/pets' },
+    })
+    await started.send('PUT', `${service}/apis/pets-2`, { properties: { path: 'other' } })
+    const { value } = await started.json('GET', `${api}/revisions`)
+    const shown = value.map((one: Wire) => [one.apiId, one.isCurrent, one.description])
+    assert.deepEqual(shown, [
+      ['/apis/pets;rev=1', true, undefined],
+      ['/apis/pets;rev=2', false, 'Next'],
+    ])
+    const first = await started.send('GET', `${api}/revisions?$top=1`)
+    const rest = `${api}/revisions?$top=1&$skipToken=${encodeURIComponent(first.nextToken ?? '')}`
+    assert.equal((await started.json('GET', rest)).value[0].apiId, '/apis/pets;rev=2')
+
+    const release = `${api}/releases/one`
+    const made = await started.json('PUT', release, {
+      properties: { apiId: '/apis/pets;rev=1', notes: 'First' },
+    })
+    assert.equal(made.properties.apiId, '/apis/pets;rev=1')
+    assert.match(made.properties.createdDateTime, /^20/)
+    const other = { properties: { apiId: '/apis/pets;rev=2' } }
+    assert.deepEqual(await problemsOf(started.send('PUT', release, other)), ['properties.apiId'])
+    const amended = started.send('PATCH', release, other, { ifMatch: '*' })
+    assert.deepEqual(await problemsOf(amended), ['properties.apiId'])
+    const unnamed = await started.json('PUT', `${api}/releases/two`, { properties: {} })
+    assert.equal(unnamed.properties.apiId, api)
+  })
+
+  test('it has schemas, and tags of its service, as its operations and products have', async () => {
+    await using started = await startWithApi()
+    const schema = { contentType: 'application/json', document: { value: '{}' } }
+    const made = await started.json('PUT', `${api}/schemas/pet`, { properties: schema })
+    assert.deepEqual(made.properties, { provisioningState: 'Succeeded', ...schema })
+    const operation = `${api}/operations/one`
+    const get = { displayName: 'One', method: 'GET', urlTemplate: '/' }
+    await started.send('PUT', operation, { properties: get })
+    await started.send('PUT', `${service}/products/all`, { properties: { displayName: 'All' } })
+    const marked = [api, operation, `${service}/products/all`]
+    for (const path of marked) {
+      await assert.rejects(started.send('PUT', `${path}/tags/tame`), { status: 404 })
+    }
+    await started.send('PUT', `${service}/tags/tame`, { properties: { displayName: 'Tame' } })
+    for (const path of marked) {
+      const link = await started.json('PUT', `${path}/tags/tame`)
+      assert.deepEqual([link.id, link.properties.displayName], [`${path}/tags/tame`, 'Tame'])
+      const { value } = await started.json('GET', `${path}/tags`)
+      assert.deepEqual(
+        value.map(({ name }: Wire) => name),
+        ['tame'],
+      )
+    }
+    await started.send('DELETE', `${service}/tags/tame`)
+    assert.deepEqual((await started.json('GET', `${api}/tags`)).value, [])
+  })
+})
+
 describe('what older clients and templates write', () => {
   test('a policy has two names for its text, and older versions answer both', async () => {
     await using started = await startWithApi()

@@ -20,8 +20,10 @@ import { openMeter } from './domain/metering/meter.ts'
 import { rateUsage } from './domain/metering/rate.ts'
 import { profileFacts, recordCredit, recordPurchase, refund } from './domain/transactions/charge.ts'
 import { billingErrors, refuseBilling } from './errors.ts'
+import { absentFromBilling } from './resources/absent/resource.ts'
 import { billingAccounts } from './resources/billing-accounts/resource.ts'
 import { billingProfiles } from './resources/billing-profiles/resource.ts'
+import { billingSubscriptions } from './resources/billing-subscriptions/resource.ts'
 import { customers } from './resources/customers/resource.ts'
 import { imports } from './resources/imports/resource.ts'
 import { invoiceSections } from './resources/invoice-sections/resource.ts'
@@ -151,6 +153,8 @@ export function billingProvider(deps: BillingDependencies): Provider {
         publicUrl: () => deps.publicUrl(),
       }),
       ...imports(ledger),
+      billingSubscriptions(profile),
+      ...absentFromBilling(),
     ],
     forget() {
       ledger.dimensions.forget()

@@ -36,6 +36,11 @@ export const postgresErrors = defineErrors({
     message: 'The server has {limit} migrations, and no more are kept.',
     advice: 'User: delete migrations that have ended.',
   },
+  OperationNotSupported: {
+    status: 409,
+    message: "The server '{name}' runs elsewhere: {what} is up to its operator.",
+    advice: 'User: ask whoever operates the server.',
+  },
   ServerHasActiveMigration: {
     status: 409,
     message: "The server is the target of the migration '{id}', which is under way.",

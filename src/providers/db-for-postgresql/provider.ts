@@ -5,12 +5,14 @@ import { defineProvider, type Provider } from '#plane/declare/provider.ts'
 import { type DatabaseDependencies, type PostgresDependencies, version } from './dependencies.ts'
 import { postgresErrors, refuseParameters } from './errors.ts'
 import { publishedVersions } from './published-versions.ts'
+import { absentFromServers } from './resources/absent/resource.ts'
 import { serverConfigurations } from './resources/configurations/resource.ts'
 import { serverDatabases } from './resources/databases/resource.ts'
 import { firewallRules } from './resources/firewall-rules/resource.ts'
 import { flexibleServers, serverName } from './resources/flexible-servers/resource.ts'
 import { capabilities } from './resources/locations/resource.ts'
 import { migrations } from './resources/migrations/resource.ts'
+import { threatProtection } from './resources/threat-protection/resource.ts'
 
 export function postgresProvider(given: DatabaseDependencies): Provider {
   const deps: PostgresDependencies = {
@@ -30,8 +32,10 @@ export function postgresProvider(given: DatabaseDependencies): Provider {
       serverDatabases(deps),
       serverConfigurations(deps),
       firewallRules(),
+      ...absentFromServers(),
       migrations(deps),
-      capabilities(),
+      ...capabilities(),
+      threatProtection(),
       ...['checkNameAvailability', 'locations/checkNameAvailability'].map((word) =>
         nameAvailability({
           type: `DBforPostgreSQL/${word}`,

@@ -3,6 +3,7 @@
 import { defineProvider, type Provider } from '#plane/declare/provider.ts'
 import type { ProviderContext } from '#plane/provider-context.ts'
 import { federatedIdentityCredentials } from './resources/federated-identity-credentials/resource.ts'
+import { identities } from './resources/identities/resource.ts'
 import { userAssignedIdentities } from './resources/user-assigned-identities/resource.ts'
 
 export function managedIdentityProvider(context: ProviderContext): Provider {
@@ -19,6 +20,6 @@ export function managedIdentityProvider(context: ProviderContext): Provider {
       '2025-01-31-preview',
     ],
     description: 'Identities of the directory that resources run with.',
-    types: [userAssignedIdentities(context), federatedIdentityCredentials()],
+    types: [userAssignedIdentities(context), federatedIdentityCredentials(), identities(context)],
   })
 }

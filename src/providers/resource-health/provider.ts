@@ -13,11 +13,13 @@ import { createWatch } from './domain/watch.ts'
 import { healthErrors } from './errors.ts'
 import { publishedVersions } from './published-versions.ts'
 import { availabilityStatuses } from './resources/availability-statuses/resource.ts'
+import { emergingIssues } from './resources/emerging-issues/resource.ts'
 import { events, healthVersion } from './resources/events/resource.ts'
 import {
   impactedResources,
   openImpactedResources,
 } from './resources/impacted-resources/resource.ts'
+import { metadata } from './resources/metadata/resource.ts'
 
 interface ResourceHealthDependencies
   extends Pick<ProviderContext, 'words' | 'tenantId' | 'sql' | 'clock' | 'ids' | 'timers' | 'log'> {
@@ -64,7 +66,9 @@ export function resourceHealthProvider(deps: ResourceHealthDependencies): Provid
         wake: () => background?.wake(),
       }),
       impactedResources({ words, services, eventStore, impacted, serviceNames }, [healthVersion]),
-      availabilityStatuses({ words, eventStore, history, services, observers, serviceNames }, [
+      emergingIssues({ words, eventStore }, [healthVersion]),
+      metadata(words, [healthVersion]),
+      ...availabilityStatuses({ words, eventStore, history, services, observers, serviceNames }, [
         healthVersion,
       ]),
     ],

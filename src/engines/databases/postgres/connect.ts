@@ -33,6 +33,8 @@ interface SessionOptions {
   readonly applicationName: string
   /** A walsender session, for slots. */
   readonly replication?: boolean
+  /** The server's own time-outs hold until the first statement, and can be read after it. */
+  readonly keepsTimeouts?: boolean
 }
 
 /** An open session. Disposing it never waits for the server. */
@@ -203,7 +205,9 @@ async function open(access: ReachableServer, options: SessionOptions): Promise<O
     application_name: options.applicationName,
     connectionTimeoutMillis: connectMilliseconds,
     // Sent with the connection, because a short time-out would end the first statement already.
-    options: '-c statement_timeout=0 -c idle_in_transaction_session_timeout=0',
+    ...(options.keepsTimeouts === true
+      ? {}
+      : { options: '-c statement_timeout=0 -c idle_in_transaction_session_timeout=0' }),
     ...(options.replication === true ? { replication: 'database' } : {}),
   }
   const attempt = (ssl: Exclude<ClientConfig['ssl'], true | undefined>): Opened => {

@@ -28,7 +28,7 @@ import { createDatabase, dropDatabase } from './one-database.ts'
 import { identify, isRunning } from './process-identity.ts'
 import { type Intents, RecordFolder, recordedMigrations } from './record.ts'
 import { reportOf } from './report.ts'
-import { readSettings } from './server-settings.ts'
+import { changeSetting, readSettings } from './server-settings.ts'
 import { setUpReplication } from './set-up-replication.ts'
 import { surveyServers } from './survey.ts'
 import { validateMigration } from './validate.ts'
@@ -68,12 +68,16 @@ const looksBytesMax = 256 * 2 ** 20
 function callsOf(
   outbound: Outbound,
   room: LookRoom,
-): Pick<DatabaseEngine, 'inspect' | 'settings' | 'createDatabase' | 'dropDatabase'> {
+): Pick<
+  DatabaseEngine,
+  'inspect' | 'settings' | 'changeSetting' | 'createDatabase' | 'dropDatabase'
+> {
   const glance: Reach = { outbound, budget: { ...short, room } }
   const work: Reach = { outbound, budget: { ...long, room } }
   return {
     inspect: (server) => inspectServer({ ...server, ...glance }),
     settings: (server) => readSettings({ ...server, ...glance }),
+    changeSetting: (server, name, value) => changeSetting({ ...server, ...glance }, name, value),
     createDatabase: (server, wanted) => createDatabase({ ...server, ...work }, wanted),
     dropDatabase: (server, name) => dropDatabase({ ...server, ...work }, name),
   }

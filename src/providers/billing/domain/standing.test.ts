@@ -67,3 +67,26 @@ test('what is below is shown inside where $expand asks so, in a list and in one'
   const own = await started.get(`${profile}?$expand=invoiceSections`)
   assert.equal(own.properties.invoiceSections.value.length, 1)
 })
+
+test('subscriptions of an account are those whose usage it is charged, each with its section', async () => {
+  await using started = await startBilling()
+  const subscription = '11111111-2222-4333-8444-555555555555'
+  const version = '2021-04-01'
+  const group = `/subscriptions/${subscription}/resourceGroups/rg`
+  await started.call('PUT', group, { location: 'local' }, { version })
+  const path = `${account}/billingSubscriptions`
+  const [one] = (await started.get(path)).value
+  assert.equal(one.id, `${path}/${subscription}`)
+  assert.deepEqual(
+    [one.properties.status, one.properties.billingProfileId, one.properties.invoiceSectionName],
+    ['Active', profile, 'default'],
+  )
+  const properties = { displayName: 'Team', subscriptionIds: [subscription] }
+  await started.call('PUT', `${profile}/invoiceSections/team`, { properties })
+  const shown = (await started.get(`${path}/${subscription}`)).properties
+  assert.equal(shown.invoiceSectionDisplayName, 'Team')
+  const other = account.replace(/[^/]+$/, '7001')
+  await started.call('PUT', other, { properties: { displayName: 'Other' } })
+  assert.deepEqual((await started.get(`${other}/billingSubscriptions`)).value, [])
+  assert.deepEqual((await started.get(`${account}/agreements`)).value, [])
+})

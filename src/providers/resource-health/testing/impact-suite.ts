@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { incident, names, publish, refused, vault } from './ask.ts'
-import { events, type startHealth, subscription } from './start.ts'
+import { events, type startHealth, subscription, type Wire } from './start.ts'
 
 export function impactSuite(start: typeof startHealth): void {
   test('impacted resources: those named and those reached, by page and by name', async () => {
@@ -90,5 +90,39 @@ export function impactSuite(start: typeof startHealth): void {
       list.map((one) => one.id),
       [current.id],
     )
+    const child = await started.get(
+      path.replace('availabilityStatuses', 'childAvailabilityStatuses/current'),
+    )
+    const { recommendedActions: _advice, ...withoutAdvice } = current.properties
+    assert.deepEqual(child.properties, withoutAdvice)
+    assert.match(child.id, /childAvailabilityStatuses\/current$/)
+    const below = path.replace('availabilityStatuses', 'childResources')
+    assert.deepEqual((await started.get(below)).value, [])
+    await assert.rejects(started.get(below.replace('vaults/v', 'vaults/none')), { status: 404 })
+  })
+
+  test('emerging issues are the current events of that type that concern everybody', async () => {
+    await using started = await start()
+    const eventType = 'EmergingIssues'
+    const level = { eventType, eventLevel: 'Critical' }
+    await publish(started, 'E', level)
+    await publish(started, 'other')
+    await publish(started, 'hidden', { ...level, isEventSensitive: true })
+    await publish(started, 'mine', level, subscription)
+    const issues = '/providers/Vendor.ResourceHealth/emergingIssues'
+    const [one] = (await started.get(issues)).value
+    const { statusActiveEvents } = one.properties
+    assert.deepEqual(
+      statusActiveEvents.map((event: Wire) => [event.trackingId, event.severity]),
+      [['E', 'Error']],
+    )
+    assert.equal(statusActiveEvents[0].impacts[0].regions[0].name, 'West US')
+    await started.post(`${events}/E/resolve`, {})
+    const after = await started.get(`${issues}/default`)
+    assert.deepEqual(after.properties.statusActiveEvents, [])
+    await assert.rejects(started.get(`${issues}/other`), { status: 404 })
+    const words = await started.get('/providers/Vendor.ResourceHealth/metadata/eventTypes')
+    const [first] = words.properties.supportedValues
+    assert.deepEqual(first, { id: 'ServiceIssue', displayName: 'Service issue' })
   })
 }

@@ -1,14 +1,15 @@
 /**
- * Other definitions of a service: version sets, products, groups, policy fragments, backends, diagnostics. They are
- * stored and answered; no gateway uses them.
+ * Other definitions of a service: version sets, products, groups, policy fragments, backends, diagnostics, tags, schemas
+ * and releases of APIs. They are stored and answered; no gateway uses them.
  */
 
+import type { Problem } from '#kernel/error.ts'
 import { childOf, nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
 import type { GetContext } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Context, Reader, Resource } from '#plane/declare/resource.ts'
-import { defineStored } from '#plane/declare/stored.ts'
+import { defineStored, type RuleContext } from '#plane/declare/stored.ts'
 import {
   builtInGroups,
   groupContract,
@@ -16,9 +17,10 @@ import {
   readGroup,
 } from '../../domain/built-in-groups.ts'
 import { countedList, countedQuery } from '../../domain/counted-list.ts'
-import { idRule } from '../../domain/names.ts'
+import { idRule, revisionOf } from '../../domain/names.ts'
 import { refuseFields } from '../../errors.ts'
 import { definitionDates } from '../../published-versions.ts'
+import type { Api } from '../apis/model.ts'
 import type { Definition } from './model.ts'
 import { definition, type definitionShapes } from './versions/2021-08-01.ts'
 
@@ -61,6 +63,28 @@ const described: Readonly<Record<Kind, { readonly says: string; readonly sample:
     says: 'What is to be logged of the calls of an API.',
     sample: { loggerId: '/loggers/one' },
   },
+  tags: {
+    says: 'A word that APIs, operations and products may be marked with.',
+    sample: { displayName: 'Pets' },
+  },
+  'apis/schemas': {
+    says: 'A schema of what an API takes and answers.',
+    sample: { contentType: 'application/json', document: { value: '{}' } },
+  },
+  'apis/releases': {
+    says: 'What is said of an API’s revision to those who call it, once it is the current one.',
+    sample: { notes: 'First' },
+  },
+}
+
+/** The member that a change of the sample writes. */
+const changes: Readonly<Partial<Record<Kind, object>>> = {
+  diagnostics: { metrics: true },
+  'apis/diagnostics': { metrics: true },
+  users: { note: 'changed' },
+  tags: { displayName: 'Animals' },
+  'apis/schemas': { document: { value: '[]' } },
+  'apis/releases': { notes: 'changed' },
 }
 
 export function definitions(): readonly ResourceType[] {
@@ -71,11 +95,7 @@ export function definitions(): readonly ResourceType[] {
 function definitionType(kind: Kind): ResourceType {
   const type = `ApiManagement/service/${kind}`
   const { says, sample } = described[kind]
-  const change = kind.endsWith('diagnostics')
-    ? { metrics: true }
-    : kind === 'users'
-      ? { note: 'changed' }
-      : { description: 'changed' }
+  const change = changes[kind] ?? { description: 'changed' }
   return defineStored<Definition>({
     type,
     description: says,
@@ -95,6 +115,7 @@ function definitionType(kind: Kind): ResourceType {
     ...(kind === 'groups' ? builtIn : {}),
     ...(kind === 'products' ? { onlyPutShows: groupsOfProduct } : {}),
     ...(kind === 'users' ? { onlyPutShows: groupsOfUser } : {}),
+    ...(kind === 'apis/releases' ? { rules: releaseProblems } : {}),
     list: {
       page: countedList<Definition>(
         type,
@@ -157,6 +178,28 @@ const shownGroupsMax = 100
 /** Every user is a developer. */
 function groupsOfUser({ id, reader }: Context & { readonly id: ResourceId }): Promise<object> {
   return groupsNamed(reader, id, ['developers'])
+}
+
+/**
+ * A release is of the current revision, named with or without its number. Another one would have to become the current one
+ * by it, with its operations: see the README.
+ */
+async function releaseProblems({
+  id,
+  reader,
+  desired,
+}: RuleContext<Definition>): Promise<readonly Problem[]> {
+  const api = parentOf(id)
+  const found = await reader.get(api)
+  const given = textOf(desired['apiId'])
+  if (found === undefined || given === undefined) return []
+  // A row of that type, made by its `toModel`.
+  const { apiRevision } = found.model as Api
+  const at = childOf(parentOf(api), 'apis', given.replace(/^.*\/apis\//i, ''))
+  const isCurrent = [api.key, `${api.key};rev=${apiRevision}`].includes(at.key)
+  if (revisionOf(api) === undefined && isCurrent) return []
+  const message = `only the current revision is released: '${nameOf(found.id)}' or its revision ${apiRevision}`
+  return [{ path: 'properties.apiId', message }]
 }
 
 async function groupsNamed(

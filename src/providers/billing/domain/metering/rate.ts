@@ -13,9 +13,8 @@ import {
   type ResourceId,
   subscriptionOf,
 } from '#kernel/resource-id.ts'
-import type { Reader, Resource } from '#plane/declare/resource.ts'
+import type { Reader } from '#plane/declare/resource.ts'
 import type { SqlTx } from '#stores/store.ts'
-import type { InvoiceSection } from '../../resources/invoice-sections/resource.ts'
 import type { Product } from '../../resources/products/resource.ts'
 import type { NewEntry } from '../ledger/entry.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -23,6 +22,7 @@ import { record } from '../ledger/record.ts'
 import { recordedByTheService } from '../ledger/show.ts'
 import { lockAccount, monthOf, spanOfMonth } from '../ledger/statements.ts'
 import { type Charge, chargeOf, discounted } from '../money/money.ts'
+import { type Section, sectionFor, sectionsOf } from '../section-of-usage.ts'
 import { columnsOf, usage } from '../tables.ts'
 import {
   exchangeRateOf,
@@ -40,7 +40,6 @@ export interface RateDependencies {
 }
 
 const runsAtOnce = 200
-const sectionsMax = 500
 const productsMax = 500
 const hourSeconds = 3600
 const dayMilliseconds = 86_400_000
@@ -53,7 +52,7 @@ function secondsBetween(startedAt: number, from: number, until: number): number 
 interface Prices {
   readonly profile: ProfileFacts
   readonly products: readonly { readonly name: string; readonly product: Product }[]
-  readonly sections: readonly { readonly id: string; readonly model: InvoiceSection }[]
+  readonly sections: readonly Section[]
 }
 
 /**
@@ -80,15 +79,13 @@ async function pricesOf({ reader, profile }: RateDependencies): Promise<Prices |
   const found = await reader.get(profile)
   if (found === undefined) return undefined
   const account = parentOf(found.id)
-  const list = (type: string, under: ResourceId, limit: number): Promise<readonly Resource[]> =>
-    reader.list({ type: `Billing/billingAccounts/${type}`, under, limit })
-  const products = await list('products', account, productsMax)
-  const sections = await list('billingProfiles/invoiceSections', found.id, sectionsMax)
+  const type = 'Billing/billingAccounts/products'
+  const products = await reader.list({ type, under: account, limit: productsMax })
   return {
     profile: await profileFacts(reader, found.id),
     // Their types' `toModel` made these rows.
     products: products.map(({ id, model }) => ({ name: nameOf(id), product: model as Product })),
-    sections: sections.map(({ id, model }) => ({ id: id.text, model: model as InvoiceSection })),
+    sections: await sectionsOf(reader, found.id),
   }
 }
 
@@ -256,10 +253,7 @@ function entryOf(line: Line, { profile, sections }: Prices, ids: Ids): NewEntry 
   const after = costOf(line.chargedSeconds.plus(line.heldSeconds))
   const id = parseResourceId(line.resourceId)
   const subscription = id === undefined ? undefined : subscriptionOf(id)?.toLowerCase()
-  const section =
-    sections.find(({ model }) =>
-      model.subscriptionIds?.some((one) => one.toLowerCase() === subscription),
-    ) ?? sections.find((one) => one.id.toLowerCase().endsWith('/invoicesections/default'))
+  const section = sectionFor(sections, subscription)
   const month = spanOfMonth(monthOf(line.day))
   return {
     dimension: {

@@ -111,6 +111,7 @@ export function subscriptionActions(
       }),
       bodyOptional: true,
       statuses: [202],
+      acceptedShows: true,
       answer: runShape,
       async run(context, body: { readonly synchronizationMode?: Mode } | undefined) {
         const { id, now } = context
@@ -126,6 +127,7 @@ export function subscriptionActions(
       endsWork: true,
       body: named,
       statuses: [202],
+      acceptedShows: true,
       answer: runShape,
       async run({ id, now }, body: Named) {
         const run = await ofThis(id, body.synchronizationId)

@@ -1,17 +1,21 @@
 /**
- * The settings of a registered server. Each request asks the server itself. Only the server's operator changes
- * them.
+ * The settings of a registered server. Each request asks the server itself, and changes them there (decision 0169). Those
+ * that could reach beyond the server's data are read only.
  */
 
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import type { ServerSetting } from '#engines/databases/engine.ts'
 import { childOf, nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
+import { serverTextProblem } from '#kernel/server-text.ts'
 import { qualify } from '#kernel/vendor.ts'
-import { defineComputed } from '#plane/declare/computed.ts'
+import { defineComputed, type GetContext } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Context } from '#plane/declare/resource.ts'
 import { type PostgresDependencies, types, version } from '../../dependencies.ts'
-import { isPathName, look, pageOf } from '../../domain/server-call.ts'
+import { failed, failureText } from '../../domain/engine-failure.ts'
+import { openServer } from '../../domain/open-server.ts'
+import { ask, isPathName, look, pageOf } from '../../domain/server-call.ts'
+import { refuseParameters } from '../../errors.ts'
 import { accessOf, findServer } from '../flexible-servers/model.ts'
 
 const text = Type.String()
@@ -29,6 +33,22 @@ const answer = Type.Object({
     unit: Type.Optional(text),
   }),
 })
+
+const valueMax = 1000
+const body = Type.Object({
+  properties: Type.Optional(
+    Type.Object({
+      value: Type.Optional(Type.String({ maxLength: valueMax })),
+      source: Type.Optional(
+        Type.String({
+          maxLength: 100,
+          description: '`system-default` goes back to what the server has without this.',
+        }),
+      ),
+    }),
+  ),
+})
+type Body = Static<typeof body>
 
 const dataTypes = {
   bool: 'Boolean',
@@ -51,6 +71,36 @@ export function serverConfigurations({ engine, seal, words }: PostgresDependenci
       properties: show(setting),
     }))
   }
+  const get = async (context: GetContext) => {
+    const found = await all(context, parentOf(context.id))
+    const name = nameOf(context.id).toLowerCase()
+    return found.find((one) => one.name.toLowerCase() === name)
+  }
+  const change = async (context: GetContext, { properties: given = {} }: Body) => {
+    const server = await openServer(context)
+    const found = await get(context)
+    if (found === undefined) return undefined
+    const { value, source } = given
+    const isDefault = source?.toLowerCase() === 'system-default'
+    const wanted = isDefault ? undefined : value
+    if (!isDefault && wanted === undefined) return found
+    const refused = (message: string) => refuseParameters([{ path: 'properties.value', message }])
+    const problem = wanted === undefined ? undefined : serverTextProblem(wanted)
+    if (problem !== undefined) throw refused(problem)
+    const outcome = await ask(server, () =>
+      engine.changeSetting(accessOf(seal, server.model), found.name, wanted),
+    )
+    if (failed(outcome)) throw refused(failureText(outcome))
+    return get(context)
+  }
+  const write = {
+    body,
+    apply: change,
+    async preview(context: GetContext, { properties: given = {} }: Body) {
+      const found = await get(context)
+      return found && { ...found, properties: { ...found.properties, ...given } }
+    },
+  }
   return defineComputed({
     type: types.configurations,
     description: 'A setting of a registered server.',
@@ -58,12 +108,10 @@ export function serverConfigurations({ engine, seal, words }: PostgresDependenci
     apiVersions: [version],
     answer,
     source: {
-      async get(context) {
-        const found = await all(context, parentOf(context.id))
-        const wanted = nameOf(context.id).toLowerCase()
-        return found.find(({ name }) => name.toLowerCase() === wanted)
-      },
+      get,
       list: async (context) => pageOf(context, await all(context, context.parent)),
+      put: write,
+      patch: write,
     },
   })
 }
@@ -79,8 +127,7 @@ function show(setting: ServerSetting) {
     allowedValues: type === 'bool' ? 'on,off' : type === 'enum' ? words.join(',') : range,
     source: source === 'default' ? 'system-default' : 'user-override',
     isDynamicConfig: !setting.needsRestart && !setting.isFixed,
-    // The server belongs to somebody else.
-    isReadOnly: true,
+    isReadOnly: !setting.mayChange,
     isConfigPendingRestart: setting.awaitsRestart,
     ...(unit === '' ? {} : { unit }),
   }

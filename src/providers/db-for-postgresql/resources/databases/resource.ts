@@ -1,7 +1,6 @@
 /** The databases of a registered server. Each request asks the server itself, and creates or drops them there. */
 
 import Type, { type Static } from 'typebox'
-import { refuse } from '#kernel/error.ts'
 import { childOf, nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import { serverTextProblem } from '#kernel/server-text.ts'
 import { qualify } from '#kernel/vendor.ts'
@@ -14,11 +13,11 @@ import {
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Context } from '#plane/declare/resource.ts'
 import { type PostgresDependencies, types, version } from '../../dependencies.ts'
-import { findAtTarget } from '../../domain/active-migration.ts'
 import { failed, failureText } from '../../domain/engine-failure.ts'
+import { openServer } from '../../domain/open-server.ts'
 import { ask, isPathName, look, pageOf } from '../../domain/server-call.ts'
-import { refuseParameters, refusePostgres } from '../../errors.ts'
-import { accessOf, type FoundServer, findServer } from '../flexible-servers/model.ts'
+import { refuseParameters } from '../../errors.ts'
+import { accessOf, findServer } from '../flexible-servers/model.ts'
 
 const word = Type.String({ minLength: 1, maxLength: 100 })
 const properties = Type.Object({
@@ -63,25 +62,13 @@ export function serverDatabases({ engine, seal, words }: PostgresDependencies): 
     const found = await all(context, parentOf(context.id))
     return found.find((one) => one.name === nameOf(context.id))
   }
-  /** Returns the server if the database may be changed now. */
-  const open = async ({ id, reader }: GetContext): Promise<FoundServer> => {
-    const server = parentOf(id)
-    const found = await findServer(reader, server)
-    if (found === undefined) throw refuse.ParentResourceNotFound({ id: server.text })
-    const active = await findAtTarget(reader, server)
-    if (active !== undefined) {
-      throw refusePostgres.ServerHasActiveMigration({ id: active.id.text })
-    }
-    return found
-  }
-
   const make = async (
     context: ComputedWriteContext,
     wanted: Wanted,
   ): Promise<Database | undefined> => {
     const { id } = context
     const name = nameOf(id)
-    const server = await open(context)
+    const server = await openServer(context)
     const problem =
       Buffer.byteLength(name) > nameMax ? `at most ${nameMax} bytes` : serverTextProblem(name)
     if (problem !== undefined) throw refuseParameters([{ path: 'name', message: problem }])
@@ -141,7 +128,7 @@ export function serverDatabases({ engine, seal, words }: PostgresDependencies): 
         async apply(context) {
           const { id } = context
           const name = nameOf(id)
-          const server = await open(context)
+          const server = await openServer(context)
           if (systemDatabases.includes(name)) {
             throw refuseParameters([{ path: 'name', message: `'${name}' belongs to the server` }])
           }

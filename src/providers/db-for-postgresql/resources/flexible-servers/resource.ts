@@ -1,5 +1,7 @@
 /** Registered servers are the targets of migrations. A registration holds the address and the credentials. */
 
+import { nameOf } from '#kernel/resource-id.ts'
+import type { Action } from '#plane/declare/action.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { defineReconciled } from '#plane/declare/reconciled.ts'
 import { type PostgresDependencies, types } from '../../dependencies.ts'
@@ -16,6 +18,20 @@ export const serverName = {
   pattern: /^[a-z0-9](?:[a-z0-9-]{1,61}[a-z0-9])$/,
   rule: '3 to 63 lower-case letters, digits and hyphens, no hyphen first or last',
 }
+
+/** A registered server is not started or stopped from here: nothing of this installation runs it. */
+const power = Object.fromEntries(
+  (['start', 'stop', 'restart'] as const).map((what) => {
+    const refusal: Action<FlexibleServer> = {
+      method: 'POST',
+      description: `Refused: who runs the server may ${what} it`,
+      async run({ id }) {
+        throw refusePostgres.OperationNotSupported({ name: nameOf(id), what: `its ${what}` })
+      },
+    }
+    return [what, refusal]
+  }),
+)
 
 export function flexibleServers(deps: PostgresDependencies): ResourceType {
   const body = (port: number) => ({
@@ -52,7 +68,7 @@ export function flexibleServers(deps: PostgresDependencies): ResourceType {
       }
     },
     reconcile: serverReconciler(deps),
-    actions: { checkMigrationNameAvailability: nameAvailability(deps) },
+    actions: { checkMigrationNameAvailability: nameAvailability(deps), ...power },
     summary: ({ sku }) => ({ sku }),
     sample: {
       redirects: [

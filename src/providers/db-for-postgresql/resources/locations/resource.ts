@@ -6,7 +6,7 @@
 import Type from 'typebox'
 import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
-import { version } from '../../dependencies.ts'
+import { types, version } from '../../dependencies.ts'
 
 /** The major versions that migrations are tested between, and the versions between those. */
 const majors = ['13', '14', '15', '16', '17', '18']
@@ -29,15 +29,23 @@ const tiers = [
   },
 ] as const
 
-export function capabilities(): ResourceType {
-  return defineComputed({
-    type: 'DBforPostgreSQL/locations/capabilities',
-    description: 'Sizes, versions and storage that a server may be registered with.',
-    scope: 'subscription',
-    apiVersions: [version],
-    answer: Type.Object({ name: Type.String() }, { additionalProperties: true }),
-    source: { list: async () => ({ items: zones.map((zone) => ({ ...offered, zone })) }) },
-  })
+/** Of a location, and of a server, which may be registered anew with what its location has. */
+export function capabilities(): readonly ResourceType[] {
+  return (
+    [
+      ['DBforPostgreSQL/locations/capabilities', 'subscription'],
+      [`${types.servers}/capabilities`, 'resource-group'],
+    ] as const
+  ).map(([type, scope]) =>
+    defineComputed({
+      type,
+      description: 'Sizes, versions and storage that a server may be registered with.',
+      scope,
+      apiVersions: [version],
+      answer: Type.Object({ name: Type.String() }, { additionalProperties: true }),
+      source: { list: async () => ({ items: zones.map((zone) => ({ ...offered, zone })) }) },
+    }),
+  )
 }
 
 const supportedServerVersions = majors.map((name, at) => ({

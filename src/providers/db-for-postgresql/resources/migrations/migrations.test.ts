@@ -104,6 +104,57 @@ describe('migrations', () => {
     await refused(w.call('DELETE', system), 'InvalidParameterValue', 400)
   })
 
+  row('settings of a server are written there, but for those that reach beyond it', async (w) => {
+    const at = (name: string): string => `${target}/configurations/${name}`
+    const put = (name: string, properties: object) => w.call('PUT', at(name), { properties })
+    const before = (await w.call('GET', at('statement_timeout'))).body.properties
+    assert.deepEqual(
+      [before.value, before.source, before.isReadOnly],
+      ['0', 'system-default', false],
+    )
+    const written = await put('statement_timeout', { value: '60000', source: 'user-override' })
+    assert.equal(written.status, 200)
+    assert.equal(written.body.properties.value, '60000')
+    assert.equal(written.body.properties.source, 'user-override')
+    const { address, password } = w.target
+    const settings = await w.engine.settings({ address, password })
+    assert.equal(settings.find(({ name }) => name === 'statement_timeout')?.value, '60000')
+    // Too short for a server to be asked anything: it can be taken back all the same.
+    await put('statement_timeout', { value: '1' })
+    const patched = await w.call('PATCH', at('max_connections'), { properties: { value: '50' } })
+    assert.equal(patched.body.properties.isConfigPendingRestart, true)
+    for (const name of ['statement_timeout', 'max_connections']) {
+      const back = (await put(name, { value: '7', source: 'system-default' })).body.properties
+      assert.notEqual(back.value, '7')
+      assert.equal(back.isConfigPendingRestart, false)
+    }
+    const refusals = [
+      ['statement_timeout', 'soon'],
+      ['shared_preload_libraries', 'evil'],
+      ['fsync', 'off'],
+      ['port', '1'],
+    ] as const
+    for (const [name, value] of refusals) {
+      await refused(put(name, { value }), 'InvalidParameterValue', 400)
+    }
+    assert.equal((await w.call('GET', at('port'))).body.properties.isReadOnly, true)
+    await refused(put('none', { value: '1' }), 'ResourceNotFound', 404)
+    const backups = await w.call('GET', `${target}/backups`)
+    assert.deepEqual(backups.body.value, [])
+    for (const what of ['start', 'stop', 'restart']) {
+      const order = w.call('POST', `${target}/${what}`)
+      await refused(order, 'OperationNotSupported', 409, /its operator/)
+    }
+    const { value: zones } = (await w.call('GET', `${target}/capabilities`)).body
+    assert.ok(zones[0].supportedServerEditions.length > 0)
+    const threats = `${target}/advancedThreatProtectionSettings`
+    const [one] = (await w.call('GET', threats)).body.value
+    assert.deepEqual([one.name, one.properties.state], ['Default', 'Disabled'])
+    await w.call('PUT', `${threats}/Default`, { properties: { state: 'Disabled' } })
+    const enabled = w.call('PUT', `${threats}/Default`, { properties: { state: 'Enabled' } })
+    await refused(enabled, 'InvalidParameterValue', 400)
+  })
+
   row(
     'a server without an address is where the operator says, or shows that it has none',
     async (w) => {

@@ -6,7 +6,7 @@
 import Type from 'typebox'
 import { refuse } from '#kernel/error.ts'
 import { nameOf, type ResourceId, scopeOf, subscriptionOf } from '#kernel/resource-id.ts'
-import type { VendorWords } from '#kernel/vendor.ts'
+import { qualify, type VendorWords } from '#kernel/vendor.ts'
 import type { PlaneServices } from '#plane/create-plane.ts'
 import { added } from '#plane/declare/added.ts'
 import { defineComputed } from '#plane/declare/computed.ts'
@@ -19,7 +19,12 @@ import { beginningOfTime, type EventStore, everybody, isActive } from '../../dom
 import type { History, Past } from '../../domain/history.ts'
 import { isImpacted, type ServiceNames } from '../../domain/impact-match.ts'
 
-export interface AvailabilityDependencies {
+export interface AvailabilityDependencies extends Given {
+  /** The word of the path that asks: clients ask for resources below others by one of their own. */
+  readonly word: 'availabilityStatuses' | 'childAvailabilityStatuses'
+}
+
+interface Given {
   readonly words: VendorWords
   readonly eventStore: EventStore
   readonly history: History
@@ -68,11 +73,18 @@ const eventsMax = 200
 const scannedMax = 1000
 
 export function availabilityStatuses(
-  deps: AvailabilityDependencies,
+  given: Given,
   versions: readonly string[],
-): ResourceType {
+): readonly ResourceType[] {
+  const statuses = (['availabilityStatuses', 'childAvailabilityStatuses'] as const).map((word) =>
+    statusType({ ...given, word }, versions),
+  )
+  return [...statuses, childResources({ ...given, word: 'availabilityStatuses' }, versions)]
+}
+
+function statusType(deps: AvailabilityDependencies, versions: readonly string[]): ResourceType {
   return defineComputed({
-    type: 'ResourceHealth/availabilityStatuses',
+    type: `ResourceHealth/${deps.word}`,
     description: 'How available resources are, by what was last seen of them.',
     scope: 'any',
     query: { list: ['$expand'], get: ['$expand'] },
@@ -102,27 +114,60 @@ export function availabilityStatuses(
           if (resource === undefined) throw refuse.ResourceNotFound({ id: parent.text })
           return historyOf(deps, resource, current, { now, expand, cursor, limit })
         }
-        const items: object[] = []
-        let after = cursor
-        for (let scanned = 0; scanned < scannedMax; ) {
-          const page = await deps.services.listTracked({
-            under: parent,
-            ...(after === undefined ? {} : { after }),
-            limit: Math.min(limit, 200),
-          })
-          for (const { resource } of page.items) {
-            if (resource.id.segments.at(-1)?.namespace === undefined) continue
-            items.push(show(deps, resource, { current }, { now, expand }))
-            if (items.length === limit) return { items, next: resource.id.key }
-          }
-          if (page.next === undefined) return { items }
-          after = page.next
-          scanned += limit
-        }
-        return { items, ...(after === undefined ? {} : { next: after }) }
+        return resourcesBelow(deps, parent, current, { now, expand, cursor, limit })
       },
     },
   })
+}
+
+/** How available the resources below a resource are. */
+function childResources(deps: AvailabilityDependencies, versions: readonly string[]): ResourceType {
+  return defineComputed({
+    type: 'ResourceHealth/childResources',
+    description: 'How available the resources below a resource are.',
+    scope: 'any',
+    query: { list: ['$expand'] },
+    apiVersions: versions,
+    answer,
+    source: {
+      async list({ parent, now, query, cursor, limit }) {
+        if ((await deps.services.reader.get(parent)) === undefined) {
+          throw refuse.ResourceNotFound({ id: parent.text })
+        }
+        const current = await currentEvents(deps, subscriptionOf(parent))
+        const expand = query.get('$expand')
+        return resourcesBelow(deps, parent, current, { now, expand, cursor, limit })
+      },
+    },
+  })
+}
+
+/** The tracked resources below a scope or a resource. */
+async function resourcesBelow(
+  deps: AvailabilityDependencies,
+  parent: ResourceId,
+  current: readonly HealthEvent[],
+  { now, expand, cursor, limit }: Asked,
+): Promise<ListPage<object>> {
+  const items: object[] = []
+  let after = cursor
+  for (let scanned = 0; scanned < scannedMax; ) {
+    const page = await deps.services.listTracked({
+      under: parent,
+      ...(after === undefined ? {} : { after }),
+      limit: Math.min(limit, 200),
+    })
+    for (const { resource } of page.items) {
+      if (resource.id.segments.at(-1)?.namespace === undefined) continue
+      if (resource.id.key === parent.key) continue
+      items.push(show(deps, resource, { current }, { now, expand }))
+      if (items.length === limit) return { items, next: resource.id.key }
+    }
+    if (page.next === undefined) return { items }
+    after = page.next
+    scanned += limit
+  }
+  return { items, ...(after === undefined ? {} : { next: after }) }
 }
 
 interface Asked {
@@ -171,11 +216,11 @@ function momentOf(name: string): number {
 }
 
 function showPast(
-  { words }: AvailabilityDependencies,
+  { words, word }: AvailabilityDependencies,
   { id, location }: Resource,
   past: Past,
 ): object {
-  const type = typeIn(words)
+  const type = qualify(words, `ResourceHealth/${word}`)
   const name = nameOfMoment(past.since)
   const at = new Date(past.since).toISOString()
   return {
@@ -193,10 +238,6 @@ function showPast(
       reasonChronicity: 'Persistent',
     },
   }
-}
-
-function typeIn(words: VendorWords): string {
-  return `${words.namespace}.ResourceHealth/availabilityStatuses`
 }
 
 async function currentEvents(
@@ -220,7 +261,7 @@ async function currentEvents(
 }
 
 function show(
-  { words, observers, serviceNames }: AvailabilityDependencies,
+  { words, word, observers, serviceNames }: AvailabilityDependencies,
   resource: Resource,
   {
     current,
@@ -235,7 +276,7 @@ function show(
   )
   const sighting = observed(resource, observers)
   const issue = touching.find((event) => event.properties.eventType === 'ServiceIssue')
-  const type = typeIn(words)
+  const type = qualify(words, `ResourceHealth/${word}`)
   const [last, earlier] = past
   const isKnown = isSame(last, sighting)
   const since = sighting.since ?? (isKnown ? last?.since : undefined)

@@ -2,6 +2,7 @@
 
 import Type, { type TObject, type TProperties } from 'typebox'
 import type { Problem } from '#kernel/error.ts'
+import { parentOf } from '#kernel/resource-id.ts'
 import { added, relaxed } from '#plane/declare/added.ts'
 import type { Version, View } from '#plane/declare/wire.ts'
 import type { Definition } from '../model.ts'
@@ -77,6 +78,21 @@ const definitionKinds = {
     state: Type.Optional(Type.Enum(['active', 'blocked', 'pending', 'deleted'])),
     note: text(2000),
   }),
+  tags: Type.Object({ displayName: Type.String({ minLength: 1, maxLength: 160 }) }),
+  'apis/schemas': Type.Object({
+    contentType: Type.String({ minLength: 1, maxLength: 200 }),
+    document: Type.Optional(
+      Type.Object({
+        value: text(1_000_000),
+        definitions: open,
+        components: open,
+      }),
+    ),
+  }),
+  'apis/releases': Type.Object({
+    apiId: text(2000),
+    notes: text(10_000),
+  }),
 } as const
 
 const diagnostic = Type.Object({
@@ -103,6 +119,12 @@ export const definitionShapes = {
 const answered: Readonly<Record<string, (model: Definition, view: View) => Definition>> = {
   groups: () => ({ builtIn: false }),
   policyFragments: () => ({ provisioningState: 'Succeeded' }),
+  'apis/schemas': () => ({ provisioningState: 'Succeeded' }),
+  'apis/releases': (_model, { id, systemData: { createdAt, lastModifiedAt } }) => ({
+    apiId: parentOf(id).text,
+    createdDateTime: createdAt,
+    updatedDateTime: lastModifiedAt ?? createdAt,
+  }),
   users: ({ email }, { systemData }) => ({
     registrationDate: systemData.createdAt,
     identities: [{ provider: 'Basic', id: email }],
@@ -125,6 +147,11 @@ const shownGroups = added(
 const answeredShapes: Readonly<Record<string, TProperties>> = {
   groups: { builtIn: Type.Boolean({ readOnly: true }) },
   policyFragments: { provisioningState: Type.String({ readOnly: true }) },
+  'apis/schemas': { provisioningState: Type.String({ readOnly: true }) },
+  'apis/releases': {
+    createdDateTime: Type.Optional(Type.String({ readOnly: true })),
+    updatedDateTime: Type.Optional(Type.String({ readOnly: true })),
+  },
   loggers: { credentials: Type.Optional(Type.Record(Type.String(), Type.String())) },
   products: { groups: shownGroups },
   users: {
@@ -153,6 +180,9 @@ const usual: Readonly<Record<keyof typeof definitionShapes, Definition>> = {
   users: { state: 'active' },
   diagnostics: usualDiagnostic,
   'apis/diagnostics': usualDiagnostic,
+  tags: {},
+  'apis/schemas': {},
+  'apis/releases': {},
 }
 
 /** What is stored instead of secrets: the name that an answer uses for each. */

@@ -20,10 +20,7 @@ function withLastChange(answer: TSchema): TSchema {
 }
 
 /** `target`: the shape of the link's target, in the same version. */
-export function productLink(
-  word: 'apis' | 'groups',
-  target: Version<LinkTarget>,
-): Version<LinkTarget> {
+export function link(word: string, target: Version<LinkTarget>): Version<LinkTarget> {
   return {
     date: target.date,
     body: Type.Object({}),

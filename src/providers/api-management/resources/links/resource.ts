@@ -1,4 +1,4 @@
-/** Links of a product to APIs and groups of the same service. */
+/** Links to something of the same service: of a product to APIs and groups, and of what has tags to these. */
 
 import { refuse } from '#kernel/error.ts'
 import { childOf, nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
@@ -13,27 +13,43 @@ import { definitionDates } from '../../published-versions.ts'
 import { api } from '../apis/versions/2016-07-07.ts'
 import { definition } from '../definitions/versions/2021-08-01.ts'
 import type { LinkTarget } from './model.ts'
-import { productLink } from './versions/2021-08-01.ts'
+import { link } from './versions/2021-08-01.ts'
 
 const targets = {
   // The shape that shows a model also made it.
   apis: (date: string) => api(date) as unknown as Version<LinkTarget>,
   groups: (date: string) => definition('groups', date),
+  tags: (date: string) => definition('tags', date),
 } as const
 
-export function productLinks(): readonly ResourceType[] {
-  return (['apis', 'groups'] as const).map((word) => {
-    const type = `ApiManagement/service/products/${word}`
+/** By the place of the link below a service. */
+const described = {
+  'products/apis': 'APIs that a product offers.',
+  'products/groups': 'Groups that see a product.',
+  'products/tags': 'Tags of a product.',
+  'apis/tags': 'Tags of an API.',
+  'apis/operations/tags': 'Tags of an operation.',
+} as const
+
+export function links(): readonly ResourceType[] {
+  return Object.entries(described).map(([place, description]) => {
+    const type = `ApiManagement/service/${place}`
+    // The last part of each place is the collection of its targets.
+    const word = place.slice(place.lastIndexOf('/') + 1) as keyof typeof targets
     return defineStored<LinkTarget>({
       type,
-      description: word === 'apis' ? 'APIs that a product offers.' : 'Groups that see a product.',
+      description,
       scope: 'resource-group',
       query: countedQuery,
       name: idRule(256),
       movable: true,
-      versions: definitionDates.map((date) => productLink(word, targets[word](date))),
+      versions: definitionDates.map((date) => link(word, targets[word](date))),
       verbs: ['get', 'list', 'put', 'delete'],
-      protocol: { anyMatchCreates: true, bodyOptional: true },
+      protocol: {
+        anyMatchCreates: true,
+        bodyOptional: true,
+        ...(word === 'tags' ? { headStatus: 200 } : {}),
+      },
       prepare: async ({ id, reader }, body: object) => {
         const place = targetOf(id, word)
         const found = await read[word](reader, place)
@@ -58,6 +74,7 @@ export function productLinks(): readonly ResourceType[] {
 const read = {
   apis: (reader: Reader, id: ResourceId) => reader.get(id),
   groups: readGroup,
+  tags: (reader: Reader, id: ResourceId) => reader.get(id),
 } as const
 
 /** A link shows when the definition of its API changed last. */
@@ -83,9 +100,11 @@ async function administrators({
   return group === undefined ? [] : [{ ...group, id, model: group.model as LinkTarget }]
 }
 
-/** The API or group that the link is named after. */
+/** The API, group or tag that the link is named after. */
 function targetOf(id: ResourceId, word: keyof typeof targets): ResourceId {
-  return childOf(parentOf(parentOf(id)), word, nameOf(id))
+  let service = id
+  while ((service.segments.at(-1)?.types.length ?? 0) > 1) service = parentOf(service)
+  return childOf(service, word, nameOf(id))
 }
 
 /** Each link with its current target; a link whose target is gone is left out. */

@@ -1,3 +1,0 @@
-/** The stored form of a product's link: its target when the link was made. Lists read the target again. */
-
-export type LinkTarget = Readonly<Record<string, unknown>>
