@@ -1,10 +1,10 @@
 /**
  * Turns noted changes into notifications. Each subscription gets one outbox entry, with one notification for each
  * row, however often the row changed. If too many rows changed, the entry has one notification for the whole
- * collection.
+ * collection. If too many entries of a subscription wait, the youngest takes what changed (decision 0154).
  */
 
-import { allRows, insertRow } from '#query/rows.ts'
+import { allRows, findRow, insertRow } from '#query/rows.ts'
 import type { Sql, SqlTx } from '#stores/store.ts'
 import { outboxEntries, type SubscriptionRow, subscriptions } from '../tables.ts'
 
@@ -15,10 +15,14 @@ export interface NotedChange {
   readonly lastModifiedDateTime: string
 }
 
-/** The maximum number of changes handled together. The next round handles the rest. */
-const changesMax = 20_000
+/** The maximum number of changes in one transaction. */
+const changesMax = 5_000
 /** If more rows changed, one notification of the collection replaces theirs. */
 const notificationsMax = 1_000
+/** The maximum number of entries of one subscription that wait. */
+const waitingMax = 4
+/** The maximum number of waiting entries that are counted. */
+const countedMax = 5_000
 const numbersAtOnce = 500
 const keptMilliseconds = 7 * 86_400_000
 
@@ -28,9 +32,10 @@ interface Net {
   at: number
 }
 
-export async function collectChanges(sql: Sql, now: number, newId: () => string): Promise<void> {
+/** Resolves with true if there are more. */
+export async function collectChanges(sql: Sql, now: number, newId: () => string): Promise<boolean> {
   const lock = sql.dialect === 'postgres' ? ' for update skip locked' : ''
-  await sql.transact(async (tx) => {
+  return await sql.transact(async (tx) => {
     const rows = await tx.all(
       `select number, company_id, set_name, row_id, change, at from business_changes order by number limit ${changesMax}${lock}`,
     )
@@ -45,10 +50,19 @@ export async function collectChanges(sql: Sql, now: number, newId: () => string)
       if (net === undefined) nets.set(id, { first: change, last: change, at })
       else Object.assign(net, { last: change, at })
     }
+    const waiting = await waitingEntries(tx)
+    const byResource = new Map<string, readonly NotedChange[]>()
     for (const one of await allRows(tx, subscriptions, 'where expires_at > ? order by id', now)) {
+      const { resource } = one
       const nets = bySet.get(`${one.company_id} ${one.set_name}`)
-      const changes = nets === undefined ? [] : notificationsOf(one, nets)
-      if (changes.length > 0) await addNotification(tx, one, { id: newId(), now, changes })
+      if (nets === undefined) continue
+      const changes = byResource.get(resource) ?? bounded(resource, notificationsOf(resource, nets))
+      byResource.set(resource, changes)
+      if (changes.length === 0) continue
+      const entries = waiting.get(one.id) ?? []
+      const before = entries.length < waitingMax ? [] : await takeYoungest(tx, entries, now)
+      const all = before.length === 0 ? changes : bounded(resource, joined(before, changes))
+      await addNotification(tx, one, { id: newId(), now, changes: all })
     }
     await forget(
       tx,
@@ -59,7 +73,98 @@ export async function collectChanges(sql: Sql, now: number, newId: () => string)
       `delete from business_outbox_entries where kind = 'Notification' and status <> 'Waiting' and created_at < ?`,
       now - keptMilliseconds,
     )
+    return rows.length === changesMax
   })
+}
+
+interface WaitingEntry {
+  readonly id: string
+  readonly createdAt: number
+}
+
+/** By subscription. */
+async function waitingEntries(tx: SqlTx): Promise<ReadonlyMap<string, readonly WaitingEntry[]>> {
+  const rows = await tx.all(
+    `select id, sender, created_at from business_outbox_entries
+      where kind = 'Notification' and status = 'Waiting' limit ${countedMax}`,
+  )
+  const entries = rows.map((row) => ({
+    id: String(row['id']),
+    sender: String(row['sender']),
+    createdAt: Number(row['created_at']),
+  }))
+  return Map.groupBy(entries, ({ sender }) => sender)
+}
+
+/** Removes the youngest entry that is not being sent, and resolves with its changes. */
+async function takeYoungest(
+  tx: SqlTx,
+  entries: readonly WaitingEntry[],
+  now: number,
+): Promise<readonly NotedChange[]> {
+  for (const { id } of entries.toSorted((a, b) => b.createdAt - a.createdAt)) {
+    const row = await findRow(tx, outboxEntries, { id })
+    const isFree = `id = ? and status = 'Waiting' and leased_until <= ?`
+    // Whoever claims it at this moment keeps it.
+    const taken = await tx.run(`delete from business_outbox_entries where ${isFree}`, id, now)
+    // `addNotification` wrote this text.
+    if (row !== undefined && taken === 1) return JSON.parse(row.message || row.payload)
+  }
+  return []
+}
+
+/** One change for each row. */
+function joined(
+  before: readonly NotedChange[],
+  after: readonly NotedChange[],
+): readonly NotedChange[] {
+  const byRow = new Map(before.map((change) => [change.resource, change]))
+  for (const change of after) {
+    const isNew = byRow.get(change.resource)?.changeType === 'created'
+    const isStillNew = isNew && change.changeType === 'updated'
+    byRow.set(change.resource, isStillNew ? { ...change, changeType: 'created' } : change)
+  }
+  return [...byRow.values()]
+}
+
+function notificationsOf(resource: string, nets: ReadonlyMap<string, Net>): readonly NotedChange[] {
+  return [...nets].flatMap(([id, { first, last, at }]) => {
+    const isNew = first === 'created'
+    // The row was created and deleted within the same round, so no client ever saw it.
+    if (isNew && last === 'deleted') return []
+    const changeType = isNew ? 'created' : last === 'deleted' ? 'deleted' : 'updated'
+    return [{ resource: `${resource}(${id})`, changeType, lastModifiedDateTime: momentOf(at) }]
+  })
+}
+
+/** The changes, or one of the collection if they are too many. */
+function bounded(resource: string, changes: readonly NotedChange[]): readonly NotedChange[] {
+  const hasCollection = changes.some(({ changeType }) => changeType === collection)
+  if (changes.length <= notificationsMax && !hasCollection) return changes
+  const firsts = changes.map(firstOf).toSorted((a, b) => a - b)
+  const lasts = changes.map((change) => change.lastModifiedDateTime).toSorted()
+  const since = `${sinceForm}${momentOf((firsts[0] ?? 0) - 1)}`
+  return [
+    {
+      resource: `${resource}?$filter=${encodeURIComponent(since)}`,
+      changeType: collection,
+      lastModifiedDateTime: lasts.at(-1) ?? momentOf(0),
+    },
+  ]
+}
+
+const collection = 'collection'
+const sinceForm = 'lastModifiedDateTime gt '
+
+/** The moment of the earliest change that a notification stands for. */
+function firstOf({ resource, changeType, lastModifiedDateTime }: NotedChange): number {
+  if (changeType !== collection) return Date.parse(lastModifiedDateTime)
+  const [, since = ''] = decodeURIComponent(resource).split(sinceForm)
+  return Date.parse(since) + 1
+}
+
+function momentOf(at: number): string {
+  return new Date(at).toISOString()
 }
 
 async function forget(tx: SqlTx, numbers: readonly number[]): Promise<void> {
@@ -68,36 +173,6 @@ async function forget(tx: SqlTx, numbers: readonly number[]): Promise<void> {
     const places = some.map(() => '?').join(', ')
     await tx.run(`delete from business_changes where number in (${places})`, ...some)
   }
-}
-
-function notificationsOf(
-  { resource }: SubscriptionRow,
-  nets: ReadonlyMap<string, Net>,
-): readonly NotedChange[] {
-  const changes = [...nets].flatMap(([id, { first, last, at }]) => {
-    const isNew = first === 'created'
-    // The row was created and deleted within the same round, so no client ever saw it.
-    if (isNew && last === 'deleted') return []
-    const changeType = isNew ? 'created' : last === 'deleted' ? 'deleted' : 'updated'
-    return [{ resource: `${resource}(${id})`, changeType, at }]
-  })
-  const times = changes.map(({ at }) => at)
-  if (changes.length <= notificationsMax) {
-    return changes.map(({ at, ...change }) => ({ ...change, lastModifiedDateTime: momentOf(at) }))
-  }
-  const [first, last] = [Math.min(...times), Math.max(...times)]
-  const since = `lastModifiedDateTime gt ${momentOf(first - 1)}`
-  return [
-    {
-      resource: `${resource}?$filter=${encodeURIComponent(since)}`,
-      changeType: 'collection',
-      lastModifiedDateTime: momentOf(last),
-    },
-  ]
-}
-
-function momentOf(at: number): string {
-  return new Date(at).toISOString()
 }
 
 interface NewNotification {

@@ -5,10 +5,10 @@
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import type { IncomingMessage, RequestListener } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { silentLog } from '#kernel/ports.ts'
+import { silentLog, type Timers } from '#kernel/ports.ts'
 import { localServer, openWay, watchedWay } from '#outbound/testing/ways.ts'
 import { realTimers } from '#plane/testing/start.ts'
 import { openCallOut } from '../../main/outbox.ts'
@@ -33,15 +33,17 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** Answers the handshake, and keeps the notifications. */
+/** Answers the handshake, and keeps the notifications. While it is `silent`, it does not answer them. */
 async function openReceiver() {
   const received: Notification[] = []
-  const mood = { status: 200, answersToken: true }
+  const mood = { status: 200, answersToken: true, isSilent: false }
+  const unanswered: ServerResponse[] = []
   const listener: RequestListener = async (request, response) => {
     const token = new URL(request.url ?? '', 'http://host').searchParams.get('validationToken')
     const body = await bodyOf(request)
     if (token !== null) return void response.end(mood.answersToken ? token : 'no')
     response.statusCode = mood.status
+    if (mood.isSilent) return void unanswered.push(response)
     if (mood.status === 200) received.push(...(JSON.parse(body).value as Notification[]))
     response.end()
   }
@@ -49,18 +51,22 @@ async function openReceiver() {
   return {
     received,
     mood,
+    unanswered,
     url: `http://127.0.0.1:${server.port}/hook?code=secret`,
-    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      for (const response of unanswered) response.destroy()
+      await server[Symbol.asyncDispose]()
+    },
   }
 }
 
 const owner = '11111111-1111-1111-1111-111111111111'
 
-async function openOffice(company: BusinessFixture) {
+async function openOffice(company: BusinessFixture, callTimers: Timers = realTimers) {
   const { sql } = company
   const clock = { at: Date.UTC(2026, 10, 21) }
   const now = () => clock.at
-  const callOut = openCallOut(openWay, realTimers)
+  const callOut = openCallOut(openWay, callTimers)
   const ids = { uuid: () => randomUUID(), secret: () => randomUUID() }
   const groupsOf = async () => []
   const disabled = new Set<string>()
@@ -124,18 +130,32 @@ async function openOffice(company: BusinessFixture) {
   }
   outbox.start()
   while (looks === 0) await setTimeout(5)
+  /** Moves the clock, and lets the outbox poll twice: it sees the change, and begins to send it. */
+  const poll = async (milliseconds: number) => {
+    for (const part of [0, milliseconds]) {
+      clock.at += part
+      const before = looks
+      outbox.wake()
+      while (looks === before) await setTimeout(5)
+    }
+  }
+  const isSending = async () => {
+    const rows = await sql.all(
+      `select id from business_outbox_entries
+        where status = 'Waiting' and (leased_until > 0 or due_at <= ?)`,
+      clock.at,
+    )
+    return rows.length > 0
+  }
   return {
     ask,
     disabled,
     administrators,
-    /** Moves the clock, and lets the outbox poll twice: it sees the change, and sends it. */
+    poll,
+    /** As `poll`, until everything that is due was sent. */
     async pass(milliseconds: number) {
-      for (const part of [0, milliseconds]) {
-        clock.at += part
-        const before = looks
-        outbox.wake()
-        while (looks === before) await setTimeout(5)
-      }
+      await poll(milliseconds)
+      while (await isSending()) await setTimeout(5)
     },
     [Symbol.asyncDispose]: () => outbox[Symbol.asyncDispose](),
   }
@@ -151,6 +171,68 @@ test('what the policy of what goes out denies is not called', async () => {
 })
 
 for (const dialect of dialects) {
+  test(`${dialect}: receivers that do not answer hold up nobody else, and few entries wait for them`, async (t) => {
+    await using company = await openCompany(t, dialect)
+    if (company === undefined) return
+    // Calls are never given up, so the receivers end before the office does.
+    await using office = await openOffice(company, { after: () => ({ cancel() {} }) })
+    await using silent = await openReceiver()
+    await using good = await openReceiver()
+    const resource = `/api/v2.0/companies(${company.companyId})/customers`
+    const subscribe = async (principal: string, notificationUrl: string) => {
+      const body = { notificationUrl, resource, clientState: 'x' }
+      const made = await office.ask('POST', 'subscriptions', body, { principal })
+      assert.equal(made.status, 201, made.text)
+      return String(made.at.subscriptionId)
+    }
+    const slow = await Promise.all(
+      Array.from({ length: 6 }, (_, at) => subscribe('admin', `${silent.url}&at=${at}`)),
+    )
+    await subscribe(owner, good.url)
+    silent.mood.isSilent = true
+    const made: string[] = []
+    const since = 'lastModifiedDateTime gt 1970-01-01T00:00:04.999Z'
+    const whole = `${resource.slice(1)}?$filter=${encodeURIComponent(since)}`
+    for (let round = 0; round < 8; round++) {
+      const id = await company.create('customers', { displayName: `C${round}` })
+      made.push(`${resource.slice(1)}(${id})`)
+      await office.poll(30_000)
+      for (let looks = 0; good.received.length <= round && looks < 400; looks++) {
+        await setTimeout(5)
+      }
+      assert.equal(good.received.length, round + 1, `round ${round}`)
+      if (round !== 6) continue
+      // One notification of the whole collection takes what changes afterwards.
+      const [changeType, lastModifiedDateTime] = ['collection', '1970-01-01T00:00:05.000Z']
+      await company.sql.transact((tx) =>
+        tx.run(
+          `update business_outbox_entries set message = ? where sender = ? and status = 'Waiting'`,
+          JSON.stringify([{ resource: whole, changeType, lastModifiedDateTime }]),
+          String(slow[0]),
+        ),
+      )
+    }
+    const waiting = await company.sql.all(
+      `select sender, count(*) as n from business_outbox_entries where status = 'Waiting' group by sender`,
+    )
+    const counts = new Map(waiting.map(({ sender, n }) => [String(sender), Number(n)]))
+    assert.deepEqual(
+      slow.map((id) => counts.get(id)),
+      slow.map(() => 4),
+    )
+    assert.equal(silent.unanswered.length, 2)
+    // Nothing was lost, and each row is in one entry.
+    silent.mood.isSilent = false
+    for (const response of silent.unanswered.splice(0)) response.destroy()
+    await office.pass(60_000)
+    for (const [at, id] of slow.entries()) {
+      const received = silent.received.filter((one) => one.subscriptionId === id)
+      const told = new Set(received.map((one) => one.resource))
+      assert.equal(received.length, at === 0 ? 4 : told.size)
+      assert.deepEqual([...told].toSorted(), at === 0 ? [whole] : made.toSorted())
+    }
+  })
+
   test(`${dialect}: a subscription from the handshake to its end`, async (t) => {
     await using company = await openCompany(t, dialect)
     if (company === undefined) return

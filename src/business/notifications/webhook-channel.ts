@@ -41,6 +41,9 @@ export function webhookChannel(deps: WebhookDependencies): Channel {
   let seenAt: number | undefined
   let forgotAt = 0
   return {
+    places: { all: 16, each: 2 },
+    // Whoever made the subscription: its receivers are theirs, in whatever company.
+    owner: `coalesce((select user_id from business_subscriptions where id = entry.sender), entry.company_id)`,
     async prepare() {
       const now = clock.now()
       if (now - forgotAt >= forgetMilliseconds) {
@@ -51,7 +54,7 @@ export function webhookChannel(deps: WebhookDependencies): Channel {
       seenAt = change === undefined ? undefined : (seenAt ?? now)
       if (seenAt === undefined || now - seenAt < delayMilliseconds) return
       seenAt = undefined
-      await collectChanges(sql, now, deps.newId)
+      while (await collectChanges(sql, now, deps.newId));
     },
     async compose({ payload }) {
       return payload

@@ -13,6 +13,10 @@ import { type OutboxRow, outboxEntries } from '../tables.ts'
 
 /** How entries of one kind are sent. */
 export interface Channel {
+  /** The number of entries that are sent at the same time, in all and of one owner (decision 0154). */
+  readonly places: { readonly all: number; readonly each: number }
+  /** The owner of an `entry`, in SQL. Owners take turns. */
+  readonly owner: string
   /** Called before each search for entries that are due. */
   prepare?(): Promise<void>
   /**
@@ -57,16 +61,14 @@ const lookMilliseconds = 15_000
 /** How long other processes wait for an entry whose process is gone. */
 const leaseMilliseconds = 2 * minute
 const renewMilliseconds = 40_000
-const entriesAtOnce = 4
+/** The number of entries that one look compares, and of owners whose last turn is known. */
+const comparedMax = 1_000
 const reasonMax = 250
 
+const isDue = `entry.status = 'Waiting' and entry.kind = ? and entry.due_at <= ? and entry.leased_until <= ?`
+
 const statements = {
-  // Companies take turns: however many entries one company has, the entries of another are among the next.
-  due: `select id from (
-      select id, due_at, row_number() over (partition by company_id order by due_at, id) as turn
-      from business_outbox_entries
-      where status = 'Waiting' and kind = ? and due_at <= ? and leased_until <= ?
-    ) as waiting order by turn, due_at, id limit ?`,
+  anyDue: `select id from business_outbox_entries as entry where ${isDue} limit 1`,
   claim: `update business_outbox_entries set leased_until = ?, attempts = attempts + 1
     where id = ? and status = 'Waiting' and due_at <= ? and leased_until <= ?`,
   renew: `update business_outbox_entries set leased_until = ? where id = ? and attempts = ?`,
@@ -75,6 +77,16 @@ const statements = {
       last_modified_date_time = ?, revision = revision + 1
     where id = ? and attempts = ?`,
 } as const
+
+/** The first entries of each owner that are due. */
+function dueOf({ owner, places }: Channel): string {
+  return `select id, owner from (
+      select id, owner, due_at, row_number() over (partition by owner order by due_at, id) as turn from (
+        select entry.id as id, entry.due_at as due_at, ${owner} as owner
+        from business_outbox_entries as entry where ${isDue}
+      ) as due
+    ) as waiting where turn <= ${places.each} order by turn, due_at, id limit ${comparedMax}`
+}
 
 export function openOutbox(deps: OutboxDependencies): Outbox {
   const loops = Object.entries(deps.channels).map(([kind, channel]) =>
@@ -98,73 +110,112 @@ interface OneKind {
   readonly channel: Channel
 }
 
-/** Each kind has its own loop, so that no kind waits for another. */
-function openLoop(deps: OutboxDependencies, one: OneKind): Outbox {
+interface Waiting {
+  readonly id: string
+  readonly owner: string
+}
+
+/**
+ * Each kind has its own loop, so that no kind waits for another. A place that becomes free is given at once to the
+ * owner whose last turn is the longest ago.
+ */
+function openLoop(deps: OutboxDependencies, { kind, channel }: OneKind): Outbox {
   const { sql, clock, timers, log } = deps
-  const underWay = new Set<string>()
+  const due = dueOf(channel)
+  const underWay = new Map<string, { readonly owner: string; readonly ended: Promise<void> }>()
+  /** Owners in the order of their last turns. */
+  const served = new Set<string>()
   let timer: { cancel(): void } | undefined
-  let running: Promise<void> | undefined
+  let looking: Promise<void> | undefined
   let isRequested = false
   let isStarted = false
   let hasEnded = false
 
-  const look = (): Promise<void> => {
+  const look = (): void => {
     isRequested = true
-    if (hasEnded || !isStarted) return Promise.resolve()
+    if (hasEnded || !isStarted) return
     timer?.cancel()
-    running ??= rounds()
-    return running
+    looking ??= looks()
   }
 
-  async function rounds(): Promise<void> {
+  async function looks(): Promise<void> {
     try {
       while (isRequested && !hasEnded) {
         isRequested = false
-        if (await oneRound()) isRequested = true
+        await fill()
       }
     } catch (error) {
       log.warn({ error: String(error) }, 'the outbox could not be looked into')
     } finally {
-      running = undefined
+      looking = undefined
       if (!hasEnded) timer = timers.after(lookMilliseconds, look)
     }
   }
 
-  /** Resolves with true if there may be more entries. */
-  async function oneRound(): Promise<boolean> {
-    await one.channel.prepare?.()
+  /** Begins as many attempts as there are places. */
+  async function fill(): Promise<void> {
+    await channel.prepare?.()
     const now = clock.now()
-    const due = await sql.all(statements.due, one.kind, now, now, entriesAtOnce)
-    const ids = due.map(({ id }) => String(id)).filter((id) => !underWay.has(id))
-    const ended = await Promise.allSettled(ids.map((id) => attempt(deps, one, underWay, id)))
-    const failed = ended.find((result) => result.status === 'rejected')
-    if (failed !== undefined) throw failed.reason
-    return due.length === entriesAtOnce
+    const [any] = await sql.all(statements.anyDue, kind, now, now)
+    if (any === undefined || underWay.size >= channel.places.all) return
+    const rows = await sql.scan(due, kind, now, now)
+    const waiting = rows.map(({ id, owner }) => ({ id: String(id), owner: String(owner) }))
+    while (!hasEnded && underWay.size < channel.places.all) {
+      const next = nextOf(waiting)
+      if (next === undefined) return
+      begin(next)
+    }
+  }
+
+  function nextOf(waiting: readonly Waiting[]): Waiting | undefined {
+    const busy = [...underWay.values()].map(({ owner }) => owner)
+    const turns = new Map([...served].map((owner, at) => [owner, at]))
+    let next: Waiting | undefined
+    // Whoever had no turn is before the first.
+    const turnOf = (one: Waiting) => turns.get(one.owner) ?? -1
+    for (const one of waiting) {
+      if (underWay.has(one.id) || (next !== undefined && turnOf(one) >= turnOf(next))) continue
+      if (busy.filter((owner) => owner === one.owner).length < channel.places.each) next = one
+    }
+    return next
+  }
+
+  function begin({ id, owner }: Waiting): void {
+    served.delete(owner)
+    served.add(owner)
+    const [oldest = ''] = served
+    if (served.size > comparedMax) served.delete(oldest)
+    const ended = attempt(deps, channel, id).then(
+      () => {
+        underWay.delete(id)
+        look()
+      },
+      (error: unknown) => {
+        underWay.delete(id)
+        // The next look is the next attempt: a store that refuses is not asked without end.
+        log.warn({ id, error: String(error) }, 'an entry of the outbox could not be attempted')
+      },
+    )
+    underWay.set(id, { owner, ended })
   }
 
   return {
     start() {
       isStarted = true
-      void look()
+      look()
     },
-    wake() {
-      void look()
-    },
+    wake: look,
     async [Symbol.asyncDispose]() {
       hasEnded = true
       timer?.cancel()
-      await running
+      await looking
+      await Promise.all([...underWay.values()].map(({ ended }) => ended))
     },
   }
 }
 
 /** Makes one attempt at one entry, if no other process does. */
-async function attempt(
-  deps: OutboxDependencies,
-  { channel }: OneKind,
-  underWay: Set<string>,
-  id: string,
-): Promise<void> {
+async function attempt(deps: OutboxDependencies, channel: Channel, id: string): Promise<void> {
   const { sql, clock, timers } = deps
   const now = clock.now()
   const until = now + leaseMilliseconds
@@ -172,7 +223,7 @@ async function attempt(
   if (claimed === 0) return
   const entry = await findRow(sql, outboxEntries, { id })
   if (entry === undefined) return
-  underWay.add(id)
+  let isOver = false
   let renewal: { cancel(): void } | undefined
   const renew = async (): Promise<void> => {
     const later = clock.now() + leaseMilliseconds
@@ -180,13 +231,13 @@ async function attempt(
     plan()
   }
   const plan = (): void => {
-    if (underWay.has(id)) renewal = timers.after(renewMilliseconds, renew)
+    if (!isOver) renewal = timers.after(renewMilliseconds, renew)
   }
   plan()
   try {
     await finish(deps, entry, await outcomeOf(deps, channel, entry))
   } finally {
-    underWay.delete(id)
+    isOver = true
     renewal?.cancel()
   }
 }

@@ -46,6 +46,8 @@ export function mailChannel(mailer: Mailer): Channel {
   // Requests have another one, so that none waits for a mail.
   const pdfs = createPdfMaker()
   return {
+    places: { all: 4, each: 3 },
+    owner: 'entry.company_id',
     async compose({ id, created_at: at, language, payload }) {
       // `addEntry` wrote this text.
       const { printed: kept, replyTo, ...mail } = JSON.parse(payload) as MailPayload
