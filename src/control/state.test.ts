@@ -90,16 +90,21 @@ test('a state whose rows contradict each other is refused, and the store stays a
       message: /a row of 'work' has other cells than the table/,
     })
   }
-  const resources = lines.findIndex((line) => line.startsWith('{"table":"resources"'))
-  const resource = JSON.stringify(['/a', '/a', 'subscriptions', 0, null, 'tag', 1, '[]'])
-  await assert.rejects(
-    restoreState(real, gzipSync(lines.toSpliced(resources + 1, 0, resource).join('\n'))),
-    {
+  const resources = lines.findIndex((line) => line.startsWith('{"table":"resources"')) + 1
+  const withResource = (id: string, document: string): Buffer => {
+    const resource = ['/subscriptions/a', id, 'subscriptions', 0, null, 'tag', 1, document]
+    return gzipSync(lines.toSpliced(resources, 0, JSON.stringify(resource)).join('\n'))
+  }
+  for (const [id, document] of [
+    ['/subscriptions/a', '[]'],
+    ['none', '{}'],
+  ] as const) {
+    await assert.rejects(restoreState(real, withResource(id, document)), {
       message: /a row of 'resources' has other cells than the table/,
-    },
-  )
+    })
+  }
   assert.deepEqual(await store.sql.all('select key from work'), [{ key: '/kept' }])
-  assert.equal((await restoreState(real, gzipSync(lines.join('\n')))).rows > 0, true)
+  assert.equal((await restoreState(real, withResource('/subscriptions/A', '{}'))).rows > 0, true)
 })
 
 test('while a large state is unpacked the server does other work', async () => {

@@ -9,6 +9,7 @@ import { Readable } from 'node:stream'
 import { constants, createGunzip, createGzip } from 'node:zlib'
 import { ApiError, refuse } from '#kernel/error.ts'
 import { isJsonObject } from '#kernel/patch.ts'
+import { parseResourceId } from '#kernel/resource-id.ts'
 import { quoted, rowsAfter } from '#stores/catalog.ts'
 import { type SqlTx, type SqlValue, type Store, StoreConflict } from '#stores/store.ts'
 import { type ClockState, isMoment, isRate } from './moved-clock.ts'
@@ -186,7 +187,7 @@ function replaceAll(
       }
       const table = tables.find((one) => one.name === name)
       if (table === undefined) throw notReadable(`it has a table '${name.slice(0, 100)}'`)
-      if (!part.every((row) => isRowOf(table, row) && hasDocument(table, row))) {
+      if (!part.every((row) => isRowOf(table, row) && isReadable(table, row))) {
         throw notReadable(`a row of '${name}' has other cells than the table`)
       }
       const released = part.map((row) => release(table, row, fences.get(name) ?? 0))
@@ -360,9 +361,13 @@ function readLine(line: string): unknown {
   }
 }
 
-/** Every request reads resources, so one that is no document would end all of them. */
-function hasDocument({ name, columns }: Table, row: readonly SqlValue[]): boolean {
-  return name !== 'resources' || isJsonObject(readLine(String(row[columns.indexOf('document')])))
+/** Every request reads resources, so one without a document, or with an id that is none, would end all of them. */
+function isReadable({ name, columns }: Table, row: readonly SqlValue[]): boolean {
+  if (name !== 'resources') return true
+  const cell = (column: string): string => String(row[columns.indexOf(column)])
+  return (
+    parseResourceId(cell('id'))?.key === cell('key') && isJsonObject(readLine(cell('document')))
+  )
 }
 
 /** JSON has no form for bytes. */
