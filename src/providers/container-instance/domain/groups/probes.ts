@@ -26,11 +26,17 @@ interface Running {
 }
 
 interface Watched {
+  /** What shares places: a resource group. */
+  readonly owner: string
   readonly probes: Map<string, Running>
   readonly verdicts: Map<string, ProbeVerdict>
 }
 
-const probesAtOnceMax = 32
+/** A probe takes as long as its container's writer likes, so one resource group gets a part of the places. */
+const placesMax = 32
+const placesOfOwnerMax = 8
+/** Places that only owners without one may take, so that a few owners do not take them all. */
+const placesOfNewcomers = 4
 const crowdedMs = 500
 
 export class ProbeBoard {
@@ -39,7 +45,8 @@ export class ProbeBoard {
   readonly #timers: Timers
   readonly #wake: (group: string) => void
   readonly #groups = new Map<string, Watched>()
-  #underWay = 0
+  /** By owner. */
+  readonly #underWay = new Map<string, number>()
   #closed = false
 
   constructor(parts: {
@@ -56,11 +63,11 @@ export class ProbeBoard {
   }
 
   /** Exactly these probes run for the group from now on; running ones continue. */
-  watch(group: string, plans: readonly PlannedProbe[]): void {
+  watch(group: string, owner: string, plans: readonly PlannedProbe[]): void {
     if (this.#closed) return
     const known = this.#groups.get(group)
     if (known === undefined && plans.length === 0) return
-    const watched = known ?? { probes: new Map(), verdicts: new Map() }
+    const watched = known ?? { owner, probes: new Map(), verdicts: new Map() }
     const wanted = new Map(plans.map((plan) => [keyOf(plan), plan]))
     for (const [key, running] of watched.probes) {
       if (wanted.has(key)) continue
@@ -102,16 +109,20 @@ export class ProbeBoard {
 
   async #try(group: string, watched: Watched, running: Running): Promise<void> {
     if (running.ended) return
-    if (this.#underWay >= probesAtOnceMax) {
+    const { owner } = watched
+    const own = this.#underWay.get(owner) ?? 0
+    const sum = [...this.#underWay.values()].reduce((all, one) => all + one, 0)
+    const free = own === 0 ? placesMax : placesMax - placesOfNewcomers
+    if (own >= placesOfOwnerMax || sum >= free) {
       this.#after(group, watched, running, crowdedMs)
       return
     }
     const { part, schedule } = running.plan
-    this.#underWay++
+    this.#underWay.set(owner, own + 1)
     const tried = await attempt(() =>
       this.#engine.probe(group, part, schedule.probe, schedule.timeoutSeconds),
     )
-    this.#underWay--
+    this.#leave(owner)
     if (running.ended) return
     // An engine that cannot try says nothing about the container.
     if (tried.ok) {
@@ -121,6 +132,12 @@ export class ProbeBoard {
       if (this.#judge(watched, running, message)) this.#wake(group)
     }
     if (!running.ended) this.#after(group, watched, running, schedule.periodSeconds * 1000)
+  }
+
+  #leave(owner: string): void {
+    const left = (this.#underWay.get(owner) ?? 1) - 1
+    if (left > 0) this.#underWay.set(owner, left)
+    else this.#underWay.delete(owner)
   }
 
   /** True when the verdict changed. */

@@ -10,7 +10,7 @@ import { EngineError } from '#engines/containers/engine.ts'
 import { SimulatedEngine } from '#engines/containers/simulated/simulated-engine.ts'
 import { realTimers } from '#plane/testing/start.ts'
 import { done, groups, refused } from '../../testing/ask.ts'
-import { body, startContainers, web } from '../../testing/start.ts'
+import { body, type Shown, startContainers, web } from '../../testing/start.ts'
 
 test('registries that never end hold up neither other work nor the deletion of their groups', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'armature-pulls-'))
@@ -54,6 +54,36 @@ test('registries that never end hold up neither other work nor the deletion of t
   }
 })
 
+test('probes that never end leave places for those of other resource groups', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'armature-probes-'))
+  let hanging = 0
+  class SlowProbes extends SimulatedEngine {
+    override probe(...given: Parameters<SimulatedEngine['probe']>) {
+      if (given[1] !== 'slow') return super.probe(...given)
+      hanging += 1
+      return new Promise<never>(() => {})
+    }
+  }
+  try {
+    await using started = await startContainers({
+      engine: (clock) =>
+        new SlowProbes({ folder, installation: 'test', clock, timers: realTimers }),
+    })
+    const probe = { exec: { command: ['check'] }, periodSeconds: 1, failureThreshold: 1 }
+    const slow = web('', 'slow', { livenessProbe: probe, readinessProbe: probe })
+    for (let n = 0; n < 20; n++) {
+      await started.call('PUT', `${groups.replace('/rg/', '/slow/')}/g${n}`, body([slow]))
+    }
+    const ill = web('probe-fail@0s', 'web', { livenessProbe: probe })
+    await started.call('PUT', `${groups}/one`, body([ill]))
+    await started.until('one', restarted)
+    while (hanging < 8) await sleep(10)
+    assert.equal(hanging, 8)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+})
+
 test('groups that begin at once ask the engine only once what it is', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'armature-describe-'))
   let described = 0
@@ -78,3 +108,8 @@ test('groups that begin at once ask the engine only once what it is', async () =
     rmSync(folder, { recursive: true, force: true })
   }
 })
+
+function restarted(group: Shown): boolean {
+  const { containers } = group.properties
+  return containers.some(({ properties }) => (properties.instanceView?.restartCount ?? 0) > 0)
+}

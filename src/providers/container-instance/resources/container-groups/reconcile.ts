@@ -137,7 +137,9 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
       const observed = fold(subject.last, look)
       await tellUsage(subject, observed, subject.now)
       failedSteps.delete(token)
-      if (described.known?.probesByItself !== true) probes.watch(token, plansOf(subject, observed))
+      if (described.known?.probesByItself !== true) {
+        probes.watch(token, scopeOf(subject.id).key, plansOf(subject, observed))
+      }
       return observed
     },
     next(subject, observed) {
