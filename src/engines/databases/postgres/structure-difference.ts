@@ -63,6 +63,11 @@ const relations: ReadonlySet<string> = new Set([
   'type',
 ])
 
+/** The kind of a table that no dump carries. */
+export const tableOfExtension = 'table of an extension'
+const helpForTable =
+  ': it comes with its extension alone. ALTER EXTENSION … DROP TABLE … makes it one of the database'
+
 export const keyOf = ({ kind, path }: Pick<StructureObject, 'kind' | 'path'>): string =>
   JSON.stringify([kind, ...path])
 
@@ -77,7 +82,6 @@ type Objects = ReadonlyMap<string, StructureObject>
 const printed: ReadonlySet<string> = new Set([
   'definition',
   'computed type',
-  'computed collation',
   'default',
   'generated as',
   'using',
@@ -125,7 +129,8 @@ export function differencesOf(comparison: Comparison): readonly string[] {
     const key = keyOf(one)
     const other = target.now.get(key)
     if (other === undefined) {
-      if (isCompared(one)) sayMissing(one, 'is at the source and not at the target')
+      const help = one.kind === tableOfExtension ? helpForTable : ''
+      if (isCompared(one)) sayMissing(one, `is at the source and not at the target${help}`)
       continue
     }
     const isCopy = isAsCopied(comparison, source, key) && isAsCopied(comparison, target, key)

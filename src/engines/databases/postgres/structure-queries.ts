@@ -3,6 +3,7 @@
  * text. What a server prints itself has to be read with `quote_all_identifiers` on.
  */
 
+import { tableOfExtension } from './structure-difference.ts'
 import { inSchemas, ofDatabase } from './structure-queries-rare.ts'
 import {
   comment,
@@ -64,19 +65,17 @@ const relations: Objects = {
   WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f', 'c') AND c.relpersistence <> 't' AND ${ofUser('pg_class', 'c.oid')}`,
 }
 
+const typeOfColumn = 'pg_catalog.format_type(a.atttypid, a.atttypmod)'
 const collationOfColumn = `CASE WHEN a.attcollation <> 0 AND a.attcollation <> y.typcollation
       THEN ${nameOfCollation('a.attcollation')} END`
-/** What a view selects decides of what type it is, and a newer server may decide otherwise. */
-const ofViews = (value: string): string => `CASE WHEN c.relkind IN ('v', 'm') THEN ${value} END`
-const ofTables = (value: string): string =>
-  `CASE WHEN c.relkind NOT IN ('v', 'm') THEN ${value} END`
 
 const columns = (major: number): Objects => ({
   kind: `'column'`,
   path: ['n.nspname', 'c.relname', 'a.attname'],
   facts: {
-    type: ofTables('pg_catalog.format_type(a.atttypid, a.atttypmod)'),
-    'computed type': ofViews('pg_catalog.format_type(a.atttypid, a.atttypmod)'),
+    type: `CASE WHEN c.relkind NOT IN ('v', 'm') THEN ${typeOfColumn} END`,
+    // What a view selects decides, and a newer server may decide otherwise.
+    'computed type': `CASE WHEN c.relkind IN ('v', 'm') THEN pg_catalog.concat_ws(' ', ${typeOfColumn}, ${collationOfColumn}) END`,
     'not null':
       major >= 18
         ? `CASE WHEN a.attnotnull THEN 'yes' || coalesce((SELECT CASE WHEN k.convalidated THEN '' ELSE ', not valid' END
@@ -89,8 +88,7 @@ const columns = (major: number): Objects => ({
     // From version 17 on, partitions have that of their parent.
     identity: `CASE WHEN ${major >= 17 ? 'c.relispartition' : 'false'} THEN NULL
       WHEN a.attidentity = 'a' THEN 'always' WHEN a.attidentity = 'd' THEN 'by default' END`,
-    collation: ofTables(collationOfColumn),
-    'computed collation': ofViews(collationOfColumn),
+    collation: `CASE WHEN c.relkind NOT IN ('v', 'm') THEN ${collationOfColumn} END`,
     storage: `CASE WHEN a.attstorage <> y.typstorage THEN
       CASE a.attstorage WHEN 'p' THEN 'plain' WHEN 'e' THEN 'external' WHEN 'm' THEN 'main' ELSE 'extended' END END`,
     ...(major >= 14
@@ -114,6 +112,16 @@ const usedBy = (index: string): Facts => ({
   clustered: `SELECT 'by this index' FROM pg_catalog.pg_index u WHERE u.indexrelid = ${index} AND u.indisclustered`,
   valid: `SELECT 'no' FROM pg_catalog.pg_index u WHERE u.indexrelid = ${index} AND NOT u.indisvalid`,
 })
+
+/** Only their extension brings them: what was added to one by hand is in no dump. */
+const tablesOfExtensions: Objects = {
+  kind: `'${tableOfExtension}'`,
+  path: ['n.nspname', 'c.relname'],
+  facts: { extension: 'e.extname' },
+  from: `FROM pg_catalog.pg_class c ${namespace('c.relnamespace')}
+  JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.objid = c.oid AND d.deptype = 'e'
+  JOIN pg_catalog.pg_extension e ON e.oid = d.refobjid WHERE c.relkind IN ('r', 'p') AND c.relpersistence <> 't'`,
+}
 
 /** NOT NULL stands with its column: only newer versions give it a name. Those that a partition has from its parent go with it. */
 const constraints: Objects = {
@@ -273,6 +281,7 @@ export function structureQuery(major: number): string {
     schemas,
     relations,
     columns(major),
+    tablesOfExtensions,
     constraints,
     indexes,
     triggers(major),

@@ -25,7 +25,12 @@ import {
   triggersOfPartitions,
 } from './schema.ts'
 import { readStructure } from './structure.ts'
-import { differencesOf, keyOf } from './structure-difference.ts'
+import {
+  differencesOf,
+  keyOf,
+  type StructureObject,
+  tableOfExtension,
+} from './structure-difference.ts'
 import { createLike } from './target-database.ts'
 
 interface StructureTrial {
@@ -107,7 +112,9 @@ async function differencesOfTrial(
   const there = await readStructure(inside)
   const restored = new Set(there.objects.map(keyOf))
   const all = await readStructure(source)
-  const here = { ...all, objects: all.objects.filter((one) => restored.has(keyOf(one))) }
+  const isTried = (one: StructureObject): boolean =>
+    restored.has(keyOf(one)) || one.kind === tableOfExtension
+  const here = { ...all, objects: all.objects.filter(isTried) }
   return differencesOf({
     source: { copied: here, now: here },
     target: { copied: there, now: there },
