@@ -15,6 +15,8 @@ interface Structures {
   readonly targetCopied: Structure | undefined
   /** What earlier catch-ups brought, by `keyOf`. */
   readonly carried: readonly string[]
+  /** Names that tables had before, quoted: at the target they keep what belongs to them. */
+  readonly renamed: ReadonlySet<string>
   /** The positions of the source's columns in their tables, by `keyOf`. */
   readonly places: ReadonlyMap<string, number>
 }
@@ -139,7 +141,9 @@ export function planCatchUp(structures: Structures): CatchUpPlan {
       .map(({ sql }) => sql),
     drop: drops(
       structures.target.objects.filter(
-        ({ kind, path }) => kind !== 'column' || !partitions.has(nameOfTable(path)),
+        ({ kind, path }) =>
+          !structures.renamed.has(nameOfTable(path)) &&
+          (kind !== 'column' || !partitions.has(nameOfTable(path))),
       ),
       { source, isOurs, known },
     ),

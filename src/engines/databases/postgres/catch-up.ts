@@ -12,6 +12,12 @@ import { type DatabaseTask, nameOf, openSource, openTarget, tell } from './datab
 import { giveWay } from './give-way.ts'
 import { parseLsn } from './lag.ts'
 import {
+  entryOfTable,
+  renamedTables,
+  renameInRecord,
+  statementsToRename,
+} from './renamed-tables.ts'
+import {
   markLog,
   publish,
   refreshSubscription,
@@ -30,7 +36,7 @@ import {
   triggersOfPartitions,
 } from './schema.ts'
 import { readStructure, recordedStructure } from './structure.ts'
-import { keyOf } from './structure-difference.ts'
+import { keyOf, nameOfTable } from './structure-difference.ts'
 import { silenceTriggers } from './triggers.ts'
 
 const pollMilliseconds = 100
@@ -58,9 +64,12 @@ export async function catchUp(task: DatabaseTask, say: (words: string) => void):
   const work: Work = { task, source, target, failures: [], say }
   say('Reading what was altered at the source.')
   if (task.spec.setUpReplication) await setIdentities(task, source)
+  const now = { source: await readStructure(source), target: await readStructure(target) }
+  const renamed = await renamedTables(task, source, now)
+  const renamedThere = renamed.filter(({ isRenamedThere }) => isRenamedThere)
   const plan = planCatchUp({
-    source: await readStructure(source),
-    target: await readStructure(target),
+    ...now,
+    renamed: new Set(renamedThere.map(({ before }) => nameOfTable(before))),
     sourceCopied: recordedStructure(task, 'source'),
     targetCopied: recordedStructure(task, 'target'),
     carried: task.record.carried ?? [],
@@ -72,7 +81,12 @@ export async function catchUp(task: DatabaseTask, say: (words: string) => void):
   const added = listOfDump(task, 'now').filter((line) => !known.has(entryOf(line)))
   const keys = added.filter(isForeignKey)
   const late = await triggersOfPartitions(source)
-  const isAhead = (line: string): boolean => ahead.test(entryOf(line))
+  // What is sent under a new name needs a table of that name, though nothing is put there yet.
+  const expected = new Set(renamed.map((one) => nameOfTable(one.now)))
+  const entries = new Set(
+    now.source.objects.filter(({ path }) => expected.has(nameOfTable(path))).map(entryOfTable),
+  )
+  const isAhead = (line: string): boolean => ahead.test(entryOf(line)) || entries.has(entryOf(line))
   task.record.carried = [...new Set([...(task.record.carried ?? []), ...plan.brought])]
   task.save()
   await restore(work, added.filter(isAhead))
@@ -84,6 +98,7 @@ export async function catchUp(task: DatabaseTask, say: (words: string) => void):
     ...new Set([
       ...task.record.resync,
       ...plan.reshaped,
+      ...tables.map(({ name }) => name).filter((name) => expected.has(name)),
       ...(await unpublished(task, source, sent)),
     ]),
   ]
@@ -94,6 +109,9 @@ export async function catchUp(task: DatabaseTask, say: (words: string) => void):
   await refreshSubscription(task, target, false)
   say('Waiting for the target to take what was written before.')
   if (!(await drained(work, tables))) return
+  await runEach(work, renamedThere.map(statementsToRename))
+  renameInRecord(task, renamed)
+  task.save()
   await runEach(work, plan.drop)
   await empty(work, tables)
   await runEach(work, plan.retype)
