@@ -64,6 +64,12 @@ for (const dialect of dialects) {
     await change('customer', { prefix: 'D', lastNumber: 70_000 })
     const customer = await company.create('customers', { displayName: 'Next' })
     assert.equal(await numberOf(company, 'customers', customer), 'D70001')
+    // Numbers that somebody chose do not stop the series.
+    await change('customer', { prefix: 'K2', digits: 2 })
+    for (const number of ['K270002', 'K270003', 'K270009', 'K27000X', 'K299999999'])
+      await company.create('customers', { displayName: number, number })
+    const next = await company.create('customers', { displayName: 'Next' })
+    assert.equal(await numberOf(company, 'customers', next), 'K270010')
   })
 
   test(`${dialect}: numbers taken at once differ`, async (t) => {

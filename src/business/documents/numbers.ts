@@ -49,7 +49,10 @@ function written(prefix: string, number: number, digits: number): string {
  * The next number of a series. Writers of one company wait for each other here, until the end of the transaction.
  */
 export async function nextNumber(context: WriteContext, name: Series): Promise<string> {
-  const { tx, companyId } = context
+  return (await takeNumber(context, name)).number
+}
+
+async function takeNumber({ tx, companyId }: WriteContext, name: Series) {
   const [row] = await tx.all(
     `update business_number_series set last = last + 1, revision = revision + 1
        where company_id = ? and code = ? returning prefix, digits, last`,
@@ -57,11 +60,39 @@ export async function nextNumber(context: WriteContext, name: Series): Promise<s
     name,
   )
   if (row === undefined) throw new Error(`the number series ${name} gave no number`)
-  const number = written(String(row['prefix']), Number(row['last']), Number(row['digits']))
-  if (number.length <= lengthMax) return number
+  const prefix = String(row['prefix'])
+  const number = written(prefix, Number(row['last']), Number(row['digits']))
+  if (number.length <= lengthMax) return { number, prefix }
   throw ruleBroken(
     `The number series '${name}' is at its end: ${number} has more than ${lengthMax} characters. Give it another prefix.`,
   )
+}
+
+/** The next number of a series whose rows may also be given numbers by their makers. */
+export async function nextFreeNumber(
+  context: WriteContext,
+  name: 'customer' | 'item',
+): Promise<string> {
+  const { tx, companyId } = context
+  const [table] = usedIn[name]
+  for (;;) {
+    const { number, prefix } = await takeNumber(context, name)
+    const cells = 'where company_id = ? and number = ?'
+    const [taken] = await tx.all(`select id from ${table} ${cells}`, companyId, number)
+    if (taken === undefined) return number
+    // Continues behind the last number of this length, since all before it may be taken.
+    const [row] = await tx.all(
+      `select max(number) as last from ${table} where company_id = ? and length(number) = ?
+         and substr(number, 1, ${prefix.length}) = ?
+         and rtrim(substr(number, ${prefix.length + 1}), '0123456789') = ''`,
+      companyId,
+      number.length,
+      prefix,
+    )
+    const last = Math.min(lastMax, Number(String(row?.['last']).slice(prefix.length)))
+    const behind = 'set last = ? where company_id = ? and code = ? and last < ?'
+    await tx.run(`update business_number_series ${behind}`, last, companyId, name, last)
+  }
 }
 
 export async function createSeries(context: WriteContext, companyId: string): Promise<void> {

@@ -3,7 +3,6 @@
 import type { Table } from '#query/table.ts'
 import { isDateFormula } from '../documents/date-formula.ts'
 import { wrongLogo } from '../documents/logo.ts'
-import type { series } from '../documents/numbers.ts'
 import { decimalUnit } from '../entity.ts'
 import * as tables from '../tables.ts'
 import type { Identified } from './lookups.ts'
@@ -23,7 +22,7 @@ export interface MasterRules {
   /** Properties that must have a value at creation. */
   readonly required?: readonly string[]
   /** `number` comes from this series when none is given. */
-  readonly series?: keyof typeof series
+  readonly series?: 'customer' | 'item'
   /** Stored in upper case. */
   readonly upper?: readonly string[]
   /** Default column values of a new row. */

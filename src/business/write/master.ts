@@ -3,7 +3,7 @@
 import { deleteRows, findRow, insertRow } from '#query/rows.ts'
 import type { Cells } from '#query/table.ts'
 import type { SqlValue } from '#stores/store.ts'
-import { checkSeries, nextNumber } from '../documents/numbers.ts'
+import { checkSeries, nextFreeNumber } from '../documents/numbers.ts'
 import { lockLedger, Posting } from '../documents/posting.ts'
 import { decimalUnit, type Entity, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
@@ -37,7 +37,7 @@ export async function createMaster(
   Object.assign(cells, rules.defaults)
   await applyGiven(context, cells, given, rules)
   if (rules.series !== undefined && cells['number'] === '') {
-    cells['number'] = await nextNumber(context, rules.series)
+    cells['number'] = await nextFreeNumber(context, rules.series)
   }
   for (const name of rules.required ?? []) {
     const field = entity.fields.find((one) => one.name === name)
