@@ -32,6 +32,8 @@ test('a formula makes a day of a day', () => {
     ['2026-11-22', '-WD1', '2026-11-16'],
     ['2026-11-22', '-10D', '2026-11-12'],
     ['9999-12-30', '9999Y', '9999-12-31'],
+    ['0026-11-30', '3M', '0027-02-28'],
+    ['0026-11-22', 'D15', '0026-12-15'],
   ] as const
   for (const [day, formula, expected] of cases)
     assert.equal(addFormula(day, formula), expected, `${day} ${formula}`)

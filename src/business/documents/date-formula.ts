@@ -65,8 +65,13 @@ function moved(day: Date, unit: string, count: number): Date {
   if (by === undefined) return new Date(day.getTime() + count * dayLength * (unit === 'W' ? 7 : 1))
   // In a shorter month, the 31st becomes its last day.
   const month = day.getUTCMonth() + by * count
-  const last = new Date(Date.UTC(day.getUTCFullYear(), month + 1, 0)).getUTCDate()
-  return new Date(Date.UTC(day.getUTCFullYear(), month, Math.min(day.getUTCDate(), last)))
+  const last = dayOf(day.getUTCFullYear(), month + 1, 0).getUTCDate()
+  return dayOf(day.getUTCFullYear(), month, Math.min(day.getUTCDate(), last))
+}
+
+/** `Date.UTC` takes years below 100 for those of the last century. */
+function dayOf(year: number, month: number, day: number): Date {
+  return new Date(new Date(0).setUTCFullYear(year, month, day))
 }
 
 /** The last day of the week, month, quarter or year; with a minus, the first. */
@@ -77,7 +82,7 @@ function endOf(day: Date, unit: string, sign: 1 | -1): Date {
   if (unit === 'W') return moved(day, 'D', sign > 0 ? 6 - weekday : -weekday)
   const length = months[unit] ?? 1
   const first = month - (month % length)
-  return new Date(sign > 0 ? Date.UTC(year, first + length, 0) : Date.UTC(year, first, 1))
+  return sign > 0 ? dayOf(year, first + length, 0) : dayOf(year, first, 1)
 }
 
 /** The next, or with a minus the previous, day of the month or of the week (1 is Monday) with this number. */
@@ -87,9 +92,7 @@ function nextDay(day: Date, unit: string, sign: 1 | -1, count: number): Date {
     return moved(day, 'D', sign * (ahead <= 0 ? ahead + 7 : ahead))
   }
   const isBehind = (day.getUTCDate() - count) * sign < 0
-  const first = new Date(
-    Date.UTC(day.getUTCFullYear(), day.getUTCMonth() + (isBehind ? 0 : sign), 1),
-  )
+  const first = dayOf(day.getUTCFullYear(), day.getUTCMonth() + (isBehind ? 0 : sign), 1)
   const last = endOf(first, 'M', 1).getUTCDate()
   return moved(first, 'D', Math.min(count, last) - 1)
 }
