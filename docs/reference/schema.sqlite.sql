@@ -496,7 +496,8 @@ end;
 CREATE TRIGGER business_customer_payment_journals_logged_display_name after update of display_name on business_customer_payment_journals for each row
   when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'customerPayments')
 begin
-  insert into business_row_changes (company_id, set_name, row_id) select company_id, 'customerPayments', id from business_customer_payments where journal_id = new.id;
+  insert into business_row_changes (company_id, set_name, row_id)
+    values (new.company_id, 'customerPayments', '*' || new.id);
 end;
 
 CREATE TRIGGER business_customer_payment_journals_logged_insert after insert on business_customer_payment_journals for each row
@@ -639,7 +640,22 @@ begin
     values (new.company_id, 'customers', new.id, 'updated', new.last_modified_date_time);
 end;
 
+CREATE INDEX business_customers_by_currency_id
+on business_customers (currency_id) where currency_id <> '00000000-0000-0000-0000-000000000000';
+
 CREATE UNIQUE INDEX business_customers_by_number on business_customers (company_id, number);
+
+CREATE INDEX business_customers_by_payment_method_id
+on business_customers (payment_method_id) where payment_method_id <> '00000000-0000-0000-0000-000000000000';
+
+CREATE INDEX business_customers_by_payment_terms_id
+on business_customers (payment_terms_id) where payment_terms_id <> '00000000-0000-0000-0000-000000000000';
+
+CREATE INDEX business_customers_by_shipment_method_id
+on business_customers (shipment_method_id) where shipment_method_id <> '00000000-0000-0000-0000-000000000000';
+
+CREATE INDEX business_customers_by_tax_area_id
+on business_customers (tax_area_id) where tax_area_id <> '00000000-0000-0000-0000-000000000000';
 
 CREATE TABLE business_document_tax_groups (
   document_id text not null,
@@ -759,6 +775,9 @@ begin
     values (new.company_id, case new.kind when 'invoice' then 'salesInvoices' when 'quote' then 'salesQuotes' else 'salesCreditMemos' end, new.id, 'updated', new.last_modified_date_time);
 end;
 
+CREATE INDEX business_documents_by_currency_id
+on business_documents (currency_id) where currency_id <> '00000000-0000-0000-0000-000000000000';
+
 CREATE INDEX business_documents_by_customer on business_documents (customer_id);
 
 CREATE INDEX business_documents_by_invoice on business_documents (invoice_id);
@@ -767,6 +786,12 @@ CREATE UNIQUE INDEX business_documents_by_number
 on business_documents (company_id, kind, number);
 
 CREATE INDEX business_documents_by_payer on business_documents (bill_to_customer_id);
+
+CREATE INDEX business_documents_by_payment_terms_id
+on business_documents (payment_terms_id) where payment_terms_id <> '00000000-0000-0000-0000-000000000000';
+
+CREATE INDEX business_documents_by_shipment_method_id
+on business_documents (shipment_method_id) where shipment_method_id <> '00000000-0000-0000-0000-000000000000';
 
 CREATE TABLE business_followed_sets (
   id text not null primary key,
@@ -898,6 +923,9 @@ CREATE TABLE business_item_units_of_measure (
 CREATE UNIQUE INDEX business_item_units_by_item
 on business_item_units_of_measure (item_id, unit_of_measure_id);
 
+CREATE INDEX business_item_units_of_measure_by_unit_of_measure_id
+on business_item_units_of_measure (unit_of_measure_id) where unit_of_measure_id <> '00000000-0000-0000-0000-000000000000';
+
 CREATE TABLE business_item_variants (
   id text not null primary key,
   company_id text not null,
@@ -992,7 +1020,13 @@ begin
     values (new.company_id, 'items', new.id, 'updated', new.last_modified_date_time);
 end;
 
+CREATE INDEX business_items_by_base_unit_of_measure_id
+on business_items (base_unit_of_measure_id) where base_unit_of_measure_id <> '00000000-0000-0000-0000-000000000000';
+
 CREATE UNIQUE INDEX business_items_by_number on business_items (company_id, number);
+
+CREATE INDEX business_items_by_tax_group_id
+on business_items (tax_group_id) where tax_group_id <> '00000000-0000-0000-0000-000000000000';
 
 CREATE TABLE business_line_blocks (
   document_id text not null,
@@ -1043,6 +1077,9 @@ CREATE TABLE business_lines (
   tax_key text not null default '',
   allows_invoice_discount bigint not null default 0
 , run_block bigint not null default 0, run_line_amount bigint not null default 0, run_eligible bigint not null default 0);
+
+CREATE INDEX business_lines_by_account_id
+on business_lines (account_id) where account_id <> '00000000-0000-0000-0000-000000000000';
 
 CREATE UNIQUE INDEX business_lines_by_document on business_lines (document_id, sequence);
 
@@ -1117,8 +1154,14 @@ on business_outbox_entries (company_id, created_at, id);
 CREATE INDEX business_outbox_entries_by_document
 on business_outbox_entries (document_id);
 
+CREATE INDEX business_outbox_entries_ended
+on business_outbox_entries (created_at) where kind = 'Notification' and status <> 'Waiting';
+
 CREATE INDEX business_outbox_entries_waiting
 on business_outbox_entries (kind, due_at) where status = 'Waiting';
+
+CREATE INDEX business_outbox_entries_waiting_of
+on business_outbox_entries (company_id, kind) where status = 'Waiting';
 
 CREATE TABLE business_payment_methods (
   id text not null primary key,
@@ -1327,7 +1370,8 @@ CREATE TABLE business_tax_areas (
 CREATE TRIGGER business_tax_areas_logged_display_name after update of display_name on business_tax_areas for each row
   when exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'customers')
 begin
-  insert into business_row_changes (company_id, set_name, row_id) select company_id, 'customers', id from business_customers where tax_area_id = new.id;
+  insert into business_row_changes (company_id, set_name, row_id)
+    values (new.company_id, 'customers', '*' || new.id);
 end;
 
 CREATE UNIQUE INDEX business_tax_areas_by_code on business_tax_areas (company_id, code);
@@ -1394,6 +1438,12 @@ CREATE TABLE business_tax_rates (
 
 CREATE UNIQUE INDEX business_tax_rates_by_groups
 on business_tax_rates (company_id, tax_area_id, tax_group_id);
+
+CREATE INDEX business_tax_rates_by_tax_area_id
+on business_tax_rates (tax_area_id) where tax_area_id <> '00000000-0000-0000-0000-000000000000';
+
+CREATE INDEX business_tax_rates_by_tax_group_id
+on business_tax_rates (tax_group_id) where tax_group_id <> '00000000-0000-0000-0000-000000000000';
 
 CREATE TABLE business_units_of_measure (
   id text not null primary key,

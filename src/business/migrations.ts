@@ -4,7 +4,8 @@ import { addColumns, createTable, type Dialect } from '#query/table.ts'
 import type { Migration } from '#stores/store.ts'
 import { firstDigits, series } from './documents/numbers.ts'
 import { firstAccounts, purposesAdded } from './documents/posting-accounts.ts'
-import { followStatements } from './following/followed.ts'
+import { noGuid } from './entity.ts'
+import { followStatements, markStatements } from './following/followed.ts'
 import { watchStatements } from './notifications/watched.ts'
 import * as tables from './tables.ts'
 
@@ -181,6 +182,29 @@ function discountAccount(dialect: Dialect): readonly string[] {
 
 const terms = [tables.paymentTerms, tables.paymentMethods, tables.shipmentMethods]
 
+/** What removals of master data look for. Most rows have no reference, and are in no index. */
+const referenceIndexes = (
+  [
+    [tables.customers, 'tax_area_id'],
+    [tables.customers, 'currency_id'],
+    [tables.customers, 'payment_terms_id'],
+    [tables.customers, 'shipment_method_id'],
+    [tables.customers, 'payment_method_id'],
+    [tables.documents, 'currency_id'],
+    [tables.documents, 'payment_terms_id'],
+    [tables.documents, 'shipment_method_id'],
+    [tables.items, 'tax_group_id'],
+    [tables.items, 'base_unit_of_measure_id'],
+    [tables.itemUnits, 'unit_of_measure_id'],
+    [tables.lines, 'account_id'],
+    [tables.taxRates, 'tax_area_id'],
+    [tables.taxRates, 'tax_group_id'],
+  ] as const
+).map(
+  ([{ name }, column]) => `create index ${name}_by_${column}
+    on ${name} (${column}) where ${column} <> '${noGuid}'`,
+)
+
 function statements(dialect: Dialect): readonly (readonly string[])[] {
   return [
     [...first.map((table) => createTable(table, dialect, 1)), ...indexes],
@@ -280,6 +304,14 @@ function statements(dialect: Dialect): readonly (readonly string[])[] {
       ...followStatements(dialect),
     ],
     addColumns(tables.companyInformation, dialect, 15),
+    [
+      ...markStatements(dialect),
+      `create index business_outbox_entries_waiting_of
+        on business_outbox_entries (company_id, kind) where status = 'Waiting'`,
+      `create index business_outbox_entries_ended
+        on business_outbox_entries (created_at) where kind = 'Notification' and status <> 'Waiting'`,
+      ...referenceIndexes,
+    ],
   ]
 }
 

@@ -28,21 +28,34 @@ const shown: readonly {
   readonly table: string
   readonly column: string
   readonly set: string
-  readonly rows: string
+  readonly of: string
+  readonly reference: string
 }[] = [
   {
     table: tables.taxAreas.name,
     column: 'display_name',
     set: 'customers',
-    rows: 'business_customers where tax_area_id = new.id',
+    of: tables.customers.name,
+    reference: 'tax_area_id',
   },
   {
     table: tables.customerPaymentJournals.name,
     column: 'display_name',
     set: 'customerPayments',
-    rows: 'business_customer_payments where journal_id = new.id',
+    of: tables.customerPayments.name,
+    reference: 'journal_id',
   },
 ]
+
+/** The reference of a set to the row whose column it shows. */
+export function shownBy({ set }: Entity): string | undefined {
+  return shown.find((one) => one.set === set)?.reference
+}
+
+/** Begins the entry of the log that stands for all rows that show a row. Ids of rows come after it in order. */
+export const markOfShown = '*'
+/** After every mark, and before every id. */
+export const afterMarks = '/'
 
 const isFollowedSql = (company: string, set: string) =>
   `exists (select 1 from business_followed_sets where company_id = ${company} and set_name = ${set})`
@@ -83,11 +96,12 @@ function inSqlite(): readonly string[] {
         table,
         column,
         set,
-        rows,
+        of,
+        reference,
       }) => `create trigger ${table}_logged_${column} after update of ${column} on ${table} for each row
         when ${isFollowedSql('new.company_id', `'${set}'`)}
       begin
-        ${log} select company_id, '${set}', id from ${rows};
+        ${log} select company_id, '${set}', id from ${of} where ${reference} = new.id;
       end`,
     ),
   ]
@@ -129,18 +143,47 @@ function inPostgres(): readonly string[] {
   end'`,
     ...[...watchedTables, ...ownTables].flatMap(([set, table]) => triggers(table, set)),
     ...triggers(tables.documents.name, 'documents'),
-    ...shown.flatMap(({ table, column, set, rows }) => [
+    ...shown.flatMap(({ table, column, set, of, reference }) => [
       `create function ${table}_log_shown() returns trigger language plpgsql as '
   begin
     if ${isFollowedSql('new.company_id', `''${set}''`)} then
       insert into business_row_changes (position, company_id, set_name, row_id)
-        select txid_current(), company_id, ''${set}'', id from ${rows};
+        select txid_current(), company_id, ''${set}'', id from ${of} where ${reference} = new.id;
     end if;
     return null;
   end'`,
       `create trigger ${table}_logged_${column} after update of ${column} on ${table} for each row execute function ${table}_log_shown()`,
     ]),
   ]
+}
+
+/** Replaces the triggers that logged every row that shows a column: one entry stands for them all (decision 0155). */
+export function markStatements(dialect: Dialect): readonly string[] {
+  return shown.flatMap(({ table, column, set }) => {
+    const log = (position: string, values: string, quoted: string) =>
+      `insert into business_row_changes (${position}company_id, set_name, row_id)
+          values (${values}new.company_id, ${quoted}${set}${quoted}, ${quoted}${markOfShown}${quoted} || new.id);`
+    if (dialect === 'sqlite') {
+      const name = `${table}_logged_${column}`
+      return [
+        `drop trigger ${name}`,
+        `create trigger ${name} after update of ${column} on ${table} for each row
+        when ${isFollowedSql('new.company_id', `'${set}'`)}
+      begin
+        ${log('', '', "'")}
+      end`,
+      ]
+    }
+    return [
+      `create or replace function ${table}_log_shown() returns trigger language plpgsql as '
+  begin
+    if ${isFollowedSql('new.company_id', `''${set}''`)} then
+      ${log('position, ', 'txid_current(), ', "''")}
+    end if;
+    return null;
+  end'`,
+    ]
+  })
 }
 
 const changesIndex =

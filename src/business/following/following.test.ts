@@ -31,8 +31,15 @@ interface Page {
 
 function openClient(company: BusinessFixture) {
   const clock = { at: start }
+  const { sql } = company
   const business = createBusiness({
-    sql: company.sql,
+    sql: {
+      ...sql,
+      all(text, ...values) {
+        assert.doesNotMatch(text, /from business_row_changes/, 'the log is read by a scan')
+        return sql.all(text, ...values)
+      },
+    },
     clock: { now: () => clock.at },
     ids: { uuid: () => randomUUID(), secret: () => randomUUID() },
     namespace: 'Vendor',
@@ -301,6 +308,52 @@ for (const dialect of dialects) {
       await linkOf(`companies(${other})/customers`)
       const gone = await get(`companies(${other})/customers?$deltatoken=${there}.${signature}`)
       assert.equal(gone.status, 410)
+    })
+
+    await t.test('what many rows show is one entry of the log', async () => {
+      const count = async () => {
+        const [row] = await company.sql.all('select count(*) as n from business_row_changes')
+        return Number(row?.['n'])
+      }
+      const [area] = await company.sql.all('select id from business_tax_areas')
+      const taxAreaId = String(area?.['id'])
+      const ids: string[] = [company.customerId]
+      for (const displayName of ['One', 'Two', 'Three']) {
+        ids.push(await company.create('customers', { displayName, taxAreaId }))
+      }
+      const begin = await linkOf(`${root}/customers`)
+      const before = await count()
+      await company.change('taxAreas', taxAreaId, { displayName: 'Shown' }, '*')
+      assert.equal(await count(), before + 1)
+      const told: string[] = []
+      for (let next: string | undefined = begin; next !== undefined; ) {
+        const { page } = await get(next, { prefer: 'odata.maxpagesize=1' })
+        told.push(...page.value.map(({ id }) => id))
+        next = page['@odata.nextLink']
+      }
+      assert.deepEqual(told, ids.toSorted())
+    })
+
+    await t.test('more changes than the log keeps', async () => {
+      const begin = await linkOf(`${root}/items`)
+      const add = (rows: number) =>
+        company.sql.transact((tx) =>
+          tx.run(
+            `insert into business_row_changes (${dialect === 'sqlite' ? '' : 'position, '}company_id, set_name, row_id)
+               with recursive n (i) as (select 1 union all select i + 1 from n where i < ${rows})
+               select ${dialect === 'sqlite' ? '' : 'txid_current(), '}'${company.companyId}', 'items', '${company.itemId}' from n`,
+          ),
+        )
+      await add(100_000)
+      const { page } = await get(begin)
+      assert.deepEqual(
+        page.value.map(({ id }) => id),
+        [company.itemId],
+      )
+      await add(1)
+      const { status, body } = await get(begin)
+      assert.equal(status, 410, body)
+      assert.match(body ?? '', /"code":"Request_DeltaLinkExpired"/)
     })
 
     await t.test('only for who may read the company', async () => {

@@ -7,8 +7,10 @@ import { deleteRows, findRow, updateRows } from '#query/rows.ts'
 import type { Dialect } from '#query/table.ts'
 import type { Sql } from '#stores/store.ts'
 import type { Entity } from '../entity.ts'
+import { refuse } from '../errors.ts'
 import type { Reads } from '../message.ts'
 import { type FollowedSetRow, followedSets } from '../tables.ts'
+import { afterMarks, markOfShown, shownBy } from './followed.ts'
 
 /** A set of a company. */
 export interface CompanySet {
@@ -117,28 +119,43 @@ interface ChangesWanted {
   readonly most: number
 }
 
-/** The rows that changed between two positions, each once, in the order of their ids. */
+/**
+ * The rows that changed between two positions, each once, in the order of their ids. Throws if there are more changes
+ * than the log keeps.
+ */
 export async function changedSince(
-  reads: Reads,
+  { scan }: Pick<Sql, 'scan'>,
   { companyId, entity }: CompanySet,
   { position, until, after, most }: ChangesWanted,
 ): Promise<readonly string[]> {
-  const rows = await reads.all(
-    `select distinct row_id from business_row_changes
-       where company_id = ? and set_name = ? and position >= ? and position < ? and row_id > ?
-       order by row_id limit ${most}`,
-    companyId,
-    entity.set,
-    position,
-    until,
-    after,
+  const { set, table } = entity
+  const range = 'company_id = ? and set_name = ? and position >= ? and position < ?'
+  const log = `from business_row_changes where ${range}`
+  const values = [companyId, set, position, until]
+  const [excess] = await scan(
+    `select position ${log} order by position limit 1 offset ${changesKeptMax}`,
+    ...values,
+  )
+  if (excess !== undefined) throw refuse.Request_DeltaLinkExpired({ set })
+  const changed = `select row_id ${log} and row_id > ?`
+  const reference = shownBy(entity)
+  const showing =
+    reference === undefined
+      ? ''
+      : `union select id from ${table.name} where company_id = ? and id > ? and ${reference} in (
+           select substr(row_id, ${markOfShown.length + 1}) ${log} and row_id < '${afterMarks}')`
+  const rows = await scan(
+    `select row_id from (${changed} ${showing}) as changed group by row_id order by row_id limit ${most}`,
+    ...values,
+    after === '' ? afterMarks : after,
+    ...(reference === undefined ? [] : [companyId, after, ...values]),
   )
   return rows.map((row) => String(row['row_id']))
 }
 
 /** Removes what is too old or too much, and what nobody uses. */
 export async function forgetHistory(sql: Sql, now: number): Promise<void> {
-  const sets = await sql.all(
+  const sets = await sql.scan(
     'select id, company_id, set_name, kept_from, marked_position, marked_at, used_at from business_followed_sets order by id',
   )
   for (const row of sets) {
@@ -160,7 +177,7 @@ export async function forgetHistory(sql: Sql, now: number): Promise<void> {
 
 /** Readers are refused what is removed before it is. */
 async function keptFrom(sql: Sql, one: FollowedSetRow, now: number): Promise<number> {
-  const [excess] = await sql.all(
+  const [excess] = await sql.scan(
     `select position from business_row_changes where company_id = ? and set_name = ?
        order by position desc limit 1 offset ${changesKeptMax}`,
     one.company_id,

@@ -7,6 +7,7 @@
 import { allRows, findRow, insertRow } from '#query/rows.ts'
 import type { Sql, SqlTx } from '#stores/store.ts'
 import { outboxEntries, type SubscriptionRow, subscriptions } from '../tables.ts'
+import { deleteInTurns } from '../write/rows.ts'
 
 /** A change as a notification shows it, without what the subscription adds when it is sent. */
 export interface NotedChange {
@@ -34,7 +35,8 @@ interface Net {
 
 /** Resolves with true if there are more. */
 export async function collectChanges(sql: Sql, now: number, newId: () => string): Promise<boolean> {
-  const lock = sql.dialect === 'postgres' ? ' for update skip locked' : ''
+  const { dialect } = sql
+  const lock = dialect === 'postgres' ? ' for update skip locked' : ''
   return await sql.transact(async (tx) => {
     const rows = await tx.all(
       `select number, company_id, set_name, row_id, change, at from business_changes order by number limit ${changesMax}${lock}`,
@@ -69,10 +71,8 @@ export async function collectChanges(sql: Sql, now: number, newId: () => string)
       rows.map(({ number }) => Number(number)),
     )
     await tx.run('delete from business_subscriptions where expires_at <= ?', now)
-    await tx.run(
-      `delete from business_outbox_entries where kind = 'Notification' and status <> 'Waiting' and created_at < ?`,
-      now - keptMilliseconds,
-    )
+    const ended = `kind = 'Notification' and status <> 'Waiting' and created_at < ?`
+    await deleteInTurns({ tx, dialect }, outboxEntries, ended, [now - keptMilliseconds])
     return rows.length === changesMax
   })
 }

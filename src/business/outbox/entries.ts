@@ -40,7 +40,7 @@ type NewEntry = Pick<
   | 'document_number'
 >
 
-/** The maximum number of entries of one company that may wait. */
+/** The maximum number of mails of one company that may wait. */
 const waitingMax = 1_000
 const waitingBytesMax = 64 * 1024 * 1024
 
@@ -50,7 +50,7 @@ async function requireRoom(context: WriteContext): Promise<void> {
   const { tx, companyId } = context
   const [waiting] = await tx.all(
     `select count(*) as entries, coalesce(sum(octet_length(payload)), 0) as bytes
-      from business_outbox_entries where company_id = ? and status = 'Waiting'`,
+      from business_outbox_entries where company_id = ? and status = 'Waiting' and kind = 'Mail'`,
     companyId,
   )
   if (Number(waiting?.['entries']) >= waitingMax || Number(waiting?.['bytes']) >= waitingBytesMax) {

@@ -1,6 +1,7 @@
 /** Creates a company with its posting accounts and its creator's right, and removes it with everything in it. */
 
 import { deleteRows, insertRow } from '#query/rows.ts'
+import type { Table } from '#query/table.ts'
 import { createSeries } from '../documents/numbers.ts'
 import { createAccounts } from '../documents/posting-accounts.ts'
 import type { Model } from '../entity.ts'
@@ -8,7 +9,7 @@ import { type Entity, noGuid } from '../entity.ts'
 import { ruleBroken } from '../errors.ts'
 import * as tables from '../tables.ts'
 import { createMaster, removeMaster } from './master.ts'
-import { lockRow, newId, type WriteContext } from './rows.ts'
+import { deleteInTurns, lockRow, newId, type WriteContext } from './rows.ts'
 import type { Target } from './tag.ts'
 import type { Body } from './values.ts'
 
@@ -67,16 +68,47 @@ export async function removeCompany(
     throw ruleBroken('The company has posted documents or payments; it is kept.')
   await removeMaster(context, target)
   await deleteRows(context.tx, tables.subscriptions, { company_id: id })
-  for (const { name } of [tables.documentTaxGroups, tables.lineBlocks]) {
-    await context.tx.run(
-      `delete from ${name} where document_id in (select id from business_documents where company_id = ?)`,
-      id,
-    )
-  }
+  for (const one of ownedRows) await removeOwned(context, id, one)
   const ofCompany = model.entities.filter(({ scope }) => scope === 'company')
+  const below = new Set(ownedRows.flatMap((one) => one.below.map(({ name }) => name)))
   for (const table of new Set([...ofCompany.map(({ table: own }) => own), tables.counters])) {
-    await context.tx.run(`delete from ${table.name} where company_id = ?`, id)
+    if (!below.has(table.name)) await deleteInTurns(context, table, 'company_id = ?', [id])
   }
   await deleteRows(context.tx, tables.followedSets, { company_id: id })
-  await context.tx.run('delete from business_row_changes where company_id = ?', id)
+  await deleteInTurns(context, { name: 'business_row_changes' }, 'company_id = ?', [id])
+}
+
+type Named = Pick<Table, 'name'>
+
+interface OwnedRows {
+  readonly table: Named
+  readonly column: string
+  readonly below: readonly Named[]
+}
+
+/** Rows with the rows below them, which no index finds by their company. */
+const ownedRows: readonly OwnedRows[] = [
+  {
+    table: tables.documents,
+    column: 'document_id',
+    below: [tables.lines, tables.documentTaxGroups, tables.lineBlocks],
+  },
+  { table: tables.items, column: 'item_id', below: [tables.itemVariants, tables.itemUnits] },
+]
+const ownersAtOnce = { sqlite: 10, postgres: 1_000 } as const
+
+async function removeOwned(
+  context: WriteContext,
+  companyId: string,
+  { table: { name }, column, below }: OwnedRows,
+): Promise<void> {
+  const { tx, dialect } = context
+  const some = `select id from ${name} where company_id = ? limit ${ownersAtOnce[dialect]}`
+  for (;;) {
+    const ids = (await tx.all(some, companyId)).map(({ id }) => String(id))
+    if (ids.length === 0) return
+    const among = `in (${ids.map(() => '?').join(', ')})`
+    for (const table of below) await deleteInTurns(context, table, `${column} ${among}`, ids)
+    await tx.run(`delete from ${name} where id ${among}`, ...ids)
+  }
 }

@@ -10,7 +10,14 @@ import { badValue, refuse, ruleBroken } from '../errors.ts'
 import * as tables from '../tables.ts'
 import { createLookups, reference } from './lookups.ts'
 import { type MasterRules, masterRules } from './master-rules.ts'
-import { changedCells, lockRow, today, updateRow, type WriteContext } from './rows.ts'
+import {
+  changedCells,
+  deleteInTurns,
+  lockRow,
+  today,
+  updateRow,
+  type WriteContext,
+} from './rows.ts'
 import { checkTag, type Target } from './tag.ts'
 import { type Body, emptyValue, type GivenFields, readBody } from './values.ts'
 
@@ -111,7 +118,7 @@ async function refuseUsedUnit({ tx }: WriteContext, row: Cells): Promise<void> {
 
 /** What was booked on an account stays on one that takes postings. */
 async function refuseBooked({ tx }: WriteContext, { id, number }: DraftCells): Promise<void> {
-  const row = await findRow(tx, tables.generalLedgerEntries, { account_id: String(id) })
+  const row = await findRow(tx, tables.generalLedgerEntries, { account_id: String(id) }, ' limit 1')
   if (row === undefined) return
   throw ruleBroken(`The account ${String(number)} has entries; its type stays.`, 'accountType')
 }
@@ -150,13 +157,14 @@ export async function removeMaster(context: WriteContext, target: Target): Promi
   const rules = masterRules[entity.set] ?? {}
   for (const { table, column, what } of rules.usedBy ?? []) {
     const [user] = await context.tx.all(
-      `select id from ${table.name} where ${column} = ? limit 1`,
+      // As the index says that has only rows with a reference.
+      `select id from ${table.name} where ${column} = ? and ${column} <> '${noGuid}' limit 1`,
       id,
     )
     if (user !== undefined) throw ruleBroken(`The ${entity.type} is in use by ${what}; it is kept.`)
   }
   for (const { table, column } of rules.owns ?? []) {
-    await deleteRows(context.tx, table, { [column]: id })
+    await deleteInTurns(context, table, `${column} = ? and company_id = ?`, [id, context.companyId])
   }
   await deleteRows(context.tx, entity.table, { id })
 }

@@ -31,6 +31,26 @@ export async function raiseRevision(tx: SqlTx, id: string, least: number): Promi
   await tx.run(`update ${lines.name} ${sets}`, least, id, least)
 }
 
+/** The number of rows in one statement of `deleteInTurns`. */
+const rowsInTurn = 30
+
+/** Deletes many rows. SQLite stops the process during a statement, and lets it go on after some of them. */
+export async function deleteInTurns(
+  { tx, dialect }: Writing,
+  { name }: Pick<Table, 'name'>,
+  condition: string,
+  values: readonly SqlValue[],
+): Promise<void> {
+  if (dialect === 'postgres') {
+    await tx.run(`delete from ${name} where ${condition}`, ...values)
+    return
+  }
+  const some = `select rowid from ${name} where ${condition} limit ${rowsInTurn}`
+  for (let deleted = rowsInTurn; deleted === rowsInTurn; ) {
+    deleted = await tx.run(`delete from ${name} where rowid in (${some})`, ...values)
+  }
+}
+
 /** Setting a column to its current value would still write its indexes. */
 export function changedCells<T extends object>(row: T, cells: Partial<T>): Partial<T> {
   const changed: Partial<T> = {}
