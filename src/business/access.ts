@@ -12,6 +12,7 @@ import type { Entity } from './entity.ts'
 import { refuse } from './errors.ts'
 import type { Reads } from './message.ts'
 import { accessRights } from './tables.ts'
+import { lockFor, type Writing } from './write/rows.ts'
 
 export interface AccessDependencies {
   groupsOf(principalId: string): Promise<readonly string[]>
@@ -42,15 +43,34 @@ export async function callerOf(deps: AccessDependencies, principal: Principal): 
 
 const granted = selecting(accessRights, 'company_id', 'role')
 
-export async function rightsOf(
+/** What the caller may do in all companies. */
+export function rightsOf(
   reads: Reads,
   caller: Pick<Caller, 'isAdministrator' | 'names'>,
 ): Promise<Rights> {
-  const { isAdministrator, names } = caller
+  return granting(reads, caller, '')
+}
+
+/** What the caller may do in a company. Whoever changes that waits until the transaction has ended. */
+export async function keptRightsOf(
+  writing: Writing,
+  caller: Pick<Caller, 'isAdministrator' | 'names'>,
+  companyId: string | undefined,
+): Promise<Rights> {
+  const ending = ` and company_id = ?${lockFor(writing, 'permission')}`
+  return await granting(writing.tx, caller, ending, companyId ?? '')
+}
+
+async function granting(
+  reads: Reads,
+  { isAdministrator, names }: Pick<Caller, 'isAdministrator' | 'names'>,
+  ending: string,
+  ...values: readonly string[]
+): Promise<Rights> {
   const byCompany = new Map<string, Role>()
   if (isAdministrator) return { isAdministrator, byCompany }
-  const where = `where principal_id in (${names.map(() => '?').join(', ')})`
-  for (const row of await allRows(reads, granted, where, ...names)) {
+  const where = `where principal_id in (${names.map(() => '?').join(', ')})${ending}`
+  for (const row of await allRows(reads, granted, where, ...names, ...values)) {
     const { company_id: companyId } = row
     const role = roles.find((one) => one === row.role)
     const had = byCompany.get(companyId)

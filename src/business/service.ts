@@ -12,6 +12,7 @@ import {
   type Caller,
   callerOf,
   isFull,
+  keptRightsOf,
   rightsOf,
   writableCompanies,
 } from './access.ts'
@@ -289,25 +290,24 @@ async function prepare(
   const entity = targetOf(parsed)
   const companyId = await reader.companyId(tx, parsed)
   const isCreate = parsed.method === 'POST' && parsed.kind !== 'action'
-  const rights = await rightsOf(tx, caller)
+  const writing = { tx, dialect: deps.sql.dialect }
+  const permitted = async (id: string | undefined) => {
+    const rights = await keptRightsOf(writing, caller, id)
+    authorize(rights, id, entity, true)
+    return rights
+  }
   const isOfCompany = entity.scope === 'company'
-  if (isOfCompany || isCreate) authorize(rights, companyId, entity, true)
   if (isOfCompany && companyId !== undefined && deps.sql.dialect === 'postgres') {
     // Nobody removes the company until the transaction ends. Where that was done just now, this is its 404.
-    const kept = await lockRow(
-      { tx, dialect: 'postgres' },
-      companies,
-      { id: companyId },
-      'reference',
-    )
+    const kept = await lockRow(writing, companies, { id: companyId }, 'reference')
     if (kept === undefined) await reader.companyId(tx, parsed)
   }
+  const known = isOfCompany || isCreate ? await permitted(companyId) : undefined
   const odd = isCreate && parsed.kind === 'row' ? 'last-key-ignored' : undefined
   const resolved = toldPath(parsed) ?? (await reader.resolve(tx, parsed, companyId, odd))
-  if (!isOfCompany && !isCreate) authorize(rights, resolved.id, entity, true)
+  const rights = known ?? (await permitted(resolved.id))
   const context: WriteContext = {
-    tx,
-    dialect: deps.sql.dialect,
+    ...writing,
     companyId: companyId ?? resolved.id ?? '',
     version: parsed.version,
     now: deps.clock.now(),

@@ -124,6 +124,42 @@ test('what a write refers to is not removed at the same moment, nor is a company
   ])
 })
 
+test('who loses a right while a write waits has written before that is answered', async (t) => {
+  await using company = await openBooks(t, 'postgres')
+  if (company === undefined) return
+  const { customerId, companyId, sql } = company
+  const call = caller(company)
+  const outside = AsyncLocalStorage.snapshot()
+  const waiting = async (): Promise<number> =>
+    (await sql.all('select pid from pg_locks where not granted')).length
+  for (const [method, status, body] of [
+    ['PATCH', 200, { role: 'read' }],
+    ['DELETE', 204, undefined],
+  ] as const) {
+    const seller = randomUUID()
+    const right = { principalId: seller, role: 'sales' }
+    const { id } = await call(201, 'v2.0', 'POST', 'accessRights', right)
+    const order: string[] = []
+    const done: Promise<unknown>[] = []
+    await sql.transact(async (tx) => {
+      const series = 'select code from business_number_series where company_id = ? for update'
+      await tx.all(series, companyId)
+      await outside(async () => {
+        const sells = caller(company, seller)
+        const written = sells(201, 'v2.0', 'POST', 'salesInvoices', { customerId })
+        done.push(written.then(() => order.push('written')))
+        while ((await waiting()) < 1) await setTimeout(5)
+        const lost = call(status, 'v2.0', method, `accessRights(${String(id)})`, body)
+        done.push(lost.then(() => order.push('lost')))
+        while (order.length === 0 && (await waiting()) < 2) await setTimeout(5)
+      })
+    })
+    await Promise.all(done)
+    assert.deepEqual(order, ['written', 'lost'], method)
+    await caller(company, seller)(403, 'v2.0', 'POST', 'salesInvoices', { customerId })
+  }
+})
+
 // After its deadline a request does nothing more, and uncommitted work is rolled back.
 for (const dialect of ['sqlite', 'postgres'] as const) {
   test(`on ${dialect}, a write ends at the deadline, and nothing of its transaction stays`, async (t) => {

@@ -63,9 +63,11 @@ export function changedCells<T extends object>(row: T, cells: Partial<T>): Parti
 
 /**
  * The locks of rows on PostgreSQL, which has several writers; the embedded store has one at a time. Whoever refers to a
- * row keeps it, whoever changes it keeps other changes away, and both wait for whoever removes it, who waits for them.
+ * row keeps it, whoever changes it keeps other changes away, and both wait for whoever removes it, who waits for them. Whoever
+ * changes or removes a permission waits for those who act on it.
  */
 const locks = {
+  permission: 'for share',
   reference: 'for key share',
   change: 'for no key update',
   removal: 'for update',
