@@ -27,6 +27,8 @@ export interface BusinessRequest {
   readonly publicUrl?: string
   /** Counts the requests of a batch against the caller's quota; throws the refusal when it is used up. */
   admit?(counts: Readonly<Record<'reads' | 'writes' | 'deletes', number>>): void
+  /** For a request that waited: its caller, if they may still act. Rejects with the refusal if not. */
+  authorizeAgain?(): Promise<Principal>
   /** The origin of the request, for the audit trail. */
   readonly from?: RequestFrom
   /** Aborted at the request's deadline: nothing is committed afterwards. */

@@ -172,21 +172,34 @@ export function createBusiness(deps: BusinessDependencies): Business {
 
   async function batch(request: BusinessRequest, caller: Caller): Promise<BusinessAnswer> {
     const sql = untilDeadline(deps.sql, request.signal)
+    // What comes before in a batch may take long.
+    let current = caller
+    const again = async () => {
+      current = await callerAgain(deps, request)
+    }
     const runner: BatchRunner = {
-      serve: (one, part) =>
-        noted(
-          one,
-          answering(one.correlationId, () => serve(one, caller, part), part.within !== undefined),
-        ),
-      atomically: (writes, work) =>
-        sql.transact(async (tx) => {
+      serve: (one, part) => {
+        const { within, reads } = part
+        const answer = async () => {
+          if (within === undefined && reads === undefined) await again()
+          return await serve(one, current, part)
+        }
+        return noted(one, answering(one.correlationId, answer, within !== undefined))
+      },
+      atomically: async (writes, work) => {
+        await again()
+        return await sql.transact(async (tx) => {
           // The embedded store has one writer at a time.
           if (sql.dialect === 'postgres' && writes.length > 1) {
-            await lockInOrder(tx, writes, writableCompanies(await rightsOf(tx, caller)))
+            await lockInOrder(tx, writes, writableCompanies(await rightsOf(tx, current)))
           }
           return await work(tx)
-        }),
-      snapshot: (work) => sql.snapshot(work),
+        })
+      },
+      async snapshot(work) {
+        await again()
+        return await sql.snapshot(work)
+      },
     }
     const answer = await answerBatch(request, runner, rootOf(deps, request))
     deps.outbox?.wake()
@@ -269,10 +282,16 @@ async function subscribing(
     ids,
     conflictStatus,
     callOut: outbox?.callOut,
+    callerAgain: () => callerAgain(deps, request),
     root: rootOf(deps, request),
     record: (tx: SqlTx, write: BusinessWrite) => activity.record(tx, now, request, write),
   }
   return await answerSubscription(own, requested)
+}
+
+/** The caller of a request that waited, as they are now. */
+async function callerAgain(deps: AccessDependencies, request: BusinessRequest): Promise<Caller> {
+  return await callerOf(deps, (await request.authorizeAgain?.()) ?? request.principal)
 }
 
 interface WriteTools {

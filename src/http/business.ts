@@ -12,6 +12,7 @@ import { isUuid } from '#kernel/uuid.ts'
 import { nextTurn } from '#plane/next-turn.ts'
 import {
   announcesBody,
+  authorizeAgain,
   type Edge,
   type Endpoint,
   type Exchange,
@@ -67,6 +68,10 @@ export function businessEndpoints(
           const { id } = principalOf(exchange)
           const refusal = edge.throttle.takeMany(id, counts, edge.clock.now())
           if (refusal !== undefined) throw refusal
+        },
+        async authorizeAgain() {
+          await authorizeAgain(exchange, edge)
+          return principalOf(exchange)
         },
         from: requestFrom(exchange, edge),
       })

@@ -5,7 +5,9 @@
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -148,6 +150,7 @@ test('shells end when the right to them is taken away', async (t) => {
     ARMATURE_CONTAINERS: 'docker',
     ARMATURE_DOCKER_HOST: `unix://${target.path}`,
     ARMATURE_PUBLIC_URL: 'http://plane.example',
+    ARMATURE_OUTBOUND: 'open',
   }
   // The ordinary suite runs the harder case: two replicas.
   const skip = process.env['ARMATURE_TEST_LONG'] === undefined ? 'ARMATURE_TEST_LONG' : false
@@ -164,8 +167,60 @@ test('shells end when the right to them is taken away', async (t) => {
     await using second = await startInstallation({ store, key, environment })
     await takeAway(two, first, second)
     await two.test('writes that wait for their turn', () => takeTurns(first, second, store))
+    await two.test('a database that a slow server is asked for', () => makeSlowly(first, store))
   })
 })
+
+/** Its server is reached by a way that keeps connections waiting. */
+async function makeSlowly(installation: Installation, store: string): Promise<void> {
+  const { port, username, password } = new URL(store)
+  let waiting: (() => void)[] | undefined
+  const way = createServer((client) => {
+    const pass = (): void => {
+      const server = connect(Number(port), '127.0.0.1')
+      client.pipe(server).pipe(client)
+      for (const end of [client, server]) end.on('error', () => undefined)
+    }
+    if (waiting === undefined) pass()
+    else waiting.push(pass)
+  }).listen(0, '127.0.0.1')
+  await once(way, 'listening')
+  // It listens on a port.
+  const { port: wayPort } = way.address() as AddressInfo
+  const scope = `/subscriptions/${installation.subscriptionId}/resourceGroups/slow`
+  const server = `${scope}/providers/Vendor.DBforPostgreSQL/flexibleServers/slow`
+  const path = (id: string): string => `${id}?api-version=2025-08-01`
+  try {
+    await createResourceGroup(installation, scope)
+    const properties = {
+      fullyQualifiedDomainName: '127.0.0.1',
+      port: wayPort,
+      administratorLogin: username,
+      administratorLoginPassword: password,
+      sslMode: 'Prefer',
+    }
+    const body = { location: 'local', properties }
+    const made = await installation.request('PUT', path(server), { body })
+    assert.ok(made.status < 300, made.text)
+    const databases = async (): Promise<string> =>
+      (await installation.request('GET', path(`${server}/databases`))).text
+    assert.match(await databases(), /"postgres"/)
+    const writer = await createApplication(installation, 'slow writer')
+    const assigned = await grant(installation, scope, roles.contributor, writer.principalId)
+    const late = path(`${server}/databases/late`)
+    const held: (() => void)[] = []
+    waiting = held
+    const written = installation.request('PUT', late, { body: {}, token: writer.token })
+    while (held.length === 0) await sleep(5)
+    await revoke(installation, assigned)
+    waiting = undefined
+    for (const pass of held) pass()
+    assert.equal((await written).status, 403)
+    assert.doesNotMatch(await databases(), /"late"/)
+  } finally {
+    way.close()
+  }
+}
 
 /**
  * A write of rights or of the directory waits until those before it have ended. The one before it takes its writer's right

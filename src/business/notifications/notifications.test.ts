@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { refuse } from '#kernel/error.ts'
 import { silentLog, type Timers } from '#kernel/ports.ts'
 import { localServer, openWay, watchedWay } from '#outbound/testing/ways.ts'
 import { realTimers } from '#plane/testing/start.ts'
@@ -36,12 +37,15 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
 /** Answers the handshake, and keeps the notifications. While it is `silent`, it does not answer them. */
 async function openReceiver() {
   const received: Notification[] = []
-  const mood = { status: 200, answersToken: true, isSilent: false }
+  const mood = { status: 200, answersToken: true, isSilent: false, during: async () => {} }
   const unanswered: ServerResponse[] = []
   const listener: RequestListener = async (request, response) => {
     const token = new URL(request.url ?? '', 'http://host').searchParams.get('validationToken')
     const body = await bodyOf(request)
-    if (token !== null) return void response.end(mood.answersToken ? token : 'no')
+    if (token !== null) {
+      await mood.during()
+      return void response.end(mood.answersToken ? token : 'no')
+    }
     response.statusCode = mood.status
     if (mood.isSilent) return void unanswered.push(response)
     if (mood.status === 200) received.push(...(JSON.parse(body).value as Notification[]))
@@ -109,6 +113,14 @@ async function openOffice(company: BusinessFixture, callTimers: Timers = realTim
   })
   const ask = async (method: string, path: string, body?: object, more: object = {}) => {
     const { principal = owner, tag } = more as { principal?: string; tag?: string }
+    const caller = {
+      id: principal,
+      type: 'User',
+      tenantId: 't',
+      displayName: 'x',
+      clientId: 'x',
+      groups: [],
+    } as const
     const { status, body: text = '' } = await business.handle({
       method,
       version: 'v2.0',
@@ -116,13 +128,10 @@ async function openOffice(company: BusinessFixture, callTimers: Timers = realTim
       search: '',
       headers: tag === undefined ? {} : { 'if-match': tag },
       body: body === undefined ? undefined : Buffer.from(JSON.stringify(body)),
-      principal: {
-        id: principal,
-        type: 'User',
-        tenantId: 't',
-        displayName: 'x',
-        clientId: 'x',
-        groups: [],
+      principal: caller,
+      async authorizeAgain() {
+        if (disabled.has(principal)) throw refuse.AuthenticationFailed()
+        return caller
       },
       correlationId: 'c0ffee',
     })
@@ -269,6 +278,33 @@ for (const dialect of dialects) {
     assert.equal((await ask('DELETE', at, undefined, stranger)).status, 404)
     const seen = await ask('GET', at, undefined, { principal: 'admin' })
     assert.deepEqual([seen.status, seen.at.clientState], [200, ''])
+
+    await t.test(
+      'whoever loses the right while hands are shaken gets no subscription',
+      async () => {
+        const role = (to: string) =>
+          company.sql.transact((tx) => tx.run('update business_access_rights set role = ?', to))
+        const count = async () => (await ask('GET', 'subscriptions')).at.value.length
+        const before = await count()
+        const { revision } =
+          (await company.sql.all('select revision from business_subscriptions'))[0] ?? {}
+        for (const [lose, give, status] of [
+          [() => role('none'), () => role('full'), 403],
+          [async () => disabled.add(owner), async () => disabled.delete(owner), 401],
+        ] as const) {
+          receiver.mood.during = async () => void (await lose())
+          const refused = await ask('POST', 'subscriptions', wanted)
+          await give()
+          const renewed = await ask('PATCH', at, {}, { tag: '*' })
+          await give()
+          assert.deepEqual([refused.status, renewed.status], [status, status], refused.text)
+        }
+        receiver.mood.during = async () => {}
+        assert.equal(await count(), before)
+        const [row] = await company.sql.all('select revision from business_subscriptions')
+        assert.equal(row?.['revision'], revision)
+      },
+    )
 
     await t.test('a document is notified of once, whatever of it changed', async () => {
       const id = await company.create('salesInvoices', {

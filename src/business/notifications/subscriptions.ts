@@ -6,7 +6,7 @@
 
 import { allRows, deleteRows, findRow, insertRow } from '#query/rows.ts'
 import type { Sql, SqlTx } from '#stores/store.ts'
-import { authorize, type Caller, rightsOf } from '../access.ts'
+import { authorize, type Caller, keptRightsOf, rightsOf } from '../access.ts'
 import type { BusinessWrite } from '../activity.ts'
 import { type Entity, etagOf, type Model } from '../entity.ts'
 import { badValue, refuse } from '../errors.ts'
@@ -46,6 +46,8 @@ interface SubscriptionDependencies {
   /** The root address of the API. */
   readonly root: string
   readonly callOut: CallOut | undefined
+  /** The caller as they are now. */
+  callerAgain(): Promise<Caller>
   record(tx: SqlTx, write: BusinessWrite): Promise<void>
 }
 
@@ -145,13 +147,30 @@ function wantedOf(
 async function requireReader(
   { sql, model }: SubscriptionDependencies,
   caller: Caller,
-  { companyId, set }: Wanted,
+  wanted: Wanted,
 ): Promise<void> {
-  const entity = model.entities.find((one: Entity) => one.set === set)
-  if (entity === undefined) throw new Error(`no entity ${set}`)
-  authorize(await rightsOf(sql, caller), companyId, entity, false)
+  const { companyId } = wanted
+  authorize(await rightsOf(sql, caller), companyId, entityOf(model, wanted), false)
   const company = await findRow(sql, companies, { id: companyId })
   if (company === undefined) throw refuse.Internal_CompanyNotFound({ key: `'${companyId}'` })
+}
+
+function entityOf(model: Model, { set }: Wanted): Entity {
+  const entity = model.entities.find((one: Entity) => one.set === set)
+  if (entity === undefined) throw new Error(`no entity ${set}`)
+  return entity
+}
+
+/** The company and the right to read it stay until the transaction ends. */
+async function keepReader(
+  { sql: { dialect }, model }: SubscriptionDependencies,
+  tx: SqlTx,
+  { caller, wanted }: { readonly caller: Caller; readonly wanted: Wanted },
+): Promise<void> {
+  const { companyId: id } = wanted
+  const company = await lockRow({ tx, dialect }, companies, { id }, 'reference')
+  if (company === undefined) throw refuse.Internal_CompanyNotFound({ key: `'${id}'` })
+  authorize(await keptRightsOf({ tx, dialect }, caller, id), id, entityOf(model, wanted), false)
 }
 
 /** Asks the receiver for its consent. It consents by answering 200 with the token. */
@@ -174,22 +193,18 @@ async function shakeHands(
 
 async function subscribe(
   deps: SubscriptionDependencies,
-  asking: SubscriptionRequest,
+  given: SubscriptionRequest,
 ): Promise<BusinessAnswer> {
   const { sql, now, ids } = deps
-  const { caller } = asking
-  const wanted = wantedOf(asking, undefined)
-  await requireReader(deps, caller, wanted)
+  const wanted = wantedOf(given, undefined)
+  await requireReader(deps, given.caller, wanted)
   await shakeHands(deps, wanted)
+  // The receiver may have taken its time.
+  const caller = await deps.callerAgain()
+  const asking = { ...given, caller }
   const id = ids.uuid().replaceAll('-', '')
   return await sql.transact(async (tx) => {
-    // The company is not removed before this is committed.
-    const company = { id: wanted.companyId }
-    if (
-      (await lockRow({ tx, dialect: sql.dialect }, companies, company, 'reference')) === undefined
-    ) {
-      throw refuse.Internal_CompanyNotFound({ key: `'${wanted.companyId}'` })
-    }
+    await keepReader(deps, tx, { caller, wanted })
     await requireRoom(tx, caller, now)
     await insertRow(tx, subscriptions, {
       id,
@@ -236,16 +251,19 @@ function cellsOf({ url, clientState, resource, companyId, set }: Wanted, now: nu
 
 async function renew(
   deps: SubscriptionDependencies,
-  asking: SubscriptionRequest,
+  given: SubscriptionRequest,
 ): Promise<BusinessAnswer> {
   const { sql, now } = deps
-  const before = await own(sql, asking)
-  checked(deps, asking, before, true)
-  const wanted = wantedOf(asking, before)
-  await requireReader(deps, asking.caller, wanted)
+  const before = await own(sql, given)
+  checked(deps, given, before, true)
+  const wanted = wantedOf(given, before)
+  await requireReader(deps, given.caller, wanted)
   await shakeHands(deps, wanted)
+  const caller = await deps.callerAgain()
+  const asking = { ...given, caller }
   return await sql.transact(async (tx) => {
     const { id } = before
+    await keepReader(deps, tx, { caller, wanted })
     const row = await lockRow({ tx, dialect: sql.dialect }, subscriptions, { id })
     // One that has ended does not count any more, so it does not come back.
     if (row === undefined || row.expires_at <= now) throw notThere(asking)

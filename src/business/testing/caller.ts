@@ -5,6 +5,8 @@
 
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { refuse } from '#kernel/error.ts'
+import type { Principal } from '#kernel/principal.ts'
 import type { Version } from '../entity.ts'
 import { createBusiness } from '../service.ts'
 import { type BusinessFixture, fixtureNow } from './books.ts'
@@ -14,9 +16,13 @@ export type Json = Readonly<Record<string, unknown>>
 export function caller(
   books: BusinessFixture,
   as?: string,
-  given: { readonly signal?: AbortSignal; readonly uuid?: () => string } = {},
+  given: {
+    readonly signal?: AbortSignal
+    readonly uuid?: () => string
+    readonly isActive?: () => boolean
+  } = {},
 ) {
-  const { signal, uuid = randomUUID } = given
+  const { signal, uuid = randomUUID, isActive = () => true } = given
   const business = createBusiness({
     sql: books.sql,
     clock: { now: () => fixtureNow },
@@ -36,6 +42,14 @@ export function caller(
     ifMatch = '*',
   ): Promise<Json> => {
     const [address = '', search = ''] = path.split('?')
+    const principal: Principal = {
+      id: as ?? randomUUID(),
+      type: 'User',
+      tenantId: 't',
+      displayName: 'x',
+      clientId: 'x',
+      groups: [],
+    }
     const answer = await business.handle({
       method,
       version,
@@ -43,13 +57,10 @@ export function caller(
       search: encodeURI(search),
       headers: { 'content-type': 'application/json', 'if-match': ifMatch },
       body: body === undefined ? undefined : new TextEncoder().encode(JSON.stringify(body)),
-      principal: {
-        id: as ?? randomUUID(),
-        type: 'User',
-        tenantId: 't',
-        displayName: 'x',
-        clientId: 'x',
-        groups: [],
+      principal,
+      async authorizeAgain() {
+        if (!isActive()) throw refuse.AuthenticationFailed()
+        return principal
       },
       correlationId: 'c0ffee',
       ...(signal === undefined ? {} : { signal }),

@@ -20,7 +20,7 @@ export function pngOf(
   return Buffer.concat([signature, chunk('IHDR', head), ...between, pixels, chunk('IEND')])
 }
 
-function chunk(name: string, content = Buffer.alloc(0)): Buffer {
+function chunk(name: string, content: Buffer = Buffer.alloc(0)): Buffer {
   const body = Buffer.concat([Buffer.from(name, 'latin1'), content])
   const ends = Buffer.alloc(8)
   ends.writeUInt32BE(content.length, 0)

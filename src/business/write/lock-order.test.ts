@@ -160,6 +160,31 @@ test('who loses a right while a write waits has written before that is answered'
   }
 })
 
+test('a batch goes no further when its caller is disabled', async (t) => {
+  await using company = await openBooks(t, 'sqlite')
+  if (company === undefined) return
+  let left = 0
+  const call = caller(company, undefined, { isActive: () => left-- > 0 })
+  const send = async (status: number, group: object) => {
+    const requests = Array.from({ length: 4 }, (_, at) => ({
+      id: `${at}`,
+      method: 'POST',
+      url: `companies(${company.companyId})/customers`,
+      headers: { 'Content-Type': 'application/json' },
+      body: { displayName: `c${at}` },
+      ...group,
+    }))
+    const { responses } = await call(status, 'v2.0', 'POST', '$batch', { requests })
+    return (responses as { status: number }[] | undefined)?.map((one) => one.status)
+  }
+  left = 2
+  assert.deepEqual(await send(200, {}), [201, 201, 401])
+  left = 0
+  await send(401, { atomicityGroup: 'all' })
+  left = 1
+  assert.deepEqual(await send(200, { atomicityGroup: 'all' }), [201, 201, 201, 201])
+})
+
 // After its deadline a request does nothing more, and uncommitted work is rolled back.
 for (const dialect of ['sqlite', 'postgres'] as const) {
   test(`on ${dialect}, a write ends at the deadline, and nothing of its transaction stays`, async (t) => {

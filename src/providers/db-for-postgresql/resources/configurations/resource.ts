@@ -8,7 +8,11 @@ import type { ServerSetting } from '#engines/databases/engine.ts'
 import { childOf, nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import { serverTextProblem } from '#kernel/server-text.ts'
 import { qualify } from '#kernel/vendor.ts'
-import { defineComputed, type GetContext } from '#plane/declare/computed.ts'
+import {
+  type ComputedWriteContext,
+  defineComputed,
+  type GetContext,
+} from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Context } from '#plane/declare/resource.ts'
 import { type PostgresDependencies, types, version } from '../../dependencies.ts'
@@ -76,7 +80,7 @@ export function serverConfigurations({ engine, seal, words }: PostgresDependenci
     const name = nameOf(context.id).toLowerCase()
     return found.find((one) => one.name.toLowerCase() === name)
   }
-  const change = async (context: GetContext, { properties: given = {} }: Body) => {
+  const change = async (context: ComputedWriteContext, { properties: given = {} }: Body) => {
     const server = await openServer(context)
     const found = await get(context)
     if (found === undefined) return undefined
@@ -87,6 +91,7 @@ export function serverConfigurations({ engine, seal, words }: PostgresDependenci
     const refused = (message: string) => refuseParameters([{ path: 'properties.value', message }])
     const problem = wanted === undefined ? undefined : serverTextProblem(wanted)
     if (problem !== undefined) throw refused(problem)
+    await context.authorizeAgain()
     const outcome = await ask(server, () =>
       engine.changeSetting(accessOf(seal, server.model), found.name, wanted),
     )
