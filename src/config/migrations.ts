@@ -11,6 +11,7 @@ export interface MigrationsConfig {
     readonly client: string | undefined
     readonly fence: 'none' | 'cutover' | 'stay'
     readonly verify: 'none' | 'counts' | 'checksums'
+    readonly atOnceMax: number
     readonly tablesAtOnce: number
     readonly databasesAtOnce: number
     /** Where target servers reach a source, by the `host:port` this server uses, if it differs. */
@@ -81,6 +82,11 @@ export const migrationsSettings = {
     default: 'counts',
     description: 'What is compared before a migrated database counts as done.',
   }),
+  migrationsAtOnce: whole(1, 1000, {
+    default: '32',
+    description:
+      'Migrations at work at the same time. Each is a process of about 100 MB. A resource group may have half of them, at least one; others wait.',
+  }),
   migrationsTablesAtOnce: whole(1, 16, {
     default: '4',
     description: 'Tables of a database that are copied at the same time.',
@@ -114,6 +120,7 @@ export function arrangeMigrations(
     readonly migrationsClient: string
     readonly migrationsFence: 'none' | 'cutover' | 'stay'
     readonly migrationsVerify: 'none' | 'counts' | 'checksums'
+    readonly migrationsAtOnce: number
     readonly migrationsTablesAtOnce: number
     readonly migrationsDatabasesAtOnce: number
     readonly migrationsSourcesFromTargets: ReadonlyMap<string, HostAndPort>
@@ -130,6 +137,7 @@ export function arrangeMigrations(
       client: client === '' ? undefined : resolve(directory, client),
       fence: named.migrationsFence,
       verify: named.migrationsVerify,
+      atOnceMax: named.migrationsAtOnce,
       tablesAtOnce: named.migrationsTablesAtOnce,
       databasesAtOnce: named.migrationsDatabasesAtOnce,
       sourcesFromTargets: named.migrationsSourcesFromTargets,

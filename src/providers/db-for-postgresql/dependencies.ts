@@ -19,6 +19,8 @@ export const version = '2025-08-01'
 export interface MigrationSettings {
   readonly fence: Fence
   readonly verify: Verification
+  /** Migrations at work in the installation. A resource group may have half of them, at least one. */
+  readonly atOnceMax?: number
   readonly tablesAtOnce: number
   readonly databasesAtOnce: number
   /**

@@ -125,15 +125,15 @@ export function advance(
   }
 }
 
-/** Progress of a migration that waits because another migration is at work on the target. */
-export function inTurn(next: Progress, other: string): Progress {
+/** Progress of a migration that waits because others are at work; `turn` names what it waits for. */
+export function inTurn(next: Progress, turn: string, reason: string): Progress {
   const { plan: _not, todo: _yet, ...rest } = next
-  const waits = `It goes on when the migration '${other}' is at its end: one at a time is at work at a target.`
+  const waits = `It goes on when ${reason}.`
   return {
     ...rest,
     state: 'InProgress',
     subState: 'PerformingPreRequisiteSteps',
-    turn: other,
+    turn,
     databases: next.databases.map((one) =>
       one.migrationState === 'InProgress' ? { ...one, message: waits } : one,
     ),

@@ -91,6 +91,7 @@ interface FixtureOptions {
   readonly settings?: Readonly<Record<string, string>>
   readonly store?: Store
   readonly fence?: Fence
+  readonly atOnceMax?: number
   readonly allows?: (question: AccessRequest) => boolean
   /** A boundary at which workers kill themselves. It is asked at each start of a worker. */
   readonly engine?: (folder: string) => DatabaseEngine
@@ -157,6 +158,7 @@ export async function openMigrationFixture(
       settings: {
         fence: options.fence ?? 'cutover',
         verify: 'counts',
+        atOnceMax: options.atOnceMax ?? 32,
         tablesAtOnce: 2,
         databasesAtOnce: 2,
         serverAddresses: new Map([['mapped', targetServer.address]]),

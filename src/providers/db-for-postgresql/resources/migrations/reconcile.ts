@@ -12,7 +12,7 @@ import {
   type Subject,
 } from '#plane/declare/reconciled.ts'
 import type { PostgresDependencies } from '../../dependencies.ts'
-import { findAtTarget } from '../../domain/active-migration.ts'
+import { findAtTarget, findFullScope } from '../../domain/active-migration.ts'
 import { attempt, type Failure, failed, refusal } from '../../domain/engine-failure.ts'
 import { type Ends, endsOf, misdirected, specOf } from '../../domain/plan.ts'
 import { advance, inTurn, lookFor, type Seen } from '../../domain/state-machine.ts'
@@ -57,7 +57,12 @@ export function migrationReconciler(deps: Dependencies): Reconciler<Migration> {
       // The unique key of the store decides when two migrations go on at once.
       if (!holdsPlace(next) || (last !== undefined && holdsPlace(last))) return next
       const other = await findAtTarget(deps.reader, parentOf(subject.id), subject.id)
-      return other === undefined ? next : inTurn(next, other.id.text)
+      if (other !== undefined) {
+        const end = `the migration '${other.id.text}' is at its end: one at a time is at work at a target`
+        return inTurn(next, other.id.text, end)
+      }
+      const full = await findFullScope(deps, subject.id)
+      return full === undefined ? next : inTurn(next, full.scope, full.reason)
     },
     next(_subject, progress): Next<Todo, Progress> {
       const { todo, lookInSeconds } = progress

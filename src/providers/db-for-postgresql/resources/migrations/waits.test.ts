@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { findServer, howToGetServers } from '#engines/databases/testing/servers.ts'
 import { requireOrSkip } from '../../../../../tests/require.ts'
 import {
@@ -67,7 +68,8 @@ for (const migrationOption of ['Migrate', 'ValidateAndMigrate']) {
 
 test('one that waits for its time keeps nobody from the target, and takes its turn', async (t) => {
   if (!requireOrSkip(t, findServer(15) !== undefined, howToGetServers)) return
-  await using w = await openMigrationFixture()
+  // One for a resource group.
+  await using w = await openMigrationFixture({ atOnceMax: 2 })
   await w.register()
   await w.make('far')
   await w.make('near')
@@ -84,8 +86,19 @@ test('one that waits for its time keeps nobody from the target, and takes its tu
     ['InProgress', 'PerformingPreRequisiteSteps'],
     waits.error,
   )
+  const other = `${target}2`
+  await w.register(other)
+  await w.make('elsewhere')
+  const more = `${other}/migrations/more`
+  const made = await w.call('PUT', more, w.body(['elsewhere']))
+  assert.equal(made.status, 201)
+  const state = async () => statusOf(await w.call('GET', more))
+  while (!/one of 1 in its resource group/.test((await state()).databases['elsewhere']?.message)) {
+    await sleep(20)
+  }
   await w.patch('near', { triggerCutover: 'True' })
   assert.equal((await w.until('near', isSettled)).state, 'Succeeded')
+  while ((await state()).state !== 'Succeeded') await sleep(20)
   const done = await w.until('far', isSettled)
   assert.equal(done.state, 'Succeeded', done.error)
   assert.equal(await w.contentOf('target', 'far'), await w.contentOf('source', 'far'))
