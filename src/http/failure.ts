@@ -150,12 +150,16 @@ export function fail(exchange: Exchange, edge: Edge, thrown: unknown): void {
     ]
     headers['WWW-Authenticate'] = parts.join(', ')
   }
-  if (failure.status >= 500) report(exchange, edge, error, failure)
+  if (failure.status >= 500 && failure.status !== notImplemented) {
+    report(exchange, edge, error, failure)
+  }
   noteRefused(exchange, edge, error, failure.status)
   respondFailure(exchange, edge, { ...failure, headers })
 }
 
 const tooManyRequests = 429
+/** A refusal like those below 500: the server works as it should. */
+const notImplemented = 501
 
 /** Records a refused change of a known caller in the audit trail. Throttled requests are left out. */
 function noteRefused(exchange: Exchange, edge: Edge, error: unknown, status: number): void {

@@ -337,6 +337,11 @@ export const commonErrors = defineErrors({
     message: "There is nothing at '{path}'.",
     advice: 'User: check the path.',
   },
+  NotImplemented: {
+    status: 501,
+    message: "There is no '{type}' here, and none can be made. {reason}",
+    advice: 'User: do without it. The message says why there is none.',
+  },
   InternalServerError: {
     status: 500,
     message:

@@ -181,6 +181,10 @@ function locateResource(
   const { version } = served
   const verb = method === 'POST' ? undefined : verbOf[method]
   if (verb === undefined || !isServed(compiled, version, verb)) {
+    const { declaration } = compiled
+    if ('absent' in declaration && method !== 'POST') {
+      throw refuse.NotImplemented({ type: compiled.fullType, reason: declaration.description })
+    }
     throw notAllowed(method, resourceMethods(compiled, version))
   }
   const write = verb === 'put' || verb === 'patch'

@@ -310,7 +310,7 @@ test('lists of what is not here are empty for whoever may read there, and take n
     const versioned = { version: list.includes('Features') ? '2021-07-01' : '2021-06-01' }
     assert.deepEqual(json(await t.call('GET', list, undefined, versioned)), { value: [] })
     await refused(t.call('GET', `${list}/one`, undefined, versioned), 'ResourceNotFound', 404)
-    await refused(t.call('PUT', `${list}/one`, {}, versioned), 'MethodNotAllowed', 405)
+    await refused(t.call('PUT', `${list}/one`, {}, versioned), 'NotImplemented', 501)
     await refused(
       t.call('GET', list, undefined, { ...versioned, as: nobody }),
       'AuthorizationFailed',

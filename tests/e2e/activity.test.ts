@@ -235,6 +235,8 @@ async function filters(
   assert.equal(await count(`resourceUri eq '${group}' and status eq 'Failed'`), 1)
   assert.equal(await count(`resourceGroupName eq 'AUDITED'`), 5)
   assert.equal(await count(`resourceProvider eq 'Vendor.Sql'`), 2)
+  // As the published command line writes it.
+  assert.equal(await count(`resourceProvider eq Vendor.Sql and ${since}`), 2)
   assert.equal(await count(`caller eq '${clientId}'`), 1)
   const none = await one.request('GET', `${at}${values}?${version}`, { token: stranger })
   assert.equal(none.status, 403)

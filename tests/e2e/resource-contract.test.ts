@@ -190,6 +190,9 @@ const apart = new Set([
   'Resources/deploymentStacks',
   // Named after a subscription that must exist.
   'Management/managementGroups/subscriptions',
+  // Tag names and their values are only listed, and have no tag of their own.
+  'Resources/subscriptions/tagNames',
+  'Resources/subscriptions/tagNames/tagValues',
   // Written only as the answer to somebody else.
   'DataShare/accounts/shareSubscriptions',
   'DataShare/accounts/shareSubscriptions/dataSetMappings',

@@ -1,6 +1,6 @@
 /**
  * Types of which there are none here, and never will be while the installation is what it is. Clients list them on their
- * way to something else; the empty list is the truth (decision 0161). Nothing can be written.
+ * way to something else; the empty list is the truth (decision 0161). Nothing can be written: the description says why.
  */
 
 import Type from 'typebox'
@@ -13,6 +13,7 @@ type Absent = Pick<ComputedType, 'type' | 'description' | 'scope'> & {
 export function defineAbsent(type: Absent): ComputedType {
   return defineComputed({
     ...type,
+    absent: true,
     query: { list: ['$filter'] },
     answer: Type.Object({}),
     source: { get: async () => undefined, list: async () => ({ items: [] }) },

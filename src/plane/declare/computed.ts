@@ -74,6 +74,8 @@ export interface ComputedType extends EveryType {
   readonly permission?: string
   /** The type on the wire, where it is not `type`. */
   readonly wireType?: string
+  /** There are none, and none can be made: who writes one is told the description (501). */
+  readonly absent?: true
 }
 
 export function defineComputed(type: Omit<ComputedType, 'kind'>): ComputedType {

@@ -72,7 +72,7 @@ export interface List<M> {
 /** How a write answers, where that differs from the common rules (decision 0160). */
 export interface WriteAnswer {
   /** Default: 201 for a resource that was created, 200 for others. */
-  readonly status?: 200 | 202
+  readonly status?: 200 | 201 | 202
   /**
    * `resource`: `Location` is the address of the new resource (RFC 9110, 15.3.2). `operation`: always to an operation.
    * Where the answer ends the work, the operation has ended, too.

@@ -11,7 +11,7 @@ import { deniedRequests } from './resources/denied-requests/resource.ts'
 import { denyAssignments } from './resources/deny-assignments/resource.ts'
 import { locks } from './resources/locks/resource.ts'
 import { permissions } from './resources/permissions/resource.ts'
-import { policies } from './resources/policies/resource.ts'
+import { classicAdministrators, policies } from './resources/policies/resource.ts'
 import { providerOperations } from './resources/provider-operations/resource.ts'
 import { roleAssignments } from './resources/role-assignments/resource.ts'
 import { roleDefinitions } from './resources/role-definitions/resource.ts'
@@ -35,6 +35,7 @@ export function authorizationProvider(deps: AuthorizationProviderDependencies): 
       }),
       denyAssignments(directory, limits),
       locks(),
+      classicAdministrators(),
       // Where principals that nobody knows are taken, so are documents of any type.
       ...(takesUnknownPrincipals ? [] : policies()),
       ...(deps.describeActions === undefined ? [] : [providerOperations(deps.describeActions)]),

@@ -54,6 +54,9 @@ test('a group shows where it lies; the one of the tenant is always there', async
   const read = json(await started.call('GET', groupPath('ONLINE'), undefined, version))
   assert.equal(read.properties.displayName, 'ONLINE')
   assert.equal(read.properties.details.parent.name, 'corp')
+  // Published clients know no 201 here.
+  const { status } = await started.call('PUT', groupPath('fresh'), {}, version)
+  assert.equal(status, 200)
   const top = json(await started.call('GET', groupPath('corp'), undefined, version))
   assert.equal(top.properties.details.parent.name, owner.tenantId)
   const tenant = json(await started.call('GET', groupPath(owner.tenantId), undefined, version))

@@ -48,7 +48,7 @@ export function resourcesProvider(deps: ResourcesProviderDependencies): Provider
       templateSpecs(),
       versionsOfTemplateSpecs(),
       tagsOfScopes(deps),
-      tagNames({ listTracked, scanRowsMax }),
+      ...tagNames({ listTracked, scanRowsMax }),
       ...resourceLists({ listTracked, scanRowsMax }),
       ...providerLists({ describe, locations: all }),
       ...(deps.deployments === undefined

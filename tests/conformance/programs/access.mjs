@@ -208,6 +208,12 @@ await runCases('role assignment', '@azure/arm-authorization', {
       permissions,
     })
     assert.deepEqual(role.permissions[0].actions, permissions[0].actions)
+    const { id: _id, name: _name, type: _type, ...given } = role
+    const changed = { ...given, description: 'Reads groups, and looks on' }
+    const again = await roles.roleDefinitions.createOrUpdate(scope, id, changed)
+    assert.equal(again.description, changed.description)
+    const classic = roles.classicAdministrators?.list()
+    if (classic !== undefined) assert.deepEqual(await all(classic), [])
     const { principalId: who } = await identities.userAssignedIdentities.get(group, 'three')
     const made = await roles.roleAssignments.create(scope, randomUUID(), {
       principalId: who,

@@ -53,7 +53,7 @@ export function parseQuestion(
 ): ActivityQuery {
   const scope = subscription === undefined ? {} : { subscription }
   if (filter === null || filter.trim() === '') return { equal: scope }
-  const parsed = parseFilter(filter, lenientProfile)
+  const parsed = parseFilter(withQuotes(filter), lenientProfile)
   if (!parsed.ok) throw invalid(parsed.message)
   const terms = termsOf(parsed.node).filter((term) => !isChannels(term))
   const [first, ...others] = terms
@@ -70,6 +70,14 @@ export function parseQuestion(
     ...bounds(terms),
     matches: compiled.matches,
   }
+}
+
+/** A published command line writes the namespace of a provider without quotes: `resourceProvider eq A.B`. */
+function withQuotes(filter: string): string {
+  return filter.replace(
+    /'(?:[^']|'')*'|(\bresourceProvider\s+eq\s+)([A-Za-z][\w.]*)/gi,
+    (found, before?: string, name?: string) => (name === undefined ? found : `${before}'${name}'`),
+  )
 }
 
 function invalid(reason: string): Error {

@@ -17,3 +17,13 @@ export function policies(): readonly ResourceType[] {
     defineAbsent({ type: `Authorization/${kind}`, description, scope: 'any', apiVersions }),
   )
 }
+
+/** Administrators of the time before roles. Clients list them beside role assignments. */
+export function classicAdministrators(): ResourceType {
+  return defineAbsent({
+    type: 'Authorization/classicAdministrators',
+    description: 'Administrators of the time before roles. There are none.',
+    scope: 'subscription',
+    apiVersions: ['2015-06-01', '2015-07-01'],
+  })
+}

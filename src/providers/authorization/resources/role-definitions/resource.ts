@@ -41,6 +41,8 @@ export function roleDefinitions(deps: RoleDefinitionDependencies): ResourceType 
     },
     versions: [v2022_04_01],
     verbs: ['get', 'list', 'put', 'delete'],
+    // Published clients take anything but a 201 for a failure, also of a change.
+    protocol: { answers: { changed: { status: 201 } } },
     feed: 'authorization',
     source: roleDefinitionSource(deps),
     // One row per role; authorization checks the scope of the path.

@@ -86,19 +86,28 @@ export function serverConfigurations({ engine, seal, words }: PostgresDependenci
     if (found === undefined) return undefined
     const { value, source } = given
     const isDefault = source?.toLowerCase() === 'system-default'
-    const wanted = isDefault ? undefined : value
-    if (!isDefault && wanted === undefined) return found
-    const refused = (message: string) => refuseParameters([{ path: 'properties.value', message }])
-    const problem = wanted === undefined ? undefined : serverTextProblem(wanted)
-    if (problem !== undefined) throw refused(problem)
+    if (!isDefault && value === undefined) return found
     await context.authorizeAgain()
-    const outcome = await ask(server, () =>
-      engine.changeSetting(accessOf(seal, server.model), found.name, wanted),
-    )
-    if (failed(outcome)) throw refused(failureText(outcome))
-    return get(context)
+    const write = async (to: string | undefined) => {
+      const problem = to === undefined ? undefined : serverTextProblem(to)
+      const outcome =
+        problem ??
+        (await ask(server, () =>
+          engine.changeSetting(accessOf(seal, server.model), found.name, to),
+        ))
+      const message =
+        typeof outcome === 'string' ? outcome : failed(outcome) && failureText(outcome)
+      if (message) throw refuseParameters([{ path: 'properties.value', message }])
+      return get(context)
+    }
+    // Older clients go back to the default by its value, and expect no value of their own there then.
+    if (isDefault || value === found.properties.defaultValue) {
+      const there = await write(undefined)
+      if (isDefault || there?.properties.value === value) return there
+    }
+    return write(value)
   }
-  const write = {
+  const writes = {
     body,
     apply: change,
     async preview(context: GetContext, { properties: given = {} }: Body) {
@@ -115,8 +124,8 @@ export function serverConfigurations({ engine, seal, words }: PostgresDependenci
     source: {
       get,
       list: async (context) => pageOf(context, await all(context, context.parent)),
-      put: write,
-      patch: write,
+      put: writes,
+      patch: writes,
     },
   })
 }

@@ -116,6 +116,10 @@ describe('migrations', () => {
     assert.equal(written.status, 200)
     assert.equal(written.body.properties.value, '60000')
     assert.equal(written.body.properties.source, 'user-override')
+    // A default by its value is none of one's own.
+    const byValue = (await put('statement_timeout', { value: '0', source: 'user-override' })).body
+    assert.deepEqual([byValue.properties.value, byValue.properties.source], ['0', 'system-default'])
+    await put('statement_timeout', { value: '60000' })
     const { address, password } = w.target
     const settings = await w.engine.settings({ address, password })
     assert.equal(settings.find(({ name }) => name === 'statement_timeout')?.value, '60000')
@@ -152,7 +156,8 @@ describe('migrations', () => {
     assert.deepEqual([one.name, one.properties.state], ['Default', 'Disabled'])
     await w.call('PUT', `${threats}/Default`, { properties: { state: 'Disabled' } })
     const enabled = w.call('PUT', `${threats}/Default`, { properties: { state: 'Enabled' } })
-    await refused(enabled, 'InvalidParameterValue', 400)
+    await refused(enabled, 'NotImplemented', 501, /its operator/)
+    await refused(w.call('PUT', `${target}/backups/one`, {}), 'NotImplemented', 501, /Backups/)
   })
 
   row(

@@ -1,12 +1,12 @@
 /** Whether a server is watched for attacks: it is not, and says so. Computed. */
 
 import Type from 'typebox'
+import { refuse } from '#kernel/error.ts'
 import { childOf, nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
 import { defineComputed, type GetContext } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { types, version } from '../../dependencies.ts'
-import { refuseParameters } from '../../errors.ts'
 import { findServer } from '../flexible-servers/model.ts'
 
 const type = `${types.servers}/advancedThreatProtectionSettings`
@@ -30,8 +30,8 @@ export function threatProtection(): ResourceType {
     body,
     async apply(context: GetContext, { properties: given }: { properties?: { state: string } }) {
       if (given?.state !== 'Enabled') return get(context)
-      const message = 'nothing here watches a server: its operator may'
-      throw refuseParameters([{ path: 'properties.state', message }])
+      const reason = 'Nothing here watches a server: its operator may.'
+      throw refuse.NotImplemented({ type: qualify(context.words, type), reason })
     },
   }
   return defineComputed({

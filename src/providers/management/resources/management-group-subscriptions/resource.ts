@@ -19,7 +19,8 @@ export function managementGroupSubscriptions(tenantId: string): ResourceType {
     name: { pattern: uuidPattern, rule: 'a UUID' },
     versions: [v2020_05_01(tenantId)],
     verbs: ['get', 'list', 'put', 'delete'],
-    protocol: { bodyOptional: true },
+    // Published clients take a 201 for a failure.
+    protocol: { bodyOptional: true, answers: { created: { status: 200 } } },
     async prepare(context, given: object): Promise<PreparedPlacement> {
       if ((await context.reader.get(context.id)) !== undefined) return { ...given, mayPlace: false }
       const subscription = subscriptionIdOf(nameOf(context.id))

@@ -44,6 +44,8 @@ export function managementGroups(naming: GroupNaming): ResourceType {
       rule: '1 to 90 letters, digits, or any of "-_.()", not ending in a period',
     },
     versions: [v2020_05_01(naming)],
+    // Published clients take a 201 for a failure.
+    protocol: { answers: { created: { status: 200 } } },
     isImplied: isTenants,
     source: {
       async get({ id }) {

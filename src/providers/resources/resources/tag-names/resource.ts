@@ -1,23 +1,31 @@
 /**
- * The tag names of a subscription with their values, each with how many groups and resources carry it. Counted where they
- * are, so that there is nothing to keep in step; names cannot be declared beforehand.
+ * The tag names of a subscription with their values, each with how many groups and resources carry it: those that were
+ * declared beforehand, and those in use, which are counted where they are, so that there is nothing to keep in step. A name
+ * that is deleted while something carries it stays in the list.
  */
 
 import Type from 'typebox'
-import type { ResourceId } from '#kernel/resource-id.ts'
-import { type ComputedType, defineComputed } from '#plane/declare/computed.ts'
+import { refuse } from '#kernel/error.ts'
+import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
+import type { ResourceType } from '#plane/declare/provider.ts'
+import { defineStored } from '#plane/declare/stored.ts'
 import type { ListContext } from '#plane/declare/wire.ts'
 import { pageOfArray } from '../../domain/page-of-array.ts'
 import type { ResourceListDependencies } from '../resource-lists/resource.ts'
 
 const rowsAtOnce = 500
+const namesType = 'Resources/subscriptions/tagNames'
+const valuesType = `${namesType}/tagValues`
+const version = '2021-04-01'
+const rule = 'without any of <>%&\\?/'
 
 const count = Type.Object({ type: Type.Literal('Total'), value: Type.Integer() })
+const tagValue = Type.Object({ id: Type.String(), tagValue: Type.String(), count })
 const tagName = Type.Object({
   id: Type.String(),
   tagName: Type.String(),
   count,
-  values: Type.Array(Type.Object({ id: Type.String(), tagValue: Type.String(), count })),
+  values: Type.Array(tagValue),
 })
 
 interface Counted {
@@ -25,37 +33,76 @@ interface Counted {
   readonly values: Map<string, number>
 }
 
-export function tagNames(deps: ResourceListDependencies): ComputedType {
-  return defineComputed({
-    type: 'Resources/subscriptions/tagNames',
-    description: 'The tag names and values in use in a subscription.',
+export function tagNames(deps: ResourceListDependencies): readonly ResourceType[] {
+  const shared = {
     scope: 'implied',
-    apiVersions: ['2021-04-01'],
-    answer: tagName,
-    source: {
-      async list(context) {
-        const found = await countTags(context, deps)
-        const names = [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
-        return pageOfArray(
-          names.map((one) => show(context.parent, one)),
-          context,
-        )
+    verbs: ['list', 'put', 'delete'],
+    protocol: { bodyOptional: true },
+  } as const
+  const shape = {
+    date: version,
+    body: Type.Object({}),
+    unknownProperties: 'ignore',
+    patch: 'none',
+    toModel: () => ({}),
+  } as const
+  return [
+    defineStored<object>({
+      ...shared,
+      type: namesType,
+      description: 'The tag names and values of a subscription, declared and in use.',
+      name: { pattern: /^[^<>%&\\?/]{1,512}$/, rule: `1 to 512 characters, ${rule}` },
+      versions: [{ ...shape, answer: tagName, fromModel: () => ({}) }],
+      source: {
+        async list(context) {
+          const found = await countTags(context.parent, context, deps)
+          const names = [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+          return pageOfArray(
+            names.map((one) => show(context.parent, one)),
+            context,
+          )
+        },
       },
-    },
-  })
+      envelope: ({ id }) => show(parentOf(id), { name: nameOf(id), values: new Map() }),
+    }),
+    defineStored<object>({
+      ...shared,
+      verbs: ['put', 'delete'],
+      type: valuesType,
+      description: 'A value of a tag name, declared beforehand.',
+      name: { pattern: /^[^<>%&\\?/]{1,256}$/, rule: `1 to 256 characters, ${rule}` },
+      versions: [{ ...shape, answer: tagValue, fromModel: () => ({}) }],
+      envelope: ({ id }) => showValue(parentOf(id).text, nameOf(id), 0),
+      async rules({ id, reader }) {
+        const at = parentOf(id)
+        if ((await reader.get(at)) !== undefined) return []
+        throw refuse.ParentResourceNotFound({ id: at.text })
+      },
+    }),
+  ]
 }
 
 /** Names are told apart without their case, values with it. Of what lies beyond the bound of a scan nothing is counted. */
 async function countTags(
-  { parent, reader }: ListContext,
+  parent: ResourceId,
+  { reader }: Pick<ListContext, 'reader'>,
   { listTracked, scanRowsMax }: ResourceListDependencies,
 ): Promise<ReadonlyMap<string, Counted>> {
   const found = new Map<string, Counted>()
+  const known = (name: string): Counted => {
+    const one = found.get(name.toLowerCase()) ?? { name, values: new Map() }
+    found.set(name.toLowerCase(), one)
+    return one
+  }
+  const declared = { under: parent, limit: scanRowsMax }
+  for (const { id } of await reader.list({ type: namesType, ...declared })) known(nameOf(id))
+  for (const { id } of await reader.list({ type: valuesType, ...declared })) {
+    known(nameOf(parentOf(id))).values.set(nameOf(id), 0)
+  }
   const add = (tags: Readonly<Record<string, string>> = {}): void => {
     for (const [name, value] of Object.entries(tags)) {
-      const known = found.get(name.toLowerCase()) ?? { name, values: new Map() }
-      known.values.set(value, (known.values.get(value) ?? 0) + 1)
-      found.set(name.toLowerCase(), known)
+      const { values } = known(name)
+      values.set(value, (values.get(value) ?? 0) + 1)
     }
   }
   const type = 'Resources/subscriptions/resourceGroups'
@@ -73,15 +120,18 @@ async function countTags(
 
 function show(subscription: ResourceId, { name, values }: Counted): object {
   const id = `${subscription.text}/tagNames/${name}`
-  const total = (value: number): object => ({ type: 'Total', value })
   return {
     id,
     tagName: name,
     count: total([...values.values()].reduce((sum, one) => sum + one, 0)),
-    values: [...values].map(([value, many]) => ({
-      id: `${id}/tagValues/${value}`,
-      tagValue: value,
-      count: total(many),
-    })),
+    values: [...values].map(([value, many]) => showValue(id, value, many)),
   }
+}
+
+function showValue(name: string, value: string, many: number): object {
+  return { id: `${name}/tagValues/${value}`, tagValue: value, count: total(many) }
+}
+
+function total(value: number): object {
+  return { type: 'Total', value }
 }

@@ -188,3 +188,42 @@ test('the tag names of a subscription are those in use on its groups and resourc
   ])
   await assert.rejects(call('GET', id, undefined, { version, as: tagger }), { status: 403 })
 })
+
+test('tag names and their values may be declared beforehand, and are listed while something carries them', async () => {
+  await using started = await start()
+  const call = async (method: 'GET' | 'PUT' | 'DELETE', path: string) => {
+    const given = method === 'PUT' ? {} : undefined
+    const { status, body } = await started.call(method, path, given, { version })
+    return { status, body: JSON.parse(JSON.stringify(body ?? null)) }
+  }
+  const names = `${subscription}/tagNames`
+  const one = `${names}/owner`
+  const none = { type: 'Total', value: 0 }
+  const made = await call('PUT', one)
+  assert.deepEqual(made, {
+    status: 201,
+    body: { id: one, tagName: 'owner', count: none, values: [] },
+  })
+  assert.equal((await call('PUT', one)).status, 200)
+  const value = `${one}/tagValues/me`
+  assert.deepEqual((await call('PUT', value)).body, { id: value, tagValue: 'me', count: none })
+  const used = `${names}/a/tagValues/1`
+  await assert.rejects(call('PUT', used), { status: 404 })
+  await call('PUT', `${names}/a`)
+  assert.equal((await call('PUT', used)).status, 201)
+  const { body: listed } = await call('GET', names)
+  const shown = listed.value.map((tag: { tagName: string; count: { value: number } }) => [
+    tag.tagName,
+    tag.count.value,
+  ])
+  assert.deepEqual(shown, [
+    ['a', 1],
+    ['owner', 0],
+  ])
+  for (const path of [used, `${names}/a`]) assert.equal((await call('DELETE', path)).status, 200)
+  assert.equal((await call('DELETE', value)).status, 200)
+  assert.equal((await call('DELETE', one)).status, 200)
+  assert.equal((await call('DELETE', one)).status, 204)
+  // What something carries is in the list, whoever declared it.
+  assert.deepEqual((await call('GET', names)).body.value, [{ ...listed.value[0] }])
+})
