@@ -11,7 +11,7 @@ import { checkSchema } from '#plane/check.ts'
 import type { Outcome } from '#plane/plane.ts'
 import { authorizeAgain, type Endpoint, principalOf, queryOf, requestFrom } from './exchange.ts'
 
-export interface RouteCaller extends Initiator {
+interface RouteCaller extends Initiator {
   readonly principal: Principal
   /** Throws 401 or 403 when the caller may not do it any more. */
   authorizeAgain(): Promise<unknown>

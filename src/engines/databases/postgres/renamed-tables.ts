@@ -11,7 +11,7 @@ import { keyOf, nameOfTable, type Structure, type StructureObject } from './stru
 
 type Path = readonly string[]
 
-export interface RenamedTable {
+interface RenamedTable {
   readonly before: Path
   readonly now: Path
   /** At the target it is renamed; else it is made there under its name of now. */
