@@ -157,27 +157,35 @@ describe('catching up with a source that was altered', () => {
     await assertAlike(fixture, 'unsent')
   })
 
-  hazard('tables that are renamed or moved come over', async (fixture, engine) => {
-    await fixture.make('names', [
-      `${shop}; CREATE SCHEMA side; CREATE TABLE loose (a int, t text); INSERT INTO loose SELECT g FROM generate_series(1, 100) g;
-       CREATE VIEW of_loose AS SELECT a FROM loose; CREATE INDEX loose_by_a ON loose (a);
+  hazard(
+    'tables that are renamed, moved or detached come over, and what was altered besides',
+    async (fixture, engine) => {
+      await fixture.make('names', [
+        `${shop}; CREATE TYPE kind AS ENUM ('it''s', 'second'); CREATE SCHEMA side; CREATE TABLE loose (a int, t text); INSERT INTO loose SELECT g FROM generate_series(1, 100) g;
+       CREATE TABLE moved (id int PRIMARY KEY); CREATE DOMAIN level AS int; CREATE SEQUENCE counted; CREATE VIEW of_loose AS SELECT a FROM loose; CREATE INDEX loose_by_a ON loose (a);
        CREATE TABLE swapped (id int PRIMARY KEY, t text); INSERT INTO swapped VALUES (1, 'old');
        CREATE TABLE swapped_new (id int PRIMARY KEY, t text); INSERT INTO swapped_new VALUES (1, 'new'), (2, 'new')`,
-    ])
-    const spec = fixture.spec(['names'], { mode: 'online' })
-    await startReplicating(fixture, engine, 'names', spec)
-    await using source = await fixture.session('source', 'names')
-    await source.run(`SET search_path TO public; UPDATE customer SET note = 'before'; ALTER TABLE customer RENAME TO client;
+      ])
+      const spec = fixture.spec(['names'], { mode: 'online' })
+      await startReplicating(fixture, engine, 'names', spec)
+      await using source = await fixture.session('source', 'names')
+      await source.run("ALTER TYPE public.kind ADD VALUE 'first' BEFORE 'second'")
+      await source.run("ALTER TYPE public.kind ADD VALUE 'third'")
+      await source.run(`SET search_path TO public; UPDATE customer SET note = 'before'; ALTER TABLE customer RENAME TO client; ALTER TABLE client ADD COLUMN more kind DEFAULT 'third', DROP COLUMN old;
       UPDATE client SET note = 'after' WHERE id < 100; ALTER TABLE loose SET SCHEMA side; ALTER TABLE side.loose RENAME TO "Odd one";
+      ALTER TABLE moved SET SCHEMA side; INSERT INTO side.moved VALUES (1); ALTER DOMAIN level ADD CHECK (value > 0); ALTER SEQUENCE counted INCREMENT 7 CYCLE;
+      CREATE OR REPLACE VIEW of_loose AS SELECT o.a, o.t FROM side."Odd one" o; ALTER TABLE client CLUSTER ON customer_by_note; ALTER TABLE client ALTER name SET STATISTICS 40, ALTER name SET STORAGE EXTERNAL;
       DELETE FROM side."Odd one" WHERE a < 10; ALTER TABLE measure_1 RENAME TO measure_first; INSERT INTO measure VALUES ('2020-01-01', 5);
+      CREATE TABLE measure_2 PARTITION OF measure FOR VALUES FROM ('2021-01-01') TO ('2022-01-01'); ALTER TABLE measure DETACH PARTITION measure_first; INSERT INTO measure_first VALUES ('1999-01-01', 1);
       ALTER TABLE swapped RENAME TO swapped_old; ALTER TABLE swapped_new RENAME TO swapped; INSERT INTO swapped VALUES (3, 'late')`)
-    await engine.catchUp('names', ['names'])
-    await engine.cutover('names', ['names'])
-    const ended = only(await fixture.until(engine, 'names', isEnded))
-    assert.equal(ended.phase, 'succeeded', ended.message)
-    await assertAlike(fixture, 'names')
-    assert.deepEqual(await engine.traces('names', spec, fixture.credentials), [])
-  })
+      await engine.catchUp('names', ['names'])
+      await engine.cutover('names', ['names'])
+      const ended = only(await fixture.until(engine, 'names', isEnded))
+      assert.equal(ended.phase, 'succeeded', ended.message)
+      await assertAlike(fixture, 'names')
+      assert.deepEqual(await engine.traces('names', spec, fixture.credentials), [])
+    },
+  )
 
   hazard('nothing to catch up with is fine, and an end is one', async (fixture, engine) => {
     await fixture.make('calm', [shop])

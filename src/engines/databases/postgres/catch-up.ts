@@ -6,13 +6,14 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { alteredTables, readTables, type SourceTable } from './catalog.ts'
-import { planCatchUp } from './catch-up-plan.ts'
-import { isTransient, type Session } from './connect.ts'
+import { type CatchUpPlan, planCatchUp, type Structures } from './catch-up-plan.ts'
+import { isTransient, majorOf, type Session } from './connect.ts'
 import { type DatabaseTask, nameOf, openSource, openTarget, tell } from './database-task.ts'
 import { giveWay } from './give-way.ts'
 import { parseLsn } from './lag.ts'
 import {
   entryOfTable,
+  type RenamedTable,
   renamedTables,
   renameInRecord,
   statementsToRename,
@@ -67,14 +68,7 @@ export async function catchUp(task: DatabaseTask, say: (words: string) => void):
   const now = { source: await readStructure(source), target: await readStructure(target) }
   const renamed = await renamedTables(task, source, now)
   const renamedThere = renamed.filter(({ isRenamedThere }) => isRenamedThere)
-  const plan = planCatchUp({
-    ...now,
-    renamed: new Set(renamedThere.map(({ before }) => nameOfTable(before))),
-    sourceCopied: recordedStructure(task, 'source'),
-    targetCopied: recordedStructure(task, 'target'),
-    carried: task.record.carried ?? [],
-    places: await placesOfColumns(source),
-  })
+  let plan = await planOf(work, now, renamedThere)
   const tables = await readTables(source)
   await dumpSchema(task, 'now')
   const known = new Set(knownEntries(task))
@@ -89,6 +83,7 @@ export async function catchUp(task: DatabaseTask, say: (words: string) => void):
   const isAhead = (line: string): boolean => ahead.test(entryOf(line)) || entries.has(entryOf(line))
   task.record.carried = [...new Set([...(task.record.carried ?? []), ...plan.brought])]
   task.save()
+  await runEach(work, plan.addLabels)
   await restore(work, added.filter(isAhead))
   await runEach(work, plan.addColumns)
 
@@ -109,9 +104,15 @@ export async function catchUp(task: DatabaseTask, say: (words: string) => void):
   await refreshSubscription(task, target, false)
   say('Waiting for the target to take what was written before.')
   if (!(await drained(work, tables))) return
-  await runEach(work, renamedThere.map(statementsToRename))
-  renameInRecord(task, renamed)
-  task.save()
+  if (renamed.length > 0) {
+    await runEach(work, renamedThere.map(statementsToRename))
+    renameInRecord(task, renamed)
+    // What was altered of them besides.
+    plan = await planOf(work, { ...now, target: await readStructure(target) }, [])
+    task.record.resync = [...new Set([...task.record.resync, ...plan.reshaped])]
+    task.save()
+    await runEach(work, plan.addColumns)
+  }
   await runEach(work, plan.drop)
   await empty(work, tables)
   await runEach(work, plan.retype)
@@ -132,6 +133,21 @@ export async function catchUp(task: DatabaseTask, say: (words: string) => void):
   tellCopied(task)
   task.save()
   task.onBoundary('caught-up')
+}
+
+async function planOf(
+  { task, source }: Work,
+  now: Pick<Structures, 'source' | 'target'>,
+  renamed: readonly RenamedTable[],
+): Promise<CatchUpPlan> {
+  return planCatchUp({
+    ...now,
+    renamed: new Set(renamed.map(({ before }) => nameOfTable(before))),
+    sourceCopied: recordedStructure(task, 'source'),
+    targetCopied: recordedStructure(task, 'target'),
+    carried: task.record.carried ?? [],
+    places: await placesOfColumns(source),
+  })
 }
 
 /** Tables that were set aside during the copy. */
@@ -233,11 +249,23 @@ async function drained(work: Work, tables: readonly SourceTable[]): Promise<bool
   })
 }
 
+const failedCopies =
+  'SELECT coalesce(sum(sync_error_count), 0) FROM pg_catalog.pg_stat_subscription_stats WHERE subname = $1'
+
 async function settled(work: Work, tables: readonly SourceTable[]): Promise<boolean> {
   const { task, target } = work
+  const isCounted = (await majorOf(target)) >= 15
+  const failures = async (): Promise<number> =>
+    isCounted ? Number(await target.value(failedCopies, [nameOf(task)])) : 0
+  const failedBefore = await failures()
   return until(work, tables, async () => {
     const left = await tablesUnderWay(task, target)
-    work.say(`The target copies ${left} ${left === 1 ? 'table' : 'tables'} anew.`)
+    const failed = (await failures()) - failedBefore
+    const why = [
+      ...(failed > 0 ? [`${failed} tries failed, the log of its server says why.`] : []),
+      ...work.failures,
+    ].join(' ')
+    work.say(`The target copies ${left} ${left === 1 ? 'table' : 'tables'} anew. ${why}`.trimEnd())
     return left === 0
   })
 }

@@ -6,8 +6,14 @@
 import { quoteName, type Session } from './connect.ts'
 import type { DatabaseTask } from './database-task.ts'
 import { entryNumbers, entryOf, listOfDump } from './schema.ts'
-import { recordedStructure } from './structure.ts'
-import { keyOf, nameOfTable, type Structure, type StructureObject } from './structure-difference.ts'
+import { recordedStructure, renameInRecorded } from './structure.ts'
+import {
+  isOfRelation,
+  keyOf,
+  nameOfTable,
+  type Structure,
+  type StructureObject,
+} from './structure-difference.ts'
 
 type Path = readonly string[]
 
@@ -46,7 +52,7 @@ export async function renamedTables(
   )
   const here = new Set(source.objects.filter(isTable).map(({ path }) => nameOfTable(path)))
   const there = new Set(target.objects.filter(isTable).map(({ path }) => nameOfTable(path)))
-  const carried = new Set(task.record.carried)
+  const carried = new Set(task.record.carried ?? [])
   return rows.flatMap(({ oid, path: now }) => {
     const before = copied.get(oid) ?? now
     const [old, name] = [nameOfTable(before), nameOfTable(now)]
@@ -60,23 +66,32 @@ export async function renamedTables(
 /** Whatever of that name stands there is empty. */
 export function statementsToRename({ before, now }: RenamedTable): string {
   const [schema = '', table = ''] = now
+  const [oldSchema, oldTable = ''] = before
+  const alter = `ALTER TABLE ${nameOfTable(before)} SET SCHEMA ${quoteName(schema)}`
+  const rename = `ALTER TABLE ${nameOfTable([schema, oldTable])} RENAME TO ${quoteName(table)}`
   return [
     `DROP TABLE IF EXISTS ${nameOfTable(now)}`,
-    `ALTER TABLE ${nameOfTable(before)} SET SCHEMA ${quoteName(schema)}`,
-    `ALTER TABLE ${nameOfTable([schema, before[1] ?? ''])} RENAME TO ${quoteName(table)}`,
+    ...(oldSchema === schema ? [] : [alter]),
+    ...(oldTable === table ? [] : [rename]),
   ].join('; ')
 }
 
-/** What is to be put back is known by name. */
-export function renameInRecord(
-  { record }: Pick<DatabaseTask, 'record'>,
-  renamed: readonly RenamedTable[],
-): void {
-  const names = new Map(renamed.map(({ before, now }) => [nameOfTable(before), nameOfTable(now)]))
-  const current = <T extends { readonly table: string }>(one: T): T => ({
-    ...one,
-    table: names.get(one.table) ?? one.table,
+/** What is to be put back is known by name, and so is what was copied. */
+export function renameInRecord(task: DatabaseTask, renamed: readonly RenamedTable[]): void {
+  const { record } = task
+  const namesOf = (some: readonly RenamedTable[]) => {
+    const names = new Map(some.map(({ before, now }) => [nameOfTable(before), nameOfTable(now)]))
+    return <T extends { readonly table: string }>(one: T): T => ({
+      ...one,
+      table: names.get(one.table) ?? one.table,
+    })
+  }
+  const there = renamed.filter(({ isRenamedThere }) => isRenamedThere)
+  record.identities = record.identities.map(namesOf(renamed))
+  record.triggers = record.triggers.map(namesOf(there))
+  const paths = new Map(there.map(({ before, now }) => [nameOfTable(before), now]))
+  renameInRecorded(task, (one) => {
+    const now = isOfRelation(one) ? paths.get(nameOfTable(one.path)) : undefined
+    return now === undefined ? one : { ...one, path: [...now, ...one.path.slice(2)] }
   })
-  record.identities = record.identities.map(current)
-  record.triggers = record.triggers.map(current)
 }

@@ -63,6 +63,10 @@ const relations: ReadonlySet<string> = new Set([
   'type',
 ])
 
+/** Its path begins with that of a relation. */
+export const isOfRelation = ({ kind }: StructureObject): boolean =>
+  relations.has(kind) || partsOfRelations.has(kind)
+
 /** The kind of a table that no dump carries. */
 export const tableOfExtension = 'table of an extension'
 const helpForTable =

@@ -254,7 +254,7 @@ const types: Objects = {
   kind: `CASE t.typtype WHEN 'd' THEN 'domain' ELSE 'type' END`,
   path: ['n.nspname', 't.typname'],
   facts: {
-    labels: `SELECT pg_catalog.string_agg(e.enumlabel, ', ' ORDER BY e.enumsortorder)
+    labels: `SELECT pg_catalog.string_agg(pg_catalog.quote_literal(e.enumlabel), ', ' ORDER BY e.enumsortorder)
       FROM pg_catalog.pg_enum e WHERE e.enumtypid = t.oid`,
     base: `CASE t.typtype WHEN 'd' THEN pg_catalog.format_type(t.typbasetype, t.typtypmod) END`,
     'not null': `CASE WHEN t.typnotnull THEN 'yes' END`,

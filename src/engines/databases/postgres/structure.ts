@@ -6,6 +6,7 @@
 
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { replaceFile } from '#files/replace-file.ts'
 import { DatabaseEngineError } from '../engine.ts'
 import { codeOf, majorOf, type Session } from './connect.ts'
 import { type DatabaseTask, nameOf, openSource, openTarget } from './database-task.ts'
@@ -70,6 +71,20 @@ export async function recordStructure(task: DatabaseTask, side: Side): Promise<v
   writeFileSync(fileOf(task, side), JSON.stringify(structure), { mode: 0o600, flush: true })
 }
 
+export function renameInRecorded(
+  task: DatabaseTask,
+  current: (one: StructureObject) => StructureObject,
+): void {
+  for (const side of ['source', 'target'] as const) {
+    const recorded = recordedStructure(task, side)
+    if (recorded === undefined) continue
+    // It is what no catalog holds any more, so its signature is nobody's.
+    const { signature: _, objects, ...rest } = recorded
+    const text = JSON.stringify({ ...rest, objects: objects.map(current) })
+    replaceFile(fileOf(task, side), text)
+  }
+}
+
 export function dropRecordedStructures(task: DatabaseTask): void {
   for (const side of ['source', 'target'] as const) rmSync(fileOf(task, side), { force: true })
 }
@@ -77,16 +92,11 @@ export function dropRecordedStructures(task: DatabaseTask): void {
 /** Compares both ends as often as it is asked; reads them only when their catalogs have changed since. */
 export class StructureWatch {
   readonly #task: DatabaseTask
-  readonly #copied: { readonly [S in Side]: Structure | undefined }
   #signature: string | undefined
   #differences: readonly string[] = []
 
   constructor(task: DatabaseTask) {
     this.#task = task
-    this.#copied = {
-      source: recordedStructure(task, 'source'),
-      target: recordedStructure(task, 'target'),
-    }
   }
 
   /** In a person's words; empty where both ends are alike. */
@@ -115,7 +125,9 @@ export class StructureWatch {
     [signature, signatureThere]: readonly [string | undefined, string | undefined],
   ): Promise<readonly string[]> {
     const task = this.#task
-    const { source: copied, target: copiedThere } = this.#copied
+    // Catching up renames tables in what was recorded.
+    const copied = recordedStructure(task, 'source')
+    const copiedThere = recordedStructure(task, 'target')
     const [here, there] = await Promise.all([
       readUnlessSame(source, copied, signature),
       readUnlessSame(target, copiedThere, signatureThere),
