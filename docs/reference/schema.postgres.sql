@@ -9,7 +9,7 @@ AS $function$
   begin
     if exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'customerPayments') then
       insert into business_row_changes (position, company_id, set_name, row_id)
-        select txid_current(), company_id, 'customerPayments', id from business_customer_payments where journal_id = new.id;
+          values (txid_current(), new.company_id, 'customerPayments', '*' || new.id);
     end if;
     return null;
   end$function$
@@ -64,7 +64,7 @@ AS $function$
   begin
     if exists (select 1 from business_followed_sets where company_id = new.company_id and set_name = 'customers') then
       insert into business_row_changes (position, company_id, set_name, row_id)
-        select txid_current(), company_id, 'customers', id from business_customers where tax_area_id = new.id;
+          values (txid_current(), new.company_id, 'customers', '*' || new.id);
     end if;
     return null;
   end$function$
@@ -1329,7 +1329,19 @@ CREATE INDEX business_customer_payments_by_journal ON business_customer_payments
 
 CREATE UNIQUE INDEX business_customer_payments_by_number ON business_customer_payments USING btree (company_id, document_number);
 
+CREATE INDEX business_customers_by_currency_id ON business_customers USING btree (currency_id) WHERE (currency_id <> '00000000-0000-0000-0000-000000000000'::text);
+
 CREATE UNIQUE INDEX business_customers_by_number ON business_customers USING btree (company_id, number);
+
+CREATE INDEX business_customers_by_payment_method_id ON business_customers USING btree (payment_method_id) WHERE (payment_method_id <> '00000000-0000-0000-0000-000000000000'::text);
+
+CREATE INDEX business_customers_by_payment_terms_id ON business_customers USING btree (payment_terms_id) WHERE (payment_terms_id <> '00000000-0000-0000-0000-000000000000'::text);
+
+CREATE INDEX business_customers_by_shipment_method_id ON business_customers USING btree (shipment_method_id) WHERE (shipment_method_id <> '00000000-0000-0000-0000-000000000000'::text);
+
+CREATE INDEX business_customers_by_tax_area_id ON business_customers USING btree (tax_area_id) WHERE (tax_area_id <> '00000000-0000-0000-0000-000000000000'::text);
+
+CREATE INDEX business_documents_by_currency_id ON business_documents USING btree (currency_id) WHERE (currency_id <> '00000000-0000-0000-0000-000000000000'::text);
 
 CREATE INDEX business_documents_by_customer ON business_documents USING btree (customer_id);
 
@@ -1338,6 +1350,10 @@ CREATE INDEX business_documents_by_invoice ON business_documents USING btree (in
 CREATE UNIQUE INDEX business_documents_by_number ON business_documents USING btree (company_id, kind, number);
 
 CREATE INDEX business_documents_by_payer ON business_documents USING btree (bill_to_customer_id);
+
+CREATE INDEX business_documents_by_payment_terms_id ON business_documents USING btree (payment_terms_id) WHERE (payment_terms_id <> '00000000-0000-0000-0000-000000000000'::text);
+
+CREATE INDEX business_documents_by_shipment_method_id ON business_documents USING btree (shipment_method_id) WHERE (shipment_method_id <> '00000000-0000-0000-0000-000000000000'::text);
 
 CREATE UNIQUE INDEX business_followed_sets_by_set ON business_followed_sets USING btree (company_id, set_name);
 
@@ -1351,9 +1367,17 @@ CREATE UNIQUE INDEX business_item_ledger_entries_by_number ON business_item_ledg
 
 CREATE UNIQUE INDEX business_item_units_by_item ON business_item_units_of_measure USING btree (item_id, unit_of_measure_id);
 
+CREATE INDEX business_item_units_of_measure_by_unit_of_measure_id ON business_item_units_of_measure USING btree (unit_of_measure_id) WHERE (unit_of_measure_id <> '00000000-0000-0000-0000-000000000000'::text);
+
 CREATE UNIQUE INDEX business_item_variants_by_item ON business_item_variants USING btree (item_id, code);
 
+CREATE INDEX business_items_by_base_unit_of_measure_id ON business_items USING btree (base_unit_of_measure_id) WHERE (base_unit_of_measure_id <> '00000000-0000-0000-0000-000000000000'::text);
+
 CREATE UNIQUE INDEX business_items_by_number ON business_items USING btree (company_id, number);
+
+CREATE INDEX business_items_by_tax_group_id ON business_items USING btree (tax_group_id) WHERE (tax_group_id <> '00000000-0000-0000-0000-000000000000'::text);
+
+CREATE INDEX business_lines_by_account_id ON business_lines USING btree (account_id) WHERE (account_id <> '00000000-0000-0000-0000-000000000000'::text);
 
 CREATE UNIQUE INDEX business_lines_by_document ON business_lines USING btree (document_id, sequence);
 
@@ -1369,7 +1393,11 @@ CREATE INDEX business_outbox_entries_by_company ON business_outbox_entries USING
 
 CREATE INDEX business_outbox_entries_by_document ON business_outbox_entries USING btree (document_id);
 
+CREATE INDEX business_outbox_entries_ended ON business_outbox_entries USING btree (created_at) WHERE ((kind = 'Notification'::text) AND (status <> 'Waiting'::text));
+
 CREATE INDEX business_outbox_entries_waiting ON business_outbox_entries USING btree (kind, due_at) WHERE (status = 'Waiting'::text);
+
+CREATE INDEX business_outbox_entries_waiting_of ON business_outbox_entries USING btree (company_id, kind) WHERE (status = 'Waiting'::text);
 
 CREATE UNIQUE INDEX business_payment_methods_by_code ON business_payment_methods USING btree (company_id, code);
 
@@ -1390,6 +1418,10 @@ CREATE UNIQUE INDEX business_tax_entries_by_number ON business_tax_entries USING
 CREATE UNIQUE INDEX business_tax_groups_by_code ON business_tax_groups USING btree (company_id, code);
 
 CREATE UNIQUE INDEX business_tax_rates_by_groups ON business_tax_rates USING btree (company_id, tax_area_id, tax_group_id);
+
+CREATE INDEX business_tax_rates_by_tax_area_id ON business_tax_rates USING btree (tax_area_id) WHERE (tax_area_id <> '00000000-0000-0000-0000-000000000000'::text);
+
+CREATE INDEX business_tax_rates_by_tax_group_id ON business_tax_rates USING btree (tax_group_id) WHERE (tax_group_id <> '00000000-0000-0000-0000-000000000000'::text);
 
 CREATE UNIQUE INDEX business_units_of_measure_by_code ON business_units_of_measure USING btree (company_id, code);
 

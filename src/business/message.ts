@@ -66,3 +66,12 @@ export function namesTag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false
   return header.trim() === '*' || header.split(',').some((one) => one.trim() === etag)
 }
+
+export function jsonAnswer(
+  status: number,
+  body: object | string,
+  own: Readonly<Record<string, string>> = {},
+): BusinessAnswer {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return { status, headers: { ...jsonHeaders, ...own }, body: text }
+}

@@ -17,12 +17,11 @@ import {
   writableCompanies,
 } from './access.ts'
 import { type BusinessWrite, businessActivity } from './activity.ts'
-import { act } from './documents/actions.ts'
+import { carryOut, type PreparedWrite } from './carry-out.ts'
 import { pdfAddress } from './documents/pdf-document.ts'
 import { createPdfMaker, type PdfMaker } from './documents/pdf-maker.ts'
 import { readPrinted } from './documents/printed.ts'
 import { asPage, wantsPage } from './documents/printed-page.ts'
-import type { Entity } from './entity.ts'
 import { refuse } from './errors.ts'
 import { answering } from './failure.ts'
 import {
@@ -35,7 +34,7 @@ import {
   targetOf,
 } from './files.ts'
 import { readFollowed, refuseDeltaInBatch } from './following/changes.ts'
-import { type BusinessAnswer, type BusinessRequest, jsonHeaders } from './message.ts'
+import { type BusinessAnswer, type BusinessRequest, jsonAnswer, jsonHeaders } from './message.ts'
 import { businessModel as model } from './model.ts'
 import {
   answerSubscription,
@@ -43,31 +42,20 @@ import {
   subscriptionAddress,
 } from './notifications/subscriptions.ts'
 import type { CallOut } from './notifications/webhook-channel.ts'
-import { contentTypeOf, isUsual } from './odata/answer-format.ts'
 import { answerBatch, type BatchedPart, type BatchRunner } from './odata/batch.ts'
 import { Budget } from './odata/budget.ts'
 import { readLargeBody } from './odata/large-json.ts'
 import { odataLimits } from './odata/limits.ts'
 import { entityDefinitions, metadataOf, serviceDocument } from './odata/metadata.ts'
-import { type ResolvedPath, toldPath } from './odata/path-rows.ts'
+import { toldPath } from './odata/path-rows.ts'
 import { createReader, type Reader } from './odata/read.ts'
 import { type DataRequest, isLargeJson, type ParsedRequest, parseRequest } from './odata/request.ts'
 import type { Outbox } from './outbox/deliver.ts'
 import { messageAddress } from './outbox/message-address.ts'
-import { companies, lines } from './tables.ts'
+import { companies } from './tables.ts'
 import { untilDeadline } from './until-deadline.ts'
 import { lockInOrder } from './write/lock-order.ts'
 import { lockRow, type WriteContext } from './write/rows.ts'
-import type { Target } from './write/tag.ts'
-import {
-  change,
-  create,
-  notAllowed,
-  type Place,
-  remove,
-  unread,
-  type Written,
-} from './write/write.ts'
 
 export interface BusinessDependencies extends AccessDependencies {
   readonly sql: Sql
@@ -91,21 +79,6 @@ interface RequestedWrite {
   readonly parsed: DataRequest
   readonly caller: Caller
   readonly budget: Budget | undefined
-}
-
-/** A permitted write with the row that its address names. */
-interface PreparedWrite {
-  readonly request: BusinessRequest
-  readonly parsed: DataRequest
-  readonly entity: Entity
-  readonly resolved: ResolvedPath
-  readonly context: WriteContext
-  readonly isCreate: boolean
-  /** Whether the caller may post a document that is in review. */
-  readonly mayRelease: boolean
-  readonly budget: Budget
-  show(row: Written, budget?: Budget, of?: Entity): ReturnType<Reader['show']>
-  record(write: BusinessWrite): Promise<void>
 }
 
 export interface Business {
@@ -217,22 +190,8 @@ export function createBusiness(deps: BusinessDependencies): Business {
   }
 
   async function written(requested: RequestedWrite, tx: SqlTx): Promise<BusinessAnswer> {
-    const { parsed } = requested
     const reader = readerOf(requested.request)
-    const writing = await prepare(deps, requested, { tx, reader, activity })
-    const { entity } = writing
-    if (writing.isCreate && (parsed.kind === 'rows' || entity.table === lines)) {
-      return await created(writing)
-    }
-    if (parsed.kind === 'action' && parsed.method === 'POST') {
-      return await acted(writing, parsed.action.name)
-    }
-    if (parsed.kind !== 'row') {
-      throw notAllowed(entity, parsed.method, parsed.kind === 'rows' ? 'set' : 'other')
-    }
-    if (parsed.method === 'PATCH') return await patched(writing)
-    if (parsed.method === 'DELETE') return await deleted(writing)
-    throw notAllowed(entity, parsed.method)
+    return await carryOut(await prepare(deps, requested, { tx, reader, activity }))
   }
 
   return {
@@ -371,96 +330,6 @@ function createReaders(deps: BusinessDependencies): (request: BusinessRequest) =
   }
 }
 
-async function created(writing: PreparedWrite): Promise<BusinessAnswer> {
-  const { parsed, entity, context, budget } = writing
-  const { body } = parsed
-  if (body === undefined) {
-    throw refuse.BadRequest({
-      reason: `A POST to '${entity.set}' needs a body: a JSON object, be it empty.`,
-    })
-  }
-  const place = placeOf(parsed, writing.resolved)
-  const row = await create(context, model, { entity, body, place })
-  const after = await writing.show(row, budget)
-  await writing.record({
-    operation: `${entity.set}/write`,
-    location: after.location,
-    httpStatus: 201,
-    after: after.text,
-  })
-  return shown(parsed, after, 201)
-}
-
-async function acted(writing: PreparedWrite, action: string): Promise<BusinessAnswer> {
-  const { parsed, entity, context } = writing
-  const result = await act(context, rowOf(writing), action, writing.mayRelease)
-  const led = model.find(result.set, parsed.version) ?? entity
-  const { location } = await writing.show(unread(result.id), undefined, led)
-  await writing.record({
-    operation: `${entity.set}/${action}/action`,
-    location,
-    httpStatus: 204,
-  })
-  return {
-    status: 204,
-    headers: { 'OData-Version': '4.0', Location: location },
-    body: undefined,
-  }
-}
-
-async function patched(writing: PreparedWrite): Promise<BusinessAnswer> {
-  const { parsed, entity, context, budget } = writing
-  const target = rowOf(writing)
-  const before = entity.allows.change ? await writing.show(unread(target.id)) : undefined
-  const row = await change(context, target, parsed.body ?? {})
-  const after = await writing.show(row, budget)
-  await writing.record({
-    operation: `${entity.set}/write`,
-    location: after.location,
-    httpStatus: 200,
-    ...(before === undefined ? {} : { before: before.text }),
-    after: after.text,
-  })
-  return shown(parsed, after, 200)
-}
-
-async function deleted(writing: PreparedWrite): Promise<BusinessAnswer> {
-  const { request, entity, context } = writing
-  const target = rowOf(writing)
-  const before = entity.allows.delete ? await writing.show(unread(target.id)) : undefined
-  await remove(context, model, target)
-  await writing.record({
-    operation: `${entity.set}/delete`,
-    location: before?.location ?? request.path,
-    httpStatus: 204,
-    ...(before === undefined ? {} : { before: before.text }),
-  })
-  return { status: 204, headers: { 'OData-Version': '4.0' }, body: undefined }
-}
-
-/** The row after the write, in the form the client wants. */
-function shown(
-  parsed: DataRequest,
-  { text, etag, location }: Awaited<ReturnType<Reader['show']>>,
-  status: 200 | 201,
-): BusinessAnswer {
-  const own = { ETag: etag, ...(status === 201 ? { Location: location } : {}) }
-  if (parsed.prefersMinimal) {
-    const headers = { 'OData-Version': '4.0', 'OData-EntityId': location, ...own }
-    return {
-      status: 204,
-      headers: { ...headers, 'Preference-Applied': 'return=minimal' },
-      body: undefined,
-    }
-  }
-  const { format } = parsed.options
-  return json(
-    status,
-    text,
-    isUsual(format) ? own : { ...own, 'Content-Type': contentTypeOf(format) },
-  )
-}
-
 /** The service's description of itself. */
 function describing(
   deps: BusinessDependencies,
@@ -468,8 +337,8 @@ function describing(
   { kind, version }: Exclude<ParsedRequest, DataRequest | { readonly kind: 'batch' }>,
 ): BusinessAnswer {
   const root = `${rootOf(deps, request)}/${version}`
-  if (kind === 'service') return json(200, serviceDocument(model, version, root))
-  if (kind === 'definitions') return json(200, entityDefinitions(model, version, root))
+  if (kind === 'service') return jsonAnswer(200, serviceDocument(model, version, root))
+  if (kind === 'definitions') return jsonAnswer(200, entityDefinitions(model, version, root))
   return {
     status: 200,
     headers: { ...jsonHeaders, 'Content-Type': 'application/xml; charset=utf-8' },
@@ -503,35 +372,6 @@ async function read(
     if (answer !== undefined) return answer
   }
   return await reader.read({ reads, budget }, parsed, bounds)
-}
-
-function json(
-  status: number,
-  body: object | string,
-  own: Readonly<Record<string, string>> = {},
-): BusinessAnswer {
-  const text = typeof body === 'string' ? body : JSON.stringify(body)
-  return { status, headers: { ...jsonHeaders, ...own }, body: text }
-}
-
-/** The row that the address names. */
-function rowOf({ entity, parsed, resolved }: PreparedWrite): Target {
-  const { id, parents } = resolved
-  if (id === undefined) throw new Error('a request for one row was resolved without it')
-  return { entity, id, ifMatch: parsed.ifMatch, within: parents.at(-1) }
-}
-
-function placeOf(parsed: DataRequest, resolved: ResolvedPath): Place {
-  const last = parsed.path.at(-1)
-  const parent = resolved.parents.at(-1)
-  const column = last?.navigation?.on.foreign
-  const owner = column === undefined || parent === undefined ? undefined : { column, id: parent }
-  const [key] = parsed.kind === 'row' ? (last?.key ?? []) : []
-  return {
-    owner,
-    documentId: owner?.column === 'document_id' ? owner.id : undefined,
-    key: key?.field.type.kind === 'guid' ? String(key.value) : undefined,
-  }
 }
 
 function inBatch(): Error {

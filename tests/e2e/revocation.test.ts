@@ -167,7 +167,7 @@ test('shells end when the right to them is taken away', async (t) => {
     await using second = await startInstallation({ store, key, environment })
     await takeAway(two, first, second)
     await two.test('writes that wait for their turn', () => takeTurns(first, second, store))
-    await two.test('a database that a slow server is asked for', () => makeSlowly(first, store))
+    await two.test('a database of a slow server', () => makeSlowly(first, store))
   })
 })
 

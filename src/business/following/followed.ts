@@ -55,7 +55,7 @@ export function shownBy({ set }: Entity): string | undefined {
 /** Begins the entry of the log that stands for all rows that show a row. Ids of rows come after it in order. */
 export const markOfShown = '*'
 /** After every mark, and before every id. */
-export const afterMarks = '/'
+export const afterMarkers = '/'
 
 const isFollowedSql = (company: string, set: string) =>
   `exists (select 1 from business_followed_sets where company_id = ${company} and set_name = ${set})`
@@ -158,7 +158,7 @@ function inPostgres(): readonly string[] {
 }
 
 /** Replaces the triggers that logged every row that shows a column: one entry stands for them all (decision 0155). */
-export function markStatements(dialect: Dialect): readonly string[] {
+export function markerStatements(dialect: Dialect): readonly string[] {
   return shown.flatMap(({ table, column, set }) => {
     const log = (position: string, values: string, quoted: string) =>
       `insert into business_row_changes (${position}company_id, set_name, row_id)

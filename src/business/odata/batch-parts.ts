@@ -71,7 +71,7 @@ export async function readJsonBatch(body: Uint8Array): Promise<readonly BatchPar
   if (list === undefined && !Array.isArray(requests))
     throw badBatch("a JSON object with the list 'requests' was expected")
   const parts: BatchPart[] = []
-  for (const bytes of list?.pieces() ?? []) {
+  for (const bytes of list?.chunks() ?? []) {
     await nextTurn()
     parts.push(jsonPart(await readAnyJson(bytes), parts.length))
   }

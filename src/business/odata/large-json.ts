@@ -1,5 +1,5 @@
 /**
- * Reads a large JSON object in pieces: its long lists and objects stay bytes, and are parsed element by element when
+ * Reads a large JSON object in chunks: its long lists and objects stay bytes, and are parsed element by element when
  * they are used. So a body of any size takes little more memory than its bytes, and no step of it takes long. What
  * the values mean is not its business.
  */
@@ -57,10 +57,10 @@ export class JsonList implements Iterable<unknown> {
   }
 
   *[Symbol.iterator](): Iterator<unknown> {
-    for (const bytes of this.pieces()) yield parsed([bytes])
+    for (const bytes of this.chunks()) yield parsed([bytes])
   }
 
-  *pieces(): Iterable<Buffer> {
+  *chunks(): Iterable<Buffer> {
     let from = 1
     for (const end of this.#ends) {
       yield this.#bytes.subarray(from, end)
@@ -109,10 +109,10 @@ async function readLargeObject(given: Uint8Array): Promise<Readonly<Record<strin
     return true
   })
   for (const _ of steps) await nextTurn()
-  return withPieces(bytes, cuts)
+  return withChunks(bytes, cuts)
 }
 
-function withPieces(bytes: Buffer, cuts: readonly Cut[]): Readonly<Record<string, unknown>> {
+function withChunks(bytes: Buffer, cuts: readonly Cut[]): Readonly<Record<string, unknown>> {
   const rest: Buffer[] = []
   let from = 0
   for (const cut of cuts) {
@@ -132,10 +132,10 @@ function withPieces(bytes: Buffer, cuts: readonly Cut[]): Readonly<Record<string
   return object
 }
 
-function parsed(pieces: readonly Buffer[]): unknown {
+function parsed(chunks: readonly Buffer[]): unknown {
   // One byte too many is refused like all of them, and is not copied.
-  const length = pieces.reduce((sum, one) => sum + one.length, 0)
-  return parseJson(Buffer.concat(pieces, Math.min(length, jsonBytesMax + 1)))
+  const length = chunks.reduce((sum, one) => sum + one.length, 0)
+  return parseJson(Buffer.concat(chunks, Math.min(length, jsonBytesMax + 1)))
 }
 
 /** A string, or a sign of the structure. An opening and a closing one are at the depth of what they enclose. */

@@ -498,7 +498,7 @@ describe('a source in use', () => {
   )
 
   hazard(
-    'what the source keeps after a cancel is told, and not waited for',
+    'what the source keeps after a cancel is named, and not waited for',
     async (fixture, engine) => {
       await fixture.make('kept', [keyed, unkeyed])
       const spec = fixture.spec(['kept'], { mode: 'online' })
