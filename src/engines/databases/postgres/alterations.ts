@@ -1,14 +1,38 @@
 /** What makes an object of the target like the source's where both have it: statements for the facts that differ. Pure. */
 
 import { quoteName } from './connect.ts'
-import { nameOfTable, type StructureObject } from './structure-difference.ts'
+import { keyOf, nameOfTable, type Structure, type StructureObject } from './structure-difference.ts'
 
 type Facts = StructureObject['facts']
-type Pair = readonly [here: StructureObject, there: StructureObject]
+export type Objects = ReadonlyMap<string, StructureObject>
 
-/** `isAltered` says that a fact differs, and not only because the versions print it in their own ways. */
-export function alterationsOf(
-  [here, there]: Pair,
+/** What comes first makes room for new partitions; the rest needs columns and rows. */
+export function alterations(
+  source: Structure,
+  at: { readonly before: Objects; readonly target: Objects; readonly known: ReadonlySet<string> },
+): { readonly first: readonly string[]; readonly last: string[] } {
+  const domains = new Set(
+    source.objects.filter(({ kind }) => kind === 'domain').map(({ path }) => nameOfTable(path)),
+  )
+  const [first, last]: [string[], string[]] = [[], []]
+  for (const one of source.objects) {
+    const [there, was] = [at.target.get(keyOf(one)), at.before.get(keyOf(one))]
+    const table = nameOfTable(one.path)
+    if (there === undefined && one.kind === 'constraint' && domains.has(table)) {
+      const name = quoteName(one.path[2] ?? '')
+      last.push(`ALTER DOMAIN ${table} ADD CONSTRAINT ${name} ${one.facts['definition']}`)
+    }
+    if (there === undefined || (one.path.length > 2 && !at.known.has(table))) continue
+    // Not only printed by each version in its own way.
+    const isAltered = (fact: string): boolean =>
+      there.facts[fact] !== one.facts[fact] && was?.facts[fact] !== one.facts[fact]
+    ;(one.kind === 'table' ? first : last).push(...alterationsOf([one, there], isAltered))
+  }
+  return { first, last }
+}
+
+function alterationsOf(
+  [here, there]: readonly [StructureObject, StructureObject],
   isAltered: (fact: string) => boolean,
 ): readonly string[] {
   switch (here.kind) {
@@ -28,6 +52,26 @@ export function alterationsOf(
     default:
       return []
   }
+}
+
+/** None where the target has a label that the source lacks, which may have been renamed. */
+export function labelsToAdd(
+  one: StructureObject,
+  there: StructureObject | undefined,
+): readonly string[] {
+  const labelsOf = ({ facts }: StructureObject): readonly string[] =>
+    (facts['labels'] ?? '').match(/E?'(?:[^']|'')*'/g) ?? []
+  if (there === undefined || one.facts['labels'] === there.facts['labels']) return []
+  const [here, known] = [labelsOf(one), labelsOf(there)]
+  if (known.some((label) => !here.includes(label))) return []
+  const type = nameOfTable(one.path)
+  return here.flatMap((label, at) => {
+    if (known.includes(label)) return []
+    const place = at === 0 ? `BEFORE ${known[0] ?? label}` : `AFTER ${here[at - 1]}`
+    return [
+      `ALTER TYPE ${type} ADD VALUE IF NOT EXISTS ${label} ${known.length === 0 ? '' : place}`,
+    ]
+  })
 }
 
 function isDetached(here: Facts, there: Facts): boolean {

@@ -3,7 +3,7 @@
  * what was dropped. Objects that are new as a whole come from a dump of the source. Pure.
  */
 
-import { alterationsOf } from './alterations.ts'
+import { alterations, labelsToAdd, type Objects } from './alterations.ts'
 import { quoteName } from './connect.ts'
 import { keyOf, nameOfTable, type Structure, type StructureObject } from './structure-difference.ts'
 
@@ -38,8 +38,6 @@ export interface CatchUpPlan {
   /** Run after the rows are there. */
   readonly finish: readonly string[]
 }
-
-type Objects = ReadonlyMap<string, StructureObject>
 
 const mapOf = (structure: Structure | undefined): Objects =>
   new Map((structure?.objects ?? []).map((one) => [keyOf(one), one]))
@@ -85,28 +83,13 @@ export function planCatchUp(structures: Structures): CatchUpPlan {
       .filter(({ facts }) => facts['partition bound'] !== undefined)
       .map(({ path }) => nameOfTable(path)),
   )
-  const domains = new Set(
-    structures.source.objects
-      .filter(({ kind }) => kind === 'domain')
-      .map(({ path }) => nameOfTable(path)),
-  )
-  const isWhole = ({ path }: StructureObject): boolean => path.length === 2
   const reshaped = new Set<string>()
   const addColumns: { readonly table: string; readonly place: number; readonly sql: string }[] = []
   const retype: string[] = []
-  const detach: string[] = []
-  const finish: string[] = []
+  const { first, last: finish } = alterations(structures.source, { before, target, known })
   for (const one of structures.source.objects) {
     const table = nameOfTable(one.path)
     const there = target.get(keyOf(one))
-    if (there !== undefined && (isWhole(one) || known.has(table))) {
-      const isAltered = (fact: string): boolean =>
-        there.facts[fact] !== one.facts[fact] &&
-        before.get(keyOf(one))?.facts[fact] !== one.facts[fact]
-      const statements = alterationsOf([one, there], isAltered)
-      if (one.kind === 'table') detach.push(...statements)
-      else finish.push(...statements)
-    }
     if (one.kind === 'column' && known.has(table)) {
       const column = quoteName(one.path[2] ?? '')
       const alter = `ALTER TABLE ${table} ALTER COLUMN ${column}`
@@ -132,9 +115,6 @@ export function planCatchUp(structures: Structures): CatchUpPlan {
       }
     } else if (one.kind === 'constraint' && known.has(table)) {
       finish.push(...constraintOf(table, one, there))
-    } else if (one.kind === 'constraint' && domains.has(table) && there === undefined) {
-      const name = quoteName(one.path[2] ?? '')
-      finish.push(`ALTER DOMAIN ${table} ADD CONSTRAINT ${name} ${one.facts['definition']}`)
     } else if ((one.kind === 'function' || one.kind === 'procedure') && there !== undefined) {
       const definition = one.facts['definition']
       const isAltered = before.get(keyOf(one))?.facts['definition'] !== definition
@@ -162,7 +142,7 @@ export function planCatchUp(structures: Structures): CatchUpPlan {
       )
       .map(({ sql }) => sql),
     drop: [
-      ...detach,
+      ...first,
       ...drops(
         structures.target.objects.filter(
           ({ kind, path }) =>
@@ -175,23 +155,6 @@ export function planCatchUp(structures: Structures): CatchUpPlan {
     retype,
     finish,
   }
-}
-
-/** None where the target has a label that the source lacks, which may have been renamed. */
-function labelsToAdd(one: StructureObject, there: StructureObject | undefined): readonly string[] {
-  const labelsOf = ({ facts }: StructureObject): readonly string[] =>
-    (facts['labels'] ?? '').match(/E?'(?:[^']|'')*'/g) ?? []
-  if (there === undefined || one.facts['labels'] === there.facts['labels']) return []
-  const [here, known] = [labelsOf(one), labelsOf(there)]
-  if (known.some((label) => !here.includes(label))) return []
-  const type = nameOfTable(one.path)
-  return here.flatMap((label, at) => {
-    if (known.includes(label)) return []
-    const place = at === 0 ? `BEFORE ${known[0] ?? label}` : `AFTER ${here[at - 1]}`
-    return [
-      `ALTER TYPE ${type} ADD VALUE IF NOT EXISTS ${label} ${known.length === 0 ? '' : place}`,
-    ]
-  })
 }
 
 /** A column of a partitioned table is also one of its partitions. */

@@ -262,7 +262,7 @@ async function settled(work: Work, tables: readonly SourceTable[]): Promise<bool
     const left = await tablesUnderWay(task, target)
     const failed = (await failures()) - failedBefore
     const why = [
-      ...(failed > 0 ? [`${failed} tries failed, the log of its server says why.`] : []),
+      ...(failed > 0 ? [`${failed} attempts failed: the log of its server says why.`] : []),
       ...work.failures,
     ].join(' ')
     work.say(`The target copies ${left} ${left === 1 ? 'table' : 'tables'} anew. ${why}`.trimEnd())

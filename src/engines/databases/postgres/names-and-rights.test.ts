@@ -528,7 +528,7 @@ describe('names and rights', () => {
   )
 
   check(
-    'what no copy can hold is told before, and left out with a word',
+    'what no copy can hold is a finding, and left out with a word',
     async (fixture, engine) => {
       await fixture.make('bound', [
         `CREATE ROLE only_here; CREATE TABLE note (id int PRIMARY KEY, t text); INSERT INTO note VALUES (1, 'a');

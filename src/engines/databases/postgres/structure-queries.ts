@@ -306,50 +306,12 @@ WHERE c.relkind = 'r' AND ${isReplicated} AND ${ofUser('pg_class', 'c.oid')}
     JOIN pg_catalog.pg_publication p ON p.oid = r.prpubid WHERE p.pubname = $1 AND r.prrelid = c.oid)
 ORDER BY 1`
 
-const catalogs: readonly string[] = [
-  'am',
-  'amop',
-  'amproc',
-  'attrdef',
-  'attribute',
-  'cast',
-  'class',
-  'collation',
-  'constraint',
-  'conversion',
-  'default_acl',
-  'depend',
-  'description',
-  'enum',
-  'event_trigger',
-  'extension',
-  'foreign_data_wrapper',
-  'foreign_server',
-  'foreign_table',
-  'index',
-  'inherits',
-  'language',
-  'namespace',
-  'opclass',
-  'operator',
-  'opfamily',
-  'policy',
-  'proc',
-  'publication_rel',
-  'range',
-  'rewrite',
-  'seclabel',
-  'sequence',
-  'statistic_ext',
-  'transform',
-  'trigger',
-  'ts_config',
-  'ts_config_map',
-  'ts_dict',
-  'ts_parser',
-  'ts_template',
-  'type',
-]
+const catalogs = (
+  'am amop amproc attrdef attribute cast class collation constraint conversion default_acl depend description ' +
+  'enum event_trigger extension foreign_data_wrapper foreign_server foreign_table index inherits language ' +
+  'namespace opclass operator opfamily policy proc publication_rel range rewrite seclabel sequence statistic_ext ' +
+  'transform trigger ts_config ts_config_map ts_dict ts_parser ts_template type'
+).split(' ')
 
 /** A sum over the versions of all rows that describe structure: where it stays the same, nothing was altered. */
 export const signatureQuery = `SELECT pg_catalog.md5(pg_catalog.string_agg(one, ',')) FROM (${catalogs
