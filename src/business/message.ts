@@ -20,7 +20,7 @@ export interface BusinessRequest {
   /** The bytes as sent; `undefined` without a body. */
   readonly body: Uint8Array | undefined
   /** A large body, where it was read before its transaction began. */
-  readonly json?: Readonly<Record<string, unknown>>
+  readonly json?: Readonly<Record<string, unknown>> | undefined
   readonly principal: Principal
   readonly correlationId: string
   /** The address the caller used, without a trailing slash; the installation's own when left out. */

@@ -44,12 +44,11 @@ import {
 import type { CallOut } from './notifications/webhook-channel.ts'
 import { answerBatch, type BatchedPart, type BatchRunner } from './odata/batch.ts'
 import { Budget } from './odata/budget.ts'
-import { readLargeBody } from './odata/large-json.ts'
-import { odataLimits } from './odata/limits.ts'
+import { withLargeBody } from './odata/large-json.ts'
 import { entityDefinitions, metadataOf, serviceDocument } from './odata/metadata.ts'
 import { toldPath } from './odata/path-rows.ts'
 import { createReader, type Reader } from './odata/read.ts'
-import { type DataRequest, isLargeJson, type ParsedRequest, parseRequest } from './odata/request.ts'
+import { type DataRequest, type ParsedRequest, parseRequest } from './odata/request.ts'
 import type { Outbox } from './outbox/deliver.ts'
 import { messageAddress } from './outbox/message-address.ts'
 import { companies } from './tables.ts'
@@ -99,9 +98,7 @@ export function createBusiness(deps: BusinessDependencies): Business {
     part: BatchedPart | undefined,
   ): Promise<BusinessAnswer> {
     const sql = untilDeadline(deps.sql, request.signal)
-    const within = part?.within
-    const reads = part?.reads
-    const budget = part?.budget
+    const { within, reads, budget } = part ?? {}
     const pdf = pdfAddress(request)
     if (pdf !== undefined) {
       if (part !== undefined) throw inBatch()
@@ -117,10 +114,8 @@ export function createBusiness(deps: BusinessDependencies): Business {
       if (part !== undefined) throw inBatch()
       return await messageOf(filesOf(request), { request, caller }, entryPath)
     }
-    const parsed = await withLargeBody(
-      parseRequest(model, deps.namespace, request, deps.clock.now()),
-      request,
-    )
+    const plain = parseRequest(model, deps.namespace, request, deps.clock.now())
+    const parsed = await withLargeBody(plain, request)
     const isRead = request.method === 'GET' || request.method === 'HEAD'
     if (parsed.kind === 'batch') return await batch(request, caller)
     if (!('path' in parsed)) {
@@ -204,15 +199,6 @@ export function createBusiness(deps: BusinessDependencies): Business {
         }),
       ),
   }
-}
-
-async function withLargeBody(
-  parsed: ParsedRequest,
-  { body, json }: BusinessRequest,
-): Promise<ParsedRequest> {
-  const isWrite = 'path' in parsed && parsed.kind !== 'action' && parsed.method !== 'DELETE'
-  if (!isWrite || body === undefined || !isLargeJson(body)) return parsed
-  return { ...parsed, body: json ?? (await readLargeBody(body, odataLimits.nestedLinesMax)) }
 }
 
 function fileDependencies(

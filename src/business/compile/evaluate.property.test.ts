@@ -14,9 +14,9 @@ import { totalOrder } from '../odata/paging.ts'
 import { createReader } from '../odata/read.ts'
 import { type DataRequest, parseRequest } from '../odata/request.ts'
 import { dialects, fixtureNow, openBooks } from '../testing/books.ts'
+import { byOrder, holds, rowsOf, type Tables } from '../testing/evaluate.ts'
 import { chanceOf, RandomQuery } from '../testing/random-query.ts'
 import { insertRows, randomRows } from '../testing/random-rows.ts'
-import { byOrder, holds, rowsOf, type Tables } from './evaluate.ts'
 import { leadsToList, rootSource } from './paths.ts'
 
 const companies = ['aaaaaaaa-0000-4000-8000-000000000000', 'bbbbbbbb-0000-4000-8000-000000000000']

@@ -458,7 +458,7 @@ for (const dialect of dialects) {
     await assert.rejects(company.act('customerPaymentJournals', journalId, 'post'), /multiple/)
   })
 
-  test(`${dialect}: a company whose currency has no cents has none in its entries`, async (t) => {
+  test(`${dialect}: a company whose currency has no cents has none anywhere`, async (t) => {
     await using company = await openBooks(t, dialect)
     if (company === undefined) return
     const body = { name: 'Kabushiki', localCurrencyCode: 'jpy' }

@@ -1,6 +1,5 @@
 /** Ledger accounts (business facts 14), what posting uses them for, and what stands on them. Shapes only. */
 
-import type { Dialect } from '#query/table.ts'
 import { purposes, purposesAdded } from '../documents/posting-accounts.ts'
 import {
   boolean,
@@ -13,7 +12,6 @@ import {
   moment,
   noDate,
   oneOf,
-  type Period,
   readOnly,
   text,
   toOne,
@@ -79,44 +77,26 @@ export const postingAccounts: Entity = defineEntity({
 
 /** Of a filter without a last day. */
 const lastDay = '9999-12-31'
+const booked = ['total_debit', 'total_credit', 'balance_debit', 'balance_credit']
+const unbooked = Object.keys(tables.accounts.columns).filter((one) => !booked.includes(one))
 
 /** Totals of a period, and balances at its end. Without one they are of all entries, and stored. */
 const balances: View = {
   period: 'date_filter',
-  select(_dialect: Dialect, _now: number, period?: Period): string {
-    const stored = Object.keys(tables.accounts.columns)
+  columns: new Set(['date_filter', ...booked]),
+  select(_dialect, _now, period) {
     if (period === undefined) return `select *, '${noDate}' as date_filter from business_accounts`
-    const { from, until = lastDay } = period
-    const since = from === undefined ? 'true' : `posting_date >= '${from}'`
-    const sum = (value: string, condition: string) =>
+    const { from = noDate, until = lastDay } = period
+    const sum = (value: string, since: string) =>
       `(select cast(coalesce(sum(${value}), 0) as bigint) from business_general_ledger_entries
-         where account_id = accounts.id and posting_date <= '${until}' and ${condition})`
-    const computed: Readonly<Record<string, string>> = {
-      total_debit: sum('debit_amount', since),
-      total_credit: sum('credit_amount', since),
-      balance_debit: sum('debit_amount - credit_amount', 'true'),
-    }
-    const columns = stored.map((column) =>
-      computed[column] === undefined ? column : `${computed[column]} as ${column}`,
-    )
-    const sums = `select ${columns.join(', ')} from business_accounts accounts`
-    const sided = stored.map((column) => {
-      if (column === 'balance_debit') return `${sideOf('balance_debit')} as ${column}`
-      return column === 'balance_credit' ? `${sideOf('-balance_debit')} as ${column}` : column
-    })
-    return `select ${sided.join(', ')}, '${until}' as date_filter from (${sums}) as sums`
+         where account_id = accounts.id and posting_date between '${since}' and '${until}')`
+    const side = (sign: string) => `case when ${sign}balance > 0 then ${sign}balance else 0 end`
+    return `select sums.*, ${side('')} as balance_debit, ${side('-')} as balance_credit,
+      '${until}' as date_filter from (select ${unbooked.join(', ')},
+        ${sum('debit_amount', from)} as total_debit, ${sum('credit_amount', from)} as total_credit,
+        ${sum('debit_amount - credit_amount', noDate)} as balance
+        from business_accounts accounts) as sums`
   },
-  columns: new Set([
-    'date_filter',
-    'total_debit',
-    'total_credit',
-    'balance_debit',
-    'balance_credit',
-  ]),
-}
-
-function sideOf(balance: string): string {
-  return `case when ${balance} > 0 then ${balance} else 0 end`
 }
 
 /** What was booked on each account, until now or in the period of the filter. */

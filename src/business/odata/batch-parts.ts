@@ -23,7 +23,7 @@ export interface BatchPart {
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array | undefined
   /** A large body that was read. */
-  readonly json?: Readonly<Record<string, unknown>>
+  readonly json?: Readonly<Record<string, unknown>> | undefined
 }
 
 export interface PartAnswer {
@@ -71,7 +71,7 @@ export async function readJsonBatch(body: Uint8Array): Promise<readonly BatchPar
   if (list === undefined && !Array.isArray(requests))
     throw badBatch("a JSON object with the list 'requests' was expected")
   const parts: BatchPart[] = []
-  for (const bytes of list?.chunks() ?? []) {
+  for (const bytes of list?.texts() ?? []) {
     await nextTurn()
     parts.push(jsonPart(await readAnyJson(bytes), parts.length))
   }
@@ -245,9 +245,8 @@ function httpPart(
     throw badBatch(`'${line.slice(0, 60)}' is no request line`)
   }
   const { headers, rest } = readHead(bytes.subarray(first.end))
-  let [from, to] = [0, rest.length]
-  while (from < to && (rest[from] ?? 0) <= blank) from++
-  while (from < to && (rest[to - 1] ?? 0) <= blank) to--
+  const from = rest.findIndex((one) => one > blank)
+  const to = rest.findLastIndex((one) => one > blank) + 1
   return {
     id: outer['content-id'] ?? headers['content-id'] ?? '',
     group,
@@ -255,7 +254,7 @@ function httpPart(
     method: method.toUpperCase(),
     url,
     headers,
-    body: from === to ? undefined : rest.subarray(from, to),
+    body: to === 0 ? undefined : rest.subarray(from, to),
   }
 }
 

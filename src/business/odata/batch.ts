@@ -17,9 +17,7 @@ import {
   writeMultipartBatch,
 } from './batch-parts.ts'
 import { Budget } from './budget.ts'
-import { readLargeBody } from './large-json.ts'
-import { odataLimits } from './limits.ts'
-import { isLargeJson } from './request.ts'
+import { largeBodyOf } from './large-json.ts'
 
 /** What the answer to a request of a batch is made with. */
 export interface BatchedPart {
@@ -147,7 +145,9 @@ class BatchRun {
 
   /** All in one transaction. When one is refused nothing stays, and the answers are still returned. */
   async together(given: readonly BatchPart[]): Promise<readonly PartAnswer[]> {
-    const parts = await Promise.all(given.map(withJson))
+    // In a transaction only its own statements may be awaited, so large bodies are read before.
+    const read = given.map(async (one) => ({ ...one, json: await largeBodyOf(one) }))
+    const parts = await Promise.all(read)
     const [made, failed, behind] = [this.#made, this.#failed, this.#behind]
     // The work may run again after a lost race, so it starts from what was known before.
     const begin = (): void => {
@@ -223,7 +223,7 @@ class BatchRun {
         search: question < 0 ? '' : address.slice(question + 1),
         headers: { ...part.headers, ...(tag === undefined ? {} : { 'if-match': tag }) },
         body: part.body,
-        ...(part.json === undefined ? {} : { json: part.json }),
+        json: part.json,
       },
       batched,
     )
@@ -251,13 +251,6 @@ class BatchRun {
       if (url.startsWith(path)) return url.slice(path.length)
     return url.startsWith('/') || /^[a-z][a-z0-9+.-]*:/i.test(url) ? undefined : url
   }
-}
-
-/** In a transaction only its own statements may be awaited, so a large body is read before. */
-async function withJson(part: BatchPart): Promise<BatchPart> {
-  const { body, method } = part
-  const isRead = body === undefined || method === 'DELETE' || !isLargeJson(body)
-  return isRead ? part : { ...part, json: await readLargeBody(body, odataLimits.nestedLinesMax) }
 }
 
 function refused(status: number, code: string, message: string): BusinessAnswer {

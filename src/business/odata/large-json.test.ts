@@ -4,13 +4,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
 import { fc } from '../../../tests/property.ts'
-import { JsonList, readLargeBody } from './large-json.ts'
+import { JsonList, largeBodyOf } from './large-json.ts'
+import { odataLimits } from './limits.ts'
 
-const most = 1_000
+/** Behind any text, they make it a large one. */
+const blanks = ' '.repeat(64 * 1024)
 const encode = (text: string) => new TextEncoder().encode(text)
+const read = async (body: Uint8Array) => (await largeBodyOf({ method: 'POST', body })) ?? {}
 
 async function readWhole(text: string): Promise<unknown> {
-  const body = await readLargeBody(encode(text), most)
+  const body = await read(encode(text + blanks))
   return Object.fromEntries(
     Object.entries(body).map(([name, value]) => [
       name,
@@ -67,12 +70,12 @@ test('what is no JSON is refused, and so is what is too long', async () => {
     })
   }
   const invalid = Buffer.concat([encode(`{"a":${long},"b":"`), Buffer.from([0xff]), encode('"}')])
-  await assert.rejects(readLargeBody(invalid, most), /UTF-8/)
+  await assert.rejects(read(Buffer.concat([invalid, encode(blanks)])), /UTF-8/)
 })
 
 test('of a list with too many elements one more than may be is counted, and no more', async () => {
   const numbers = `{"a":[${'1,'.repeat(100_000)}1]}`
-  const { a } = await readLargeBody(encode(numbers), most)
+  const { a } = await read(encode(numbers))
   assert.ok(a instanceof JsonList)
-  assert.equal(a.length, most + 1)
+  assert.equal(a.length, odataLimits.nestedLinesMax + 1)
 })

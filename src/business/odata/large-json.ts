@@ -1,13 +1,22 @@
 /**
- * Reads a large JSON object in chunks: its long lists and objects stay bytes, and are parsed element by element when
- * they are used. So a body of any size takes little more memory than its bytes, and no step of it takes long. What
- * the values mean is not its business.
+ * Reads a large JSON object in steps: its long lists and objects stay bytes, and are parsed element by element when
+ * they are used. So a body of any size takes little more memory than its bytes, and no step of it takes long.
  */
 
 import { isUtf8 } from 'node:buffer'
 import { closingQuote } from '#kernel/json-size.ts'
 import { nextTurn } from '#stores/next-turn.ts'
-import { isLargeJson, jsonBytesMax, notJson, parseJson, tooLong, unreadable } from './request.ts'
+import type { BusinessRequest } from '../message.ts'
+import { odataLimits } from './limits.ts'
+import {
+  isLargeJson,
+  jsonBytesMax,
+  notJson,
+  type ParsedRequest,
+  parseJson,
+  tooLong,
+  unreadable,
+} from './request.ts'
 
 /** Lists and objects up to this size are parsed with the object they are in. */
 const smallMax = 16 * 1024
@@ -16,6 +25,8 @@ const bytesAtOnce = 512 * 1024
 
 const [quote, comma] = [0x22, 0x2c]
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d]
+
+type JsonObject = Readonly<Record<string, unknown>>
 
 /** The bytes of a list or of an object that is not parsed yet. */
 export class JsonPiece {
@@ -35,8 +46,7 @@ export class JsonPiece {
       return ends.length <= most
     })
     for (const _ of steps) await nextTurn()
-    const isWhole = ends.length > most || ends.at(-1) === bytes.length - 1
-    if (!isWhole) throw notJson()
+    if (ends.length <= most && ends.at(-1) !== bytes.length - 1) throw notJson()
     return new JsonList(bytes, ends)
   }
 }
@@ -57,10 +67,10 @@ export class JsonList implements Iterable<unknown> {
   }
 
   *[Symbol.iterator](): Iterator<unknown> {
-    for (const bytes of this.chunks()) yield parsed([bytes])
+    for (const text of this.texts()) yield parseJson(text)
   }
 
-  *chunks(): Iterable<Buffer> {
+  *texts(): Iterable<Buffer> {
     let from = 1
     for (const end of this.#ends) {
       yield this.#bytes.subarray(from, end)
@@ -69,16 +79,27 @@ export class JsonList implements Iterable<unknown> {
   }
 }
 
-/** An object whose long lists have at most so many elements, or one more. */
-export async function readLargeBody(
-  bytes: Uint8Array,
-  most: number,
-): Promise<Readonly<Record<string, unknown>>> {
-  const body = Object.entries(await readLargeObject(bytes)).map(async ([name, value]) => {
-    const list = value instanceof JsonPiece ? await value.elements(most) : undefined
-    return [name, list ?? value] as const
+/** The request with its body, if that is large. */
+export async function withLargeBody(
+  parsed: ParsedRequest,
+  request: BusinessRequest,
+): Promise<ParsedRequest> {
+  if (!('path' in parsed) || parsed.kind === 'action') return parsed
+  const body = request.json ?? (await largeBodyOf(request))
+  return body === undefined ? parsed : { ...parsed, body }
+}
+
+/** The body of a write, if it is large. Its long lists are `JsonList`s with at most one element too many. */
+export async function largeBodyOf({
+  method,
+  body,
+}: Pick<BusinessRequest, 'method' | 'body'>): Promise<JsonObject | undefined> {
+  if (body === undefined || method === 'DELETE' || !isLargeJson(body)) return undefined
+  const entries = Object.entries(await readLargeObject(body)).map(async ([name, value]) => {
+    if (!(value instanceof JsonPiece)) return [name, value] as const
+    return [name, (await value.elements(odataLimits.nestedLinesMax)) ?? value] as const
   })
-  return Object.fromEntries(await Promise.all(body))
+  return Object.fromEntries(await Promise.all(entries))
 }
 
 /** JSON of any size; long lists and objects in a large object are `JsonPiece`s. */
@@ -93,8 +114,7 @@ interface Cut {
   readonly to: number
 }
 
-/** The object; its long lists and objects are `JsonPiece`s. */
-async function readLargeObject(given: Uint8Array): Promise<Readonly<Record<string, unknown>>> {
+async function readLargeObject(given: Uint8Array): Promise<JsonObject> {
   const bytes = Buffer.from(given.buffer, given.byteOffset, given.byteLength)
   if (!isUtf8(bytes)) throw notJson()
   const cuts: Cut[] = []
@@ -109,33 +129,30 @@ async function readLargeObject(given: Uint8Array): Promise<Readonly<Record<strin
     return true
   })
   for (const _ of steps) await nextTurn()
-  return withChunks(bytes, cuts)
+  return withCuts(bytes, cuts)
 }
 
-function withChunks(bytes: Buffer, cuts: readonly Cut[]): Readonly<Record<string, unknown>> {
+function withCuts(bytes: Buffer, cuts: readonly Cut[]): JsonObject {
   const rest: Buffer[] = []
-  let from = 0
-  for (const cut of cuts) {
-    rest.push(bytes.subarray(from, cut.from), Buffer.from('null'))
-    from = cut.to
+  let behind = 0
+  for (const { from, to } of cuts) {
+    rest.push(bytes.subarray(behind, from), Buffer.from('null'))
+    behind = to
   }
-  rest.push(bytes.subarray(from))
-  const object = parsed(rest) as Record<string, unknown>
+  rest.push(bytes.subarray(behind))
+  // One byte too many is refused like all of them, and is not copied.
+  const length = rest.reduce((sum, one) => sum + one.length, 0)
+  const object = parseJson(Buffer.concat(rest, Math.min(length, jsonBytesMax + 1)))
   if (typeof object !== 'object' || object === null || Array.isArray(object)) {
     throw unreadable('a JSON object was expected')
   }
-  for (const { name, from: start, to } of cuts) {
+  const entries = new Map<string, unknown>(Object.entries(object))
+  for (const { name, from, to } of cuts) {
     const key = String(JSON.parse(bytes.toString('utf8', ...name)))
     // Of duplicate names the last one counts.
-    if (object[key] === null) object[key] = new JsonPiece(bytes.subarray(start, to))
+    if (entries.get(key) === null) entries.set(key, new JsonPiece(bytes.subarray(from, to)))
   }
-  return object
-}
-
-function parsed(chunks: readonly Buffer[]): unknown {
-  // One byte too many is refused like all of them, and is not copied.
-  const length = chunks.reduce((sum, one) => sum + one.length, 0)
-  return parseJson(Buffer.concat(chunks, Math.min(length, jsonBytesMax + 1)))
+  return Object.fromEntries(entries)
 }
 
 /** A string, or a sign of the structure. An opening and a closing one are at the depth of what they enclose. */

@@ -89,21 +89,17 @@ function printable(header: string): string {
   return header.slice(0, 100).replace(/[^\x20-\x7e]/g, '?')
 }
 
-interface BodyReading {
-  /** A larger body is refused. */
-  readonly limit?: number
-  /** A buffer for all of the bytes. */
-  readonly bufferWanted?: () => Buffer | undefined
-}
-
 /**
- * The bytes of the body, once there is room for them. Of bodies above `bodyBytesMax` few are read at once, whole
- * into one buffer.
+ * The bytes of the body, once there is room for them. A body above `limit` is refused. Of bodies above `bodyBytesMax`
+ * few are read at once, each into one buffer; `bufferWanted` gives one to others.
  */
 export async function bytesOf(
   exchange: Exchange,
   edge: Edge,
-  { limit = edge.limits.bodyBytesMax, bufferWanted }: BodyReading = {},
+  {
+    limit = edge.limits.bodyBytesMax,
+    bufferWanted,
+  }: { readonly limit?: number; readonly bufferWanted?: () => Buffer | undefined } = {},
 ): Promise<Buffer> {
   const { request, response } = exchange
   const usual = Math.min(limit, edge.limits.bodyBytesMax)

@@ -5,7 +5,6 @@
 
 import { withoutTrailing } from '#kernel/trailing.ts'
 import type { SqlRow, SqlValue } from '#stores/store.ts'
-import { type Column, type ColumnIs, decimalUnit, type Entity, noDate, noGuid } from '../entity.ts'
 import type {
   ArithmeticExpression,
   CallExpression,
@@ -14,7 +13,8 @@ import type {
   Expression,
   OrderExpression,
   Source,
-} from './expression.ts'
+} from '../compile/expression.ts'
+import { type Column, type ColumnIs, decimalUnit, type Entity, noDate, noGuid } from '../entity.ts'
 
 /** Every row of a table, or of the view that replaces it, by the table's name. */
 export type Tables = (table: string) => readonly SqlRow[]
