@@ -21,9 +21,14 @@ import { rateUsage } from './domain/metering/rate.ts'
 import { profileFacts, recordCredit, recordPurchase, refund } from './domain/transactions/charge.ts'
 import { billingErrors, refuseBilling } from './errors.ts'
 import { absentFromBilling } from './resources/absent/resource.ts'
+import { accountCustomers } from './resources/account-customers/resource.ts'
 import { billingAccounts } from './resources/billing-accounts/resource.ts'
+import { billingPermissions } from './resources/billing-permissions/resource.ts'
 import { billingProfiles } from './resources/billing-profiles/resource.ts'
-import { billingSubscriptions } from './resources/billing-subscriptions/resource.ts'
+import {
+  billingProperty,
+  billingSubscriptions,
+} from './resources/billing-subscriptions/resource.ts'
 import { customers } from './resources/customers/resource.ts'
 import { imports } from './resources/imports/resource.ts'
 import { invoiceSections } from './resources/invoice-sections/resource.ts'
@@ -154,6 +159,9 @@ export function billingProvider(deps: BillingDependencies): Provider {
       }),
       ...imports(ledger),
       billingSubscriptions(profile),
+      billingProperty(profile),
+      accountCustomers(),
+      ...billingPermissions(),
       ...absentFromBilling(),
     ],
     forget() {

@@ -85,6 +85,17 @@ test('subscriptions of an account are those whose usage it is charged, each with
   await started.call('PUT', `${profile}/invoiceSections/team`, { properties })
   const shown = (await started.get(`${path}/${subscription}`)).properties
   assert.equal(shown.invoiceSectionDisplayName, 'Team')
+  const asked = `/subscriptions/${subscription}/providers/Vendor.Billing/billingProperty/default`
+  const pays = (await started.get(asked)).properties
+  assert.deepEqual(
+    [pays.billingProfileId, pays.invoiceSectionDisplayName, pays.subscriptionBillingStatus],
+    [profile, 'Team', 'Active'],
+  )
+  await started.call('PUT', `${profile}/customers/one`, { properties: { displayName: 'One' } })
+  const [customer] = (await started.get(`${account}/customers`)).value
+  assert.equal(customer.id, `${profile}/customers/one`)
+  const [permission] = (await started.get(`${profile}/billingPermissions`)).value
+  assert.ok(permission.actions.includes('Vendor.Billing/billingAccounts/billingProfiles/write'))
   const other = account.replace(/[^/]+$/, '7001')
   await started.call('PUT', other, { properties: { displayName: 'Other' } })
   assert.deepEqual((await started.get(`${other}/billingSubscriptions`)).value, [])

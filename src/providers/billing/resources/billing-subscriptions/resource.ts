@@ -1,7 +1,10 @@
-/** The subscriptions that an account is charged for, each with the section that shows its usage. Computed. */
+/**
+ * The subscriptions that an account is charged for, each with the section that shows its usage; and what pays for one,
+ * asked for at the subscription. Computed.
+ */
 
 import Type from 'typebox'
-import { childOf, nameOf, parentOf, type ResourceId, rootId } from '#kernel/resource-id.ts'
+import { childOf, nameOf, parentOf, type ResourceId, rootId, scopeOf } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
 import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
@@ -60,6 +63,56 @@ export function billingSubscriptions(profile: ResourceId): ResourceType {
             .filter((_row, at) => readable[at])
             .map((row) => show(context, row, profile, sections)),
           ...(next === undefined ? {} : { next }),
+        }
+      },
+    },
+  })
+}
+
+/** What pays for a subscription. */
+export function billingProperty(profile: ResourceId): ResourceType {
+  const property = 'Billing/billingProperty'
+  return defineComputed({
+    type: property,
+    description: 'What pays for a subscription: an account, a profile, a section.',
+    scope: 'subscription',
+    apiVersions: [billingVersion],
+    answer: Type.Object({
+      properties: Type.Object({
+        billingAccountId: text,
+        billingProfileId: text,
+        billingProfileDisplayName: Type.Optional(text),
+        invoiceSectionId: Type.Optional(text),
+        invoiceSectionDisplayName: Type.Optional(text),
+        subscriptionBillingStatus: Type.Enum(['Active', 'Disabled']),
+      }),
+    }),
+    source: {
+      async get(context) {
+        const { id, reader, words } = context
+        const [found, paying] = await Promise.all([reader.get(scopeOf(id)), reader.get(profile)])
+        if (nameOf(id).toLowerCase() !== 'default' || found === undefined) return undefined
+        const section = sectionFor(await sectionsOf(reader, profile), nameOf(found.id))
+        const full = qualify(words, property)
+        // Rows of these types have these members.
+        const { displayName } = (paying?.model ?? {}) as { readonly displayName?: string }
+        const { state } = found.model as { readonly state: string }
+        return {
+          id: `${found.id.text}/providers/${full}/default`,
+          name: 'default',
+          type: full,
+          properties: {
+            billingAccountId: parentOf(profile).text,
+            billingProfileId: profile.text,
+            ...(displayName === undefined ? {} : { billingProfileDisplayName: displayName }),
+            ...(section === undefined
+              ? {}
+              : {
+                  invoiceSectionId: section.id,
+                  invoiceSectionDisplayName: section.model.displayName ?? 'default',
+                }),
+            subscriptionBillingStatus: state === 'Disabled' ? 'Disabled' : 'Active',
+          },
         }
       },
     },

@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox'
 import { billingEntity, title } from '../../domain/entity.ts'
 import { partName } from '../../domain/names.ts'
 
-const customerProperties = Type.Object({ displayName: title })
+export const customerProperties = Type.Object({ displayName: title })
 export type Customer = Static<typeof customerProperties>
 
 export const customers = billingEntity({
