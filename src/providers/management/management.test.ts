@@ -57,6 +57,13 @@ test('a group shows where it lies; the one of the tenant is always there', async
   // Published clients know no 201 here.
   const { status } = await started.call('PUT', groupPath('fresh'), {}, version)
   assert.equal(status, 200)
+  const gone = await started.call('DELETE', groupPath('fresh'), undefined, version)
+  assert.equal(gone.status, 202)
+  const operation = new URL(gone.operation?.statusPath ?? '', 'http://any')
+  assert.equal(
+    json(await started.call('GET', operation.pathname, undefined, version)).status,
+    'Succeeded',
+  )
   const top = json(await started.call('GET', groupPath('corp'), undefined, version))
   assert.equal(top.properties.details.parent.name, owner.tenantId)
   const tenant = json(await started.call('GET', groupPath(owner.tenantId), undefined, version))

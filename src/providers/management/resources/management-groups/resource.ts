@@ -44,8 +44,13 @@ export function managementGroups(naming: GroupNaming): ResourceType {
       rule: '1 to 90 letters, digits, or any of "-_.()", not ending in a period',
     },
     versions: [v2020_05_01(naming)],
-    // Published clients take a 201 for a failure.
-    protocol: { answers: { created: { status: 200 } } },
+    // Published clients take a 201, and a 200 of a DELETE, for a failure.
+    protocol: {
+      answers: {
+        created: { status: 200 },
+        deleted: { status: 202, leadsTo: 'operation', body: 'none' },
+      },
+    },
     isImplied: isTenants,
     source: {
       async get({ id }) {
