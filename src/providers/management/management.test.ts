@@ -76,6 +76,25 @@ test('a group shows where it lies; the one of the tenant is always there', async
   })
 })
 
+test('groups and subscriptions are listed together, each with what it lies in', async () => {
+  await using started = await startDeployments()
+  await make(started, 'corp')
+  await make(started, 'online', 'corp')
+  await started.call('PUT', subscription, { displayName: 's' }, { version: '2022-12-01' })
+  await started.call('PUT', placePath('online'), undefined, version)
+  const path = '/providers/Vendor.Management/getEntities'
+  const { value } = json(await started.call('POST', path, undefined, version))
+  const places = value.map((one: { name: string; properties: { parent: { id: string } } }) => [
+    one.name,
+    one.properties.parent.id.split('/').at(-1),
+  ])
+  assert.deepEqual(places, [
+    ['corp', owner.tenantId],
+    ['online', 'corp'],
+    [subscription.split('/').at(-1), 'online'],
+  ])
+})
+
 test('a group takes what lies in it along, and nothing comes to lie too deep', async () => {
   await using started = await startDeployments()
   const chain = async (prefix: string, length: number): Promise<void> => {

@@ -3,6 +3,7 @@
 import { defineProvider, type Provider } from '#plane/declare/provider.ts'
 import { managementErrors } from './errors.ts'
 import { publishedVersions } from './published-versions.ts'
+import { entities } from './resources/entities/resource.ts'
 import { managementGroupSubscriptions } from './resources/management-group-subscriptions/resource.ts'
 import { managementGroups } from './resources/management-groups/resource.ts'
 import type { GroupNaming } from './resources/management-groups/versions/2020-05-01.ts'
@@ -13,6 +14,10 @@ export function managementProvider({ words, tenantId }: GroupNaming): Provider {
     compatibleVersions: publishedVersions,
     description: 'Management groups, and the subscriptions in them.',
     errors: managementErrors.entries,
-    types: [managementGroups({ words, tenantId }), managementGroupSubscriptions(tenantId)],
+    types: [
+      managementGroups({ words, tenantId }),
+      managementGroupSubscriptions(tenantId),
+      entities(tenantId),
+    ],
   })
 }
