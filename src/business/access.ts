@@ -10,7 +10,7 @@ import { selecting } from '#query/table.ts'
 import { type Role, roles } from './entities/access-rights.ts'
 import type { Entity } from './entity.ts'
 import { refuse } from './errors.ts'
-import type { Reads } from './message.ts'
+import type { BusinessRequest, Reads } from './message.ts'
 import { accessRights } from './tables.ts'
 import { lockFor, type Writing } from './write/rows.ts'
 
@@ -39,6 +39,14 @@ export async function callerOf(deps: AccessDependencies, principal: Principal): 
   if (isAdministrator) return { principal, isAdministrator, names: [] }
   const known = [principal.id, ...principal.groups, ...(await deps.groupsOf(principal.id))]
   return { principal, isAdministrator, names: [...new Set(known)].slice(0, groupsMax) }
+}
+
+/** The caller of a request that waited, as they are now. Rejects with the refusal if they may not act any more. */
+export async function callerAgain(
+  deps: AccessDependencies,
+  request: Pick<BusinessRequest, 'principal' | 'authorizeAgain'>,
+): Promise<Caller> {
+  return await callerOf(deps, (await request.authorizeAgain?.()) ?? request.principal)
 }
 
 const granted = selecting(accessRights, 'company_id', 'role')

@@ -5,7 +5,7 @@ import type { Migration } from '#stores/store.ts'
 import { firstDigits, series } from './documents/numbers.ts'
 import { firstAccounts, purposesAdded } from './documents/posting-accounts.ts'
 import { noGuid } from './entity.ts'
-import { followStatements, markerStatements } from './following/followed.ts'
+import { followStatements, shownStatements } from './following/followed.ts'
 import { watchStatements } from './notifications/watched.ts'
 import * as tables from './tables.ts'
 
@@ -305,7 +305,7 @@ function statements(dialect: Dialect): readonly (readonly string[])[] {
     ],
     addColumns(tables.companyInformation, dialect, 15),
     [
-      ...markerStatements(dialect),
+      ...shownStatements(dialect),
       `create index business_outbox_entries_waiting_of
         on business_outbox_entries (company_id, kind) where status = 'Waiting'`,
       `create index business_outbox_entries_ended

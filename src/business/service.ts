@@ -10,13 +10,14 @@ import {
   type AccessDependencies,
   authorize,
   type Caller,
+  callerAgain,
   callerOf,
   isFull,
   keptRightsOf,
   rightsOf,
-  writableCompanies,
 } from './access.ts'
 import { type BusinessWrite, businessActivity } from './activity.ts'
+import { openBatchRunner } from './batch-runner.ts'
 import { carryOut, type PreparedWrite } from './carry-out.ts'
 import { pdfAddress } from './documents/pdf-document.ts'
 import { createPdfMaker, type PdfMaker } from './documents/pdf-maker.ts'
@@ -42,7 +43,7 @@ import {
   subscriptionAddress,
 } from './notifications/subscriptions.ts'
 import type { CallOut } from './notifications/webhook-channel.ts'
-import { answerBatch, type BatchedPart, type BatchRunner } from './odata/batch.ts'
+import { answerBatch, type BatchedPart } from './odata/batch.ts'
 import { Budget } from './odata/budget.ts'
 import { withLargeBody } from './odata/large-json.ts'
 import { entityDefinitions, metadataOf, serviceDocument } from './odata/metadata.ts'
@@ -53,7 +54,6 @@ import type { Outbox } from './outbox/deliver.ts'
 import { messageAddress } from './outbox/message-address.ts'
 import { companies } from './tables.ts'
 import { untilDeadline } from './until-deadline.ts'
-import { lockInOrder } from './write/lock-order.ts'
 import { lockRow, type WriteContext } from './write/rows.ts'
 
 export interface BusinessDependencies extends AccessDependencies {
@@ -139,36 +139,16 @@ export function createBusiness(deps: BusinessDependencies): Business {
   }
 
   async function batch(request: BusinessRequest, caller: Caller): Promise<BusinessAnswer> {
-    const sql = untilDeadline(deps.sql, request.signal)
-    // What comes before in a batch may take long.
-    let current = caller
-    const again = async () => {
-      current = await callerAgain(deps, request)
-    }
-    const runner: BatchRunner = {
-      serve: (one, part) => {
-        const { within, reads } = part
-        const answer = async () => {
-          if (within === undefined && reads === undefined) await again()
-          return await serve(one, current, part)
-        }
-        return noted(one, answering(one.correlationId, answer, within !== undefined))
-      },
-      atomically: async (writes, work) => {
-        await again()
-        return await sql.transact(async (tx) => {
-          // The embedded store has one writer at a time.
-          if (sql.dialect === 'postgres' && writes.length > 1) {
-            await lockInOrder(tx, writes, writableCompanies(await rightsOf(tx, current)))
-          }
-          return await work(tx)
-        })
-      },
-      async snapshot(work) {
-        await again()
-        return await sql.snapshot(work)
-      },
-    }
+    const runner = openBatchRunner({ deps, request, caller }, (one, current, part) =>
+      noted(
+        one,
+        answering(
+          one.correlationId,
+          async () => await serve(one, await current(), part),
+          part.within !== undefined,
+        ),
+      ),
+    )
     const answer = await answerBatch(request, runner, rootOf(deps, request))
     deps.outbox?.wake()
     return answer
@@ -232,11 +212,6 @@ async function subscribing(
     record: (tx: SqlTx, write: BusinessWrite) => activity.record(tx, now, request, write),
   }
   return await answerSubscription(own, requested)
-}
-
-/** The caller of a request that waited, as they are now. */
-async function callerAgain(deps: AccessDependencies, request: BusinessRequest): Promise<Caller> {
-  return await callerOf(deps, (await request.authorizeAgain?.()) ?? request.principal)
 }
 
 interface WriteTools {

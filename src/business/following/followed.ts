@@ -53,9 +53,9 @@ export function shownBy({ set }: Entity): string | undefined {
 }
 
 /** Begins the entry of the log that stands for all rows that show a row. Ids of rows come after it in order. */
-export const markOfShown = '*'
-/** After every mark, and before every id. */
-export const afterMarkers = '/'
+export const shownPrefix = '*'
+/** After every such entry, and before every id. */
+export const afterShown = '/'
 
 const isFollowedSql = (company: string, set: string) =>
   `exists (select 1 from business_followed_sets where company_id = ${company} and set_name = ${set})`
@@ -158,11 +158,11 @@ function inPostgres(): readonly string[] {
 }
 
 /** Replaces the triggers that logged every row that shows a column: one entry stands for them all (decision 0155). */
-export function markerStatements(dialect: Dialect): readonly string[] {
+export function shownStatements(dialect: Dialect): readonly string[] {
   return shown.flatMap(({ table, column, set }) => {
     const log = (position: string, values: string, quoted: string) =>
       `insert into business_row_changes (${position}company_id, set_name, row_id)
-          values (${values}new.company_id, ${quoted}${set}${quoted}, ${quoted}${markOfShown}${quoted} || new.id);`
+          values (${values}new.company_id, ${quoted}${set}${quoted}, ${quoted}${shownPrefix}${quoted} || new.id);`
     if (dialect === 'sqlite') {
       const name = `${table}_logged_${column}`
       return [

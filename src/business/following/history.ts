@@ -10,7 +10,7 @@ import type { Entity } from '../entity.ts'
 import { refuse } from '../errors.ts'
 import type { Reads } from '../message.ts'
 import { type FollowedSetRow, followedSets } from '../tables.ts'
-import { afterMarkers, markOfShown, shownBy } from './followed.ts'
+import { afterShown, shownBy, shownPrefix } from './followed.ts'
 
 /** A set of a company. */
 export interface CompanySet {
@@ -108,7 +108,7 @@ async function beginFollowing(
       now,
     )
     return await findFollowed(tx, set)
-  }, 'business followed sets')
+  })
 }
 
 interface ChangesWanted {
@@ -143,11 +143,11 @@ export async function changedSince(
     reference === undefined
       ? ''
       : `union select id from ${table.name} where company_id = ? and id > ? and ${reference} in (
-           select substr(row_id, ${markOfShown.length + 1}) ${log} and row_id < '${afterMarkers}')`
+           select substr(row_id, ${shownPrefix.length + 1}) ${log} and row_id < '${afterShown}')`
   const rows = await scan(
     `select row_id from (${changed} ${showing}) as changed group by row_id order by row_id limit ${most}`,
     ...values,
-    after === '' ? afterMarkers : after,
+    after === '' ? afterShown : after,
     ...(reference === undefined ? [] : [companyId, after, ...values]),
   )
   return rows.map((row) => String(row['row_id']))

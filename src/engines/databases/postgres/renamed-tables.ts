@@ -17,7 +17,7 @@ import {
 
 type Path = readonly string[]
 
-interface RenamedTable {
+export interface RenamedTable {
   readonly before: Path
   readonly now: Path
   /** At the target it is renamed; else it is made there under its name of now. */
