@@ -93,6 +93,26 @@ test('so it is with an invoice discount; in the middle a line costs its block', 
   assert.deepEqual(costs[1], costs[0])
 })
 
+test('whether an account has entries is asked of one of them', async (t) => {
+  await using books = await openBooks(t, 'sqlite')
+  if (books === undefined) return
+  const costOf = costIn(books)
+  const costs: (readonly [number, number])[] = []
+  for (let posted = 0; posted < 3; posted++) {
+    const { customerId, itemId } = books
+    const line = { itemId, quantity: 1, unitPrice: 2 }
+    const id = await books.create('salesInvoices', { customerId, salesInvoiceLines: [line] })
+    await books.act('salesInvoices', id, 'post')
+    const [entry] = await books.sql.all(
+      `select account_id from business_general_ledger_entries order by account_number limit 1`,
+    )
+    const change = () =>
+      books.change('accounts', String(entry?.['account_id']), { accountType: 'Total' }, '*')
+    costs.push(await costOf(() => assert.rejects(change, /has entries/)))
+  }
+  assert.deepEqual(costs[2], costs[0])
+})
+
 test('removing master data, a company, and sending look through no table', async (t) => {
   await using books = await openBooks(t, 'sqlite')
   if (books === undefined) return
