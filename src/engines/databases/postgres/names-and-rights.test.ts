@@ -527,38 +527,35 @@ describe('names and rights', () => {
     },
   )
 
-  check(
-    'what no copy can hold is a finding, and left out with a word',
-    async (fixture, engine) => {
-      await fixture.make('bound', [
-        `CREATE ROLE only_here; CREATE TABLE note (id int PRIMARY KEY, t text); INSERT INTO note VALUES (1, 'a');
+  check('what no copy can hold is a finding, and left out with a word', async (fixture, engine) => {
+    await fixture.make('bound', [
+      `CREATE ROLE only_here; CREATE TABLE note (id int PRIMARY KEY, t text); INSERT INTO note VALUES (1, 'a');
        ALTER TABLE note ENABLE ROW LEVEL SECURITY; CREATE POLICY own ON note TO only_here USING (true);
        CREATE FUNCTION pg_catalog.of_mine() RETURNS int LANGUAGE sql AS 'SELECT 1';
        CREATE VIEW information_schema.of_mine AS SELECT 1 AS one;
        CREATE INDEX broken ON note (t); UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'broken'::regclass`,
-      ])
-      const spec = fixture.spec(['bound'], { roles: false })
-      const lacking = /these cannot be made: policy own on public\.note \(only_here\)/
-      const before = await engine.validate(spec, fixture.credentials)
-      assert.equal(before.state, 'Failed')
-      assert.match(JSON.stringify(before.databases), lacking)
-      const refused = await finish(fixture, engine, 'bound1', spec)
-      assert.deepEqual([refused.phase, refused.attempt], ['failed', 1])
-      assert.match(refused.message, lacking)
-      const withRoles = fixture.spec(['bound'], { mode: 'online' })
-      const after = await engine.validate(withRoles, fixture.credentials)
-      assert.notEqual(after.state, 'Failed', JSON.stringify(after))
-      const left = [
-        /function of_mine\(\) in pg_catalog/,
-        /view information_schema\.of_mine/,
-        /index public\.broken/,
-      ]
-      for (const words of left) assert.match(JSON.stringify(after.databases), words)
-      const ended = await finish(fixture, engine, 'bound2', withRoles)
-      assert.equal(ended.phase, 'succeeded', ended.message)
-      for (const words of left) assert.match(ended.message, words)
-    },
-  )
+    ])
+    const spec = fixture.spec(['bound'], { roles: false })
+    const lacking = /these cannot be made: policy own on public\.note \(only_here\)/
+    const before = await engine.validate(spec, fixture.credentials)
+    assert.equal(before.state, 'Failed')
+    assert.match(JSON.stringify(before.databases), lacking)
+    const refused = await finish(fixture, engine, 'bound1', spec)
+    assert.deepEqual([refused.phase, refused.attempt], ['failed', 1])
+    assert.match(refused.message, lacking)
+    const withRoles = fixture.spec(['bound'], { mode: 'online' })
+    const after = await engine.validate(withRoles, fixture.credentials)
+    assert.notEqual(after.state, 'Failed', JSON.stringify(after))
+    const left = [
+      /function of_mine\(\) in pg_catalog/,
+      /view information_schema\.of_mine/,
+      /index public\.broken/,
+    ]
+    for (const words of left) assert.match(JSON.stringify(after.databases), words)
+    const ended = await finish(fixture, engine, 'bound2', withRoles)
+    assert.equal(ended.phase, 'succeeded', ended.message)
+    for (const words of left) assert.match(ended.message, words)
+  })
 })
 
 test('a setting that the target does not know is left out, and told', async (t) => {
