@@ -93,7 +93,7 @@ test('so it is with an invoice discount; in the middle a line costs its block', 
   assert.deepEqual(costs[1], costs[0])
 })
 
-test('whether an account has entries is asked of one of them', async (t) => {
+test('whether an account has entries is seen by one of them', async (t) => {
   await using books = await openBooks(t, 'sqlite')
   if (books === undefined) return
   const costOf = costIn(books)
