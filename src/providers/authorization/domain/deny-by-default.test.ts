@@ -15,6 +15,7 @@ const open = new Set([
   'GET /providers',
   'GET /providers/{providerName}',
   'GET /{scope}/providers/Vendor.Authorization/permissions',
+  'POST /providers/Vendor.Management/getEntities',
   'POST /{scope}/providers/Vendor.Authorization/checkAccess',
   // Public knowledge, and the hash of what the caller sends.
   'GET /providers/Vendor.Authorization/providerOperations',
