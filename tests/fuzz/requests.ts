@@ -100,7 +100,8 @@ function judge(one: FuzzCase, answer: RawAnswer | undefined): readonly string[] 
     return isCutOff ? [] : ['no answer']
   }
   const { status, body, headers } = answer
-  if (status >= 500) return [` ${status} ${body.slice(0, 300)}`]
+  // 501 refuses to make what cannot be made here; all other answers from 500 on are faults.
+  if (status >= 500 && status !== 501) return [` ${status} ${body.slice(0, 300)}`]
   // 302 redirects from `/` to the sign-in page.
   if (status < 400) return status >= 300 && ![302, 304].includes(status) ? [`status ${status}`] : []
   if (one.method === 'HEAD') return []

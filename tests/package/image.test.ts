@@ -14,7 +14,7 @@ import { startPodman, type ThrowawayPodman } from '#engines/containers/testing/p
 import { type Attached, attachInstallation } from '../e2e/installation.ts'
 import { walks } from '../e2e/newcomer.ts'
 import { blocksOf, guides, openDesk } from '../e2e/pasted-guides.ts'
-import { isLong, someOf } from '../long.ts'
+import { isLong } from '../long.ts'
 import { requireOrSkip } from '../require.ts'
 import { answered, buildImage, homeOf, image } from './container-base.ts'
 
@@ -180,8 +180,7 @@ describe('the image', () => {
       return a
     }
     walks(() => ({ a: installation(), b: installation() }))
-    // Each of them is pasted by `guides.test.ts`; a sample shows that the image serves them as well.
-    for (const [guide, pasted] of someOf(Object.entries(guides), 3)) {
+    for (const [guide, pasted] of Object.entries(guides)) {
       test(`${guide}, pasted`, { timeout: 300_000 }, async () => {
         using desk = openDesk()
         await desk.paste(installation().home, blocksOf(guide), { ...pasted, environment })

@@ -155,6 +155,9 @@ export async function changedSince(
 
 /** Removes what is too old or too much, and what nobody uses. */
 export async function forgetHistory(sql: Sql, now: number): Promise<void> {
+  // A process whose sets nobody follows starts no thread.
+  const [any] = await sql.all('select 1 as one from business_followed_sets limit 1')
+  if (any === undefined) return
   const sets = await sql.scan(
     'select id, company_id, set_name, kept_from, marked_position, marked_at, used_at from business_followed_sets order by id',
   )

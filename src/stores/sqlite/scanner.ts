@@ -107,7 +107,11 @@ export class Scanner {
 
   #start(): Worker {
     const file = import.meta.url.endsWith('.ts') ? './scan-thread.ts' : './scan-thread.js'
-    const worker = new Worker(new URL(file, import.meta.url), { workerData: this.#path })
+    const worker = new Worker(new URL(file, import.meta.url), {
+      workerData: this.#path,
+      // The launcher leaves this warning out of the main thread alone.
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+    })
     worker.unref()
     worker.on('message', (answer: ScanAnswer) => this.#answered(worker, answer))
     worker.on('error', (error: unknown) =>
