@@ -36,7 +36,7 @@ export class PodmanCommands {
       await this.#podman.podman(
         ...['run', '-d', '--name', `${network}-${name}`, '--network', `container:${network}`],
         ...['--cpus', String(cpu), '--memory', `${memoryMegabytes}m`, '--pids-limit', '4096'],
-        ...['--restart', 'always', '--log-driver', 'json-file', '--log-opt', 'max-size=4m'],
+        ...['--restart', 'always', '--log-driver', 'k8s-file', '--log-opt', 'max-size=4194304'],
         ...['--entrypoint', JSON.stringify(command), this.#image],
       )
     }
