@@ -112,7 +112,13 @@ async function open(url?: string): Promise<Subject & AsyncDisposable> {
             outbound: openWay,
             folder: join(folder, 'migrations'),
           }),
-          settings: { fence: 'stay', verify: 'counts', tablesAtOnce: 1, databasesAtOnce: 1 },
+          settings: {
+            fence: 'stay',
+            verify: 'counts',
+            atOnceMax: 8,
+            tablesAtOnce: 1,
+            databasesAtOnce: 1,
+          },
         },
         copying: {
           engine: workerEngine(openSettings),

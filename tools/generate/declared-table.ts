@@ -46,7 +46,13 @@ export function declaredTable(): DeclaredTable {
       consent: { tokens: { ask: never }, redirects: [] },
       migrating: {
         engine: undeclared<DatabaseEngine>(),
-        settings: { fence: 'stay', verify: 'counts', tablesAtOnce: 1, databasesAtOnce: 1 },
+        settings: {
+          fence: 'stay',
+          verify: 'counts',
+          atOnceMax: 1,
+          tablesAtOnce: 1,
+          databasesAtOnce: 1,
+        },
       },
       copying: { engine: undeclared<CopyEngine>(), root: '/', databasesRoot: '/' },
     }),

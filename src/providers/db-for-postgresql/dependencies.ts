@@ -20,7 +20,7 @@ export interface MigrationSettings {
   readonly fence: Fence
   readonly verify: Verification
   /** Migrations at work in the installation. A resource group may have half of them, at least one. */
-  readonly atOnceMax?: number
+  readonly atOnceMax: number
   readonly tablesAtOnce: number
   readonly databasesAtOnce: number
   /**

@@ -20,8 +20,8 @@ const shown = `category <> 'Customized Options'
   AND coalesce(reset_val, '') !~* 'passw(or)?d *='`
 
 /**
- * Not what is written as text, which may name a program, a library or a folder of the server's machine, with some that
- * cannot; nor what decides who gets in, and how safely data is kept.
+ * Not what is written as text, which may name a program, a library or a folder of the server's machine, except four that
+ * cannot. Nor what decides who gets in, or whether a crash loses data.
  */
 const mayChange = `context <> 'internal'
   AND (vartype <> 'string' OR name IN ('TimeZone', 'DateStyle', 'log_timezone', 'default_text_search_config'))

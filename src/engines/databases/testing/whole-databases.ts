@@ -63,21 +63,13 @@ export async function largeOnes(
     { name: 'extensions', make: makeWithExtensions, run: runWrites, isDumpedAlike: true },
     {
       name: 'application',
-      make: async (fixture, database) => {
-        await using server = await fixture.session('source', 'postgres')
-        await server.run(applicationRoles)
-        await fixture.make(database, applicationStructures(database, from))
-      },
+      make: withRoles(applicationRoles, (database) => applicationStructures(database, from)),
       run: runWrites,
       isDumpedAlike: false,
     },
     {
       name: 'rarities',
-      make: async (fixture, database) => {
-        await using server = await fixture.session('source', 'postgres')
-        await server.run(rareRoles)
-        await fixture.make(database, rareStructures(database, from))
-      },
+      make: withRoles(rareRoles, (database) => rareStructures(database, from)),
       run: runWrites,
       isDumpedAlike: false,
     },
@@ -112,6 +104,15 @@ export async function largeOnes(
 const goes = `CREATE FUNCTION pg_temp.goes(statement text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
   EXECUTE statement; SET CONSTRAINTS ALL IMMEDIATE; RETURN true;
 EXCEPTION WHEN OTHERS THEN RETURN false; END $$`
+
+/** Makes a database whose objects name roles of its own. */
+function withRoles(roles: string, structures: (database: string) => readonly string[]) {
+  return async (fixture: MigrationFixture, database: string): Promise<void> => {
+    await using server = await fixture.session('source', 'postgres')
+    await server.run(roles)
+    await fixture.make(database, structures(database))
+  }
+}
 
 /** Writes to its tables that satisfy every constraint, and go through the log. Each has been made once. */
 async function writesOf(fixture: MigrationFixture, database: string): Promise<readonly string[]> {

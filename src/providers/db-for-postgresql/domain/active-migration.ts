@@ -31,7 +31,7 @@ export async function findFullScope(
   { reader, settings }: Pick<PostgresDependencies, 'reader' | 'settings'>,
   asking: ResourceId,
 ): Promise<{ readonly scope: string; readonly reason: string } | undefined> {
-  const { atOnceMax = 32 } = settings
+  const { atOnceMax } = settings
   const group = scopeOf(parentOf(asking))
   const groupMax = Math.max(1, Math.floor(atOnceMax / 2))
   let inGroup = 0

@@ -4,7 +4,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { changedSettings, settingsBy, tagProblems } from './settings-by-tags.ts'
 
-const installed = { fence: 'stay', verify: 'counts', tablesAtOnce: 4, databasesAtOnce: 2 } as const
+const installed = {
+  fence: 'stay',
+  verify: 'counts',
+  atOnceMax: 8,
+  tablesAtOnce: 4,
+  databasesAtOnce: 2,
+} as const
 
 test('tags say how one migration is done, the settings of the installation the rest', () => {
   assert.deepEqual(settingsBy(undefined, installed), installed)

@@ -96,7 +96,6 @@ export function billingProperty(profile: ResourceId): ResourceType {
         const full = qualify(words, property)
         // Rows of these types have these members.
         const { displayName } = (paying?.model ?? {}) as { readonly displayName?: string }
-        const { state } = found.model as { readonly state: string }
         return {
           id: `${found.id.text}/providers/${full}/default`,
           name: 'default',
@@ -111,12 +110,18 @@ export function billingProperty(profile: ResourceId): ResourceType {
                   invoiceSectionId: section.id,
                   invoiceSectionDisplayName: section.model.displayName ?? 'default',
                 }),
-            subscriptionBillingStatus: state === 'Disabled' ? 'Disabled' : 'Active',
+            subscriptionBillingStatus: statusOf(found),
           },
         }
       },
     },
   })
+}
+
+function statusOf({ model }: Resource): 'Active' | 'Disabled' {
+  // Rows of subscriptions have this member.
+  const { state } = model as { readonly state: string }
+  return state === 'Disabled' ? 'Disabled' : 'Active'
 }
 
 async function isReadable({ may }: Pick<Context, 'may'>, { id }: Resource): Promise<boolean> {
@@ -125,12 +130,13 @@ async function isReadable({ may }: Pick<Context, 'may'>, { id }: Resource): Prom
 
 function show(
   { words }: Pick<Context, 'words'>,
-  { id, model }: Resource,
+  subscription: Resource,
   profile: ResourceId,
   sections: readonly Section[],
 ): object {
+  const { id, model } = subscription
   // Rows of that type have these members.
-  const { displayName, state } = model as { readonly displayName: string; readonly state: string }
+  const { displayName } = model as { readonly displayName: string }
   const subscriptionId = nameOf(id)
   const section = sectionFor(sections, subscriptionId)
   return {
@@ -140,7 +146,7 @@ function show(
     properties: {
       subscriptionId,
       displayName,
-      status: state === 'Disabled' ? 'Disabled' : 'Active',
+      status: statusOf(subscription),
       billingProfileId: profile.text,
       billingProfileName: nameOf(profile),
       ...(section === undefined

@@ -141,6 +141,7 @@ describe('PATCH of a migration', () => {
     const settings = {
       fence: 'cutover',
       verify: 'counts',
+      atOnceMax: 8,
       tablesAtOnce: 1,
       databasesAtOnce: 1,
     } as const
