@@ -8,6 +8,7 @@ import { openWay } from '../../src/outbound/testing/ways.ts'
 import { figureRow } from '../harness/measure-figures.ts'
 import type { Measuring } from '../harness/measure-load.ts'
 import type { FigureRow } from '../harness/results.ts'
+import { manyTables } from './offline.ts'
 import { contentOf, openAsApplication, type Pair, run } from './servers.ts'
 
 const database = 'bank'
@@ -16,10 +17,12 @@ const transactionsPerSecond = 300
 const watchedSeconds = 3
 const clientFolder = '/usr/lib/postgresql/15/bin'
 
+/** `tables` are still ones beside those that are written. */
 export async function measureOnline(
   name: string,
   pair: Pair,
   measuring: Measuring,
+  tables = 0,
 ): Promise<readonly FigureRow[]> {
   const folder = join(measuring.dataFolder, 'migrations-online')
   mkdirSync(folder, { recursive: true })
@@ -39,6 +42,7 @@ export async function measureOnline(
       stdio: 'ignore',
       env,
     })
+    if (tables > 0) await run(pair.source, database, manyTables(1, tables).statements)
     const load = spawn(
       `${clientFolder}/pgbench`,
       ['-n', '-c', '2', '-R', String(transactionsPerSecond), '-T', '300', url],
@@ -60,7 +64,7 @@ export async function measureOnline(
       rates.push(one.changesPerSecond)
       backlogs.push(one.bytesBehindMax / 1024)
       measuring.progress(
-        `${name}: online: paused ${one.pauseMilliseconds} ms, ${seen.at(-1)} ms for an application`,
+        `${name}: online with ${tables} tables more: paused ${one.pauseMilliseconds} ms, ${seen.at(-1)} ms for an application`,
       )
     } finally {
       load.kill()
@@ -69,6 +73,11 @@ export async function measureOnline(
   rmSync(folder, { recursive: true, force: true })
   const row = (figure: string, values: readonly number[], digits: number): FigureRow =>
     figureRow({ figure, contestant: 'Armature', values, digits })
+  if (tables > 0) {
+    return [
+      row(`pause of a cutover with ${tables} tables more, as an application sees it, ms`, seen, 0),
+    ]
+  }
   return [
     row(`cutover at ${transactionsPerSecond} transactions a second, pause in ms`, pauses, 0),
     row(

@@ -35,6 +35,7 @@ export const scenario: Scenario = {
           values: [peakOfWorkers() / 1e6],
         }),
         ...(await measureOnline(name, pair, measuring)),
+        ...(await measureOnline(name, pair, measuring, tables / 2)),
       ]
       return {
         rows,
