@@ -47,7 +47,7 @@ import { answerBatch, type BatchedPart } from './odata/batch.ts'
 import { Budget } from './odata/budget.ts'
 import { withLargeBody } from './odata/large-json.ts'
 import { entityDefinitions, metadataOf, serviceDocument } from './odata/metadata.ts'
-import { toldPath } from './odata/path-rows.ts'
+import { knownPath } from './odata/path-rows.ts'
 import { createReader, type Reader } from './odata/read.ts'
 import { type DataRequest, type ParsedRequest, parseRequest } from './odata/request.ts'
 import type { Outbox } from './outbox/deliver.ts'
@@ -243,7 +243,7 @@ async function prepare(
   }
   const known = isOfCompany || isCreate ? await permitted(companyId) : undefined
   const odd = isCreate && parsed.kind === 'row' ? 'last-key-ignored' : undefined
-  const resolved = toldPath(parsed) ?? (await reader.resolve(tx, parsed, companyId, odd))
+  const resolved = knownPath(parsed) ?? (await reader.resolve(tx, parsed, companyId, odd))
   const rights = known ?? (await permitted(resolved.id))
   const context: WriteContext = {
     ...writing,

@@ -29,20 +29,28 @@ export interface ResolvedPath {
  * The rows that the address of a line, or of a document's lines, names without a lookup. A line that exists belongs
  * to its document, so the document exists. A write below a document reads its row anyway.
  */
-export function toldPath({ path, kind }: DataRequest): ResolvedPath | undefined {
+export function knownPath({ path, kind }: DataRequest): ResolvedPath | undefined {
   const [first, second] = path
   const last = second ?? first
   if (last?.entity.table !== tables.lines || path.length > 2 || kind === 'action') {
     return undefined
   }
-  const id = toldId(last)
+  const id = idOf(last)
   if (last === first) return id === undefined ? undefined : { parents: [], id }
-  const documentId = first?.entity.table === tables.documents ? toldId(first) : undefined
+  const documentId = first?.entity.table === tables.documents ? idOf(first) : undefined
   if (documentId === undefined || (last.key !== undefined && id === undefined)) return undefined
   return { parents: [documentId], id }
 }
 
-function toldId({ key }: Segment): string | undefined {
+/** The ids of the rows that the address of one row consists of. Undefined if it names a row in another way. */
+export function idsOf(request: DataRequest): ResolvedPath | undefined {
+  const [first] = request.path
+  if (first === undefined || request.path.length > 1) return knownPath(request)
+  const id = idOf(first)
+  return id === undefined ? undefined : { parents: [], id }
+}
+
+function idOf({ key }: Segment): string | undefined {
   const [part] = key ?? []
   return key?.length === 1 && part?.field.column === 'id' ? String(part.value) : undefined
 }
@@ -109,11 +117,11 @@ export class PathRows {
 
   /** The conditions on the rows of the last segment. Answers 404 if a row on the way does not exist. */
   async ofPath(reads: Reads, request: DataRequest, bounds: Bounds): Promise<Conditions> {
-    const told = toldPath(request)
+    const known = knownPath(request)
     const parents =
-      told?.id === undefined
+      known?.id === undefined
         ? await this.#walk(reads, request, bounds, 'parents')
-        : told.parents.map((id) => ({ id }))
+        : known.parents.map((id) => ({ id }))
     return this.#ofStep(lastOf(request), parents.at(-1), bounds)
   }
 

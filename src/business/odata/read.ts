@@ -13,7 +13,7 @@ import { SqlWriter } from '../compile/sql.ts'
 import type { Entity, Model, Version } from '../entity.ts'
 import { refuse } from '../errors.ts'
 import { type BusinessAnswer, jsonHeaders, namesTag, type Reads, textAnswer } from '../message.ts'
-import { absent, below, ofCompany, writtenPart } from './addressed-row.ts'
+import { absent, belongs, below, ofCompany, writtenPart } from './addressed-row.ts'
 import { contentTypeOf, isUsual } from './answer-format.ts'
 import { Budget } from './budget.ts'
 import {
@@ -28,7 +28,7 @@ import { type Conditions, LevelStatement, whereOf } from './level-statement.ts'
 import { odataLimits } from './limits.ts'
 import { lastOf, requireNarrowing, searchAfter, withoutPlace } from './narrowing.ts'
 import { plainOptions, type QueryOptions } from './options.ts'
-import { type Bounds, PathRows, type ResolvedPath } from './path-rows.ts'
+import { type Bounds, idsOf, PathRows, type ResolvedPath } from './path-rows.ts'
 import type { DataRequest } from './request.ts'
 import { scan } from './scan.ts'
 
@@ -102,10 +102,20 @@ export function createReader(options: ReaderOptions): Reader {
   return new SqlReader(options)
 }
 
+/** A row named by ids alone. */
+interface RowById {
+  readonly entity: Entity
+  readonly version: Version
+  readonly id: string
+  readonly companyId: string | undefined
+  /** The row above it in the address, and the column that leads there. */
+  readonly above?: { readonly column: string; readonly id: string } | undefined
+}
+
 interface WholeRow {
   readonly read: LevelStatement
   readonly text: string
-  /** The values after the id and the company. */
+  /** The values after those of `RowById`. */
   readonly values: readonly SqlValue[]
 }
 
@@ -115,11 +125,41 @@ const nothingThere: BusinessAnswer = {
   body: undefined,
 }
 
-function withId(entity: Entity, id: string, companyId: string | undefined): Conditions {
+function withId({ entity, id, companyId, above }: Omit<RowById, 'version'>): Conditions {
   return (writer) => [
     joined('t0.id = ', writer.parameter('text', id)),
     ...ofCompany(entity, companyId)(writer),
+    ...(above === undefined ? [] : [belongs(writer, above.column, above.id)]),
   ]
+}
+
+function withoutView({ view: _, ...plain }: Entity): Entity {
+  return plain
+}
+
+/** The rows that need no computation. All rows where `works` is undefined. */
+function withoutWorks(works: string | undefined, conditions: Conditions): Conditions {
+  if (works === undefined) return conditions
+  return (writer, source) => [...conditions(writer, source), joined(`not (${works})`)]
+}
+
+/** The row of a company that the address of a GET names by ids alone, if its values do not depend on the time. */
+function rowById(request: DataRequest, companyId: string | undefined): RowById | undefined {
+  const { entity, navigation } = lastOf(request)
+  const { parents, id } = idsOf(request) ?? {}
+  const [parent] = parents ?? []
+  const isOfTime = entity.view !== undefined && entity.view.works === undefined
+  if (id === undefined || entity.scope !== 'company' || isOfTime) return undefined
+  const above =
+    parent === undefined || navigation === undefined
+      ? undefined
+      : { column: navigation.on.foreign, id: parent }
+  return { entity, version: request.version, id, companyId, above }
+}
+
+/** Every field in the usual format, with nothing expanded. */
+function isPlain({ expand, selected, format }: QueryOptions): boolean {
+  return expand.length === 0 && selected === undefined && isUsual(format)
 }
 
 /** The list in the context address: the selected fields and the expanded navigations, each with its own list. */
@@ -243,15 +283,10 @@ class SqlReader implements Reader {
     const { version } = request
     const isLast = entity === lastOf(request).entity
     const shown = isLast ? ofOneRow(request.options) : plainOptions(entity, version)
-    const isPlain =
-      shown.expand.length === 0 && shown.selected === undefined && isUsual(shown.format)
-    const row = isPlain
-      ? await this.#wholeRow(toShow)
-      : await this.#oneRow(
-          { entity, version, options: shown, companyId },
-          withId(entity, id, companyId),
-          { reads, budget },
-        )
+    const byId = { entity, version, id, companyId }
+    const row = isPlain(shown)
+      ? await this.#wholeRow(reads, byId, { cells: toShow.row })
+      : await this.#oneRow({ ...byId, options: shown }, withId(byId), { reads, budget })
     if (row === undefined)
       throw refuse.BadRequest_ResourceNotFound({ type: entity.type, key: `id ${id}` })
     const own = `${this.#root(version)}/$metadata#${below(companyId)}${entity.set}/$entity`
@@ -268,20 +303,22 @@ class SqlReader implements Reader {
     return options.format.metadata === 'none' ? row : withContext(context, row)
   }
 
-  async #wholeRow({
-    reads,
-    request: { version },
-    companyId,
-    entity,
-    id,
-    row: cells,
-  }: RowToShow): Promise<WrittenRow | undefined> {
-    const own = entity.scope === 'installation' || companyId === undefined ? [id] : [id, companyId]
-    const key = `${version} ${entity.set}`
+  /** Without `how.works` from the view, if there is one. `how.cells` are those of the row, if they are known. */
+  async #wholeRow(
+    reads: Reads,
+    byId: RowById,
+    { works, cells }: { readonly works?: string; readonly cells?: SqlRow | undefined } = {},
+  ): Promise<ReturnType<typeof written> | undefined> {
+    const { version, id, companyId, above } = byId
+    const own =
+      byId.entity.scope === 'installation' || companyId === undefined ? [id] : [id, companyId]
+    if (above !== undefined) own.push(above.id)
+    const key = `${version} ${byId.entity.set} ${works === undefined} ${above?.column}`
     let known = this.#wholeRows.get(key)
     if (known === undefined) {
+      const entity = works === undefined ? byId.entity : withoutView(byId.entity)
       const read = new LevelStatement(this.#context, entity, version, plainOptions(entity, version))
-      const { text, values } = read.page(withId(entity, id, companyId), 1)
+      const { text, values } = read.page(withoutWorks(works, withId(byId)), 1)
       known = { read, text, values: values.slice(own.length) }
       this.#wholeRows.set(key, known)
     }
@@ -289,6 +326,15 @@ class SqlReader implements Reader {
     if (cells !== undefined && read.isPlain) return written(read.row(cells))
     const [row] = await reads.all(text, ...own, ...values)
     return row === undefined ? undefined : written(read.row(row))
+  }
+
+  /** As `#oneRow`, for every field of a row that is named by ids. */
+  async #rowById({ reads, budget }: Reading, byId: RowById): Promise<WrittenRow | undefined> {
+    const works = byId.entity.view?.works
+    const standing = works === undefined ? undefined : await this.#wholeRow(reads, byId, { works })
+    const row = standing ?? (await this.#wholeRow(reads, byId))
+    if (row !== undefined) budget.spend(1, row.own)
+    return row
   }
 
   /**
@@ -300,15 +346,13 @@ class SqlReader implements Reader {
     conditions: Conditions,
     reading: Reading,
   ): Promise<WrittenRow | undefined> {
-    const { view, ...plain } = asked.entity
-    const works = view?.works
-    const unworked: Conditions = (writer, source) => [
-      ...conditions(writer, source),
-      joined(`not (${works ?? ''})`),
-    ]
+    const works = asked.entity.view?.works
     const look = async (entity: Entity, where: Conditions): Promise<WrittenRow | undefined> =>
       (await this.#levels.page({ ...asked, entity }, where, 1, reading)).rows[0]
-    const standing = works === undefined ? undefined : await look(plain, unworked)
+    const standing =
+      works === undefined
+        ? undefined
+        : await look(withoutView(asked.entity), withoutWorks(works, conditions))
     return standing ?? (await look(asked.entity, conditions))
   }
 
@@ -324,9 +368,15 @@ class SqlReader implements Reader {
     const { version } = request
     const last = lastOf(request)
     const { companyId } = bounds
-    const conditions = await this.#paths.ofPath(reading.reads, request, bounds)
-    const asked = { entity: last.entity, version, options: ofOneRow(options), companyId }
-    const row = await this.#oneRow(asked, conditions, reading)
+    const byId = isPlain(options) ? rowById(request, companyId) : undefined
+    const row =
+      byId === undefined
+        ? await this.#oneRow(
+            { entity: last.entity, version, options: ofOneRow(options), companyId },
+            await this.#paths.ofPath(reading.reads, request, bounds),
+            reading,
+          )
+        : await this.#rowById(reading, byId)
     if (row === undefined && last.key !== undefined) throw absent(last)
     return row
   }
