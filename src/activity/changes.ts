@@ -72,16 +72,13 @@ class ChangeCollector implements Changes {
       return
     }
     this.#length += length
-    const at = { path: pathText(path) }
-    if (length > changeLimits.valueLength) {
-      this.list.push({ ...at, cut: true })
-      return
+    const change: { -readonly [K in keyof Change]: Change[K] } = { path: pathText(path) }
+    if (length > changeLimits.valueLength) change.cut = true
+    else {
+      if (before !== undefined) change.before = before
+      if (after !== undefined) change.after = after
     }
-    this.list.push({
-      ...at,
-      ...(before === undefined ? {} : { before }),
-      ...(after === undefined ? {} : { after }),
-    })
+    this.list.push(change)
   }
 }
 
@@ -156,9 +153,11 @@ function memberOf(value: unknown, name: string): unknown {
 
 function lengthOf(value: unknown): number {
   if (typeof value === 'string') return value.length
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value).length
   return value === undefined ? 0 : (JSON.stringify(value)?.length ?? 0)
 }
 
 function pathText(path: readonly string[]): string {
-  return path.join('.').replaceAll('.[', '[').slice(0, 512)
+  const text = path.length === 1 ? (path[0] ?? '') : path.join('.').replaceAll('.[', '[')
+  return text.slice(0, 512)
 }
