@@ -43,6 +43,9 @@ test('moments as filters and query parameters write them', () => {
 test('durations have a fixed length or are none', () => {
   const table: readonly (readonly [string, number | undefined])[] = [
     ['P1D', 86_400_000],
+    ['P3652500D', 315_576_000_000_000],
+    ['P3652501D', undefined],
+    ['-P999999999D', undefined],
     ['PT1H30M', 5_400_000],
     ['-PT0.5S', -500],
     ['P1DT1S', 86_401_000],

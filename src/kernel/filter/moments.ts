@@ -65,7 +65,10 @@ function parseZone(text: string): number | undefined {
   return (match[1] === '-' ? -1 : 1) * (hour * 60 + minute) * 60_000
 }
 
-/** `P1DT2H30M` to milliseconds. Years and months have no fixed length and are refused. */
+/** Ten thousand years: added to or taken from any moment of our time, it is a moment too. */
+const durationMax = 3_652_500 * 24 * 3_600_000
+
+/** `P1DT2H30M` to milliseconds. Years and months have no fixed length and are refused, as are more than 10,000 years. */
 export function parseDuration(text: string): number | undefined {
   const match = durationPattern.exec(text)
   if (match === null) return undefined
@@ -75,7 +78,8 @@ export function parseDuration(text: string): number | undefined {
   const whole =
     ((Number(days ?? 0) * 24 + Number(hours ?? 0)) * 60 + Number(minutes ?? 0)) * 60 +
     Number(seconds ?? 0)
-  return (sign === '-' ? -1 : 1) * (whole * 1000 + milliseconds(fraction))
+  const length = whole * 1000 + milliseconds(fraction)
+  return length > durationMax ? undefined : (sign === '-' ? -1 : 1) * length
 }
 
 /**
