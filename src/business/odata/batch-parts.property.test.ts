@@ -6,9 +6,9 @@ import { ApiError } from '#kernel/error.ts'
 import { fc } from '../../../tests/property.ts'
 import { readMultipartBatch } from './batch-parts.ts'
 
-const refusalOf = (work: () => unknown): string => {
+const refusalOf = async (work: () => Promise<unknown>): Promise<string> => {
   try {
-    work()
+    await work()
   } catch (error) {
     if (error instanceof ApiError) return error.message
     throw error
@@ -27,20 +27,20 @@ function urlsBySplitting(text: string): readonly string[] | undefined {
   return pieces.slice(1, end).flatMap((one) => /GET (\S+)/.exec(one)?.[1] ?? [])
 }
 
-test('parts are those between the boundaries, with either kind of line ends', () => {
+test('parts are those between the boundaries, with either kind of line ends', async () => {
   const lineEnd = fc.constantFrom('\r\n', '\n')
   const part = fc.record({
     url: fc.stringMatching(/^[a-z]{1,4}$/),
     blanks: fc.constantFrom('', ' ', '\t '),
     body: fc.constantFrom('', '{}', '--c', ' --b', '\r\n\n{}'),
   })
-  fc.assert(
-    fc.property(
+  await fc.assert(
+    fc.asyncProperty(
       fc.array(part, { maxLength: 5 }),
       fc.infiniteStream(lineEnd),
       fc.constantFrom('', 'preamble\n'),
       fc.boolean(),
-      (parts, ends, preamble, isClosed) => {
+      async (parts, ends, preamble, isClosed) => {
         const end = (): string => ends.next().value
         const written = parts.map(
           ({ url, blanks, body }) =>
@@ -49,29 +49,46 @@ test('parts are those between the boundaries, with either kind of line ends', ()
         const text = `${preamble}${written.join('')}${isClosed ? `--b--${end()}rest` : ''}`
         const expected = urlsBySplitting(text)
         if (expected === undefined)
-          assert.match(
-            refusalOf(() => read(text)),
-            /closing boundary/,
-          )
-        else
+          assert.match(await refusalOf(() => read(text)), /closing boundary/)
+        else {
+          const parts = await read(text)
           assert.deepEqual(
-            read(text).map(({ url }) => url),
+            parts.map(({ url }) => url),
             expected,
           )
+        }
       },
     ),
     { numRuns: 500 },
   )
 })
 
-test('more parts than a batch may hold are refused, but only where the batch is closed', () => {
+test('more parts than a batch may hold are refused, also where they stand in many change sets', async () => {
   const empty = '--b\r\n'.repeat(800_000)
-  assert.match(
-    refusalOf(() => read(`${empty}--b--`)),
-    /more than 100 requests/,
-  )
-  assert.match(
-    refusalOf(() => read(empty)),
-    /closing boundary/,
-  )
+  for (const text of [`${empty}--b--`, empty]) {
+    assert.match(await refusalOf(() => read(text)), /more than 100 requests/)
+  }
+  const request = '--c\r\nContent-Type: application/http\r\n\r\nDELETE x HTTP/1.1\r\n\r\n'
+  const set = `--b\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n${request.repeat(60)}\r\n--c--\r\n`
+  assert.match(await refusalOf(() => read(`${set.repeat(2)}--b--`)), /more than 100 requests/)
+})
+
+test('others have their turn while a long batch is searched, whatever it is made of', async () => {
+  const head = '--b\r\nContent-Type: application/http\r\n\r\nPOST companies HTTP/1.1\r\n\r\n'
+  const size = 4 * 1024 * 1024
+  for (const filling of [' ', '\n', '\n--']) {
+    let turns = 0
+    let isDone = false
+    const count = (): void => {
+      turns++
+      if (!isDone) setImmediate(count)
+    }
+    setImmediate(count)
+    const text = `${head}${filling.repeat(size / filling.length)}\r\n--b--`
+    const [part] = await read(text)
+    isDone = true
+    assert.ok(turns >= size / (512 * 1024), `${turns} turns for ${JSON.stringify(filling)}`)
+    // What is no JSON is refused where it is read: a part of blanks alone is looked at as little.
+    assert.ok((part?.body?.length ?? 0) > size / 2)
+  }
 })

@@ -141,57 +141,65 @@ export function boundaryOf(contentType: string): string {
   return boundary
 }
 
-export function readMultipartBatch(given: Uint8Array, boundary: string): readonly BatchPart[] {
+export async function readMultipartBatch(
+  given: Uint8Array,
+  boundary: string,
+): Promise<readonly BatchPart[]> {
   const body = Buffer.from(given.buffer, given.byteOffset, given.byteLength)
   const parts: BatchPart[] = []
-  for (const [at, one] of splitParts(body, boundary).entries()) {
+  for (const [at, one] of (await splitParts(body, boundary)).entries()) {
     const { headers, rest } = readHead(one)
     const type = headers['content-type'] ?? ''
     if (!/^multipart\/mixed/i.test(type)) {
       parts.push(httpPart(headers, rest, undefined))
       continue
     }
-    for (const inner of splitParts(rest, boundaryOf(type))) {
+    for (const inner of await splitParts(rest, boundaryOf(type))) {
       const head = readHead(inner)
       const part = httpPart(head.headers, head.rest, `changeset ${at + 1}`)
       if (part.method === 'GET') throw badBatch('a change set holds no GET')
       parts.push(part)
     }
+    // More than may be: they are refused below.
+    if (parts.length > odataLimits.batchRequestsMax) break
   }
   return checkParts(parts)
 }
 
-/**
- * The parts between the boundaries, without the line breaks around them. It stops at the number of parts a batch
- * may have.
- */
-function splitParts(bytes: Buffer, boundary: string): readonly Buffer[] {
+/** The parts between the boundaries, without the line breaks around them. */
+async function splitParts(bytes: Buffer, boundary: string): Promise<readonly Buffer[]> {
   const mark = Buffer.from(`\n--${boundary}`)
-  const isClosed =
-    bytes.lastIndexOf(`\n--${boundary}--`) >= 0 ||
-    bytes.toString('latin1', 0, boundary.length + 4) === `--${boundary}--`
-  if (!isClosed) {
-    throw badBatch(`the closing boundary '--${boundary}--' is missing`)
-  }
   const parts: Buffer[] = []
-  let here = findMark(bytes, mark, 0)
-  while (here !== undefined && bytes.toString('latin1', here.to, here.to + 2) !== '--') {
+  for (let here = await findMark(bytes, mark, 0); ; ) {
+    if (here === undefined) throw badBatch(`the closing boundary '--${boundary}--' is missing`)
+    if (bytes.toString('latin1', here.to, here.to + 2) === '--') return parts
     if (parts.length >= odataLimits.batchRequestsMax) {
       throw badBatch(`it holds more than ${odataLimits.batchRequestsMax} requests`)
     }
-    const next = findMark(bytes, mark, here.to)
+    const next = await findMark(bytes, mark, here.to)
     if (next !== undefined) parts.push(withinLines(bytes.subarray(here.to, next.from)))
     here = next
   }
-  return parts
 }
 
+interface Mark {
+  readonly from: number
+  readonly to: number
+}
+
+/** The bytes searched between two pauses; some milliseconds where each of them may begin what is searched. */
+const searchedAtOnce = 512 * 1024
+
 /** The next boundary. It begins a line; the first line has no line break before it. */
-function findMark(bytes: Buffer, mark: Buffer, after: number) {
+async function findMark(bytes: Buffer, mark: Buffer, after: number): Promise<Mark | undefined> {
   const isFirst = after === 0 && bytes.subarray(0, mark.length - 1).equals(mark.subarray(1))
   if (isFirst) return { from: 0, to: mark.length - 1 }
-  const from = bytes.indexOf(mark, after)
-  return from < 0 ? undefined : { from, to: from + mark.length }
+  for (let at = after; at < bytes.length; at += searchedAtOnce) {
+    await nextTurn()
+    const found = bytes.subarray(at, at + searchedAtOnce + mark.length - 1).indexOf(mark)
+    if (found >= 0) return { from: at + found, to: at + found + mark.length }
+  }
+  return undefined
 }
 
 /** Without the end of the line before it, which may contain only blanks, and of its own last line. */
@@ -245,8 +253,7 @@ function httpPart(
     throw badBatch(`'${line.slice(0, 60)}' is no request line`)
   }
   const { headers, rest } = readHead(bytes.subarray(first.end))
-  const from = rest.findIndex((one) => one > blank)
-  const to = rest.findLastIndex((one) => one > blank) + 1
+  const body = withoutBlanks(rest)
   return {
     id: outer['content-id'] ?? headers['content-id'] ?? '',
     group,
@@ -254,8 +261,22 @@ function httpPart(
     method: method.toUpperCase(),
     url,
     headers,
-    body: to === 0 ? undefined : rest.subarray(from, to),
+    body: body.length === 0 ? undefined : body,
   }
+}
+
+/** Blanks that are left out at either end; a body may have more. */
+const blanksMax = 4096
+
+function withoutBlanks(bytes: Buffer): Buffer {
+  const isBlank = (at: number): boolean => (bytes[at] ?? 0) <= blank
+  let from = 0
+  const last = Math.min(bytes.length, blanksMax)
+  while (from < last && isBlank(from)) from++
+  let to = bytes.length
+  const first = Math.max(from, to - blanksMax)
+  while (to > first && isBlank(to - 1)) to--
+  return bytes.subarray(from, to)
 }
 
 /** `answers` in order. Those of one group are in a part of their own; a refused group is one answer. */

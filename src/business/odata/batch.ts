@@ -17,7 +17,7 @@ import {
   writeMultipartBatch,
 } from './batch-parts.ts'
 import { Budget } from './budget.ts'
-import { largeBodyOf } from './large-json.ts'
+import { createListRoom, largeBodyOf } from './large-json.ts'
 
 /** What the answer to a request of a batch is made with. */
 export interface BatchedPart {
@@ -60,7 +60,9 @@ export async function answerBatch(
   if (!isJson && !/^multipart\/mixed/i.test(type)) {
     throw commonRefuse.UnsupportedMediaType({ type: type.slice(0, 60) })
   }
-  const parts = isJson ? await readJsonBatch(body) : readMultipartBatch(body, boundaryOf(type))
+  const parts = isJson
+    ? await readJsonBatch(body)
+    : await readMultipartBatch(body, boundaryOf(type))
   request.admit?.(countsOf(parts))
   const whole = /^(?:odata\.)?snapshot$/i.test(
     headers['isolation'] ?? headers['odata-isolation'] ?? '',
@@ -146,8 +148,9 @@ class BatchRun {
   /** All in one transaction. When one is refused nothing stays, and the answers are still returned. */
   async together(given: readonly BatchPart[]): Promise<readonly PartAnswer[]> {
     // In a transaction only its own statements may be awaited, so large bodies are read before.
-    const read = given.map(async (one) => ({ ...one, json: await largeBodyOf(one) }))
-    const parts = await Promise.all(read)
+    const room = createListRoom()
+    const parts: BatchPart[] = []
+    for (const one of given) parts.push({ ...one, json: await largeBodyOf(one, room) })
     const [made, failed, behind] = [this.#made, this.#failed, this.#behind]
     // The work may run again after a lost race, so it starts from what was known before.
     const begin = (): void => {

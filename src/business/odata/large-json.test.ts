@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
 import { fc } from '../../../tests/property.ts'
-import { JsonList, largeBodyOf } from './large-json.ts'
+import { createListRoom, JsonList, largeBodyOf } from './large-json.ts'
 import { odataLimits } from './limits.ts'
 
 /** Behind any text, they make it a large one. */
@@ -78,4 +78,36 @@ test('of a list with too many elements one more than may be is counted, and no m
   const { a } = await read(encode(numbers))
   assert.ok(a instanceof JsonList)
   assert.equal(a.length, odataLimits.nestedLinesMax + 1)
+})
+
+test('many long lists are refused, and so are more elements than may be used', async () => {
+  const list = `[${'1,'.repeat(9_000)}1]`
+  const many = (count: number): string =>
+    `{${Array.from({ length: count }, (_, at) => `"a${at}":${list}`).join(',')}}`
+  await assert.rejects(read(encode(many(3_000))), /at most 16 long lists/)
+  await assert.rejects(read(encode(many(3) + blanks)), /at most 20000 elements/)
+  const { a0, a1 } = await read(encode(many(2) + blanks))
+  assert.ok(a0 instanceof JsonList && a1 instanceof JsonList)
+  assert.deepEqual([a0.length, a1.length], [9_001, 9_001])
+})
+
+test('bodies of one change set share the room for elements', async () => {
+  const body = encode(`{"a":[${'1,'.repeat(9_000)}1]}${blanks}`)
+  const room = createListRoom()
+  for (let at = 0; at < 2; at++) await largeBodyOf({ method: 'POST', body }, room)
+  await assert.rejects(largeBodyOf({ method: 'POST', body }, room), /at most 20000 elements/)
+})
+
+test('others have their turn between any two lists', async () => {
+  let turns = 0
+  let isDone = false
+  const count = (): void => {
+    turns++
+    if (!isDone) setImmediate(count)
+  }
+  setImmediate(count)
+  const lists = Array.from({ length: 16 }, (_, at) => `"a${at}":["${'x'.repeat(60_000)}"]`)
+  await read(encode(`{${lists.join(',')}}`))
+  isDone = true
+  assert.ok(turns >= 16, `${turns} turns`)
 })

@@ -21,7 +21,11 @@ import {
 /** Lists and objects up to this size are parsed with the object they are in. */
 const smallMax = 16 * 1024
 /** The bytes looked through between two pauses; some milliseconds. */
-const bytesAtOnce = 512 * 1024
+const bytesAtOnce = 128 * 1024
+/** Long lists and objects in one object. A document has one: its lines. */
+const longValuesMax = 16
+/** Elements of all long lists of a body, or of all bodies of a change set. */
+const elementsMax = 2 * odataLimits.nestedLinesMax
 
 const [quote, comma] = [0x22, 0x2c]
 const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d]
@@ -45,7 +49,7 @@ export class JsonPiece {
       if (depth === 1 && (code === comma || code === closeList)) ends.push(at)
       return ends.length <= most
     })
-    for (const _ of steps) await nextTurn()
+    await inTurns(steps)
     if (ends.length <= most && ends.at(-1) !== bytes.length - 1) throw notJson()
     return new JsonList(bytes, ends)
   }
@@ -89,17 +93,38 @@ export async function withLargeBody(
   return body === undefined ? parsed : { ...parsed, body }
 }
 
+/** How many elements of long lists there is room for. */
+export interface ListRoom {
+  left: number
+}
+
+export function createListRoom(): ListRoom {
+  return { left: elementsMax }
+}
+
 /** The body of a write, if it is large. Its long lists are `JsonList`s with at most one element too many. */
-export async function largeBodyOf({
-  method,
-  body,
-}: Pick<BusinessRequest, 'method' | 'body'>): Promise<JsonObject | undefined> {
+export async function largeBodyOf(
+  { method, body }: Pick<BusinessRequest, 'method' | 'body'>,
+  room = createListRoom(),
+): Promise<JsonObject | undefined> {
   if (body === undefined || method === 'DELETE' || !isLargeJson(body)) return undefined
-  const entries = Object.entries(await readLargeObject(body)).map(async ([name, value]) => {
-    if (!(value instanceof JsonPiece)) return [name, value] as const
-    return [name, (await value.elements(odataLimits.nestedLinesMax)) ?? value] as const
-  })
-  return Object.fromEntries(await Promise.all(entries))
+  const entries: [string, unknown][] = []
+  for (const [name, value] of Object.entries(await readLargeObject(body))) {
+    entries.push([name, value instanceof JsonPiece ? await listOf(value, room) : value])
+  }
+  return Object.fromEntries(entries)
+}
+
+async function listOf(piece: JsonPiece, room: ListRoom): Promise<JsonList | JsonPiece> {
+  const { nestedLinesMax } = odataLimits
+  const list = await piece.elements(Math.min(nestedLinesMax, room.left))
+  if (list === undefined) return piece
+  // It is whole, or longer than any list may be.
+  if (list.length > room.left) {
+    throw unreadable(`at most ${elementsMax} elements in all long lists together`)
+  }
+  room.left -= list.length
+  return list
 }
 
 /** JSON of any size; long lists and objects in a large object are `JsonPiece`s. */
@@ -124,11 +149,15 @@ async function readLargeObject(given: Uint8Array): Promise<JsonObject> {
     // The last string before a list or an object is its name.
     if (depth === 1 && code === quote) name = [at, end]
     else if (depth === 2 && (code === openList || code === openObject)) from = at
-    else if (depth === 2 && isClosing(code) && end - from > smallMax)
+    else if (depth === 2 && isClosing(code) && end - from > smallMax) {
       cuts.push({ name, from, to: end })
+      if (cuts.length > longValuesMax) {
+        throw unreadable(`at most ${longValuesMax} long lists and objects in one object`)
+      }
+    }
     return true
   })
-  for (const _ of steps) await nextTurn()
+  await inTurns(steps)
   return withCuts(bytes, cuts)
 }
 
@@ -183,6 +212,12 @@ function* walk(bytes: Buffer, visit: (sign: Sign) => boolean): Generator<void> {
     if (depth <= 2 && !visit({ at: start, end: at + 1, code, depth })) return
     if (isClosing(code)) depth--
   }
+}
+
+/** Begins with a pause, so that many short ones are no long one. */
+async function inTurns(steps: Iterable<void>): Promise<void> {
+  await nextTurn()
+  for (const _ of steps) await nextTurn()
 }
 
 function isClosing(code: number): boolean {
