@@ -143,6 +143,8 @@ export interface View {
   select(dialect: Dialect, now: number, period?: Period): string
   /** A date that selects no rows: a filter on it names the days that values are computed of. */
   readonly period?: string
+  /** The table whose rows its select adds for each row; with a `period`, only where the filter says one. */
+  readonly sums?: string
   /** A condition on the table named `t0`: true for rows with a computed value. When left out, every row has one. */
   readonly works?: string
   readonly columns: ReadonlySet<string>

@@ -83,6 +83,7 @@ const unbooked = Object.keys(tables.accounts.columns).filter((one) => !booked.in
 /** Totals of a period, and balances at its end. Without one they are of all entries, and stored. */
 const balances: View = {
   period: 'date_filter',
+  sums: 'business_general_ledger_entries',
   columns: new Set(['date_filter', ...booked]),
   select(_dialect, _now, period) {
     if (period === undefined) return `select *, '${noDate}' as date_filter from business_accounts`

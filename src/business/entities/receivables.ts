@@ -93,6 +93,7 @@ function select(_dialect: Dialect, now: number): string {
 
 const view: View = {
   select,
+  sums: 'business_documents',
   columns: new Set([
     'revision',
     'aged_as_of',

@@ -18,7 +18,7 @@ import { type Conditions, LevelStatement, type ReadRow } from './level-statement
 import { odataLimits } from './limits.ts'
 import { searchAfter, searchOf } from './narrowing.ts'
 import type { ExpandOption, QueryOptions } from './options.ts'
-import { looksThrough, scan } from './scan.ts'
+import { looksThrough, scan, summedBy } from './scan.ts'
 
 /** A row as it is in the answer. */
 export interface WrittenRow {
@@ -119,8 +119,16 @@ export class LevelReader {
     const expands = options.expand.length > 0
     const rows: WrittenRow[] = []
     let token: string | undefined
-    const look = this.#lookFor(asked, looksThrough(options), reading)
-    for await (const { raws, isMore } of pieces(statement, { conditions, wanted }, reading, look)) {
+    const looks = {
+      look: this.#lookFor(asked, looksThrough(options), reading),
+      lookForSome: this.#lookFor(asked, false, reading),
+    }
+    for await (const { raws, isMore } of pieces(
+      statement,
+      { conditions, wanted },
+      reading,
+      looks,
+    )) {
       for (let at = 0; at < raws.length; ) {
         const some = raws.slice(at, at + budget.atOnce(expands))
         const read = some.map((raw) => statement.row(raw))
@@ -198,6 +206,7 @@ export class LevelReader {
     const isOfMany = looksThrough(options) || above.table === companies
     const isScan = isList && (isOfMany || reading.reads.scan !== undefined)
     const look = this.#lookFor(level, isScan, reading)
+    const lookForSome = this.#lookFor(level, false, reading)
     const found = await hanging(statement, { conditions, column, page }, look)
     const lists = new Map<string, WrittenList>()
     for (const { value, place, total } of found) {
@@ -213,7 +222,7 @@ export class LevelReader {
       if (at > 0) await budget.pause()
       const some = wanted.slice(at, at + budget.atOnce(options.expand.length > 0))
       at += some.length
-      const raws = await rawsOf(statement, some, reading)
+      const raws = await rawsOf(statement, some, lookForSome)
       const read = raws.flatMap((raw) => (raw === undefined ? [] : [statement.row(raw)]))
       const hung = await this.#expandAll(level, read, wanted.length - at, reading)
       const texts = read.map((row, index) => this.#written(level, row, hung[index])).values()
@@ -235,10 +244,13 @@ export class LevelReader {
   }
 
   /** Chooses how a level's statements run. A statement that may read many rows runs as a scan. */
-  #lookFor({ entity, companyId }: Asked, isScan: boolean, reading: Reading): Look {
+  #lookFor({ entity, options, companyId }: Asked, isScan: boolean, reading: Reading): Look {
     const { reads } = reading
-    if (!isScan) return ({ text, values }) => reads.all(text, ...values)
-    return (fragment) => scan(reading, { context: this.#context, entity, companyId }, fragment)
+    const summed = summedBy(entity, options)
+    if (!isScan && summed === undefined) return ({ text, values }) => reads.all(text, ...values)
+    const table = summed ?? entity.table.name
+    return (fragment) =>
+      scan(reading, { context: this.#context, entity, table, companyId }, fragment)
   }
 
   #listText(
@@ -262,10 +274,6 @@ export class LevelReader {
   }
 }
 
-async function ask({ reads }: Reading, { text, values }: Fragment): Promise<readonly SqlRow[]> {
-  return await reads.all(text, ...values)
-}
-
 type Look = (fragment: Fragment) => Promise<readonly SqlRow[]>
 
 /** The rows of a page in order. Each piece says whether there are more. */
@@ -273,7 +281,7 @@ async function* pieces(
   statement: LevelStatement,
   { conditions, wanted }: { readonly conditions: Conditions; readonly wanted: number },
   reading: Reading,
-  look: Look,
+  { look, lookForSome }: { readonly look: Look; readonly lookForSome: Look },
 ): AsyncGenerator<{ readonly raws: readonly SqlRow[]; readonly isMore: boolean }> {
   const most = reading.budget.page(wanted)
   const once = Math.min(most, odataLimits.rowsAtOnce)
@@ -291,7 +299,7 @@ async function* pieces(
       await reading.budget.pause()
       const to = Math.min(at + odataLimits.rowsAtOnce, count)
       const some = ids.slice(at, to).map((row) => ({ id: String(row['id']), raw: undefined }))
-      const raws = (await rawsOf(statement, some, reading)).filter((raw) => raw !== undefined)
+      const raws = (await rawsOf(statement, some, lookForSome)).filter((raw) => raw !== undefined)
       last = raws.at(-1) ?? last
       yield { raws, isMore: ids.length > to }
     }
@@ -326,11 +334,11 @@ async function hanging(
 async function rawsOf(
   statement: LevelStatement,
   some: readonly { readonly id: string; readonly raw: SqlRow | undefined }[],
-  reading: Reading,
+  lookForSome: Look,
 ): Promise<readonly (SqlRow | undefined)[]> {
   const missing = some.filter(({ raw }) => raw === undefined).map(({ id }) => id)
   if (missing.length === 0) return some.map(({ raw }) => raw)
-  const found = await ask(reading, statement.some(missing))
+  const found = await lookForSome(statement.some(missing))
   const byId = new Map(found.map((raw) => [String(raw['id']), raw]))
   return some.map(({ id, raw }) => raw ?? byId.get(id))
 }

@@ -497,7 +497,11 @@ class SqlReader implements Reader {
     const count = joined(`select count(*) as n from ${writer.from(source)}`, where)
     const isScan = reading.reads.scan !== undefined || options.filter !== undefined
     const rows = isScan
-      ? await scan(reading, { context: this.#context, entity, companyId }, count)
+      ? await scan(
+          reading,
+          { context: this.#context, entity, table: entity.table.name, companyId },
+          count,
+        )
       : await reading.reads.all(count.text, ...count.values)
     return Number(rows[0]?.['n'] ?? 0)
   }

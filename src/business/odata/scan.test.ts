@@ -82,6 +82,18 @@ test('filters, orders, long skips and counts scan; a page in the own order does 
   assert.deepEqual(await waysOf("customers/$count?$filter=city eq 'x'"), ['scan'])
 })
 
+test('values that are added from rows of other tables scan', async () => {
+  assert.deepEqual(await waysOf('trialBalances'), ['all'])
+  const period = 'trialBalances?$filter=dateFilter le 2026-12-31'
+  assert.deepEqual(await waysOf(period), ['scan'])
+  assert.deepEqual(await waysOf('agedAccountsReceivables'), ['scan'])
+  // Within a transaction the rows that are added are counted.
+  const counting = new CountingReads(odataLimits.scannedRowsMax + 1)
+  const budget = Budget.ofAnswer().inTransaction().share(0)
+  const reads = counting.reads(true)
+  await assert.rejects(reader.read({ reads, budget }, parsed(period), bounds), { status: 400 })
+})
+
 test('the requests of one transaction look through so many rows together', async () => {
   const counting = new CountingReads(odataLimits.scannedRowsMax / 2)
   const budget = Budget.ofAnswer().inTransaction()

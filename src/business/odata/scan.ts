@@ -14,10 +14,11 @@ import type { Reading } from './level-reader.ts'
 import { odataLimits } from './limits.ts'
 import type { QueryOptions } from './options.ts'
 
-/** The rows to scan. */
+/** The rows to scan. `table` is where most of them are. */
 interface Scanned {
   readonly context: SqlContext
   readonly entity: Entity
+  readonly table: string
   readonly companyId: string | undefined
 }
 
@@ -27,6 +28,11 @@ const skippedMax = 1_000
 /** True if the matching rows may have to be searched among all rows. */
 export function looksThrough({ filter, orderBy, skip }: QueryOptions): boolean {
   return filter !== undefined || orderBy.length > 0 || skip > skippedMax
+}
+
+/** The table whose rows are added for each row, if any. */
+export function summedBy({ view }: Entity, { period }: QueryOptions): string | undefined {
+  return view?.period === undefined || period !== undefined ? view?.sums : undefined
 }
 
 /** Throws the error of a transaction that would scan too many rows. */
@@ -43,14 +49,14 @@ export async function scan(
 
 async function requireFew(
   { reads, budget }: Reading,
-  { context, entity, companyId }: Scanned,
+  { context, entity, table, companyId }: Scanned,
 ): Promise<void> {
   const { scannedRowsMax } = odataLimits
   const writer = new SqlWriter(context)
   const own = ofCompany(entity, companyId)(writer)
   const where = own[0] === undefined ? joined('') : joined(' where ', own[0])
   const { text, values } = joined(
-    `select count(*) as n from (select 1 from ${entity.table.name} as t0`,
+    `select count(*) as n from (select 1 from ${table} as t0`,
     where,
     ` limit ${scannedRowsMax + 1}) as some`,
   )
@@ -58,6 +64,6 @@ async function requireFew(
   budget.nested.scanned -= Number(row?.['n'] ?? 0)
   if (budget.nested.scanned >= 0) return
   throw refuse.BadRequest({
-    reason: `The filters and orders of one transaction may look through at most ${scannedRowsMax} rows. Send requests that only read by themselves.`,
+    reason: `The filters, orders and sums of one transaction may look through at most ${scannedRowsMax} rows. Send requests that only read by themselves.`,
   })
 }
