@@ -10,6 +10,7 @@ import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { defineStored } from '#plane/declare/stored.ts'
 import type { ListContext } from '#plane/declare/wire.ts'
+import { nextTurn } from '#plane/next-turn.ts'
 import { pageOfArray } from '../../domain/page-of-array.ts'
 import type { ResourceListDependencies } from '../resource-lists/resource.ts'
 
@@ -56,11 +57,9 @@ export function tagNames(deps: ResourceListDependencies): readonly ResourceType[
       source: {
         async list(context) {
           const found = await countTags(context.parent, context, deps)
-          const names = [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
-          return pageOfArray(
-            names.map((one) => show(context.parent, one)),
-            context,
-          )
+          const names = [...found].sort((a, b) => (a.name < b.name ? -1 : 1))
+          const { items, ...rest } = pageOfArray(names, context)
+          return { ...rest, items: items.map((one) => show(context.parent, one)) }
         },
       },
       envelope: ({ id }) => show(parentOf(id), { name: nameOf(id), values: new Map() }),
@@ -82,40 +81,73 @@ export function tagNames(deps: ResourceListDependencies): readonly ResourceType[
   ]
 }
 
-/** Names are told apart without their case, values with it. Of what lies beyond the bound of a scan nothing is counted. */
+/**
+ * Names are told apart without their case, values with it. Of what lies beyond the bound of a scan nothing is counted, and no
+ * names and values are added beyond the bound of characters.
+ */
 async function countTags(
   parent: ResourceId,
   { reader }: Pick<ListContext, 'reader'>,
   { listTracked, scanRowsMax }: ResourceListDependencies,
-): Promise<ReadonlyMap<string, Counted>> {
-  const found = new Map<string, Counted>()
-  const known = (name: string): Counted => {
-    const one = found.get(name.toLowerCase()) ?? { name, values: new Map() }
-    found.set(name.toLowerCase(), one)
-    return one
-  }
-  const declared = { under: parent, limit: scanRowsMax }
-  for (const { id } of await reader.list({ type: namesType, ...declared })) known(nameOf(id))
-  for (const { id } of await reader.list({ type: valuesType, ...declared })) {
-    known(nameOf(parentOf(id))).values.set(nameOf(id), 0)
-  }
+): Promise<Iterable<Counted>> {
+  const found = createTagCount()
+  const rows = (type: string) => reader.each({ type, under: parent, limit: scanRowsMax })
+  for await (const { id } of rows(namesType)) found.find(nameOf(id))
+  for await (const { id } of rows(valuesType)) found.add(nameOf(parentOf(id)), nameOf(id), 0)
   const add = (tags: Readonly<Record<string, string>> = {}): void => {
-    for (const [name, value] of Object.entries(tags)) {
-      const { values } = known(name)
-      values.set(value, (values.get(value) ?? 0) + 1)
-    }
+    for (const [name, value] of Object.entries(tags)) found.add(name, value, 1)
   }
-  const type = 'Resources/subscriptions/resourceGroups'
-  for (const { tags } of await reader.list({ type, under: parent, limit: scanRowsMax })) add(tags)
+  for await (const { tags } of rows('Resources/subscriptions/resourceGroups')) add(tags)
   let after: string | undefined
   for (let seen = 0; seen < scanRowsMax; seen += rowsAtOnce) {
+    await nextTurn()
     const from = after === undefined ? {} : { after }
     const page = await listTracked({ under: parent, ...from, limit: rowsAtOnce })
     for (const { resource } of page.items) add(resource.tags)
     after = page.next
     if (after === undefined) break
   }
-  return found
+  return found.all()
+}
+
+/** Characters of all names and values with their ids, as a list of all of them shows them. */
+const charactersMax = 4 * 1024 * 1024
+const charactersOfCount = 64
+
+interface TagCount {
+  /** Undefined: there is no room for another name. */
+  find(name: string): Counted | undefined
+  add(name: string, value: string, many: number): void
+  all(): Iterable<Counted>
+}
+
+function createTagCount(): TagCount {
+  const found = new Map<string, Counted>()
+  let left = charactersMax
+  const hasRoom = (characters: number): boolean => {
+    if (left < characters) return false
+    left -= characters
+    return true
+  }
+  const find = (name: string): Counted | undefined => {
+    const key = name.toLowerCase()
+    const known = found.get(key)
+    if (known !== undefined || !hasRoom(2 * name.length + charactersOfCount)) return known
+    const made = { name, values: new Map() }
+    found.set(key, made)
+    return made
+  }
+  return {
+    find,
+    add(name, value, many) {
+      const values = find(name)?.values
+      const had = values?.get(value)
+      const isNew = had === undefined
+      if (isNew && !hasRoom(name.length + 2 * value.length + charactersOfCount)) return
+      values?.set(value, (had ?? 0) + many)
+    },
+    all: () => found.values(),
+  }
 }
 
 function show(subscription: ResourceId, { name, values }: Counted): object {

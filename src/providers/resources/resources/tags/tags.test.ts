@@ -227,3 +227,21 @@ test('tag names and their values may be declared beforehand, and are listed whil
   // What something carries is in the list, whoever declared it.
   assert.deepEqual((await call('GET', names)).body.value, [{ ...listed.value[0] }])
 })
+
+test('names and values of tags are counted up to a bound of characters, a page at a time', async () => {
+  await using started = await start()
+  const { call } = started
+  const name = (at: number): string => `${at}`.padEnd(500, 'n')
+  for (let one = 0; one < 100; one++) {
+    const tags = Object.fromEntries(
+      Array.from({ length: 50 }, (_, at) => [name(at), `${one}`.padEnd(250, 'v')]),
+    )
+    const path = `${subscription}/resourceGroups/tagged-${one}`
+    await call('PUT', path, { location: 'local', tags }, { version })
+  }
+  const { body } = await call('GET', `${subscription}/tagNames`, undefined, { version })
+  const { value } = JSON.parse(JSON.stringify(body)) as { value: { values: object[] }[] }
+  const found = value.flatMap(({ values }) => values)
+  assert.ok(found.length > 2_000 && found.length < 4_200, `${found.length} of 5,000 values`)
+  assert.ok(JSON.stringify(found).length < 6 * 1024 * 1024)
+})
