@@ -11,6 +11,7 @@ import { parseToken } from './jwt.ts'
 import { createLruCache } from './lru-cache.ts'
 import type { PrincipalRecord } from './principal-record.ts'
 import { parseObjectId } from './principal-rules.ts'
+import { stepsIn } from './token-claims.ts'
 import {
   createTokenVerifier,
   type TokenVerifierOptions,
@@ -97,16 +98,38 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     record: PrincipalRecord,
     { claims = {} }: Entry,
   ): Promise<string | undefined> {
-    const { gen, cred, sid, appid } = claims
+    const { gen, cred, sid, appid, via } = claims
     if ((gen ?? 0) !== record.generation) return 'it was revoked'
     const { credentials, ended } = await directory.grounds(record.id)
     if (typeof cred === 'string' && !credentials.has(cred)) {
       return 'the secret or password it was got with is there no more'
     }
     if (typeof sid === 'string' && ended.has(sid)) return 'its session has ended'
-    return typeof appid === 'string' && (await isClientGone(appid, record))
-      ? 'the application that it was issued to is disabled or deleted'
-      : undefined
+    if (typeof appid === 'string' && (await isClientGone(appid, record))) {
+      return 'the application that it was issued to is disabled or deleted'
+    }
+    for (const step of stepsIn(via)) {
+      const reason = await findRevokedStep(step)
+      if (reason !== undefined) return reason
+    }
+    return undefined
+  }
+
+  async function findRevokedStep({
+    principalId,
+    generation,
+    credentialId,
+  }: ReturnType<typeof stepsIn>[number]): Promise<string | undefined> {
+    const application = await directory.record(principalId)
+    if (application?.enabled !== true) {
+      return 'an application that it was got through is disabled or deleted'
+    }
+    if (application.generation !== generation) return 'tokens of its application were revoked'
+    if (credentialId === undefined) return undefined
+    const { credentials } = await directory.grounds(principalId)
+    return credentials.has(credentialId)
+      ? undefined
+      : 'the secret of the application that it was got with is there no more'
   }
 
   /** A token for somebody else than the application itself: a user that it acts for. */

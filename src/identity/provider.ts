@@ -46,7 +46,7 @@ import {
 } from './rewrite.ts'
 import type { Sessions } from './sessions.ts'
 import type { OnSignIn } from './sign-in-events.ts'
-import { principalClaims } from './token-claims.ts'
+import { principalClaims, stepOf } from './token-claims.ts'
 
 export interface ProviderOptions {
   readonly sql: Sql
@@ -264,7 +264,10 @@ function accounts(
       const session = await sessionOfToken(ctx, token, sessions)
       if (session === undefined) throw new errors.InvalidGrant('the session has ended')
       const { id: sessionId, credentialId } = session
-      return principalClaims(user, { ...claims, sessionId, credentialId })
+      // The clients of this product are no principals.
+      const client = await directory.clientPrincipal(token.clientId)
+      const through = client && [stepOf(client, secretUsed.get(ctx.req))]
+      return principalClaims(user, { ...claims, sessionId, credentialId, through })
     },
   }
 }

@@ -126,6 +126,83 @@ onBothStores('a removed secret ends the tokens it got, and no others', async (op
   assert.equal(await refusalOf(both, other), undefined)
 })
 
+/** Signs Alice in for an application, which redeems the code by its secret. */
+async function letApplicationIn(
+  fixture: IdentityFixture,
+  application: { readonly clientId: string; readonly clientSecret: string },
+): Promise<string> {
+  const { clientId: client_id, clientSecret: client_secret } = application
+  const redirect_uri = `${fixture.url}/back`
+  const browser = createBrowser(fixture.url)
+  const address = authorizeAddress({ response_type: 'code', client_id, redirect_uri })
+  const signedIn = await signIn(browser, await browser.open(address))
+  const back = signedIn.body.includes('value="allow"')
+    ? await browser.submit(signedIn, { do: 'allow' })
+    : signedIn
+  const code = back.url.searchParams.get('code') ?? ''
+  const grant_type = 'authorization_code'
+  const form = { grant_type, client_id, client_secret, code, redirect_uri }
+  return (await askToken(fixture, form)).access_token
+}
+
+function actFor(
+  fixture: IdentityFixture,
+  { clientId, clientSecret }: { readonly clientId: string; readonly clientSecret: string },
+  assertion: string,
+): Promise<TokenAnswer> {
+  return askToken(fixture, {
+    grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+    requested_token_use: 'on_behalf_of',
+    client_id: clientId,
+    client_secret: clientSecret,
+    assertion,
+  })
+}
+
+onBothStores('what ends an application ends the tokens that it got for users', async (open) => {
+  await using both = await open()
+  const { fixture, replica } = both
+  const { directory } = fixture.identity
+  await addAlice(fixture)
+  const portal = await signInAsPortal(fixture, createBrowser(fixture.url))
+  const [first, second] = [
+    await addApplication(fixture, [`${fixture.url}/back`]),
+    await addApplication(fixture),
+  ]
+  const tokens = async (): Promise<readonly string[]> => {
+    const byCode = await letApplicationIn(fixture, first)
+    const { access_token: forUser } = await actFor(fixture, first, portal)
+    const { access_token: chained } = await actFor(fixture, second, forUser)
+    return [byCode, forUser, chained]
+  }
+  const refusals = (all: readonly string[]) =>
+    Promise.all(all.map((token) => refusalOf(both, token)))
+  const none = [undefined, undefined, undefined]
+  const before = await tokens()
+  assert.deepEqual(await refusals(before), none)
+  const kept = await directory.addSecret(first.id)
+  const known = (await directory.secrets(first.id)).find(({ id }) => id !== kept.id)
+  await replica.identity.directory.removeSecret(first.id, known?.id ?? '')
+  for (const reason of await refusals(before)) assert.match(reason ?? '', /the secret/)
+  first.clientSecret = kept.value
+  const after = await tokens()
+  assert.deepEqual(await refusals(after), none)
+  await replica.identity.directory.update(first.id, { enabled: false })
+  for (const reason of await refusals(after)) assert.match(reason ?? '', /application .*disabled/)
+})
+
+onBothStores('a token goes through so many applications and no more', async (open) => {
+  await using both = await open()
+  const { fixture } = both
+  await addAlice(fixture)
+  let token = await signInAsPortal(fixture, createBrowser(fixture.url))
+  for (let at = 0; at < 10; at++) {
+    token = (await actFor(fixture, await addApplication(fixture), token)).access_token
+  }
+  const last = await actFor(fixture, await addApplication(fixture), token)
+  assert.deepEqual([last.status, last.error], [400, 'invalid_grant'])
+})
+
 onBothStores('a changed password ends sessions, tokens and refresh tokens', async (open) => {
   await using both = await open()
   const { fixture, replica } = both

@@ -13,6 +13,7 @@ import type { OAuthRequest } from './oauth-request.ts'
 import type { PrincipalRecord } from './principal-record.ts'
 import { resourceScope, routes } from './rewrite.ts'
 import type { SignInEvent } from './sign-in-events.ts'
+import { stepOf } from './token-claims.ts'
 import type { Issued, TokenIssuer } from './token-issuer.ts'
 
 interface ExchangeOptions extends AssertionOptions {
@@ -106,17 +107,20 @@ async function exchange(
   if (grant === 'client_credentials') {
     return { principal, issued: await options.issue(principal, { clientId, credentialId }) }
   }
-  return onBehalfOf(options, form, clientId)
+  return onBehalfOf(options, form, { clientId, step: stepOf(principal, credentialId) })
 }
+
+/** Applications that a token may have gone through. */
+const stepsMax = 10
 
 /**
  * The new token is for the same user, lasts no longer than the given one, and rests on the same credential and
- * session.
+ * session, and on the applications that both went through.
  */
 async function onBehalfOf(
   { authenticator, directory, issue }: ExchangeOptions,
   form: URLSearchParams,
-  clientId: string,
+  { clientId, step }: { readonly clientId: string; readonly step: string },
 ): Promise<{ readonly principal: PrincipalRecord; readonly issued: Issued } | Refusal> {
   if (form.get('requested_token_use') !== 'on_behalf_of') {
     return refusal(400, 'invalid_request', 'requested_token_use must be on_behalf_of.')
@@ -129,12 +133,18 @@ async function onBehalfOf(
     if (user?.type !== 'User' || typeof parsed === 'string') {
       return refusal(400, 'invalid_grant', 'The assertion is no token of a user of this directory.')
     }
-    const { exp, sid, cred } = parsed.claims
+    const { exp, sid, cred, via } = parsed.claims
+    const through = [...new Set([...(Array.isArray(via) ? via.map(String) : []), step])]
+    if (through.length > stepsMax) {
+      const reason = `The assertion went through ${stepsMax} applications already.`
+      return refusal(400, 'invalid_grant', reason)
+    }
     const issued = await issue(user, {
       clientId,
       endsAt: Number(exp) * 1000,
       ...(typeof sid === 'string' ? { sessionId: sid } : {}),
       ...(typeof cred === 'string' ? { credentialId: cred } : {}),
+      through,
     })
     return { principal: user, issued }
   } catch (error) {

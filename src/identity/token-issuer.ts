@@ -25,6 +25,7 @@ interface IssueFor {
   readonly clientId?: string
   readonly credentialId?: string | undefined
   readonly sessionId?: string | undefined
+  readonly through?: readonly string[]
   /** The latest expiry, in milliseconds since 1970. */
   readonly endsAt?: number
 }

@@ -101,6 +101,7 @@ export function createTokenVerifier(
         cred: claims['cred'],
         sid: claims['sid'],
         appid: claims['appid'],
+        via: claims['via'],
       },
       expiresAt,
       principal: {
