@@ -70,6 +70,57 @@ test('one resource group does not take all that may be under way', async () => {
   assert.equal(new Set(looked).size, 7)
 })
 
+test('silent servers in several groups leave a place, and none at all once they have waited', async () => {
+  const open = Promise.withResolvers<void>()
+  const looked: string[] = []
+  const waits: (() => unknown)[] = []
+  await using t = await startPlane({
+    limits: { stepsAtOnceMax: 8 },
+    reconcile: false,
+    // Only the time after which work counts as waiting ends, and when the test says so.
+    timers: {
+      after(milliseconds, callback) {
+        if (milliseconds === 2000) waits.push(callback)
+        return { cancel: () => undefined }
+      },
+    },
+    providers: [
+      scriptedProvider({
+        async observe({ id }) {
+          looked.push(id.key)
+          if (!id.key.includes('/quiet')) await open.promise
+        },
+        next: () => ({ kind: 'done' }),
+      }),
+    ],
+  })
+  const groups = ['a', 'b', 'quiet', 'c', 'quiet2'].map((name) => group.replace(/[^/]+$/, name))
+  for (const [at, path] of groups.entries()) {
+    await t.call('PUT', path, { location: 'westus' }, { version: '2021-04-01' })
+    const count = path.includes('quiet') ? 1 : 9
+    for (let one = 0; one < count; one++) {
+      await t.call('PUT', `${path}/providers/Vendor.Scripted/valves/v${one}`, body)
+    }
+    // Due one after the other.
+    t.clock.advance(1)
+    if (at < 2) continue
+    if (at === 2) t.plane.reconciler.start()
+    else t.plane.reconciler.wake()
+    for (let turns = 0; turns < 50; turns++) await turn()
+  }
+  const found = (name: string): number => looked.filter((key) => key.includes(`/${name}/`)).length
+  assert.deepEqual(
+    [found('a'), found('b'), found('quiet'), found('c')],
+    [6, 1, 1, 1],
+    looked.join(),
+  )
+  assert.equal(found('quiet2'), 0)
+  for (const end of waits) end()
+  for (let turns = 0; turns < 50; turns++) await turn()
+  open.resolve()
+  assert.equal(found('quiet2'), 1)
+})
+
 test('behind the work of a crowded group, that of others is claimed at once', async () => {
   const open = Promise.withResolvers<void>()
   const looked: string[] = []

@@ -15,8 +15,10 @@ const stepsPerClaimMax = 50
 const sweepEverySeconds = 600
 const sweepRowsMax = 500
 const idleMillisecondsMax = 5000
-/** The share of all running work that one resource group may take, since its resources may wait for slow machines. */
+/** The share of what others leave that one resource group may take, since its resources may wait for slow machines. */
 const groupShare = 3 / 4
+/** Work that takes longer mostly waits: its place is another's from then on, up to twice as many as work at once. */
+const waitingMilliseconds = 2000
 /** Delay before work of a group that has used its share is considered again. */
 const crowdedMilliseconds = 1000
 
@@ -42,6 +44,7 @@ export function createReconciler(
   let nap: { cancel(): void } | undefined
   let sweepAt = 0
   const underway = new Map<Lease, Promise<void>>()
+  const waiting = new Set<Lease>()
   const steps = { done: 0, failed: 0 }
   const closing = new AbortController()
 
@@ -76,23 +79,28 @@ export function createReconciler(
 
   /** Claims as much as there is room for. When more is due, the end of running work looks again. */
   const claimFree = async (): Promise<void> => {
-    const free = deps.limits.stepsAtOnceMax - underway.size
+    const { stepsAtOnceMax: max } = deps.limits
+    const free = Math.min(max - underway.size + waiting.size, 2 * max - underway.size)
     if (free <= 0) return
     const now = deps.clock.now()
     const claims = await deps.store.claimDue(owner, now, deps.limits.leaseSeconds, free)
     const crowded: Claim[] = []
     for (const claim of claims) {
-      const group = groupKey(claim.key)
-      const taken = [...underway.keys()].filter((one) => groupKey(one.claim.key) === group).length
-      if (taken >= Math.ceil(deps.limits.stepsAtOnceMax * groupShare)) {
+      if (isCrowded(claim, { underway, waiting }, max)) {
         crowded.push(claim)
         continue
       }
       const until = now + deps.limits.leaseSeconds * 1000
       const lease: Lease = { claim, until, hasNewEvent: false, steps }
+      const wait = timers.after(waitingMilliseconds, () => {
+        if (underway.has(lease)) waiting.add(lease)
+        return look()
+      })
       const work = handle(deps, lease, timers)
         .catch((error) => fault(deps, claim, error))
         .finally(() => {
+          wait.cancel()
+          waiting.delete(lease)
           underway.delete(lease)
           void look()
         })
@@ -152,6 +160,22 @@ export function createReconciler(
 /** The resource group of a key; for keys outside groups, the first scope. */
 function groupKey(key: string): string {
   return key.split('/', key.includes('/resourcegroups/') ? 5 : 3).join('/')
+}
+
+interface Running {
+  readonly underway: ReadonlyMap<Lease, unknown>
+  readonly waiting: ReadonlySet<Lease>
+}
+
+/** A group without work under way finds a place as long as there is one. */
+function isCrowded({ key }: Claim, { underway, waiting }: Running, max: number): boolean {
+  const group = groupKey(key)
+  const own = [...underway.keys()].filter((one) => groupKey(one.claim.key) === group)
+  if (own.length === 0) return false
+  const working = own.filter((one) => !waiting.has(one)).length
+  const others = underway.size - waiting.size - working
+  if (own.length >= Math.ceil(max * groupShare)) return true
+  return others > 0 && working + 1 > (max - others) * groupShare
 }
 
 /** Handles an event of the engine: the resource becomes due now, if it is stored. */

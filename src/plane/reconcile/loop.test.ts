@@ -231,7 +231,8 @@ test('after its end nothing is left: no nap, no event, no claim, no work', async
   await t.call('PUT', valve('a'), body)
   await reached.promise
   await turns()
-  assert.equal(still.live, 1)
+  // The work's lease, and the time after which it counts as waiting.
+  assert.equal(still.live, 2)
   // A pass that has claimed, and waits to hear what is due next.
   store.nextDue = async () => {
     await answer.promise
