@@ -240,6 +240,16 @@ test('nobody gains rights by a move: it takes the right to give rights to what i
   const asContributor = { ...version, as: contributor }
   await assert.rejects(started.call('PUT', placePath('mine'), undefined, asContributor), denied)
   assert.equal(await mayWrite(started, me), false)
+  // Nor does such a caller take a subscription out, and with it the rights of those above.
+  await started.call('PUT', placePath('theirs'), undefined, version)
+  const low = someone()
+  await assign(started, groupPath('theirs'), low, contributorRole)
+  const asLow = { ...version, as: low }
+  await assert.rejects(started.call('DELETE', placePath('theirs'), undefined, asLow), denied)
+  const above = someone()
+  await assign(started, groupPath('theirs'), above)
+  const asAbove = { ...version, as: above }
+  assert.equal((await started.call('DELETE', placePath('theirs'), undefined, asAbove)).status, 200)
 })
 
 test('a right that came by a placement does not bring the placement back', async () => {

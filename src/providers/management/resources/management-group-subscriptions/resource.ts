@@ -10,6 +10,9 @@ import { refuseManagement } from '../../errors.ts'
 import type { GroupSubscription } from './model.ts'
 import { type PreparedPlacement, v2020_05_01 } from './versions/2020-05-01.ts'
 
+/** What putting a subscription somewhere else takes, and so does taking it out: rights come and go with its place. */
+const movingAction = 'Authorization/roleAssignments/write'
+
 export function managementGroupSubscriptions(tenantId: string): ResourceType {
   return defineStored<GroupSubscription>({
     type: types.subscriptions,
@@ -24,7 +27,7 @@ export function managementGroupSubscriptions(tenantId: string): ResourceType {
     async prepare(context, given: object): Promise<PreparedPlacement> {
       if ((await context.reader.get(context.id)) !== undefined) return { ...given, mayPlace: false }
       const subscription = subscriptionIdOf(nameOf(context.id))
-      await requireRight(context, 'Authorization/roleAssignments/write', subscription)
+      await requireRight(context, movingAction, subscription)
       return { ...given, mayPlace: true }
     },
     unique: {
@@ -34,6 +37,11 @@ export function managementGroupSubscriptions(tenantId: string): ResourceType {
           name: nameOf(id),
           existing: existing === undefined ? 'another group' : parentOf(existing).text,
         }),
+    },
+    rightsToDelete: (id) => [{ action: movingAction, scope: subscriptionIdOf(nameOf(id)) }],
+    async deleteRules(context) {
+      const subscription = subscriptionIdOf(nameOf(context.id))
+      if (context.resource !== undefined) await requireRight(context, movingAction, subscription)
     },
     async rules(context) {
       if (context.previous !== undefined) return []
