@@ -16,8 +16,8 @@ type AnonymousThrottle = (
   now: number,
 ) => number | undefined
 
-/** Documents that clients fetch again and again, and that cost nothing to serve. */
-const documents = /\/(?:\.well-known|discovery)\//i
+/** Documents that clients fetch again and again, and that cost nothing to serve: at their places, below a tenant or not. */
+const documents = /^\/(?:[^/]+\/)?(?:v2\.0\/)?(?:\.well-known|discovery)\//i
 /** The start of a sign-in: pages of `authorize`, and device codes. */
 const signInStarts = /\/(?:authorize|devicecode)(?:$|\/)/i
 
@@ -29,9 +29,9 @@ export function createAnonymousThrottle(
   const rules = { reads: anonymous, writes: anonymous, deletes: anonymous }
   const buckets = createThrottle({ ...settings, subscription: rules, tenant: rules })
   return (request, response, now) => {
-    const { url = '' } = request
+    const { url = '', method = '' } = request
     const path = url.split('?', 1)[0] ?? ''
-    if (documents.test(path)) return undefined
+    if (['GET', 'HEAD'].includes(method) && documents.test(path)) return undefined
     const caller = addressGroupOf(addressOf(request))
     const shared = signInStarts.test(path) ? 'sign-in' : undefined
     if (buckets.take(caller, shared, 'reads', now)?.refusal === undefined) return undefined

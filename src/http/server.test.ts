@@ -451,8 +451,14 @@ describe('the sign-in’s addresses', () => {
     assert.equal(refused.headers.get('retry-after'), '1000')
     assert.equal(Object(await refused.json()).error, 'temporarily_unavailable')
     assert.equal((await from('192.0.2.2', '/common/oauth2/token')).status, 200)
-    // Documents are not counted.
-    assert.equal((await from('192.0.2.1', '/common/discovery/keys')).status, 200)
+    // Documents are not counted, where somebody reads them and where they are.
+    const read = (path: string) =>
+      edge.fetch(path, { headers: { 'x-forwarded-for': '192.0.2.1' }, as: '' })
+    for (const path of ['/common/discovery/keys', '/organizations/v2.0/.well-known/x']) {
+      assert.equal((await read(path)).status, 200, path)
+      assert.equal((await from('192.0.2.1', path)).status, 429, path)
+    }
+    assert.equal((await read('/common/oauth2/interaction/.well-known/x')).status, 429)
     // One customer of IPv6 has a whole network of addresses.
     for (let at = 0; at < 3; at++) await from(`2001:db8::${at}`, '/common/oauth2/token')
     assert.equal((await from('2001:db8::4', '/common/oauth2/token')).status, 429)
