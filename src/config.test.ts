@@ -1,7 +1,7 @@
 /** The settings: their defaults, what overrides what, and that all bad values are reported at once. */
 
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -86,6 +86,24 @@ test('an empty variable counts as not set', () => {
     writeFileSync(join(directory, 'armature.config.json'), '{"port": 4}')
     assert.equal(readConfig({ environment: { ARMATURE_PORT: '' }, directory }).port, 4)
   })
+})
+
+test('a settings file of another user, or one that everybody may write, is not taken unless it is named', () => {
+  const isRoot = process.getuid?.() === 0
+  const harm: readonly ((path: string) => void)[] = [
+    (path) => chmodSync(path, 0o666),
+    ...(isRoot ? [(path: string) => chownSync(path, 65_534, 65_534)] : []),
+  ]
+  for (const change of harm) {
+    withFolder((directory) => {
+      const path = join(directory, 'armature.config.json')
+      writeFileSync(path, '{"port": 4}')
+      assert.equal(readConfig({ environment: {}, directory }).port, 4)
+      change(path)
+      assert.throws(() => readConfig({ environment: {}, directory }), /ARMATURE_CONFIG/)
+      assert.equal(readConfig({ environment: { ARMATURE_CONFIG: path }, directory }).port, 4)
+    })
+  }
 })
 
 test('a relative home in the file lies beside the file', () => {

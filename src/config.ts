@@ -3,7 +3,7 @@
  * `armature.config.json`. The only reader of `process.env`; it decides nothing beyond what a setting means.
  */
 
-import { readFileSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { type Limits, limitNotes } from '#kernel/limits.ts'
 import { isJsonObject } from '#kernel/patch.ts'
@@ -395,7 +395,7 @@ function readConfigFile(
   const empty = { directory: dirname(path), values: new Map<string, unknown>() }
   let content: string
   try {
-    content = readFileSync(path, 'utf8')
+    content = named ? readFileSync(path, 'utf8') : readOwnFile(path)
   } catch (error) {
     // The file is optional unless it was named explicitly.
     const absent = error instanceof Error && 'code' in error && error.code === 'ENOENT'
@@ -415,6 +415,28 @@ function readConfigFile(
     return empty
   }
   return { directory: dirname(path), values: knownSettings(parsed, configFileName, problems) }
+}
+
+/**
+ * A file that was only found may be anybody's, in a folder where others write, and settings name commands and programs that
+ * run. So it has to be of the user who runs, or of the system's.
+ */
+function readOwnFile(path: string): string {
+  const descriptor = openSync(path, 'r')
+  try {
+    const { uid, mode } = fstatSync(descriptor)
+    const own = process.getuid?.()
+    const isSafe = (uid === own || uid === 0) && (mode & 0o002) === 0
+    // Some systems know no owners.
+    if (own !== undefined && !isSafe) {
+      throw new Error(
+        'it belongs to another user, or everybody may write it; if it is meant, name it by ARMATURE_CONFIG',
+      )
+    }
+    return readFileSync(descriptor, 'utf8')
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 function knownSettings(
