@@ -95,6 +95,13 @@ export function writableCompanies(rights: Rights): readonly string[] | undefined
   return [...rights.byCompany].flatMap(([id, role]) => (role === 'read' ? [] : [id]))
 }
 
+/** Throws 403 unless there is a company in which the caller may write. */
+export function requireWriter(rights: Rights): void {
+  if (writableCompanies(rights)?.length !== 0) return
+  const needs = 'sales'
+  throw refuse.Authorization_RequestDenied({ what: 'write', company: '*', needs })
+}
+
 /** Whether the caller has full rights in the company. */
 export function isFull(rights: Rights, companyId: string | undefined): boolean {
   return rights.isAdministrator || rights.byCompany.get(companyId ?? '') === 'full'

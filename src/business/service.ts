@@ -5,6 +5,7 @@
 
 import type { ActivityQueue } from '#activity/queue.ts'
 import type { Clock, Ids } from '#kernel/ports.ts'
+import type { Principal } from '#kernel/principal.ts'
 import type { Sql, SqlTx } from '#stores/store.ts'
 import {
   type AccessDependencies,
@@ -14,6 +15,7 @@ import {
   callerOf,
   isFull,
   keptRightsOf,
+  requireWriter,
   rightsOf,
 } from './access.ts'
 import { type BusinessWrite, businessActivity } from './activity.ts'
@@ -83,6 +85,8 @@ interface RequestedWrite {
 export interface Business {
   /** Refusals are answers; it rejects only with failures of the store and bugs. */
   handle(request: BusinessRequest): Promise<BusinessAnswer>
+  /** Throws the refusal of a caller who may write nowhere, and so has no use for a large body. */
+  admitLarge(principal: Principal): Promise<void>
 }
 
 export function createBusiness(deps: BusinessDependencies): Business {
@@ -178,6 +182,9 @@ export function createBusiness(deps: BusinessDependencies): Business {
           return await serve(request, caller, undefined)
         }),
       ),
+    async admitLarge(principal) {
+      requireWriter(await rightsOf(deps.sql, await callerOf(deps, principal)))
+    },
   }
 }
 

@@ -25,6 +25,7 @@ function holding(text: string) {
       await new Promise<void>((resolve) => held.push(resolve))
       return { status: 200, headers: {}, body: text }
     },
+    admitLarge: async () => {},
   }
   return { business, begun, held }
 }

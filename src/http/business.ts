@@ -47,7 +47,7 @@ export function businessEndpoints(
     async run(exchange, edge) {
       const before = exchange.path.split('/', frontSegments).join('/')
       checkFront(exchange)
-      const body = await bodyOf(exchange, edge)
+      const body = await bodyOf(exchange, edge, () => business.admitLarge(principalOf(exchange)))
       // Lists and batches may be large and take long to write.
       const mayBeLarge = counts === 'reads' || exchange.path.endsWith('/$batch')
       if (mayBeLarge && !(await enterAnswerRoom(exchange, edge))) throw gone()
@@ -125,7 +125,11 @@ function headersOf({ request }: Exchange): Readonly<Record<string, string | unde
   return { ...headers, 'set-cookie': headers['set-cookie'].join(', ') } as Record<string, string>
 }
 
-async function bodyOf(exchange: Exchange, edge: Edge): Promise<Uint8Array | undefined> {
+async function bodyOf(
+  exchange: Exchange,
+  edge: Edge,
+  admitLarge: () => Promise<void>,
+): Promise<Uint8Array | undefined> {
   const { request } = exchange
   const limit = edge.limits.businessBodyBytesMax
   if (exchange.counts === 'reads' || !announcesBody(request)) return undefined
@@ -143,6 +147,6 @@ async function bodyOf(exchange: Exchange, edge: Edge): Promise<Uint8Array | unde
   if (Number(request.headers['content-length'] ?? 0) > limit) {
     throw refuse.RequestEntityTooLarge({ limit })
   }
-  const bytes = await bytesOf(exchange, edge, { limit })
+  const bytes = await bytesOf(exchange, edge, { limit, admitLarge })
   return bytes.length === 0 ? undefined : bytes
 }

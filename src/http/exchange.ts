@@ -18,6 +18,7 @@ import type { ConditionalGrant } from '#plane/access.ts'
 import type { Outcome, Plane, Route } from '#plane/plane.ts'
 import { type AddressOf, originOf } from './client-address.ts'
 import type { JsonSyntax } from './json.ts'
+import type { LargeBodies } from './large-bodies.ts'
 import type { Metrics } from './metrics.ts'
 import type { PermissionWatch } from './permission-watch.ts'
 import type { PublicUrlOf } from './public-url.ts'
@@ -144,6 +145,7 @@ export interface Edge extends EdgeDependencies {
   readonly bodyRoom: Room
   /** Places for bodies that are larger than others may be. */
   readonly largeBodyRoom: Room
+  readonly largeBodies: LargeBodies
   /** Room for lists and batches while they are built. */
   readonly answerRoom: Room
   /** Room for the same answers until their clients have read them. */
@@ -238,8 +240,8 @@ export const smallBodyBytes = 64 * 1024
 const smallAnswerBytes = 64 * 1024
 
 /**
- * Waits until there is room for the body; the end of the exchange gives it back. `isLarge`: it is larger than other
- * bodies may be. False: nobody waits for the answer any more.
+ * Waits until there is room for the body, as far as that is no larger than others may be; the end of the exchange gives it
+ * back. `isLarge`: for the rest of it. False: nobody waits for the answer any more.
  */
 export async function enterBodyRoom(
   exchange: Exchange,
@@ -247,7 +249,11 @@ export async function enterBodyRoom(
   isLarge = false,
 ): Promise<boolean> {
   const { request } = exchange
-  const announced = Number(request.headers['content-length'] ?? edge.limits.bodyBytesMax)
+  const { bodyBytesMax } = edge.limits
+  const announced = Math.min(
+    Number(request.headers['content-length'] ?? bodyBytesMax),
+    bodyBytesMax,
+  )
   if (isLarge) await enter(exchange, edge.largeBodyRoom, 1)
   else if (announced > smallBodyBytes) await enter(exchange, edge.bodyRoom, announced)
   return isAwaited(exchange) && !request.destroyed

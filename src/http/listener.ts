@@ -5,6 +5,7 @@ import type { Server as TcpServer } from 'node:net'
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls'
 import type { Limits } from '#kernel/limits.ts'
 import { answerBrokenRequest } from './failure.ts'
+import { cutFineChunks } from './fine-chunks.ts'
 
 /** Time for a request's head, and for an idle connection. */
 const headersTimeoutMilliseconds = 15_000
@@ -29,6 +30,7 @@ export function createListener(
     shouldUpgradeCallback: upgrades,
   })
   server.on('clientError', answerBrokenRequest)
+  server.on('request', cutFineChunks)
   // `read-body` sends `100 Continue` once the upload is allowed; other expectations are refused.
   server.on('checkContinue', (request, response) => server.emit('request', request, response))
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))

@@ -62,6 +62,7 @@ const kinds = Object.keys(samples) as EndpointKind[]
 /** Answers everything alike: other tests cover what is behind the column. */
 const business: Business = {
   handle: async () => ({ status: 200, headers: {}, body: '{}' }),
+  admitLarge: async () => {},
 }
 
 const options: StartOptions = {

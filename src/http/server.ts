@@ -19,6 +19,7 @@ import {
   type Exchange,
 } from './exchange.ts'
 import { fail, guard } from './failure.ts'
+import { createLargeBodies } from './large-bodies.ts'
 import {
   createListener,
   createSecureListener,
@@ -141,6 +142,7 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
   const sweep = setInterval(() => {
     refuseLate(edge)
     edge.slowReaders.sweep()
+    edge.largeBodies.sweep()
   }, sweepMilliseconds)
   sweep.unref()
 
@@ -168,6 +170,7 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
 
 function createEdge(deps: HttpServerOptions, isDraining: () => boolean): Edge {
   const running = new Set<Exchange>()
+  const rooms = roomsOf(deps.limits)
   return {
     ...deps,
     throttle: deps.throttle === false ? unthrottled : createThrottle(deps.throttle),
@@ -185,7 +188,8 @@ function createEdge(deps: HttpServerOptions, isDraining: () => boolean): Edge {
       deps.throttle === false ? () => undefined : createRefusals(deps.throttle, deps.addressOf),
     running,
     spareBodies: [],
-    ...roomsOf(deps.limits),
+    ...rooms,
+    largeBodies: createLargeBodies(rooms.largeBodyRoom, deps.ticks),
     slowReaders: createSlowReaders(deps.limits, deps.ticks, (reason) =>
       deps.log.info({ reason }, 'cut a connection'),
     ),

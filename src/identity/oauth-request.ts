@@ -4,6 +4,7 @@
  */
 
 import { IncomingMessage } from 'node:http'
+import { receiveAll } from '#kernel/received-bytes.ts'
 import type { RequestOrigin } from '#kernel/request-origin.ts'
 import { withoutTrailing } from '#kernel/trailing.ts'
 import { canonicalPath, foreignTenant, type RewriteOptions, rewriteParameters } from './rewrite.ts'
@@ -68,7 +69,9 @@ export async function readOAuthRequest(
     const tenant = foreignTenant(written, options.tenantId)
     return tenant === undefined ? { kind: 'unknown' } : { kind: 'foreign-tenant', tenant }
   }
-  const body = await readBody(req, options.formBytesMax)
+  // What is only read needs none: it is left to the connection.
+  const isRead = req.method === 'GET' || req.method === 'HEAD'
+  const body = isRead ? Buffer.alloc(0) : await readBody(req, options.formBytesMax)
   if (body === undefined) return { kind: 'too-large' }
   const type = (req.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase()
   const search = mark < 0 ? '' : target.slice(mark + 1)
@@ -101,16 +104,8 @@ function mountPathOf(publicUrl: string): string {
 }
 
 async function readBody(req: IncomingMessage, bytesMax: number): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of req) {
-    // A request without an encoding yields buffers.
-    const bytes = chunk as Buffer
-    size += bytes.length
-    if (size > bytesMax) return undefined
-    chunks.push(bytes)
-  }
-  return Buffer.concat(chunks)
+  const bytes = await receiveAll(req, bytesMax)
+  return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }
 
 /** Copies the request for the library, on the same socket, with the rewritten address and body. */

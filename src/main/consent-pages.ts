@@ -7,6 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { html } from '#identity/pages/html.ts'
 import { type Page, renderPage, securityHeaders } from '#identity/pages/layout.ts'
 import type { Log } from '#kernel/ports.ts'
+import { receiveAll } from '#kernel/received-bytes.ts'
 import { withoutTrailing } from '#kernel/trailing.ts'
 import type { ConsentFlow, Question, Step } from '#providers/api-management/domain/consent/flow.ts'
 
@@ -161,16 +162,7 @@ function cookieOf(request: IncomingMessage, login: string): string | undefined {
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of request) {
-    // A request without an encoding yields buffers.
-    const buffer = chunk as Buffer
-    bytes += buffer.length
-    if (bytes > bodyBytesMax) return ''
-    chunks.push(buffer)
-  }
-  return Buffer.concat(chunks).toString('utf8')
+  return new TextDecoder().decode(await receiveAll(request, bodyBytesMax))
 }
 
 function write(response: ServerResponse, page: Page): void {

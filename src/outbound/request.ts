@@ -2,6 +2,7 @@
 
 import { type ClientRequest, type IncomingMessage, request as requestPlain } from 'node:http'
 import { request as requestSecure } from 'node:https'
+import { receiveAll } from '#kernel/received-bytes.ts'
 import { destinationOf, type Outbound } from './outbound.ts'
 
 interface OutboundRequest {
@@ -62,17 +63,8 @@ export function requireFinalAnswer(call: ClientRequest): void {
 
 /** Rejects with `TooLarge`, or with the error of a broken connection. */
 export async function textOf(answer: IncomingMessage, bytesMax: number): Promise<string> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of answer) {
-    // A response without an encoding yields buffers.
-    const buffer = chunk as Buffer
-    bytes += buffer.length
-    if (bytes > bytesMax) {
-      answer.destroy()
-      throw new TooLarge(`it is larger than ${bytesMax} bytes`)
-    }
-    chunks.push(buffer)
-  }
-  return Buffer.concat(chunks).toString('utf8')
+  const bytes = await receiveAll(answer, bytesMax)
+  if (bytes !== undefined) return Buffer.from(bytes).toString('utf8')
+  answer.destroy()
+  throw new TooLarge(`it is larger than ${bytesMax} bytes, or comes in too many pieces`)
 }

@@ -1,6 +1,7 @@
 /** Reads the answer of an engine behind HTTP within a bound, and maps failures to errors of the port. */
 
 import type { IncomingMessage } from 'node:http'
+import { receiveAll } from '#kernel/received-bytes.ts'
 import { EngineError } from './engine.ts'
 import { type Json, parseJson } from './json.ts'
 
@@ -8,22 +9,16 @@ const answerBytesMax = 32 * 1024 * 1024
 
 /** The answer's JSON; undefined for an empty answer. */
 export async function readAnswer(response: IncomingMessage, doing: string): Promise<Json> {
-  const chunks: Buffer[] = []
-  let bytes = 0
+  let bytes: Uint8Array | undefined
   try {
-    for await (const chunk of response) {
-      // An `IncomingMessage` without an encoding yields buffers.
-      const buffer = chunk as Buffer
-      bytes += buffer.length
-      if (bytes > answerBytesMax) {
-        throw new EngineError('unavailable', `${doing}: the answer is too long`)
-      }
-      chunks.push(buffer)
-    }
+    bytes = await receiveAll(response, answerBytesMax)
   } catch (cause) {
     throw failureOfConnection(cause, doing)
   }
-  return parseJson(Buffer.concat(chunks).toString('utf8'))
+  if (bytes === undefined) {
+    throw new EngineError('unavailable', `${doing}: the answer is too long, or in too many pieces`)
+  }
+  return parseJson(new TextDecoder().decode(bytes))
 }
 
 /** The error for an engine that could not be reached or that closed the connection. */

@@ -7,10 +7,17 @@
 import type { IncomingMessage } from 'node:http'
 import { refuse } from '#kernel/error.ts'
 import { type JsonSizeLimits, jsonSizeLimitsOf } from '#kernel/json-size.ts'
-import { announcesBody, type Edge, type Exchange, enterBodyRoom } from '../exchange.ts'
+import { ReceivedBytes } from '#kernel/received-bytes.ts'
+import { edgeErrors } from '../edge-errors.ts'
+import {
+  announcesBody,
+  authorizeAgain,
+  type Edge,
+  type Exchange,
+  enterBodyRoom,
+} from '../exchange.ts'
 import { parseJsonWithPauses } from '../json.ts'
-import { authenticate } from './authenticate.ts'
-import { authorize } from './authorize.ts'
+import type { LargeBodies } from '../large-bodies.ts'
 
 export function readBody(exchange: Exchange, edge: Edge): void | Promise<void> {
   if (exchange.bodyRule === 'none') return
@@ -42,7 +49,6 @@ async function keep(exchange: Exchange, edge: Edge, size: JsonSizeLimits): Promi
       return
     }
     exchange.body = await parseJsonWithPauses(bytes, size, exchange.bodySyntax)
-    await authorize(exchange, edge)
   } finally {
     // The parsed value does not refer to the bytes, so the buffer can be reused.
     if (into !== undefined && edge.spareBodies.length < spareBodiesMax) edge.spareBodies.push(into)
@@ -89,40 +95,51 @@ function printable(header: string): string {
   return header.slice(0, 100).replace(/[^\x20-\x7e]/g, '?')
 }
 
+interface BodyOptions {
+  /** The most bytes of a body. */
+  readonly limit?: number
+  /** A buffer for bodies up to `bodyBytesMax`. */
+  readonly bufferWanted?: () => Buffer | undefined
+  /** Throws the refusal of a caller who may send no body above `bodyBytesMax`. */
+  readonly admitLarge?: () => Promise<void>
+}
+
 /**
- * The bytes of the body, once there is room for them. A body above `limit` is refused. Of bodies above `bodyBytesMax`
- * few are read at once, each into one buffer; `bufferWanted` gives one to others.
+ * The bytes of the body, once there is room for them. Of bodies above `bodyBytesMax` few are read at once, each into one
+ * buffer: whoever sends one has sent that much of it before, and waits for a place then.
  */
 export async function bytesOf(
   exchange: Exchange,
   edge: Edge,
-  {
-    limit = edge.limits.bodyBytesMax,
-    bufferWanted,
-  }: { readonly limit?: number; readonly bufferWanted?: () => Buffer | undefined } = {},
+  { limit = edge.limits.bodyBytesMax, bufferWanted, admitLarge }: BodyOptions = {},
 ): Promise<Buffer> {
   const { request, response } = exchange
   const usual = Math.min(limit, edge.limits.bodyBytesMax)
   const announced = Number(request.headers['content-length'] ?? 0)
-  const isLarge = announced > usual
-  const isAwaited = await enterBodyRoom(exchange, edge, isLarge)
-  if (!isAwaited) throw gone()
+  if (announced > usual) await admitLarge?.()
+  if (!(await enterBodyRoom(exchange, edge))) throw gone()
   // The client is told to continue only now (`Expect: 100-continue`), so a refusal costs no upload.
   if (request.headers.expect !== undefined) response.writeContinue()
-  // The pages of a buffer take memory when they are written, so a smaller body takes no more than its bytes.
-  const whole = (): Buffer => Buffer.allocUnsafeSlow(announced === 0 ? limit : announced)
-  const bytes = await readBytes(request, {
-    limit,
-    usual: isLarge ? limit : usual,
-    into: isLarge ? whole() : bufferWanted?.(),
-    grow: async () => {
-      if (!(await enterBodyRoom(exchange, edge, true))) throw gone()
-      return whole()
-    },
-  })
-  // A body may take a minute, in which its caller may have been revoked. `keep` asks for the right again, too.
-  await authenticate(exchange, edge)
-  return bytes
+  let unfollow: () => unknown = () => {}
+  try {
+    const bytes = await readBytes(request, {
+      limit,
+      usual,
+      into: bufferWanted?.(),
+      async grow(large) {
+        if (announced <= usual) await admitLarge?.()
+        if (!(await enterBodyRoom(exchange, edge, true))) throw gone()
+        unfollow = edge.largeBodies.follow(large)
+        // The pages of a buffer take memory when they are written, so a smaller body takes no more than its bytes.
+        return Buffer.allocUnsafeSlow(announced === 0 ? limit : announced)
+      },
+    })
+    // A body may take a minute, in which its caller may have been disabled, or may have lost the right.
+    await authorizeAgain(exchange, edge)
+    return bytes
+  } finally {
+    unfollow()
+  }
 }
 
 /** The connection is gone, so nobody gets this refusal; it only ends the exchange. */
@@ -135,19 +152,17 @@ interface Reading {
   /** A longer body goes into the buffer of `grow`. */
   readonly usual: number
   readonly into: Buffer | undefined
-  grow(): Promise<Buffer>
+  grow(body: Parameters<LargeBodies['follow']>[0]): Promise<Buffer>
 }
 
 /** All bytes of the body. They are counted while they arrive, since chunked bodies announce no length. */
 function readBytes(
   request: IncomingMessage,
-  { limit, usual, into: given, grow }: Reading,
+  { limit, usual, into, grow }: Reading,
 ): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    let into = given
+    const received = new ReceivedBytes(into)
     let fit = usual
-    let chunks: Buffer[] = []
-    let length = 0
     const detach = (): void => {
       request.off('data', onData)
       request.off('end', onEnd)
@@ -159,29 +174,27 @@ function readBytes(
       reject(error)
     }
     const onData = (chunk: Buffer): void => {
-      const at = length
-      length += chunk.length
-      if (length > limit) {
+      if (received.length + chunk.length > limit) {
         fail(refuse.RequestEntityTooLarge({ limit }))
         return
       }
-      if (into === undefined) chunks.push(chunk)
-      else chunk.copy(into, at)
-      if (length <= fit) return
+      received.add(chunk)
+      if (received.length <= fit) return
       fit = limit
       request.pause()
-      grow().then((buffer) => {
-        let end = 0
-        for (const one of chunks) end += one.copy(buffer, end)
-        chunks = []
-        into = buffer
+      const large = {
+        received: () => received.length - usual,
+        end: () => fail(edgeErrors.refuse.RequestTimeout()),
+      }
+      grow(large).then((buffer) => {
+        received.moveTo(buffer)
         request.resume()
       }, fail)
     }
     const onEnd = (): void => {
       detach()
-      const only = chunks.length === 1 ? chunks[0] : undefined
-      resolve(into?.subarray(0, length) ?? only ?? Buffer.concat(chunks, length))
+      const { buffer, byteOffset, length } = received.all()
+      resolve(Buffer.from(buffer, byteOffset, length))
     }
     const onGone = (): void => fail(gone())
     request.on('data', onData)

@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import type { BlobDownloadResponseParsed, BlobItem, ContainerClient } from '@azure/storage-blob'
+import { receiveAll } from '#kernel/received-bytes.ts'
 import type { Outbound } from '#outbound/outbound.ts'
 import { elapsedMilliseconds } from '../elapsed.ts'
 import { type BlobLocation, batchItems, CopyFailure } from '../engine.ts'
@@ -95,14 +96,8 @@ export class BlobSource implements ObjectSource {
 
   async whole(item: ListedItem): Promise<Uint8Array> {
     const answer = await this.#download(item, 0)
-    const chunks: Uint8Array[] = []
-    let length = 0
-    for await (const chunk of bodyOf(answer, item)) {
-      chunks.push(chunk)
-      length += chunk.length
-    }
-    if (length !== item.size) throw new ItemChanged(item.key)
-    const bytes = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks)
+    const bytes = await receiveAll(bodyOf(answer, item), item.size)
+    if (bytes?.length !== item.size) throw new ItemChanged(item.key)
     const told = answer.blobContentMD5 ?? answer.contentMD5
     if (told !== undefined && hash('md5', bytes, 'hex') !== Buffer.from(told).toString('hex')) {
       throw new CopyFailure('Damaged', `'${item.key}' arrived with another checksum`, 'later')

@@ -6,6 +6,7 @@
 
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
+import { ReceivedBytes } from '#kernel/received-bytes.ts'
 import { shortWords } from '#kernel/short-words.ts'
 
 /** What a session of this process may use. Workers, which carry the data, have no such bound. */
@@ -129,29 +130,18 @@ const noticeResponse = 0x4e
 
 /** Splits the stream into whole messages. */
 class Messages {
-  private chunks: Buffer[] = []
-  private bytes = 0
-
-  /** The first piece, with a whole header. */
-  private head(): Buffer {
-    let [first = Buffer.alloc(0), ...rest] = this.chunks
-    if (first.length >= headerBytes) return first
-    first = Buffer.concat([first, ...rest])
-    this.chunks = [first]
-    return first
-  }
+  private held = new ReceivedBytes();
 
   *cut(chunk: Buffer): Generator<Buffer> {
-    this.chunks.push(chunk)
-    this.bytes += chunk.length
-    for (;;) {
-      if (this.bytes < headerBytes) return
-      const length = 1 + this.head().readUInt32BE(1)
+    this.held.add(chunk)
+    while (this.held.length >= headerBytes) {
+      const { buffer, byteOffset, byteLength } = this.held.all()
+      const all = Buffer.from(buffer, byteOffset, byteLength)
+      const length = 1 + all.readUInt32BE(1)
       if (length < headerBytes || length > messageBytesMax) throw new RangeError('its length')
-      if (this.bytes < length) return
-      const all = this.chunks.length === 1 ? this.head() : Buffer.concat(this.chunks)
-      this.chunks = all.length === length ? [] : [all.subarray(length)]
-      this.bytes -= length
+      if (all.length < length) return
+      this.held = new ReceivedBytes()
+      if (all.length > length) this.held.add(all.subarray(length))
       yield all.subarray(0, length)
     }
   }

@@ -6,6 +6,7 @@
 import Type from 'typebox'
 import type { ContainerEngine, LogOptions } from '#engines/containers/engine.ts'
 import { refuse } from '#kernel/error.ts'
+import { ReceivedBytes } from '#kernel/received-bytes.ts'
 import type { Action } from '#plane/declare/action.ts'
 import { attempt } from '../../../domain/engine-failure.ts'
 import type { ContainerLimits } from '../../../domain/limits.ts'
@@ -70,14 +71,14 @@ function optionsOf(query: URLSearchParams, { logTailMax }: LogDependencies['limi
 async function measure(
   log: AsyncIterable<Uint8Array>,
 ): Promise<{ readonly bytes: number; readonly whole: Buffer | undefined }> {
-  const held: Uint8Array[] = []
+  let held = new ReceivedBytes()
   let bytes = 0
   for await (const piece of log) {
     bytes += piece.byteLength
-    if (bytes <= heldBytesMax) held.push(piece)
-    else held.length = 0
+    if (bytes <= heldBytesMax) held.add(piece)
+    else held = new ReceivedBytes()
   }
-  return { bytes, whole: bytes <= heldBytesMax ? Buffer.concat(held) : undefined }
+  return { bytes, whole: bytes <= heldBytesMax ? Buffer.from(held.all()) : undefined }
 }
 
 /** Yields `{"content":"…"}` piece by piece, without the first `skip` bytes. */

@@ -1,0 +1,36 @@
+/** Bodies in chunks of a byte each: some are put together, very many end the connection, whoever reads them. */
+
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import { startEdge, type TestEdge } from './testing/start.ts'
+
+const id = '/subscriptions/11111111-2222-4333-8444-555555555555/resourceGroups/fine'
+
+/** Sends a body of so many chunks of one byte, and its end. Returns what was answered until the connection ended. */
+async function send(edge: TestEdge, target: string, chunks: number): Promise<string> {
+  const socket = connect(edge.port, '127.0.0.1')
+  // A cut connection is no fault of the test.
+  socket.on('error', () => {})
+  let answer = ''
+  socket.on('data', (bytes: Buffer) => {
+    answer += bytes
+  })
+  const body = '{"location":"local"}'.padEnd(chunks)
+  socket.write(
+    `${target} HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer owner\r\nConnection: close\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`,
+  )
+  socket.write(`${[...body].map((one) => `1\r\n${one}\r\n`).join('')}0\r\n\r\n`)
+  await new Promise((resolve) => socket.once('close', resolve))
+  return answer
+}
+
+test('a body in tiny chunks is read, and one in very many of them is cut', async () => {
+  await using edge = await startEdge()
+  const target = `PUT ${id}?api-version=2021-04-01`
+  assert.match(await send(edge, target, 4_000), /^HTTP\/1\.1 201 /)
+  assert.equal(await send(edge, target, 20_000), '')
+  // Nobody reads this one.
+  assert.doesNotMatch(await send(edge, 'POST /nothing', 2_000_000), /^HTTP\/1\.1 2/)
+  assert.equal((await edge.fetch('/healthz', { as: '' })).status, 200)
+})

@@ -1,0 +1,51 @@
+/** Few large bodies are received at once. Whoever announces one and sends nothing has no place. */
+
+import assert from 'node:assert/strict'
+import { connect, type Socket } from 'node:net'
+import { test } from 'node:test'
+import type { Business } from '#business/service.ts'
+import { refuse } from '#kernel/error.ts'
+import { owner } from '#plane/testing/start.ts'
+import { startEdge, type TestEdge } from './testing/start.ts'
+
+const limits = { bodyBytesMax: 100_000, businessBodyBytesMax: 1_000_000, requestSeconds: 5 }
+const path = '/api/v2.0/companies'
+
+const business: Business = {
+  handle: async ({ body }) => ({ status: 200, headers: {}, body: String(body?.length) }),
+  async admitLarge({ id }) {
+    if (id !== owner.id) throw refuse.Conflict({ id })
+  },
+}
+
+/** Announces a body and sends its beginning. Resolves with the answer's first line. */
+function announce(edge: TestEdge, as: string): Socket & { readonly answer: Promise<string> } {
+  const socket = connect(edge.port, '127.0.0.1')
+  // A cut connection is no fault of the test.
+  socket.on('error', () => {})
+  socket.write(
+    `POST ${path} HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer ${as}\r\nContent-Type: application/json\r\nContent-Length: 600000\r\n\r\n{"a":`,
+  )
+  const answer = new Promise<string>((resolve) => {
+    socket.once('data', (chunk: Buffer) => resolve(String(chunk).split('\r\n', 1)[0] ?? ''))
+  })
+  return Object.assign(socket, { answer })
+}
+
+test('a large body that is announced and does not come takes no place of another', async () => {
+  await using edge = await startEdge({ limits, options: { business } })
+  const silent = [announce(edge, 'owner'), announce(edge, 'owner')]
+  while (edge.server.connections() < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify({ a: 'x'.repeat(500_000) })
+  const answer = await edge.fetch(path, { method: 'POST', headers, body })
+  assert.equal(`${answer.status} ${await answer.text()}`, `200 ${body.length}`)
+  for (const socket of silent) socket.destroy()
+})
+
+test('whoever may write nowhere is refused before a large body is received', async () => {
+  await using edge = await startEdge({ limits, options: { business } })
+  const socket = announce(edge, 'nobody')
+  assert.match(await socket.answer, /^HTTP\/1\.1 409 /)
+  socket.destroy()
+})

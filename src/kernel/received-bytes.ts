@@ -1,0 +1,69 @@
+/**
+ * Bytes that somebody sends, put together as they come. The pieces are not kept: the sender chooses how many there are, and
+ * each takes some hundred bytes of memory, whatever it holds.
+ */
+
+/** So many pieces may be of any size; of more, each has so many bytes on average. */
+const piecesOfAnySize = 5_000
+const bytesPerPieceMin = 64
+const capacityMin = 16 * 1024
+
+export class ReceivedBytes {
+  #buffer: Uint8Array
+  #length = 0
+  #pieces = 0
+
+  /** `buffer`: where they are put, as far as there is room. */
+  constructor(buffer: Uint8Array = new Uint8Array(0)) {
+    this.#buffer = buffer
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** They come in so many tiny pieces that taking them costs more than they are worth. */
+  get areTooFine(): boolean {
+    return isTooFine(this.#pieces, this.#length)
+  }
+
+  add(piece: Uint8Array): void {
+    this.#pieces++
+    const length = this.#length + piece.length
+    if (this.#buffer.length === 0) this.#buffer = piece
+    else {
+      if (length > this.#buffer.length) {
+        this.moveTo(new Uint8Array(Math.max(capacityMin, length, 2 * this.#buffer.length)))
+      }
+      this.#buffer.set(piece, this.#length)
+    }
+    this.#length = length
+  }
+
+  /** From here on they are put into a larger buffer. */
+  moveTo(buffer: Uint8Array): void {
+    buffer.set(this.#buffer.subarray(0, this.#length))
+    this.#buffer = buffer
+  }
+
+  all(): Uint8Array {
+    return this.#buffer.subarray(0, this.#length)
+  }
+}
+
+export function isTooFine(pieces: number, bytes: number): boolean {
+  return pieces > piecesOfAnySize && bytes < pieces * bytesPerPieceMin
+}
+
+/** All bytes of a stream; undefined if they are more than `most`, or come too fine. */
+export async function receiveAll(
+  stream: AsyncIterable<Uint8Array>,
+  most: number,
+): Promise<Uint8Array | undefined> {
+  const received = new ReceivedBytes()
+  for await (const piece of stream) {
+    received.add(piece)
+    if (received.length > most || received.areTooFine) return undefined
+  }
+  return received.all()
+}
