@@ -10,10 +10,14 @@ interface PropertyChange {
   readonly children?: readonly PropertyChange[]
 }
 
-/** Without properties that change by themselves and say nothing about the user's request. */
-export function comparable(answer: unknown): unknown {
+/**
+ * Without properties that change by themselves and say nothing about the user's request; with the version in which it
+ * was read.
+ */
+export function comparable(answer: unknown, apiVersion: string): unknown {
   if (!isJsonObject(answer)) return answer
-  const { systemData: _system, etag: _etag, ...rest } = answer
+  const { systemData: _system, etag: _etag, ...shown } = answer
+  const rest: Readonly<Record<string, unknown>> = { apiVersion, ...shown }
   const { properties } = rest
   if (!isJsonObject(properties)) return rest
   const { provisioningState: _state, ...kept } = properties
@@ -45,16 +49,23 @@ function changesAt(path: string, before: unknown, after: unknown): readonly Prop
   if (Array.isArray(before) && Array.isArray(after)) {
     const children: PropertyChange[] = []
     for (let at = 0; at < Math.max(before.length, after.length); at++) {
-      const inside = changesAt('', before[at], after[at])
-      children.push(...inside.map((one) => ({ ...one, path: joined(String(at), one.path) })))
+      children.push(...changesOfElement(String(at), before[at], after[at]))
     }
     return [{ path, propertyChangeType: 'Array', children }]
   }
   return [{ path, propertyChangeType: 'Modify', before, after }]
 }
 
-function joined(index: string, rest: string): string {
-  return rest === '' ? index : `${index}.${rest}`
+/** An element has a change of its own, named by its index, with those of its properties below it. */
+function changesOfElement(
+  path: string,
+  before: unknown,
+  after: unknown,
+): readonly PropertyChange[] {
+  const children =
+    isJsonObject(before) && isJsonObject(after) ? changesAt('', before, after) : undefined
+  if (children === undefined) return changesAt(path, before, after)
+  return children.length === 0 ? [] : [{ path, propertyChangeType: 'Modify', children }]
 }
 
 function own(object: object, name: string): unknown {

@@ -148,8 +148,9 @@ async function leftOver(
   { text, version }: Member,
   { mode, unknown }: Pick<DeploymentRequest, 'mode'> & Pick<Found, 'unknown'>,
 ): Promise<Change | undefined> {
-  const before = (await readAs(deps, context, text, version)).body
-  if (before === undefined) return undefined
+  const { body } = await readAs(deps, context, text, version)
+  if (body === undefined) return undefined
+  const before = comparable(body, version)
   const resourceId = text
   if (mode !== 'Complete') return { resourceId, changeType: 'Ignore', before, after: before }
   if (unknown.length === 0) return { resourceId, changeType: 'Delete', before }
@@ -197,14 +198,14 @@ async function changeOf(
   redaction: Redaction,
 ): Promise<Change> {
   const { node } = preview
-  const after = comparable(preview.after())
+  const after = comparable(preview.after(), node.apiVersion)
   if (preview.status === 201) return { resourceId: node.id, changeType: 'Create', after }
   // A write that changes nothing shows the same as a read, so there is no other read.
   if (preview.isUnchanged) {
     return { resourceId: node.id, changeType: 'NoChange', before: after, after }
   }
   const seen = await readNode(deps, context, node)
-  const before = redaction.of(comparable(seen.body))
+  const before = redaction.of(comparable(seen.body, node.apiVersion))
   if (seen.etag !== undefined && seen.etag === preview.etag) {
     return { resourceId: node.id, changeType: 'NoChange', before, after: before }
   }

@@ -155,12 +155,20 @@ test('what-if: Create, Modify with its delta, NoChange, Ignore, Delete; nothing 
   const answer = json(await started.call('POST', `${at('d')}/whatIf`, next))
   const [delta] = answer.properties.changes[1].delta
   assert.equal(delta.path, 'properties.containers')
+  const image = { path: 'properties.image', before: 'nginx', after: 'nginx:2' }
   assert.deepEqual(delta.children[0], {
-    path: '0.properties.image',
+    path: '0',
     propertyChangeType: 'Modify',
-    before: 'nginx',
-    after: 'nginx:2',
+    children: [{ ...image, propertyChangeType: 'Modify' }],
   })
+  const versionsOf = (one: { before?: object; after?: object }) =>
+    [one.before, one.after].map((side) => (side === undefined ? '' : Object(side).apiVersion))
+  assert.deepEqual(answer.properties.changes.map(versionsOf), [
+    ['2025-09-01', '2025-09-01'],
+    ['2025-09-01', '2025-09-01'],
+    ['', '2025-09-01'],
+    ['2026-01-01', '2026-01-01'],
+  ])
   await started.call('PUT', at('d'), complete)
   await started.settle()
   const read = json(await started.call('GET', at('d')))
