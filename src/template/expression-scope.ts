@@ -10,9 +10,11 @@ import type { ExpansionContext, Json, JsonObject } from './plan.ts'
 import { EvaluationError, type Scope, type UserFunction } from './scope.ts'
 
 interface ExpressionEnvironment {
-  readonly context: ExpansionContext
+  /** Absent: the expression may read neither its place nor the time, nor draw ids. */
+  readonly context?: ExpansionContext
   readonly parameters?: JsonObject
   readonly variables?: JsonObject
+  readonly externalInputs?: JsonObject
   /** The answer of `copyIndex()`, whatever the loop's name. Absent: there is no loop. */
   readonly copyIndex?: number
 }
@@ -25,7 +27,11 @@ export class ExpressionScope implements Scope {
   }
 
   get context(): ExpansionContext {
-    return this.#environment.context
+    const { context } = this.#environment
+    if (context === undefined) {
+      throw new EvaluationError('the place, the time and new ids are not known here')
+    }
+    return context
   }
 
   parameter(name: string): Json {
@@ -34,6 +40,10 @@ export class ExpressionScope implements Scope {
 
   variable(name: string): Json {
     return named(this.#environment.variables, name, 'variable')
+  }
+
+  externalInput(name: string): Json {
+    return named(this.#environment.externalInputs, name, 'external input')
   }
 
   userFunction(): UserFunction | undefined {
@@ -47,7 +57,7 @@ export class ExpressionScope implements Scope {
   }
 
   deployment(): Json {
-    const { deploymentName, location, scope } = this.#environment.context
+    const { deploymentName, location, scope } = this.context
     const where = scope === 'resourceGroup' || location === undefined ? {} : { location }
     return { name: deploymentName, ...where, properties: { mode: 'Incremental' } }
   }

@@ -469,6 +469,55 @@ test('parameter files and bare maps; values in them are literal', () => {
   assert.match(plain.problems.join(), /only parameters of a secure type/)
 })
 
+test('expressions of a parameter file read external inputs and nothing else', () => {
+  const file = {
+    contentVersion: '1.0.0.0',
+    externalInputDefinitions: { region: { kind: 'sys.envVar', config: 'REGION' } },
+    externalInputs: { region: { value: 'north' }, count: { value: '3' } },
+    parameters: {
+      plain: { value: "[externalInputs('region')]" },
+      name: { expression: "[format('{0}-{1}', externalInputs('Region'), 'x')]" },
+      count: { expression: "[int(externalInputs('count'))]" },
+    },
+  }
+  const read = templateLanguage.parseParameters(JSON.stringify(file))
+  assert.ok(read.ok)
+  assert.deepEqual(
+    { ...read.value },
+    {
+      plain: { value: "[externalInputs('region')]" },
+      name: { value: 'north-x' },
+      count: { value: 3 },
+    },
+  )
+  const wrong = {
+    a: "[externalInputs('other')]",
+    b: '[newGuid()]',
+    c: '[resourceGroup().location]',
+    d: "[parameters('a')]",
+    e: 'text',
+    f: '[none()]',
+    g: "[reference('x', '2020-01-01')]",
+  }
+  const parameters = Object.fromEntries(
+    Object.entries(wrong).map(([name, expression]) => [name, { expression }]),
+  )
+  const refused = templateLanguage.parseParameters({ ...file, parameters })
+  assert.ok(!refused.ok)
+  assert.deepEqual(
+    refused.problems.map(({ path }) => path),
+    Object.keys(wrong).map((name) => `parameters.${name}.expression`),
+  )
+  assert.match(refused.problems[0]?.message ?? '', /no external input 'other'/)
+  const template_ = template({
+    outputs: { o: { type: 'string', value: "[externalInputs('region')]" } },
+  })
+  assert.match(
+    problemsOf(template_)[0] ?? '',
+    /externalInputs\(\) is for the expressions of a parameter file/,
+  )
+})
+
 test('a template may say the schema of parameter files, as samples of the published command line do', () => {
   const schema = 'https://schema.example/2015-01-01/deploymentParameters.json#'
   const text = `{ "$schema": "${schema}", "contentVersion": "1.0.0.0", "resources": [] }`

@@ -1,10 +1,26 @@
-/** Reads parameter files and bare maps of arguments. Their values are literal, never expressions. */
-import { type Field, fieldOf, isObject, kindOf, membersOf, refuseTwice } from './fields.ts'
+/**
+ * Reads parameter files and bare maps of arguments. A `value` is literal. An `expression` is evaluated here, from
+ * external inputs alone, so that everything after this knows values only.
+ */
+import { compile } from './compile.ts'
+import { evaluate } from './evaluate.ts'
+import { EvaluationQuota } from './evaluation-quota.ts'
+import { ExpressionScope } from './expression-scope.ts'
+import {
+  type Field,
+  fieldOf,
+  isObject,
+  kindOf,
+  membersOf,
+  objectOf,
+  refuseTwice,
+} from './fields.ts'
 import type { JsonObject } from './plan.ts'
 import { Problems } from './problems.ts'
 import { open } from './read-template.ts'
 import type { ParameterArgument, Read } from './template.ts'
 import { childPath } from './template-path.ts'
+import { tryEvaluate } from './try-evaluate.ts'
 
 export function parseParameters(
   parameters: string | JsonObject,
@@ -17,45 +33,73 @@ export function parseParameters(
     problems.add(undefined, `parameters are an object, not ${kindOf(value)}`)
     return { ok: false, problems: problems.list }
   }
-  const members = argumentFields(value, problems)
+  const isFile = isParameterFile(value)
+  const members = isFile
+    ? membersOf(fieldOf(value, undefined, 'parameters'), "'parameters'", problems)
+    : Object.entries(value).map(([name, one]): readonly [string, Field] => [
+        name,
+        { value: one, path: childPath(undefined, name) },
+      ])
   refuseTwice(members, 'the argument', problems)
+  const externalInputs = isFile ? readInputs(value, problems) : objectOf([])
+  const scope = new ArgumentScope({ externalInputs })
   const made: Record<string, ParameterArgument> = Object.create(null)
   for (const [name, field] of members) {
-    const argument = readArgument(field, problems)
+    const argument = readArgument(field, scope, problems)
     if (argument !== undefined) made[name] = argument
   }
   return problems.isEmpty ? { ok: true, value: made } : { ok: false, problems: problems.list }
 }
 
-function argumentFields(
-  given: JsonObject,
-  problems: Problems,
-): readonly (readonly [string, Field])[] {
+function isParameterFile(given: JsonObject): boolean {
   const inside = fieldOf(given, undefined, 'parameters')
-  const isFile =
+  return (
     typeof given['$schema'] === 'string' ||
     typeof given['contentVersion'] === 'string' ||
     (Object.keys(given).length === 1 && inside !== undefined && !isArgument(inside))
-  if (isFile) return membersOf(inside, "'parameters'", problems)
-  return Object.entries(given).map(([name, value]) => [
-    name,
-    { value, path: childPath(undefined, name) },
-  ])
+  )
 }
 
 function isArgument({ value, path }: Field): boolean {
   if (!isObject(value)) return false
-  return (
-    fieldOf(value, path, 'value') !== undefined || fieldOf(value, path, 'reference') !== undefined
+  return ['value', 'reference', 'expression'].some((one) => fieldOf(value, path, one) !== undefined)
+}
+
+/** All expressions of a file together have one budget. */
+class ArgumentScope extends ExpressionScope {
+  readonly quota = new EvaluationQuota()
+  readonly expansion: Parameters<typeof tryEvaluate>[0]['expansion'] = {
+    notes: { isSecure: false, needs: new Map() },
+  }
+}
+
+/** The values of external inputs. Their definitions are for the tools that supply them. */
+function readInputs(file: JsonObject, problems: Problems): JsonObject {
+  const inputs = membersOf(fieldOf(file, undefined, 'externalInputs'), "'externalInputs'", problems)
+  return objectOf(
+    inputs.flatMap(([name, { value, path }]) => {
+      const given = isObject(value) ? fieldOf(value, path, 'value') : undefined
+      if (given !== undefined) return [[name, given.value] as const]
+      problems.add(path, "expected an object with 'value'")
+      return []
+    }),
   )
 }
 
-function readArgument({ value, path }: Field, problems: Problems): ParameterArgument | undefined {
+function readArgument(
+  { value, path }: Field,
+  scope: ArgumentScope,
+  problems: Problems,
+): ParameterArgument | undefined {
   const given = isObject(value) ? fieldOf(value, path, 'value') : undefined
   if (given !== undefined) return { value: given.value }
+  const expression = isObject(value) ? fieldOf(value, path, 'expression') : undefined
+  if (expression !== undefined) return evaluated(expression, scope, problems)
   const reference = isObject(value) ? fieldOf(value, path, 'reference') : undefined
   if (!isObject(reference?.value)) {
-    problems.add(path, "expected an object with 'value', or with 'reference' to a secret")
+    const wanted =
+      "expected an object with 'value', with 'reference' to a secret, or with 'expression'"
+    problems.add(path, wanted)
     return undefined
   }
   const vault = fieldOf(reference.value, reference.path, 'keyVault')
@@ -68,4 +112,21 @@ function readArgument({ value, path }: Field, problems: Problems): ParameterArgu
   }
   const secretVersion = typeof version === 'string' ? { secretVersion: version } : {}
   return { reference: { keyVault: { id }, secretName, ...secretVersion } }
+}
+
+function evaluated(
+  { value, path }: Field,
+  scope: ArgumentScope,
+  problems: Problems,
+): ParameterArgument | undefined {
+  const compiled = compile(value, path, { problems, check: () => undefined })
+  if (compiled.kind === 'broken') return undefined
+  if (compiled.kind !== 'expression') {
+    problems.add(path, "expected an expression in brackets, such as [externalInputs('name')]")
+    return undefined
+  }
+  const done = tryEvaluate(scope, () => evaluate(compiled.expression, scope))
+  if (done.kind === 'value') return { value: done.value }
+  if (done.kind === 'failed') problems.add(path, done.error.message, done.error.at)
+  return undefined
 }

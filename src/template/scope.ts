@@ -30,6 +30,8 @@ export interface Scope {
   parameter(name: string): Json
   /** `variables('name')`; evaluated on first use, cycles refused. */
   variable(name: string): Json
+  /** `externalInputs('name')`; absent outside of parameter files. */
+  externalInput?(name: string): Json
   /** `namespace.name(…)`; absent when the template declares no such function. */
   userFunction(namespace: string, name: string): UserFunction | undefined
   /** `copyIndex()` or `copyIndex('loop')`, without its offset. */

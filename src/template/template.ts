@@ -23,7 +23,7 @@ export interface ParameterDeclaration {
   readonly required: boolean
 }
 
-/** An argument in a parameter file or a deployment's body. Values are literal, never expressions. */
+/** An argument as read from a parameter file or a deployment's body; its expression was evaluated. */
 export type ParameterArgument =
   | { readonly value: Json }
   | {

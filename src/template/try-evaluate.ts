@@ -11,7 +11,7 @@ type EvaluationOutcome =
 
 /** `notes` says whether a secure value was used and what must be fetched. The outer evaluation is marked secure too. */
 export function tryEvaluate(
-  scope: { readonly expansion: Expansion },
+  scope: { readonly expansion: Pick<Expansion, 'notes'> },
   work: () => Json,
 ): EvaluationOutcome {
   const { expansion } = scope

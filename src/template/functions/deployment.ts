@@ -1,4 +1,5 @@
 /** Functions that read the deployment: its parameters, variables, caller and scope. */
+import { EvaluationError } from '../scope.ts'
 import type { ValueFunction } from './define.ts'
 import { textAt } from './values.ts'
 
@@ -31,6 +32,19 @@ export const deploymentFunctions: readonly ValueFunction[] = [
     most: 0,
     doc: 'The endpoints of this installation.',
     apply: (_, { scope }) => scope.context.environment,
+  },
+  {
+    name: 'externalInputs',
+    group,
+    parameters: 'name',
+    least: 1,
+    most: 1,
+    doc: 'The value of an external input; only in the expressions of a parameter file.',
+    apply(values, call) {
+      const name = textAt(values, 0, call)
+      if (call.scope.externalInput !== undefined) return call.scope.externalInput(name)
+      throw new EvaluationError(`${call.name}() is for the expressions of a parameter file`)
+    },
   },
   {
     name: 'parameters',

@@ -29,6 +29,7 @@ export class AnsweringScope extends ExpressionScope {
       context: contextOf(scope),
       parameters: { text: 'value', object: { name: { inner: 7 } } },
       variables: { list: ['a', 'b'] },
+      externalInputs: { tool: { region: 'north' } },
       copyIndex: 3,
     })
   }

@@ -13,6 +13,12 @@ export const deploymentVectors: Vectors = {
     ['deployment().location', /no property 'location'/],
     ['deployment().properties.mode', 'Incremental'],
   ],
+  externalInputs: [
+    ["externalInputs('tool').region", 'north'],
+    ["externalInputs('TOOL').region", 'north'],
+    ["externalInputs('other')", /no external input 'other'/],
+    ['externalInputs(1)', /first argument/],
+  ],
   environment: [['environment().resourceManager', 'http://armature.example/']],
   parameters: [
     ["parameters('text')", 'value'],

@@ -1,7 +1,7 @@
 /** Parses the body of a deployment as leniently as known clients need, and refuses what cannot be done. */
 
 import { isJsonObject } from '#kernel/patch.ts'
-import type { JsonObject } from '#template/plan.ts'
+import type { Json, JsonObject } from '#template/plan.ts'
 import { refuseDeployment, refuseTemplate } from '../../errors.ts'
 import type {
   DeploymentMode,
@@ -49,7 +49,10 @@ export async function readRequest(
         : await followedTemplate(template, threads, payer),
     parameters:
       parameters === undefined
-        ? parsed(properties['parameters'] ?? {}, 'parameters')
+        ? withInputs(
+            parsed(properties['parameters'] ?? {}, 'parameters'),
+            properties['externalInputs'],
+          )
         : await followedParameters(parameters, threads, payer),
     ...(spec === undefined ? {} : { templateLink: spec.link }),
     ...(template === undefined ? {} : { templateLink: template.link }),
@@ -138,6 +141,13 @@ function parsed(given: unknown, path: string): JsonObject {
   if (isJsonObject(given)) return given as JsonObject
   const message = 'expected an object'
   throw refuseTemplate([{ line: 0, column: 0, path: `properties.${path}`, message }])
+}
+
+/** As a parameter file, where expressions of the arguments read external inputs. */
+function withInputs(parameters: JsonObject, externalInputs: unknown): JsonObject {
+  if (externalInputs === undefined || externalInputs === null) return parameters
+  // They came from a JSON parser.
+  return { contentVersion: '1.0.0.0', parameters, externalInputs: externalInputs as Json }
 }
 
 /** Throws for a nested deployment in complete mode: only a client's deployment may delete. */

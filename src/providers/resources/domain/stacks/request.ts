@@ -96,10 +96,21 @@ function withoutNothing<T extends object>(given: T): { [K in keyof T]?: NonNulla
   return Object.fromEntries(kept) as { [K in keyof T]?: NonNullable<T[K]> }
 }
 
+/** What a stack hands on to its deployment as it was given. */
+const deploymentSettings = [
+  'template',
+  'templateLink',
+  'parameters',
+  'parametersLink',
+  'externalInputs',
+  'extensionConfigs',
+  'validationLevel',
+  'debugSetting',
+] as const
+
 /** The deployment's part: a stack has neither a mode nor a fallback. */
 function deploymentBody({ location, tags, properties }: StackBody): object {
-  const { template, templateLink, parameters, parametersLink, debugSetting } = properties
-  const given = { template, templateLink, parameters, parametersLink, debugSetting }
+  const given = Object.fromEntries(deploymentSettings.map((name) => [name, properties[name]]))
   return { ...withoutNothing({ location, tags }), properties: withoutNothing(given) }
 }
 

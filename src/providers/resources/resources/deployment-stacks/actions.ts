@@ -31,7 +31,8 @@ export function stackActions(deps: DeploymentDependencies): Readonly<Record<stri
           body,
         )
         const validatedResources: { readonly id: string }[] = []
-        await previewTree(deps, acting, { id: deploymentId, expanded }, ({ node }) => {
+        const root = { id: deploymentId, expanded, validation: request.validationLevel }
+        await previewTree(deps, acting, root, ({ node }) => {
           validatedResources.push({ id: node.id })
         })
         const { templateLink } = request

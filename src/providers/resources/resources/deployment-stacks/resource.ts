@@ -41,7 +41,8 @@ export function deploymentStacks(deps: DeploymentDependencies): ResourceType {
       const { id, principal, correlationId, now } = context
       const { settings, request, expanded, deploymentId, acting, run, memberId } =
         await prepareStack(deps, context, body)
-      await previewTree(deps, acting, { id: deploymentId, expanded })
+      const validation = request.validationLevel
+      await previewTree(deps, acting, { id: deploymentId, expanded, validation })
       const { template, templateLink, location, tags, debugLevel } = request
       return {
         stack: {

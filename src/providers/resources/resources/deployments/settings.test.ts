@@ -74,6 +74,38 @@ test('what is not served is refused by name, by PUT, validate and whatIf', async
   await started.call('PUT', at('d'), body([], { ...harmless, onErrorDeployment: null }))
 })
 
+test('parameters are expressions of external inputs, which are shown nowhere', async () => {
+  await using started = await startDeployments()
+  const parameters = { given: { type: 'object' }, hidden: { type: 'securestring' } }
+  const template = templateFor([{ ...vault, name: 'v', tags: "[parameters('given')]" }], {
+    parameters,
+  })
+  const properties = {
+    externalInputDefinitions: { team: { kind: 'sys.envVar', config: 'TEAM' } },
+    externalInputs: { team: { value: 'blue' }, pass: { value: 'correct-horse' } },
+    parameters: {
+      given: { expression: "[createObject('team', externalInputs('team'))]" },
+      hidden: { expression: "[concat(externalInputs('pass'), '-1')]" },
+    },
+  }
+  const given = body([], { ...properties, template })
+  await started.call('PUT', at('d'), given)
+  await started.settle()
+  const read = json(await started.call('GET', at('d'))).properties
+  assert.equal(read.provisioningState, 'Succeeded')
+  assert.deepEqual(read.parameters, {
+    given: { type: 'Object', value: { team: 'blue' } },
+    hidden: { type: 'SecureString' },
+  })
+  const changes = json(await started.call('POST', `${at('d')}/whatIf`, given)).properties.changes
+  assert.equal(changes[0].changeType, 'NoChange')
+  for (const { document } of await started.store.list({ under: '/', limit: 100 })) {
+    assert.ok(!document.includes('correct-horse'))
+  }
+  const without = body([], { ...properties, template, externalInputs: {} })
+  await assert.rejects(started.call('PUT', at('e'), without), /no external input 'team'/)
+})
+
 test('requests and answers are recorded where the debug setting says so, without secure values', async () => {
   await using started = await startDeployments()
   const resources = [{ ...vault, name: 'v', tags: { open: 'seen', hidden: "[parameters('p')]" } }]

@@ -82,7 +82,7 @@ const v2024_03_01: Version<DeploymentStack> = {
     const { properties, ...rest } = body as { readonly properties?: unknown }
     if (!isJsonObject(properties)) return rest
     const kept = Object.entries(properties).filter(
-      ([name]) => !/^(parameters|template)$/i.test(name),
+      ([name]) => !/^(parameters|externalInputs|template)$/i.test(name),
     )
     return { ...rest, properties: Object.fromEntries(kept) }
   },
