@@ -45,6 +45,22 @@ test('inside another resource: a whole type with a whole name, and types of othe
   assert.match(problems.join(), /the name needs as many; it has 4/)
 })
 
+test('a reference with a version may name what is not in the template by its type and names', () => {
+  const target = 'Vendor.A/sets/s/machines/0/cards/c'
+  const outputs = (expression: string) => ({ o: { type: 'string', value: `[${expression}]` } })
+  const needOf = (expression: string) =>
+    planOf(template({ outputs: outputs(expression) })).outputs[0]?.needs({
+      answer: () => undefined,
+    })[0]
+  const id = `${groupId}/providers/${target}`
+  assert.equal(needOf(`reference('${target}', '2020-01-01').x`)?.id, id)
+  assert.equal(needOf(`listKeys('${target}', '2020-01-01').x`)?.id, id)
+  for (const wrong of [`'${target}'`, "'sets/s', '2020-01-01'", `'${target}/more', '2020-01-01'`]) {
+    const problems = problemsOf(template({ outputs: outputs(`reference(${wrong}).x`) }))
+    assert.match(problems.join(), /is not defined in the template/, wrong)
+  }
+})
+
 test('a type may end with a slash', () => {
   assert.deepEqual(ids({ resources: [{ ...machine, type: 'Vendor.A/machines/' }] }), [
     'Vendor.A/machines/m',

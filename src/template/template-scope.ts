@@ -133,8 +133,8 @@ export class TemplateScope implements Scope {
 
   reference(target: string, apiVersion: string | undefined, full: boolean): Json {
     const runtime = this.#runtime('reference()')
-    const known = this.#target(target)
-    const whole = this.#ask(this.#needOf(target, known, apiVersion), runtime)
+    const found = this.#target(target, apiVersion !== undefined)
+    const whole = this.#ask(this.#needOf(found, apiVersion), runtime)
     return full ? whole : propertiesOf(whole)
   }
 
@@ -144,7 +144,7 @@ export class TemplateScope implements Scope {
     if (this.expansion.languageVersion === '1.0' || found?.kind !== 'loop') {
       throw this.#absent(`'${symbolicName}' is not the symbolic name of a copy loop`)
     }
-    const needs = found.all.map((one) => this.#needOf(one.id, one, undefined))
+    const needs = found.all.map((known) => this.#needOf({ id: known.id, known }, undefined))
     for (const need of needs) this.#note(need, runtime)
     return needs.map((need) => {
       const whole = this.#ask(need, runtime)
@@ -168,8 +168,7 @@ export class TemplateScope implements Scope {
 
   list(action: string, target: string, apiVersion: string, body: Json | undefined): Json {
     const runtime = this.#runtime(`${action}()`)
-    const known = this.#target(target)
-    const id = known?.id ?? target
+    const { id, known } = this.#target(target, true)
     const key = JSON.stringify(['list', id.toLowerCase(), action.toLowerCase(), apiVersion, body])
     const need: Need = {
       kind: 'list',
@@ -195,10 +194,10 @@ export class TemplateScope implements Scope {
     return this.expansion.isPartial ? new ReportedError() : new EvaluationError(message)
   }
 
-  /** Undefined: it is an id outside of this template. */
-  #target(target: string): Known | undefined {
+  /** `known` is absent for an id outside of this template. */
+  #target(target: string, hasVersion: boolean): Target {
     const found = this.expansion.resources.find(target)
-    if (found?.kind === 'one') return found.one
+    if (found?.kind === 'one') return { id: found.one.id, known: found.one }
     if (found?.kind === 'broken') throw new ReportedError()
     if (found?.kind === 'loop') {
       throw new EvaluationError(`'${target}' is a copy loop; name one of its resources`)
@@ -206,17 +205,22 @@ export class TemplateScope implements Scope {
     if (found?.kind === 'several') {
       throw new EvaluationError(`several resources are named '${target}'; give the id`)
     }
-    if (target.startsWith('/')) return undefined
+    if (target.startsWith('/')) return { id: target, known: undefined }
+    // With a version it need not be in the template: it is where the deployment goes.
+    if (hasVersion && typeAndNames.test(target)) {
+      const { resourceGroup, subscription } = this.expansion.context
+      const base = (resourceGroup ?? subscription)?.['id'] ?? ''
+      return { id: `${String(base)}/providers/${target}`, known: undefined }
+    }
     throw this.#absent(`the resource '${target}' is not defined in the template`)
   }
 
-  #needOf(target: string, known: Known | undefined, given: string | undefined): Need {
-    const other = known === undefined ? this.#versionByProfile(target) : known.apiVersion
+  #needOf({ id, known }: Target, given: string | undefined): Need {
+    const other = known === undefined ? this.#versionByProfile(id) : known.apiVersion
     const apiVersion = given ?? (known?.nodeKey === undefined ? other : undefined)
     if (known === undefined && apiVersion === undefined) {
-      throw new EvaluationError(`reference() to '${target}' needs an apiVersion`)
+      throw new EvaluationError(`reference() to '${id}' needs an apiVersion`)
     }
-    const id = known?.id ?? target
     return {
       kind: 'reference',
       key: JSON.stringify(['reference', id.toLowerCase(), apiVersion]),
@@ -293,6 +297,14 @@ export class TemplateScope implements Scope {
     return value
   }
 }
+
+interface Target {
+  readonly id: string
+  readonly known: Known | undefined
+}
+
+/** `Namespace.Of/type/name/type/name` */
+const typeAndNames = /^[^/]+\.[^/]+(?:\/[^/]+\/[^/]+)+$/
 
 /** For the flat answers of some versions: everything except the envelope. */
 function propertiesOf(whole: Json): Json {

@@ -71,8 +71,8 @@ export const stringFunctions: readonly ValueFunction[] = [
   {
     name: 'format',
     group,
-    parameters: 'format, value, values…',
-    least: 2,
+    parameters: 'format, values…',
+    least: 1,
     doc: 'The format with its items {index,width:format} replaced by the values.',
     apply(values, call) {
       return formatComposite(textAt(values, 0, call), values.slice(1), call.quota)

@@ -4,7 +4,7 @@ import type { Json } from '../plan.ts'
 import { EvaluationError } from '../scope.ts'
 import { base64Of, textOfBase64, utf8Text } from './base64.ts'
 import type { Call, ValueFunction } from './define.ts'
-import { isInteger, memberOf, objectAt, textAt } from './values.ts'
+import { isInteger, memberOf, objectAt, textAt, textOf } from './values.ts'
 
 const group = 'string'
 
@@ -21,12 +21,13 @@ export const uriFunctions: readonly ValueFunction[] = [
   {
     name: 'dataUri',
     group,
-    parameters: 'text',
+    parameters: 'value',
     least: 1,
     most: 1,
-    doc: 'A data URI that holds the text.',
-    apply: (values, call) =>
-      `data:text/plain;charset=utf8;base64,${base64Of(textAt(values, 0, call), call.quota)}`,
+    doc: 'A data URI that holds the value as text, as string() writes it.',
+    apply([value = null], { quota }) {
+      return `data:text/plain;charset=utf8;base64,${base64Of(textOf(value, quota), quota)}`
+    },
   },
   {
     name: 'dataUriToString',

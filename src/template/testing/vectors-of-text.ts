@@ -32,7 +32,8 @@ export const stringVectors: Vectors = {
   ],
   dataUri: [
     ["dataUri('Hello')", 'data:text/plain;charset=utf8;base64,SGVsbG8='],
-    ['dataUri(5)', /a string/],
+    ['dataUri(5)', 'data:text/plain;charset=utf8;base64,NQ=='],
+    ["dataUri(createObject('a', 1))", 'data:text/plain;charset=utf8;base64,eyJhIjoxfQ=='],
   ],
   dataUriToString: [
     ["dataUriToString('data:;base64,SGVsbG8sIFdvcmxkIQ==')", 'Hello, World!'],
@@ -57,6 +58,7 @@ export const stringVectors: Vectors = {
       'Hello, User. Formatted number: 8,175,133',
     ],
     ["format('{0}{0}{1}', 'a', true())", 'aaTrue'],
+    ["format('{{plain}}')", '{plain}'],
     ["format('{{{0}}}', 1)", '{1}'],
     ["format('[{0,5}][{0,-5}]', 'ab')", '[   ab][ab   ]'],
     ["format('{0:D5} {1:D5}', 42, -42)", '00042 -00042'],
