@@ -78,7 +78,7 @@ test('sources are bounded: those beyond are counted, and those known go on', asy
   assert.deepEqual(await counts(store), { kept: 4, omitted: [47] })
 })
 
-test('while the store does not answer, what waits is bounded; nothing that waited is lost or told twice', async () => {
+test('while the store does not answer, what waits is bounded; nothing that waited is lost or recorded twice', async () => {
   await using store = await openStore()
   let isDown = true
   const sql: Sql = {

@@ -333,7 +333,7 @@ for (const dialect of dialects) {
       assert.deepEqual(seen.json['value'], [])
     })
 
-    await t.test('a method that is not allowed is told which are', async () => {
+    await t.test('the answer to a method that is not allowed names those that are', async () => {
       const id = await newDocument('salesQuotes')
       const { json } = await call('POST', `${company}/salesQuotes(${id})/salesQuoteLines`, {
         body: { itemId, quantity: 1 },

@@ -5,9 +5,9 @@ import { execFile } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { requireOrSkip } from '../../tests/require.ts'
+import { until } from '../../tests/until.ts'
 import { walkForms } from './testing/form-walker.ts'
 import { type Ran, type RunOptions, runCli } from './testing/run-cli.ts'
 import { root, startServer, type TestServer } from './testing/start-server.ts'
@@ -235,16 +235,12 @@ async function scopes(shell: Shell): Promise<void> {
   assert.match((await succeeds(shell, `resource-group list ${elsewhere}`)).out, /^there /m)
 }
 
-/** Polls until it is gone. The runner ends a poll that never ends. */
 async function disappears(shell: Shell, line: string): Promise<void> {
-  for (;;) {
+  const { error } = await until(async () => {
     const ran = await shell.run(line)
-    if (ran.code !== 0) {
-      assert.match(ran.error, /^ResourceGroupNotFound: /)
-      return
-    }
-    await setTimeout(50)
-  }
+    return ran.code === 0 ? undefined : ran
+  })
+  assert.match(error, /^ResourceGroupNotFound: /)
 }
 
 async function roles(shell: Shell): Promise<void> {

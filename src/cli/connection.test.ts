@@ -155,7 +155,7 @@ test('a refused token is reported with code and message', async () => {
   )
 })
 
-test('rest sends what it is told, as the owner', async () => {
+test('rest sends what it is given, as the owner', async () => {
   await using fixture = await startWorld()
   const words = ['rest', 'put', '/a?x=1', '-b', '{"a":1}', '-H', 'If-Match: "e"', '-u', 'y=2 3']
   const { code, out } = await fixture.run([...words, '--api-version', '2022-04-01'])

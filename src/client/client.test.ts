@@ -206,7 +206,7 @@ test('429 and 503 are repeated when the server says when, and only so often', as
   assert.equal(busy.asked.length, 3)
 })
 
-test('nothing is repeated without being told when, nor when that is too long', async () => {
+test('nothing is repeated when the answer does not say when, or says too late', async () => {
   for (const headers of [{}, { 'retry-after': '61' }, { 'retry-after': 'soon' }]) {
     await using fixture = await startWorld(() => ({
       status: 503,
@@ -444,7 +444,7 @@ test('client credentials', async () => {
   })
 })
 
-test('device code: waits as told until the person is done', async () => {
+test('device code: waits as the answer says until the person is done', async () => {
   const notYet = ['authorization_pending', 'slow_down', 'authorization_pending']
   await using fixture = await startWorld(({ url }, count) => {
     if (url === '/common/oauth2/devicecode') {

@@ -28,7 +28,7 @@ function machineOf() {
   }
 }
 
-test('time passes as on the machine until it is told otherwise', () => {
+test('time passes as on the machine until it is set', () => {
   const machine = machineOf()
   const clock = createMovedClock(machine)
   const began = clock.now()

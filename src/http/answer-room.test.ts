@@ -4,10 +4,10 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { setImmediate as turn } from 'node:timers/promises'
 import type { Business } from '#business/service.ts'
 import { refuse } from '#kernel/error.ts'
 import { owner } from '#plane/testing/start.ts'
+import { until } from '../../tests/until.ts'
 import { startEdge, type TestEdge } from './testing/start.ts'
 
 /** More than the system's own buffers hold. */
@@ -28,10 +28,6 @@ function holding(text: string) {
     admitLarge: async () => {},
   }
   return { business, begun, held }
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await turn()
 }
 
 /** Sends a request on a connection of its own, and reads nothing. */

@@ -62,7 +62,7 @@ async function next(out: Readable): Promise<string> {
   }
 }
 
-test('a state that is brought back is told of, and so is what comes after it', async () => {
+test('a state that is brought back is sent, and so is what comes after it', async () => {
   for (const kept of [0, 3, 9]) {
     const trail = startTrail()
     const out = await trail.open()
@@ -82,7 +82,7 @@ async function changed(out: Readable): Promise<{ readonly ids: string[]; readonl
   return JSON.parse((await next(out)).split('data: ')[1] ?? '')
 }
 
-test('each record is told once, a late one as well, none that may not be read', async () => {
+test('each record is sent once, a late one as well, none that may not be read', async () => {
   const { records, open } = startTrail()
   records.push({ number: 1, key: '/before' })
   const out = await open()
@@ -108,7 +108,7 @@ test('the rights of a principal are asked for once, however many streams it has'
   trail.stream.end()
 })
 
-test('who could not be told of everything is told so', async () => {
+test('who missed some events is notified of that', async () => {
   const { records, problems, open } = startTrail()
   const out = await open()
   for (let number = 1; number <= 60; number++) records.push({ number, key: `/${number}` })

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { silentLog } from '#kernel/ports.ts'
 import type { Permission, PermissionAnswer } from '#plane/access.ts'
+import { until } from '../../tests/until.ts'
 import { createPermissionWatch } from './permission-watch.ts'
 
 function open(answer: () => Promise<PermissionAnswer>) {
@@ -27,10 +28,6 @@ function open(answer: () => Promise<PermissionAnswer>) {
   const ended = Promise.withResolvers<string>()
   const stop = watch.watch(permission, ended.resolve)
   return { state, watch, stop, ended: ended.promise }
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 2))
 }
 
 test('it asks once, and again only after a change or at the end of the token', async () => {

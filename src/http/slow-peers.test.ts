@@ -6,6 +6,7 @@ import { connect, type Socket } from 'node:net'
 import { describe, test } from 'node:test'
 import type { Limits } from '#kernel/limits.ts'
 import { owner } from '#plane/testing/start.ts'
+import { until } from '../../tests/until.ts'
 import type { HttpServerOptions } from './server.ts'
 import { startEdge, type TestEdge } from './testing/start.ts'
 
@@ -43,10 +44,6 @@ function ask(edge: TestEdge, path: string, times = 1): Socket {
     `GET ${path} HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer owner\r\n\r\n`.repeat(times),
   )
   return socket
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 10))
 }
 
 function reasons(edge: TestEdge): readonly unknown[] {

@@ -8,6 +8,7 @@ import { ApiError } from '#kernel/error.ts'
 import { silentLog } from '#kernel/ports.ts'
 import type { Permission } from '#plane/access.ts'
 import { testClock } from '#plane/testing/start.ts'
+import { until } from '../../tests/until.ts'
 import { createPermissionWatch } from './permission-watch.ts'
 import { type Conversation, createStreams, type StreamLimits, type Streams } from './streams.ts'
 import { lastingPermission } from './testing/permissions.ts'
@@ -103,31 +104,25 @@ function client(uri: string, first?: string): Client {
   const socket = new WebSocket(uri)
   socket.binaryType = 'arraybuffer'
   let text = ''
-  let wake: () => void = () => {}
   socket.addEventListener('message', ({ data }) => {
     text += Buffer.from(data as ArrayBuffer).toString('utf8')
-    wake()
   })
   socket.addEventListener('open', () => {
     if (first !== undefined) socket.send(first)
   })
   const closed = new Promise<{ code: number; reason: string }>((resolve) => {
-    socket.addEventListener('close', ({ code, reason }) => {
-      resolve({ code, reason })
-      wake()
-    })
+    socket.addEventListener('close', ({ code, reason }) => resolve({ code, reason }))
   })
   return {
     socket,
     text: () => text,
     closed,
     async says(words) {
-      while (!text.includes(words)) {
+      await until(() => {
+        if (text.includes(words)) return true
         if (socket.readyState === WebSocket.CLOSED) throw new Error(`closed after: ${text}`)
-        await new Promise<void>((resolve) => {
-          wake = resolve
-        })
-      }
+        return false
+      })
     },
   }
 }

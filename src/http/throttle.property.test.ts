@@ -91,7 +91,7 @@ describe('createThrottle', () => {
     )
   })
 
-  test('waiting as told is enough, and asking before does not prolong it', () => {
+  test('waiting as the answer says is enough, and asking before does not prolong it', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 40 }), fc.nat(900), (extra, early) => {
         const throttle = createThrottle(settings)

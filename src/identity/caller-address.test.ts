@@ -140,7 +140,7 @@ test('the portal is sent back to the address by which the browser came, and to n
   assert.equal((await authorize('http://a.example/other')).status, 400)
 })
 
-test('where a user signs in is told alike for all', async () => {
+test('everybody gets the same answer on where a user signs in', async () => {
   await using fixture = await openFollowing()
   for (const name of ['owner@armature', 'nobody@armature', '%zz', 'x']) {
     const { status, text } = await ask(fixture, 'a', `/common/userrealm/${name}?api-version=1.0`)

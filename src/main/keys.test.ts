@@ -8,7 +8,6 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { businessMigrations } from '#business/migrations.ts'
 import { identityMigrations } from '#identity/migrations.ts'
 import { silentLog } from '#kernel/ports.ts'
@@ -24,6 +23,7 @@ import {
   startPostgres,
 } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../tests/require.ts'
+import { until } from '../../tests/until.ts'
 import { restoreState, type StateOptions, saveState } from '../control/state.ts'
 import { guardStore } from '../installation/guarded-store.ts'
 import { openServerHome } from '../installation/home.ts'
@@ -194,7 +194,7 @@ async function assertOpens(store: Store, { keyring }: Keys): Promise<void> {
 }
 
 async function rotated({ rotation }: Keys): Promise<void> {
-  while ((await rotation.status()).rotation !== undefined) await sleep(1)
+  await until(async () => (await rotation.status()).rotation === undefined, 1)
   await rotation.refresh()
 }
 
@@ -279,8 +279,9 @@ for (const [dialect, fresh] of Object.entries(dialects)) {
         if ((await keys.rotation.status()).rotation === undefined)
           await begin(keys, crashing.store, folder)
         else keys.rotation.start()
-        while (!crashing.crashed() && (await keys.rotation.status()).rotation !== undefined)
-          await sleep(1)
+        const isOver = async () =>
+          crashing.crashed() || (await keys.rotation.status()).rotation === undefined
+        await until(isOver, 1)
       } catch (error) {
         assert.match(String(error), /crash of the test/)
       }

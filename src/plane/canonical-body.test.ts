@@ -42,7 +42,7 @@ describe('words of an enumeration', () => {
     assert.equal(canonicalBody(schema, given), given)
   })
 
-  test('that differ in case alone are told apart by their case', () => {
+  test('that differ in case alone are distinguished by their case', () => {
     const both = Type.Object({ unit: Type.Enum(['m', 'M', 'k']) })
     for (const unit of ['m', 'M']) assert.deepEqual(canonicalBody(both, { unit }), { unit })
     assert.deepEqual(canonicalBody(both, { unit: 'K' }), { unit: 'k' })

@@ -22,7 +22,7 @@ function problemsOf(body: unknown): readonly Problem[] {
   return found
 }
 
-test('every problem of a body is told at once, with its path', () => {
+test('every problem of a body is reported at once, with its path', () => {
   assert.deepEqual(
     problemsOf({ name: 1, count: 'x', other: true })
       .map(({ path }) => path)
@@ -31,7 +31,7 @@ test('every problem of a body is told at once, with its path', () => {
   )
 })
 
-test('of a body with very many members one problem is told', () => {
+test('of a body with very many members one problem is reported', () => {
   const many = Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`n${at}`, 1]))
   assert.equal(problemsOf({ ...many, name: 'x', count: 1 }).length, 1)
   const deep = {

@@ -79,7 +79,7 @@ for (const [text, line, column, message] of refused) {
   })
 }
 
-test('all names given twice are told at once, with their paths', () => {
+test('all names given twice are reported at once, with their paths', () => {
   const read = readJson('{"a": {"x": 1, "x": 2}, "b": [{"y": 1, "y": 2}]}')
   assert.ok(!read.ok)
   assert.deepEqual(

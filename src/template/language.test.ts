@@ -234,7 +234,7 @@ test('references wait for what they name, whole or by branch, and are evaluated 
   assert.equal(plan.outputs[0]?.evaluate(runtime)?.value, 'A')
 })
 
-test('secure values: their paths are told, also through variables; they are shown nowhere', () => {
+test('secure values: their paths are known, also through variables; they are shown nowhere', () => {
   const plan = planOf(
     template({
       parameters: {

@@ -203,7 +203,7 @@ test('problems of an expansion come all at once too', () => {
   }
 })
 
-test('what fails because something else failed is not told again', () => {
+test('what fails because something else failed is not reported again', () => {
   const problems = problemsOf(
     template({
       parameters: { p: { type: 'int' } },
@@ -324,7 +324,7 @@ test('what every template has anyway may be declared as an extension, and its re
   planOf(template({ languageVersion: '2.0', extensions, resources: declared }))
 })
 
-test('options of a resource are read, and each that is written wrongly is told by its place', () => {
+test('options of a resource are read, and each that is written wrongly is reported by its place', () => {
   const of = (options: object): readonly string[] =>
     problemsOf(template({ resources: [{ ...vault, name: 'v', '@options': options }] }))
   const lambda = "[lambda('r', true())]"

@@ -43,7 +43,7 @@ function journeys(): void {
     assert.deepEqual(opened.complaints, [])
   })
 
-  test('health: the board, an event with its course, and what is told meanwhile', async () => {
+  test('health: the board, an event with its course, and its updates meanwhile', async () => {
     const { page } = opened
     await page.getByRole('link', { name: 'Health' }).click()
     await opened.heading('Health')
@@ -68,7 +68,7 @@ function journeys(): void {
     await page.getByText('Resolved').first().waitFor()
   })
 
-  test('sharing: an invitation accepted, copies begun by a button and told in detail, a consumer stopped', async () => {
+  test('sharing: an invitation accepted, copies begun by a button and shown in detail, a consumer stopped', async () => {
     const { page } = opened
     const provider = `/subscriptions/${installation.subscriptionId}/resourceGroups/demo/providers/Vendor.DataShare/accounts/demo-provider/shares`
     const version = 'api-version=2021-08-01'

@@ -117,7 +117,7 @@ function journey(): void {
     await opened.assertFit('access')
   })
 
-  test('the colleague, side by side: sees it, may not delete it, and is told why', async () => {
+  test('the colleague, side by side: sees it, may not delete it, and reads why', async () => {
     await using hers = await openConsole(installation, colleague)
     const { page } = hers
     await page.getByRole('link', { name: 'Resources' }).first().click()

@@ -100,7 +100,7 @@ test('a log that begins anew goes on below a mark, which moves with the lines ab
   assert.deepEqual(rejoinLog(beginLog(''), contentOf(linesFrom(0, 2))).gaps, [])
 })
 
-test('the time of a line is told from its text', () => {
+test('the time of a line is separated from its text', () => {
   assert.deepEqual(readLine('2026-11-25T12:00:00.000000001Z a b'), {
     at: '2026-11-25T12:00:00.000000001Z',
     text: 'a b',

@@ -4,7 +4,6 @@ import assert from 'node:assert/strict'
 import { rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { SMTPServer } from 'smtp-server'
 import {
   findPostgres,
@@ -13,6 +12,7 @@ import {
 } from '../../src/stores/testing/postgres-server.ts'
 import { isLong } from '../long.ts'
 import { requireOrSkip } from '../require.ts'
+import { until } from '../until.ts'
 import { freshHome, type Installation, startInstallation } from './installation.ts'
 
 const root = '/api/v2.0'
@@ -155,7 +155,8 @@ async function sendAndRead(
   const message = await post.next
   const entries = `${root}/${at}/outboxEntries`
   const listed = async () => (await server.request('GET', entries)).items()
-  while ((await listed()).some(({ status }) => status === 'Waiting')) await pause(20)
+  const isWaiting = async () => (await listed()).some(({ status }) => status === 'Waiting')
+  await until(async () => !(await isWaiting()))
   const [entry, ...others] = await listed()
   assert.deepEqual(
     [entry?.['status'], entry?.['sender'], entry?.['recipient'], entry?.['attempts'], others],
@@ -253,7 +254,7 @@ onBothStores('killed while writing and posting: totals equal lines', async (sett
     })
     // The kill hits running requests. They fail, which is what a kill looks like from outside.
     const all = Promise.allSettled(writing)
-    while (!isOver) await new Promise((resolve) => setTimeout(resolve, 5))
+    await until(() => isOver, 5)
     await server.kill()
     await all
     await using again = await startInstallation(settings)
@@ -396,7 +397,7 @@ onBothStores('killed in the middle of batches: change sets are whole', async (se
       }
     })
     const all = Promise.allSettled(writing)
-    while (answered < before + 4) await new Promise((resolve) => setTimeout(resolve, 3))
+    await until(() => answered >= before + 4, 3)
     await server.kill()
     await all
     await using again = await startInstallation(settings)

@@ -105,7 +105,7 @@ async function tellsByRights(first: Installation, second: Installation): Promise
   await everything[Symbol.asyncDispose]()
 }
 
-test('one is told of what one may read, while one may, until the token is revoked', async () => {
+test('one is notified of what one may read, while one may, until the token is revoked', async () => {
   await using one = await startInstallation()
   await tellsByRights(one, one)
   const held = await Promise.all(Array.from({ length: 10 }, () => listen(one, one.ownerToken)))
@@ -116,7 +116,7 @@ test('one is told of what one may read, while one may, until the token is revoke
   await Promise.all(held.map(({ ended }) => ended))
 })
 
-test('what is written at one replica is told at the other', async (t) => {
+test('what is written at one replica is sent by the other', async (t) => {
   if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
   await using server = await startPostgres({ fsync: false })
   const store = await server.createDatabase()

@@ -111,7 +111,7 @@ test('create, watch, show, list, what-if and validate; the secure value is shown
   }
 })
 
-test('problems of the files are told with their places, before anything is sent', async () => {
+test('problems of the files are reported with their places, before anything is sent', async () => {
   const broken = template
     .replace("[concat(parameters('name'), '/word')]", "[concat(parameters('name'), '/word'")
     .replace('"type": "int"', '"type": "number"')

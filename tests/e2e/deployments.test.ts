@@ -5,6 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { allDates } from '../../src/providers/api-management/published-versions.ts'
+import { until } from '../until.ts'
 import { createResourceGroup } from './access.ts'
 import { type Answer, type Installation, startInstallation } from './installation.ts'
 
@@ -106,12 +107,11 @@ const asked = (template: object, parameters: object = {}): { body: object } => (
 async function deployed(name: string, given: { body: object }): Promise<Answer> {
   const sent = await installation.request('PUT', deploymentPath(name), given)
   assert.ok([200, 201].includes(sent.status), sent.text)
-  for (;;) {
+  return until(async () => {
     const answer = await installation.request('GET', deploymentPath(name))
     const state = answer.at('properties.provisioningState')
-    if (state === 'Succeeded' || state === 'Failed') return answer
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+    return (state === 'Succeeded' || state === 'Failed') && answer
+  })
 }
 
 async function changes(name: string, given: { body: object }): Promise<readonly string[]> {

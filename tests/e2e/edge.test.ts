@@ -8,6 +8,7 @@ import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { until } from '../until.ts'
 import { assertRefused, createApplication, createResourceGroup } from './access.ts'
 import { type Answer, type Installation, startInstallation } from './installation.ts'
 
@@ -421,21 +422,20 @@ async function logged(
   answer: Answer,
 ): Promise<Readonly<Record<string, unknown>>> {
   const id = answer.headers.get('x-ms-request-id') ?? ''
-  for (;;) {
+  const line = await until(() => {
     const lines = installation.log().split('\n').slice(0, -1)
-    const found = lines.find((line) => line.includes(`"requestId":"${id}"`))
-    if (found !== undefined) return JSON.parse(found)
-    await setTimeout(10)
-  }
+    return lines.find((one) => one.includes(`"requestId":"${id}"`))
+  })
+  return JSON.parse(line)
 }
 
 /** Polls until this many requests are running, including the poll itself. */
 async function running(installation: Installation, wanted: number): Promise<void> {
-  for (;;) {
+  await until(async () => {
     const { text: metrics } = await installation.request('GET', '/metrics')
     const [, count] = /^armature_http_requests_running (\d+)$/m.exec(metrics) ?? []
-    if (Number(count) >= wanted) return
-  }
+    return Number(count) >= wanted
+  })
 }
 
 describe('small things that matter', () => {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { startPodman, testImage } from '../../src/engines/containers/testing/podman.ts'
 import { requireOrSkip } from '../require.ts'
+import { until } from '../until.ts'
 import { createResourceGroup } from './access.ts'
 import { freshHome, type Installation, startInstallation } from './installation.ts'
 
@@ -40,9 +41,7 @@ async function make(on: Installation, name: string): Promise<void> {
 }
 
 async function succeeded(on: Installation, name: string): Promise<void> {
-  while ((await stateOf(on, name)) !== 'Succeeded') {
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
+  await until(async () => (await stateOf(on, name)) === 'Succeeded', 100)
 }
 
 test('groups made on an engine wait for it, and are not simulated', async (t) => {

@@ -13,6 +13,7 @@ import {
   startPostgres,
 } from '../../src/stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../require.ts'
+import { until } from '../until.ts'
 import { createApplication, createResourceGroup } from './access.ts'
 import { type Answer, type Installation, startInstallation } from './installation.ts'
 
@@ -79,14 +80,12 @@ async function identityNamed(name: string, at = installation, within = group) {
   const id = `${within}/providers/Vendor.ManagedIdentity/userAssignedIdentities/${name}`
   const path = `${id}?${version}`
   await at.request('PUT', path, { body: { location: 'local' } })
-  for (;;) {
+  const made = await until(async () => {
     const answer = await at.request('GET', path)
-    if (answer.at('properties.provisioningState') !== 'Creating') {
-      const clientId = String(answer.at('properties.clientId'))
-      return { id, clientId, principalId: String(answer.at('properties.principalId')) }
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+    return answer.at('properties.provisioningState') !== 'Creating' && answer
+  })
+  const clientId = String(made.at('properties.clientId'))
+  return { id, clientId, principalId: String(made.at('properties.principalId')) }
 }
 
 test('an identity signs in by the token that its federated credential names, and by no other', async () => {
@@ -183,11 +182,7 @@ async function takeFederatedAway(at: Installation, second: Installation): Promis
     assert.equal(await ask(ending), 200)
     const ended = await end({ at, within, id, credential })
     assert.ok(ended.status < 300, ended.text)
-    const deadline = Date.now() + 5_000
-    while ((await ask(ending)) !== 401) {
-      assert.ok(Date.now() < deadline, `${name}: the token is accepted`)
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
+    await until(async () => (await ask(ending)) === 401)
     const isAlone = name.startsWith('the credential')
     if (isAlone) assert.equal(await ask(lasting), 200, `${name}: a token of another credential`)
   }

@@ -21,9 +21,8 @@ import {
 } from '../../src/stores/testing/postgres-server.ts'
 import { launcher } from '../launcher.ts'
 import { requireOrSkip } from '../require.ts'
+import { until } from '../until.ts'
 import { clientToken, freshHome, type Owner, send } from './installation.ts'
-
-const patience = 200
 
 interface Server extends AsyncDisposable {
   readonly url: string
@@ -86,14 +85,6 @@ async function serve(
       await ended
     },
   }
-}
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let looks = 0; looks < patience; looks++) {
-    if (await holds()) return
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-  assert.fail('it never came')
 }
 
 describe('the log', () => {

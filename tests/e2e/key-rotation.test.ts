@@ -13,6 +13,7 @@ import {
 } from '../../src/stores/testing/postgres-server.ts'
 import { isLong, someOf } from '../long.ts'
 import { requireOrSkip } from '../require.ts'
+import { until } from '../until.ts'
 import { createResourceGroup } from './access.ts'
 import {
   clientToken,
@@ -83,11 +84,10 @@ for (const kind of someOf(['sqlite', 'postgres'] as const, 2)) {
       server = await start()
       await assertReadable(server, paths)
     }
-    for (;;) {
+    await until(async () => {
       const status = await server.request('GET', '/directory/keys/installation')
-      if (status.at('rotation') === undefined) break
-      await sleep(50)
-    }
+      return status.at('rotation') === undefined
+    })
     const after = JSON.parse((await server.cli(['key', 'status', '--json'])).out)
     assert.notEqual(after.keyId, before)
     assert.equal(after.last.fromKeyId, before)

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startPodman, testImage } from '../../src/engines/containers/testing/podman.ts'
 import { requireOrSkip } from '../require.ts'
+import { until } from '../until.ts'
 import {
   assertRefused,
   createApplication,
@@ -66,12 +67,11 @@ test('a restart and a start do not fetch a secret that its writer may no longer 
   const log = async (): Promise<string> =>
     (await on.request('GET', `${group}/containers/c/logs?${containers}`)).text
   const settled = async (): Promise<string> => {
-    for (;;) {
+    await until(async () => {
       const { at: read } = await on.request('GET', `${group}?${containers}`)
-      const state = String(read('properties.provisioningState'))
-      if (state === 'Succeeded' || state === 'Failed') return log()
-      await new Promise((resolve) => setTimeout(resolve, 100))
-    }
+      return ['Succeeded', 'Failed'].includes(String(read('properties.provisioningState')))
+    })
+    return log()
   }
   for (let text = ''; !text.includes('first-value'); ) text = await settled()
   await revoke(on, right)

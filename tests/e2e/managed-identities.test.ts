@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import { until } from '../until.ts'
 import {
   assertRefused,
   assignmentPath,
@@ -12,7 +13,7 @@ import {
   roleId,
   roles,
 } from './access.ts'
-import { type Answer, type Installation, startInstallation } from './installation.ts'
+import { type Installation, startInstallation } from './installation.ts'
 
 let installation: Installation
 let group: string
@@ -39,25 +40,13 @@ const bodyWith = (identity: object) => ({
   properties: { osType: 'Linux', containers: [{ name: 'one', properties: { image: 'any' } }] },
 })
 
-/** Polls until the answer is as wanted, while the reconciler works. */
-async function until(ask: () => Promise<Answer>, isThere: (answer: Answer) => boolean) {
-  for (;;) {
-    const answer = await ask()
-    if (isThere(answer)) return answer
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
-
 const settled = (path: string) =>
-  until(
-    () => installation.request('GET', path),
-    (answer) => answer.at('properties.provisioningState') === 'Succeeded',
-  )
+  until(async () => {
+    const answer = await installation.request('GET', path)
+    return answer.at('properties.provisioningState') === 'Succeeded' && answer
+  })
 const gone = (path: string) =>
-  until(
-    () => installation.request('GET', path),
-    (answer) => answer.status === 404,
-  )
+  until(async () => (await installation.request('GET', path)).status === 404)
 const principal = (id: unknown) => installation.request('GET', `/directory/servicePrincipals/${id}`)
 
 test('a group’s own identity is in the directory as long as the group is', async () => {
@@ -105,10 +94,7 @@ test('a user-assigned identity is a principal, and is lent by those who may', as
   assert.equal(made.status, 201, made.text)
   const { tenantId, principalId, clientId } = made.at('properties') as Record<string, unknown>
   assert.equal(tenantId, installation.tenantId)
-  await until(
-    () => principal(principalId),
-    (answer) => answer.status === 200,
-  )
+  await until(async () => (await principal(principalId)).status === 200)
   assert.equal((await principal(principalId)).at('clientId'), clientId)
   const same = await installation.request('PUT', path, { body: { location: 'local' } })
   assert.equal(same.at('properties.principalId'), principalId)

@@ -7,13 +7,10 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { isLong } from '../long.ts'
+import { until } from '../until.ts'
 import { freshHome } from './installation.ts'
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 50))
-}
 
 function isAlive(pid: number): boolean {
   try {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { until } from '../until.ts'
 import { type Application, createApplication, createResourceGroup, grant, roles } from './access.ts'
 import { type Installation, startInstallation } from './installation.ts'
 
@@ -25,8 +26,6 @@ const ways: readonly {
 
 const identities = 'providers/Vendor.ManagedIdentity/userAssignedIdentities'
 
-const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 200))
-
 test('a deployment makes nothing more once its deployer was disabled or deleted', async (t) => {
   await using on = await startInstallation({ environment: { ARMATURE_CONTAINERS: 'simulated' } })
   for (const { name, run } of ways) {
@@ -42,15 +41,15 @@ test('a deployment makes nothing more once its deployer was disabled or deleted'
       const waiting = deployment.replace('slow', 'waiting')
       assert.equal((await on.request('PUT', waiting, { body: waitsForTag, token })).status, 201)
       const waited = `${group}/${identities}/waited?api-version=2023-01-31`
-      while ((await on.request('GET', waited)).status !== 200) await pause()
+      const isThere = async () => (await on.request('GET', waited)).status === 200
+      await until(isThere)
       const gone = await run(on, deployer)
       assert.ok(gone.status < 300, `${gone.status}`)
       for (const path of [deployment, waiting]) {
-        for (;;) {
+        await until(async () => {
           const state = (await on.request('GET', path)).at('properties.provisioningState')
-          if (state === 'Succeeded' || state === 'Failed' || state === 'Canceled') break
-          await pause()
-        }
+          return ['Succeeded', 'Failed', 'Canceled'].includes(String(state))
+        })
       }
       const shown = await on.request('GET', waiting)
       assert.equal(shown.at('properties.provisioningState'), 'Failed', shown.text)

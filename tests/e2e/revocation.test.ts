@@ -21,6 +21,7 @@ import {
   startPostgres,
 } from '../../src/stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../require.ts'
+import { until } from '../until.ts'
 import {
   type Application,
   addMember,
@@ -233,7 +234,7 @@ async function takeTurns(first: Installation, second: Installation, store: strin
   await database.connect()
   const waiting = async (count: number): Promise<void> => {
     const question = "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
-    while ((await database.query(question)).rowCount !== count) await sleep(5)
+    await until(async () => (await database.query(question)).rowCount === count, 5)
   }
   /** The answer to `later`, which came when `earlier` waited already. */
   const inTurn = async (
@@ -318,13 +319,12 @@ async function makeContainer(installation: Installation, scope: string): Promise
   const body = { location: 'local', properties: { osType: 'Linux', containers: [container] } }
   const made = await installation.request('PUT', path, { body })
   assert.equal(made.status, 201, made.text)
-  for (;;) {
+  await until(async () => {
     const shown = await installation.request('GET', path)
     const state = shown.at('properties.provisioningState')
-    if (state === 'Succeeded') return
     assert.notEqual(state, 'Failed', shown.text)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
+    return state === 'Succeeded'
+  })
 }
 
 async function openShell(
@@ -342,16 +342,11 @@ async function openShell(
   const socket = new WebSocket(`${installation.url.replace(/^http/, 'ws')}${pathname}`)
   socket.binaryType = 'arraybuffer'
   let heard = ''
-  let wake: () => void = () => {}
   socket.addEventListener('message', ({ data }) => {
     heard += Buffer.from(data as ArrayBuffer).toString('utf8')
-    wake()
   })
   const closed = new Promise<readonly [number, string]>((resolve) => {
-    socket.addEventListener('close', ({ code, reason }) => {
-      resolve([code, reason])
-      wake()
-    })
+    socket.addEventListener('close', ({ code, reason }) => resolve([code, reason]))
   })
   await new Promise((resolve) => socket.addEventListener('open', resolve))
   socket.send(String(exec.at('password')))
@@ -360,12 +355,10 @@ async function openShell(
     lines += 1
     const wanted = `answer ${lines * 7}`
     socket.send(`echo answer $((${lines} * 7))\n`)
-    while (!heard.includes(wanted)) {
+    await until(() => {
       assert.equal(socket.readyState, WebSocket.OPEN, `closed after ${heard}`)
-      await new Promise<void>((resolve) => {
-        wake = resolve
-      })
-    }
+      return heard.includes(wanted)
+    })
   }
   await answers()
   return { answers, closed }
@@ -414,10 +407,11 @@ test('subscriptions to changes end with their maker, and with the role of an adm
   const notifiedOfChange = async () => {
     notified.length = 0
     await call('POST', `/api/v2.0/${company}/customers`, { displayName: 'one' })
-    while (!notified.includes('/reader')) {
+    await until(async () => {
       await plane.advance('15s')
       await sleep(50)
-    }
+      return notified.includes('/reader')
+    })
     return [...new Set(notified)].toSorted()
   }
   assert.deepEqual(await notifiedOfChange(), ['/deleted', '/demoted', '/reader'])

@@ -71,7 +71,7 @@ describe('the fields', () => {
     })
   }
 
-  test('both missing are told at once', async () => {
+  test('both missing are reported at once', async () => {
     const answer = await put(assignmentPath(group), { properties: {} })
     assertRefused(answer, 400, 'InvalidRequestContent')
     const targets = [0, 1].map((at) => answer.at(`error.details.${at}.target`))

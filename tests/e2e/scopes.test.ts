@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, describe, test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { until } from '../until.ts'
 import {
   type Application,
   assertRefused,
@@ -299,14 +300,14 @@ describe('resource groups', () => {
   })
 })
 
-/** Polls an operation until it has ended. The runner ends one that never does. */
-async function followed(url: string): Promise<Answer> {
-  for (;;) {
+/** Polls an operation until it has ended. */
+function followed(url: string): Promise<Answer> {
+  return until(async () => {
     const answer = await get(url)
     assert.equal(answer.status, 200, answer.text)
-    if (['Succeeded', 'Failed', 'Canceled'].includes(String(answer.at('status')))) return answer
-    await setTimeout(20)
-  }
+    const hasEnded = ['Succeeded', 'Failed', 'Canceled'].includes(String(answer.at('status')))
+    return hasEnded && answer
+  })
 }
 
 describe('generic lists', () => {
@@ -438,7 +439,7 @@ describe('the order of checks (facts 9.7): the first that is wrong answers', () 
     })
   }
 
-  test('a subscription that is not there is told before rights; a group is not', async () => {
+  test('a missing subscription is answered before rights are checked; a missing group after', async () => {
     const token = stranger.token
     const read = (path: string) => installation.request('GET', path, { token })
     const nowhere = `/subscriptions/${missing}`

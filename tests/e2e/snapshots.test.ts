@@ -21,6 +21,7 @@ import {
 } from '../../src/stores/testing/postgres-server.ts'
 import { isLong } from '../long.ts'
 import { requireOrSkip } from '../require.ts'
+import { until } from '../until.ts'
 import { createApplication, createResourceGroup, grant, roles } from './access.ts'
 import { clientToken, freshHome, type Installation, startInstallation } from './installation.ts'
 
@@ -70,13 +71,12 @@ function container(command: string) {
 const containerVersion = 'api-version=2023-05-01'
 
 async function untilRunning(server: Installation, path: string): Promise<void> {
-  for (;;) {
+  await until(async () => {
     const { body, text } = await server.request('GET', `${path}?${containerVersion}`)
     const state = Object(body)['properties']?.['instanceView']?.['state']
-    if (state === 'Running') return
     assert.ok(state !== 'Failed', text)
-    await sleep(50)
-  }
+    return state === 'Running'
+  })
 }
 
 for (const dialect of ['sqlite', 'postgres'] as const) {
@@ -252,12 +252,8 @@ const sleeping = {
 
 /** A container that is being removed has gone when there is no other. */
 async function untilEmpty(engine: ThrowawayPodman): Promise<void> {
-  for (let look = 0; ; look++) {
-    const containers = await engine.podman('ps', '--all', '--format', '{{.Names}}')
-    if (containers === '') return
-    assert.ok(look < 60, containers)
-    await sleep(1000)
-  }
+  const list = async () => engine.podman('ps', '--all', '--format', '{{.Names}}')
+  await until(async () => (await list()) === '', 1000)
 }
 
 /** The rows of each table, except events, which a reset takes back to other times. */

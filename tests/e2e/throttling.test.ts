@@ -125,7 +125,7 @@ describe('throttling (facts 9.6)', { timeout: 60_000 }, () => {
     assertRefused(await odd(large, 'application/json'), 413, 'Request_EntityTooLarge')
   })
 
-  test('one principal’s use is not another’s; the owner is told, not refused', async () => {
+  test('one principal’s use is not another’s; the owner is notified, not refused', async () => {
     const answers = await burst(20, 'PUT', `${path}?${groups}`, installation.ownerToken)
     for (const answer of answers) assert.ok([200, 201].includes(answer.status), answer.text)
     const left = answers.map((one) =>

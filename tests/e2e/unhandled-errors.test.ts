@@ -4,17 +4,13 @@ import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../until.ts'
 import { startInstallation } from './installation.ts'
 
 const preloaded = `data:text/javascript,${encodeURIComponent(`
   process.on('SIGUSR2', () => { Promise.reject(new Error('forgotten by the test')) })
   process.on('SIGWINCH', () => { throw new Error('uncaught by the test') })
 `)}`
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await sleep(10)
-}
 
 test('a forgotten promise is logged and counted, and the server goes on; an uncaught exception ends it in order', async () => {
   await using server = await startInstallation({

@@ -73,7 +73,7 @@ describe('providers', () => {
     })
   }
 
-  test('a wrong shape is told', () => {
+  test('a wrong shape is caught', () => {
     const file = (path: string, text = ''): File => ({ path, text })
     assert.deepEqual(
       problemsOf([

@@ -159,7 +159,7 @@ const catchers: Readonly<Record<string, string>> = {
   'src/template/compile.ts': 'an expression that is none is one problem of several',
   'src/kernel/resource-id.ts': 'decodeURIComponent has no other way to say no',
   'src/plane/continuation-tokens.ts':
-    'a token that was changed is told by an error of the platform',
+    'a token that was changed is recognized by an error of the platform',
   'src/threads/answer-tasks.ts':
     'errors lose their class on the way out of a thread, so they travel as values',
   'src/threads/limited-threads.ts': 'what fails in a thread ends the thread',

@@ -40,7 +40,7 @@ test('every file and every test that the threat model names is there', () => {
   assert.deepEqual(faultsOf(page), [])
 })
 
-test('a file that is not there and a title that no test has are told', () => {
+test('a file that is not there and a title that no test has are caught', () => {
   const file = '../../tests/law/threat-model.test.ts'
   assert.deepEqual(faultsOf(`[a](${file}) "every file and every test", [b](${file})`), [])
   assert.deepEqual(faultsOf('[a](../nowhere.md)'), ['../nowhere.md is not there'])

@@ -205,7 +205,7 @@ describe('the package, installed from its tarball', () => {
     assert.match(await answer.text(), new RegExp(outputs['subscription-id'] ?? 'none'))
   })
 
-  test('an older Node is told which one it takes', async (t) => {
+  test('an older Node prints which one is needed', async (t) => {
     const node = '/usr/bin/node'
     const isOlder = existsSync(node) && (await run(node, ['--version'])).stdout.startsWith('v20')
     if (!isOlder) return t.skip('the machine has no Node 20')

@@ -9,10 +9,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { isLong } from '../long.ts'
 import { requireOrSkip } from '../require.ts'
+import { until } from '../until.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../..')
@@ -169,11 +169,4 @@ async function removeGroup(name: string): Promise<void> {
     for n in $(seq 50); do find $d/${name} -depth -type d -exec rmdir {} + 2>&- ; [ -d $d/${name} ] || break; sleep 0.1; done
     [ ! -d $d/${name} ]; e=$?; umount $d; rmdir $d; exit $e`
   await run('unshare', ['--mount', 'bash', '-c', script])
-}
-
-async function until(happened: () => Promise<boolean>): Promise<void> {
-  for (let at = 0; !(await happened()); at++) {
-    assert.ok(at < 300, 'it did not happen in 30 seconds')
-    await pause(100)
-  }
 }

@@ -258,7 +258,7 @@ for (const dialect of dialects) {
       },
     )
 
-    await t.test('to be paid is told once it is posted', async () => {
+    await t.test('the amount to be paid is printed once it is posted', async () => {
       assert.doesNotMatch(await page(invoice), /To be paid/)
       await company.act('salesInvoices', id, 'post')
       const text = await page(invoice)

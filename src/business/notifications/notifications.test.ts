@@ -12,6 +12,7 @@ import { refuse } from '#kernel/error.ts'
 import { silentLog, type Timers } from '#kernel/ports.ts'
 import { localServer, openWay, watchedWay } from '#outbound/testing/ways.ts'
 import { realTimers } from '#plane/testing/start.ts'
+import { until } from '../../../tests/until.ts'
 import { openCallOut } from '../../main/outbox.ts'
 import { openOutbox } from '../outbox/deliver.ts'
 import { createBusiness } from '../service.ts'
@@ -164,7 +165,7 @@ async function openOffice(company: BusinessFixture, callTimers: Timers = realTim
     /** As `poll`, until everything that is due was sent. */
     async pass(milliseconds: number) {
       await poll(milliseconds)
-      while (await isSending()) await setTimeout(5)
+      await until(async () => !(await isSending()))
     },
     [Symbol.asyncDispose]: () => outbox[Symbol.asyncDispose](),
   }
@@ -382,7 +383,7 @@ for (const dialect of dialects) {
     })
 
     await t.test(
-      'a receiver that is away is told later; one that is none any more is not',
+      'a receiver that is away is notified later; one that is none any more is not',
       async () => {
         receiver.received.length = 0
         receiver.mood.status = 503

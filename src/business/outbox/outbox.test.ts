@@ -5,9 +5,9 @@
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
 import { silentLog } from '#kernel/ports.ts'
 import type { SqlRow } from '#stores/store.ts'
+import { until } from '../../../tests/until.ts'
 import { refuse } from '../errors.ts'
 import { type BusinessFixture, dialects, openCompany } from '../testing/books.ts'
 import { pdfText } from '../testing/pdf-text.ts'
@@ -77,17 +77,6 @@ function openPost(company: BusinessFixture) {
 
 async function entries(company: BusinessFixture): Promise<readonly SqlRow[]> {
   return await company.sql.all('select * from business_outbox_entries order by id')
-}
-
-const looksMax = 6000
-const lookMilliseconds = 5
-
-async function until(what: () => Promise<boolean> | boolean): Promise<void> {
-  for (let looks = 0; looks < looksMax; looks++) {
-    if (await what()) return
-    await setTimeout(lookMilliseconds)
-  }
-  throw new Error('it did not come')
 }
 
 async function invoice(company: BusinessFixture, more: object = {}): Promise<string> {

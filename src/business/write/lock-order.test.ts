@@ -5,6 +5,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
+import { until } from '../../../tests/until.ts'
 import { openBooks } from '../testing/books.ts'
 import { caller } from '../testing/caller.ts'
 
@@ -148,10 +149,11 @@ test('who loses a right while a write waits has written before that is answered'
         const sells = caller(company, seller)
         const written = sells(201, 'v2.0', 'POST', 'salesInvoices', { customerId })
         done.push(written.then(() => order.push('written')))
-        while ((await waiting()) < 1) await setTimeout(5)
+        await until(async () => (await waiting()) >= 1)
         const lost = call(status, 'v2.0', method, `accessRights(${String(id)})`, body)
         done.push(lost.then(() => order.push('lost')))
-        while (order.length === 0 && (await waiting()) < 2) await setTimeout(5)
+        const isNext = async () => order.length > 0 || (await waiting()) >= 2
+        await until(isNext)
       })
     })
     await Promise.all(done)

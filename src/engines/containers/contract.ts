@@ -607,7 +607,7 @@ function promiseRefusals({ test }: ContractFixture): void {
     await fixture.engine().remove(two)
   })
 
-  test('an unpublished port is not published; a free choice is told', async (fixture) => {
+  test('an unpublished port is not published; a free choice is reported', async (fixture) => {
     const group = fixture.group()
     const ports = [
       { port: 80, protocol: 'tcp' },
@@ -641,7 +641,7 @@ function promiseStreams({ test }: ContractFixture): void {
     await fails(logOf(fixture, group, 'nobody'), 'absent')
   })
 
-  test('following a log ends when it is told to', async (fixture) => {
+  test('following a log ends when it is aborted', async (fixture) => {
     const group = fixture.group()
     await drive(fixture, group, spec([part(fixture, 'web', { print: 'up' })]))
     const stop = new AbortController()

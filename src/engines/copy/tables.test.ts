@@ -294,7 +294,7 @@ test('values of every type arrive as what they were, however either side likes t
   }
 })
 
-test('refused in the middle, on either side: told of that side, and nothing of it stays', async (t) => {
+test('refused in the middle, on either side: the error names that side, and nothing of it stays', async (t) => {
   await using tables = await pair(t)
   if (tables === undefined) return
   const wide = { ...tables.source, schema: 'public', table: 'wide' }

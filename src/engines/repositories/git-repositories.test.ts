@@ -219,7 +219,7 @@ describe('what git connects to', () => {
     return error.message.replace(/'[^']*'/, 'HOST')
   }
 
-  test('what answers is not told, nor whether anything does', async (t) => {
+  test('a refusal says neither what answers nor whether anything does', async (t) => {
     if (!requireOrSkip(t, available, reason)) return
     await using server = await inner()
     const { outbound, told } = watchedWay({ mode: 'open' }, {})

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
+import { until } from '../../../tests/until.ts'
 import { scriptedProvider } from '../testing/scripted-provider.ts'
 import { group, startPlane } from '../testing/start.ts'
 
@@ -57,9 +58,7 @@ test('one resource group does not take all that may be under way', async () => {
   await t.call('PUT', other, { location: 'westus' }, { version: '2021-04-01' })
   for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await t.call('PUT', valve(name), body)
   await t.call('PUT', `${other}/providers/Vendor.Scripted/valves/mine`, body)
-  while (!looked.some((key) => key.endsWith('/mine'))) {
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
+  await until(() => looked.some((key) => key.endsWith('/mine')))
   assert.equal(looked.length, 4, looked.join())
   open.resolve()
   for (let round = 0; round < 5; round++) {

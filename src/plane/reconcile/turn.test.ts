@@ -273,7 +273,7 @@ test('a DELETE that fails is taken back: the resource stays, and a later PUT ret
   assert.equal((await stored(t))?.state, 'Succeeded')
 })
 
-test('whoever waits for work to settle is told of its end, good or bad', async () => {
+test('whoever waits for work to settle learns of its end, good or bad', async () => {
   let isBad = false
   await using t = await startScripted({
     observe: async () => 0,

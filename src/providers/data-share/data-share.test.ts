@@ -395,7 +395,7 @@ test('an invitation is answered once, and whoever comes later is refused', async
   }
 })
 
-test('revoked, nothing starts; reinstated, it does; a share that is gone is told of', async () => {
+test('revoked, nothing starts; reinstated, it does; a share that is gone is reported', async () => {
   await using started = await startSharing()
   await started.prepare()
   started.write('giver', 'data/a', 'one')

@@ -85,7 +85,7 @@ test('every kind of table copies from a DuckDB file to another, whole and by a c
   ])
 })
 
-test('a server of DuckDB has a name of its own, shows no more than its kind, and a lost file is told', async () => {
+test('a server of DuckDB has a name of its own, shows no more than its kind, and a lost file is reported', async () => {
   await using sharing = await startSharing()
   await sharing.prepare()
   const made = await sharing.call('PUT', serverAt(sourceGroup, 'lake'), duckdb)

@@ -198,7 +198,7 @@ test('keys are invented once for a resource, and sealed; a resource made anew ha
   assert.equal(other.code, 'MethodNotAllowed')
 })
 
-test('lists of keys are lists where the real ones are, and what they tell is told by no output', async () => {
+test('lists of keys are lists where the real ones are, and no output contains what they answer', async () => {
   await using started = await startDeployments({ generic: true })
   const read = {
     query: ['Search/searchServices', 'listQueryKeys', '.value[0].key'],

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
+import { until } from '../../../tests/until.ts'
 import { healthStore } from './testing/start.ts'
 
 const kills = process.env['ARMATURE_TEST_LONG'] === '1' ? 20 : 4
@@ -23,8 +24,7 @@ test('what was answered is there, and nothing is there in part', async () => {
       child.stdout.on('data', (chunk) => {
         said += String(chunk)
       })
-      while (!/\n3\n/.test(said))
-        await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
+      await until(() => /\n3\n/.test(said))
       await pause(round * 7)
       child.kill('SIGKILL')
       await once(child, 'exit')

@@ -93,7 +93,7 @@ test('a commit sent together with a feed that cannot be written is no commit', a
   assert.equal((await store.get('/b'))?.key, '/b')
 })
 
-test('a transaction that the server gave up is not told as committed', async (t) => {
+test('a transaction that the server gave up is not reported as committed', async (t) => {
   await using at = await place(t)
   if (at === undefined) return
   const { store, other } = at

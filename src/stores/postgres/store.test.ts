@@ -240,7 +240,7 @@ test('a claim asserted in a transaction cannot be taken over before its commit',
   assert.equal(await store.get('/late'), undefined)
 })
 
-test('a lost connection is told as such, and the next call has a new one', async (t) => {
+test('a lost connection is reported as such, and the next call has a new one', async (t) => {
   const url = await freshUrl(t)
   if (url === undefined) return
   await using store = await open(url)

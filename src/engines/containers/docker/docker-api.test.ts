@@ -46,9 +46,9 @@ const pulls: readonly [string, string][] = [
   ['toomanyrequests: rate limit', 'unavailable'],
 ]
 
-for (const [told, kind] of pulls) {
-  test(`a pull that fails inside its progress is ${kind}: ${told}`, async () => {
-    const lines = `{"status":"Pulling"}\n${JSON.stringify({ error: told })}\n`
+for (const [text, kind] of pulls) {
+  test(`a pull that fails inside its progress is ${kind}: ${text}`, async () => {
+    const lines = `{"status":"Pulling"}\n${JSON.stringify({ error: text })}\n`
     const answer = (method: string): Answer | undefined =>
       method === 'POST' ? [200, lines] : undefined
     await withServer(answer, async (engine) => {

@@ -49,7 +49,7 @@ test('open, closed and foreign ports look the same, and no body is shown', async
   assert.match(message, /its registry must not be asked from here/)
 })
 
-test('the words of engines: what a registry says is told, all else is one sentence', () => {
+test('the words of engines: what a registry says is passed on, all else is one sentence', () => {
   const kindOf = (told: string): string => {
     const { kind, message } = failureOfPull(`${told} ${secret}`, 'r.test/x')
     assert.ok(!message.includes(secret))

@@ -36,7 +36,7 @@ test('streams apart and the exit code; a command that cannot be run is refused',
   await assert.rejects(lost.exitCode(), { kind: 'refused', message: /not found/ })
 })
 
-test('input goes in, its end is told, and long messages come whole', async (t) => {
+test('input goes in, its end is passed on, and long messages come whole', async (t) => {
   const { engine } = await runningWorld(t)
   await using session = await engine.exec('g', 'web', { command: ['cat'], input: true })
   const long = 'x'.repeat(100_000)

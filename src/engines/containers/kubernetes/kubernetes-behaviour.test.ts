@@ -147,7 +147,7 @@ test('an image nobody has makes a part wait, with the cluster’s reason', async
   })
 })
 
-test('a Service of its own: told once it has an address; a node port has one holder', async (t) => {
+test('a Service of its own: shown once it has an address; a node port has one holder', async (t) => {
   const { engine, double, open, until } = await openFakeCluster(t)
   double.balancersWait = true
   const port = { port: 80, protocol: 'tcp', publish: { address: '192.0.2.1', port: 8080 } } as const

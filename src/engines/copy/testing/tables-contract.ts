@@ -179,7 +179,7 @@ export function tablesContract(
       }
     })
 
-    test('rows of others in the target stay, and a table that is not there is told', async (t) => {
+    test('rows of others in the target stay, and a table that is not there is reported', async (t) => {
       await using pair = await open(t)
       if (pair === undefined) return
       await fillTable(pair.source)

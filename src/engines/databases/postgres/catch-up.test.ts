@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { someOf } from '../../../../tests/long.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
+import { until } from '../../../../tests/until.ts'
 import type { DatabaseEngine } from '../engine.ts'
 import { fingerprint } from '../testing/fingerprint.ts'
 import {
@@ -148,7 +148,7 @@ describe('catching up with a source that was altered', () => {
     ] as const) {
       await source.run(statement)
       await engine.catchUp('unsent', ['unsent'])
-      while ((await isIndexed()) !== expected) await sleep(20)
+      await until(async () => (await isIndexed()) === expected)
       await source.run("UPDATE public.loose SET t = coalesce(t, '') || 'x' WHERE a < 50")
     }
     await engine.cutover('unsent', ['unsent'])

@@ -442,7 +442,7 @@ describe('names and rights', () => {
     assert.equal(ended.phase, 'succeeded', ended.message)
   })
 
-  check('what would fail at the very end is told before', async (fixture, engine) => {
+  check('what would fail at the very end is reported before', async (fixture, engine) => {
     await fixture.make('unread', [
       `${keyed}; CREATE SEQUENCE hidden; CREATE ROLE peeker LOGIN PASSWORD 'peeker';
        GRANT SELECT ON note TO peeker; SELECT lo_create(7777)`,
@@ -558,7 +558,7 @@ describe('names and rights', () => {
   })
 })
 
-test('a setting that the target does not know is left out, and told', async (t) => {
+test('a setting that the target does not know is left out, and reported', async (t) => {
   const there = findServer(13) !== undefined && findServer(18) !== undefined
   if (!requireOrSkip(t, there, howToGetServers)) return
   await using fixture = await openMigrationFixture(13, 18)

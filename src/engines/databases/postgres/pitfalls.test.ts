@@ -198,21 +198,24 @@ describe('pitfalls', () => {
     },
   )
 
-  pitfall('6: row security and rights are told before, table by table', async (fixture, engine) => {
-    await fixture.make('p6', [
-      keyed,
-      `CREATE TABLE hidden (a int); ALTER TABLE hidden ENABLE ROW LEVEL SECURITY;
+  pitfall(
+    '6: row security and rights are reported before, table by table',
+    async (fixture, engine) => {
+      await fixture.make('p6', [
+        keyed,
+        `CREATE TABLE hidden (a int); ALTER TABLE hidden ENABLE ROW LEVEL SECURITY;
        CREATE ROLE p6 LOGIN PASSWORD 'p6'; GRANT pg_read_all_data TO p6`,
-    ])
-    const spec = fixture.spec(['p6'], { mode: 'online' })
-    const plain = { ...spec, source: { ...spec.source, user: 'p6' } }
-    const report = await engine.validate(plain, { ...fixture.credentials, sourcePassword: 'p6' })
-    assert.equal(report.state, 'Failed')
-    const messages = [...report.server, ...(report.databases[0]?.findings ?? [])]
-      .filter(({ state }) => state === 'Failed')
-      .map(({ type }) => type)
-    assert.deepEqual(messages, ['LogicalReplication', 'RowSecurity', 'SourceOwnership'])
-  })
+      ])
+      const spec = fixture.spec(['p6'], { mode: 'online' })
+      const plain = { ...spec, source: { ...spec.source, user: 'p6' } }
+      const report = await engine.validate(plain, { ...fixture.credentials, sourcePassword: 'p6' })
+      assert.equal(report.state, 'Failed')
+      const messages = [...report.server, ...(report.databases[0]?.findings ?? [])]
+        .filter(({ state }) => state === 'Failed')
+        .map(({ type }) => type)
+      assert.deepEqual(messages, ['LogicalReplication', 'RowSecurity', 'SourceOwnership'])
+    },
+  )
 
   pitfall('6: users that are no superusers migrate offline', async (fixture, engine) => {
     await using server = await fixture.session('source', 'postgres')
@@ -399,7 +402,7 @@ describe('pitfalls', () => {
   })
 
   pitfall(
-    'what needs the search path of the application is told before',
+    'what needs the search path of the application is reported before',
     async (fixture, engine) => {
       const blind = (name: string, body: string, more = '') =>
         `CREATE FUNCTION ${name}(t text) RETURNS text LANGUAGE plpgsql IMMUTABLE ${more} AS $$ BEGIN ${body} END $$`
@@ -470,7 +473,7 @@ describe('pitfalls', () => {
   )
 })
 
-test('a source newer than the client programs is told, and not begun', async (t) => {
+test('a source newer than the client programs is refused, and not begun', async (t) => {
   if (!requireOrSkip(t, findServer(18) !== undefined, howToGetServers)) return
   await using fixture = await openMigrationFixture(18, 18)
   await using engine = fixture.open()

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openWay } from '#outbound/testing/ways.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
+import { until } from '../../../../tests/until.ts'
 import { findServer, howToGetServers, startServer } from '../testing/servers.ts'
 import { connect } from './connect.ts'
 import type { DatabaseTask } from './database-task.ts'
@@ -26,8 +27,7 @@ test('a subscription that is altered by another session at the same moment', asy
   const waits =
     "SELECT 1 FROM pg_stat_activity WHERE application_name = 'own' AND wait_event_type = 'Lock'"
   await using looking = await session('looking')
-  while ((await looking.value(waits)) === undefined)
-    await new Promise((done) => setTimeout(done, 20))
+  await until(() => looking.value(waits))
   await other.run('COMMIT')
   await enabled
   const state = "SELECT subenabled FROM pg_subscription WHERE subname = 'mig_raced_0'"

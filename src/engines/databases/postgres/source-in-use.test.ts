@@ -87,7 +87,7 @@ describe('a source in use', () => {
     assert.equal(ended.verified?.rows, 3)
   })
 
-  hazard('how far the indexes are is told while they are built', async (fixture, engine) => {
+  hazard('progress of the indexes is shown while they are built', async (fixture, engine) => {
     await fixture.make('indexed', [
       keyed,
       `CREATE FUNCTION slow(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN $1; END';
@@ -243,7 +243,7 @@ describe('a source in use', () => {
   )
 
   // Covered by the tables created meanwhile, and by `structure.test.ts`.
-  variant('a sequence and a partition made meanwhile are told', async (fixture, engine) => {
+  variant('a sequence and a partition made meanwhile are reported', async (fixture, engine) => {
     await fixture.make('made', [
       `CREATE TABLE part (id int PRIMARY KEY) PARTITION BY RANGE (id);
        CREATE TABLE part_1 PARTITION OF part FOR VALUES FROM (0) TO (10); INSERT INTO part VALUES (1)`,
@@ -283,7 +283,7 @@ describe('a source in use', () => {
   })
 
   hazard(
-    'tables made, altered and dropped meanwhile are told, and never lost',
+    'tables made, altered and dropped meanwhile are reported, and never lost',
     async (fixture, engine) => {
       await fixture.make('changed', [
         keyed,
@@ -402,7 +402,7 @@ describe('a source in use', () => {
     assert.equal(ended.attempt, 1)
   })
 
-  hazard('altered structure is told within ten seconds by the clock', async (fixture) => {
+  hazard('altered structure is reported within ten seconds by the clock', async (fixture) => {
     for (const side of ['source', 'target'] as const)
       await fixture.make('looked', ['CREATE VIEW one AS SELECT 1 AS a'], side)
     await using source = await fixture.session('source', 'looked')
@@ -635,19 +635,22 @@ describe('a source in use', () => {
       assert.deepEqual(await engine.traces(name, spec, fixture.credentials), [])
     })
 
-  hazard('a publication that the target refuses is told as left out', async (fixture, engine) => {
-    await fixture.make('unsent', [
-      `CREATE PUBLICATION everything FOR ALL TABLES; CREATE TABLE note (id int PRIMARY KEY);
+  hazard(
+    'a publication that the target refuses is reported as left out',
+    async (fixture, engine) => {
+      await fixture.make('unsent', [
+        `CREATE PUBLICATION everything FOR ALL TABLES; CREATE TABLE note (id int PRIMARY KEY);
        CREATE FUNCTION no_more() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no more'; END $$;
        CREATE EVENT TRIGGER no_more ON ddl_command_start WHEN TAG IN ('CREATE PUBLICATION') EXECUTE FUNCTION no_more();
        ALTER EVENT TRIGGER no_more ENABLE ALWAYS`,
-    ])
-    const spec = fixture.spec(['unsent'], { mode: 'offline' })
-    await engine.run('unsent', spec, fixture.credentials)
-    const ended = only(await fixture.until(engine, 'unsent', isEnded))
-    assert.equal(ended.phase, 'succeeded', ended.message)
-    assert.match(ended.message, /Left out: the publication everything \(no more\)/)
-  })
+      ])
+      const spec = fixture.spec(['unsent'], { mode: 'offline' })
+      await engine.run('unsent', spec, fixture.credentials)
+      const ended = only(await fixture.until(engine, 'unsent', isEnded))
+      assert.equal(ended.phase, 'succeeded', ended.message)
+      assert.match(ended.message, /Left out: the publication everything \(no more\)/)
+    },
+  )
 
   hazard('a compression that the target was built without is left out', async (fixture, engine) => {
     await fixture.make('compressed', ['CREATE TABLE note (id int PRIMARY KEY, t text, u text)'])

@@ -62,7 +62,7 @@ test('a page without a filter costs the page', async () => {
   assert.ok(reader.rowsRead <= 11, String(reader.rowsRead))
 })
 
-test('no count is told past the bound', async () => {
+test('no count is answered past the bound', async () => {
   assert.equal((await world(100).ask('', 5)).count, 100)
   assert.equal((await world(101).ask('', 5)).count, undefined)
   assert.equal((await world(99).ask('$filter=even eq true', 5)).count, 50)

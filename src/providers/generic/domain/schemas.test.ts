@@ -103,7 +103,7 @@ test('a file that says nothing, or refers to what is not there, is named', () =>
   assert.throws(() => readSchemas([{ name: 'u.json', content: undated }, common]), /info\.version/)
 })
 
-test('patterns, alternatives and lists that take long end, and a body that fits two alternatives is told so', () => {
+test('patterns, alternatives and lists that take long end, and a body that fits two alternatives is refused with that reason', () => {
   const definitions = {
     Node: {
       properties: {

@@ -5,9 +5,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { silentLog } from '#kernel/ports.ts'
 import { realIds } from '#plane/testing/provider-context.ts'
+import { until } from '../../../../tests/until.ts'
 import { events, type Started, startHealth } from '../testing/start.ts'
 import { takeDue } from './background.ts'
 import { openEventStore } from './event-store.ts'
@@ -82,11 +82,7 @@ test('a length of time that is none is refused with its place; nothing is kept',
 test('the background plays by itself, woken by what is kept', async () => {
   await using started = await startHealth({ background: true })
   await started.post(`${events}/R/play`, timeline)
-  for (;;) {
-    const list = await started.all(events)
-    if (list.length === 1) break
-    await pause(5)
-  }
+  await until(async () => (await started.all(events)).length === 1)
 })
 
 test('a signal is published once, seen by all, resolved when cleared, and can come again', async () => {
@@ -137,20 +133,15 @@ test('a probe that fails twice raises an event about its service; when it answer
     },
   } as const
   await using started = await startHealth({ background: true, probes: [probe] })
-  const until = async (status: string): Promise<void> => {
-    for (;;) {
+  const becomes = (status: string) =>
+    until(async () => {
       // Moves the time of the probes, which follow the clock. The background polls every two seconds.
       started.clock.pass(11_000)
       const [event] = await started.all(events)
-      if (event?.properties.status === status) {
-        if (status === 'Active')
-          assert.equal(event.properties.summary, 'nobody answers at the socket')
-        return
-      }
-      await pause(100)
-    }
-  }
-  await until('Active')
+      return event?.properties.status === status && event
+    }, 100)
+  const active = await becomes('Active')
+  assert.equal(active.properties.summary, 'nobody answers at the socket')
   broken = false
-  await until('Resolved')
+  await becomes('Resolved')
 })

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
+import { until } from '../../../../tests/until.ts'
 import type { AvailabilityCheck } from '../domain/availability-check.ts'
 import { openHistory } from '../domain/history.ts'
 import { createWatch } from '../domain/watch.ts'
@@ -109,13 +109,12 @@ export function historySuite(start: typeof startHealth): void {
     await using started = await start({ observers, background: true })
     await started.call('PUT', vault, { location: 'westus', properties: {} })
     const history = openHistory(started.store.sql)
-    for (;;) {
+    await until(async () => {
       // Its checks follow the clock.
       started.clock.pass(11_000)
       const past = await history.past(vault.toLowerCase(), started.clock.now() + 1, 10)
-      if (past.length > 0) break
-      await pause(50)
-    }
+      return past.length > 0
+    })
   })
 }
 

@@ -22,6 +22,7 @@ import {
 } from '#plane/testing/provider-context.ts'
 import { memoryStore, owner, realTimers } from '#plane/testing/start.ts'
 import type { Store } from '#stores/store.ts'
+import { until } from '../../../../tests/until.ts'
 import { createAuthorizer } from '../../authorization/domain/authorizer.ts'
 import { builtInRoleIds, ownerRoleId } from '../../authorization/domain/built-in-roles.ts'
 import { lockGuard } from '../../authorization/domain/lock-guard.ts'
@@ -169,16 +170,15 @@ export async function startDeployments(options: StartOptions = {}): Promise<Star
     call: (method, path, body, options = {}) =>
       ask(plane, method, path, body, { as: owner, version: versionNow, ...options }),
     async settle() {
-      for (;;) {
+      await until(async () => {
         await plane.reconciler.idle()
         const rows = await Promise.all(
           ['Resources/deployments', 'Resources/deploymentStacks'].map((type) =>
             plane.reader.list({ type, under: '/', limit: 100 }),
           ),
         )
-        if (rows.flat().every((row) => isTerminalState(row.state))) return
-        await new Promise<void>((resolve) => realTimers.after(20, resolve))
-      }
+        return rows.flat().every((row) => isTerminalState(row.state))
+      })
     },
     async [Symbol.asyncDispose]() {
       await plane[Symbol.asyncDispose]()

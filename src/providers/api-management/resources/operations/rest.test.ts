@@ -224,7 +224,7 @@ describe('services and APIs', () => {
     ])
   })
 
-  test('an API comes back with what it was given, and what is told of it', async () => {
+  test('an API comes back with what it was given, and with what is derived from it', async () => {
     await using started = await startWithApi()
     const properties = {
       displayName: 'Pets',

@@ -68,7 +68,7 @@ test('says by which assignment, or which came nearest and what was missing', asy
   assert.equal(tried.accessDecision, 'Allowed')
 })
 
-test('what depends on the body is conditional until the body is told', async () => {
+test('what depends on the body is conditional until the body is known', async () => {
   await using t = await openInstallation()
   await t.call('PUT', group, { location: 'local' }, { version: '2021-04-01' })
   const extra = { condition: `@Request[${role}] GuidEquals '${reader}'`, conditionVersion: '2.0' }

@@ -29,7 +29,7 @@ async function start() {
   return started
 }
 
-test('every action of a type is told where the types are asked for, and to anybody signed in', async () => {
+test('every action of a type is listed with the types, and to anybody signed in', async () => {
   await using started = await start()
   const get = async (query: string): Promise<Wire> => {
     const options = { as: nobody, version: '2022-04-01' }

@@ -22,7 +22,7 @@ const send = (started: Started, more: object): Promise<Wire> =>
 
 const list = `${profile}/transactions?periodStartDate=01-01-2026&periodEndDate=12-31-2026`
 
-test('CSV in the contract’s shape; what is wrong is told with line and column, the rest goes in', async () => {
+test('CSV in the contract’s shape; what is wrong is reported with line and column, the rest goes in', async () => {
   await using started = await startBilling()
   const answer = await send(started, {
     format: 'csv',

@@ -58,7 +58,7 @@ interface Answer {
   }[]
 }
 
-test('what is measured of a group is told over time, whole and by container', async () => {
+test('what is measured of a group is answered over time, whole and by container', async () => {
   const { started, ask, clock } = await counted()
   await using _started = started
   for (let rounds = 0; rounds < 9; rounds++) {

@@ -57,7 +57,7 @@ describe('fold', () => {
     }
   })
 
-  test('a restart told by the engine: counted once, the code of the run before from its events', () => {
+  test('a restart reported by the engine: counted once, the code of the run before from its events', () => {
     const first = fold(undefined, look(seen(running(5000))))
     const again = fold(
       first,

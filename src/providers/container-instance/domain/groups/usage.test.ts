@@ -71,7 +71,7 @@ test('a group that is made, stopped, started and deleted', async () => {
   for (const { startedAt, endedAt } of told.values()) assert.ok((endedAt ?? 0) >= startedAt)
 })
 
-test('runs that began and ended while nobody looked are told as well, once each, also across restarts', async (t) => {
+test('runs that began and ended while nobody looked are reported as well, once each, also across restarts', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'armature-usage-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   await using store = await memoryStore()

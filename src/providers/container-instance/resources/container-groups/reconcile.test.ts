@@ -287,7 +287,7 @@ describe('probes, where the engine runs none', () => {
     assert.ok(eventNames(group).includes('Unhealthy'))
   })
 
-  test('liveness of a group with Never: told, not restarted', async () => {
+  test('liveness of a group with Never: reported, not restarted', async () => {
     await using started = await startContainers()
     const ill = web('probe-fail@0s', 'web', {
       environmentVariables: [{ name: 'ARMATURE_SIMULATE', value: 'probe-fail@0s' }],
@@ -302,7 +302,7 @@ describe('probes, where the engine runs none', () => {
     assert.equal(part(group).restartCount, 0)
   })
 
-  test('readiness: told', async () => {
+  test('readiness: reported', async () => {
     await using started = await startContainers()
     const unready = web('', 'web', {
       environmentVariables: [{ name: 'ARMATURE_SIMULATE', value: 'probe-fail@0s' }],

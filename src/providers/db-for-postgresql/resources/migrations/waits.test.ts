@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { findServer, howToGetServers } from '#engines/databases/testing/servers.ts'
 import { requireOrSkip } from '../../../../../tests/require.ts'
+import { until } from '../../../../../tests/until.ts'
 import {
   isSettled,
   openMigrationFixture,
@@ -93,12 +93,12 @@ test('one that waits for its time keeps nobody from the target, and takes its tu
   const made = await w.call('PUT', more, w.body(['elsewhere']))
   assert.equal(made.status, 201)
   const state = async () => statusOf(await w.call('GET', more))
-  while (!/one of 1 in its resource group/.test((await state()).databases['elsewhere']?.message)) {
-    await sleep(20)
-  }
+  await until(async () =>
+    /one of 1 in its resource group/.test((await state()).databases['elsewhere']?.message),
+  )
   await w.patch('near', { triggerCutover: 'True' })
   assert.equal((await w.until('near', isSettled)).state, 'Succeeded')
-  while ((await state()).state !== 'Succeeded') await sleep(20)
+  await until(async () => (await state()).state === 'Succeeded')
   const done = await w.until('far', isSettled)
   assert.equal(done.state, 'Succeeded', done.error)
   assert.equal(await w.contentOf('target', 'far'), await w.contentOf('source', 'far'))

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
 import { isTerminalState } from '#kernel/operation.ts'
 import { nobody, owner } from '#plane/testing/start.ts'
+import { until } from '../../../../../tests/until.ts'
 import { ownerRoleId } from '../../../authorization/domain/built-in-roles.ts'
 import {
   group,
@@ -72,12 +73,11 @@ interface Shown {
 }
 
 async function ended(t: Started, path = stack): Promise<Shown['properties']> {
-  for (;;) {
+  await until(async () => {
     await t.plane.reconciler.idle()
     const row = await t.plane.reader.get(path)
-    if (row === undefined || isTerminalState(row.state)) break
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+    return row === undefined || isTerminalState(row.state)
+  })
   const { body } = await t.call('GET', path, undefined, version)
   return (JSON.parse(JSON.stringify(body)) as Shown).properties
 }

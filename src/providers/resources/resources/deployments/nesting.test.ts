@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { until } from '../../../../../tests/until.ts'
 import { DeploymentTrees, nestingLimits } from '../../domain/deployments/nesting.ts'
 import { group, type Started, startDeployments, templateFor } from '../../testing/start.ts'
 import type { Deployment } from './model.ts'
@@ -113,12 +114,10 @@ test('a cancel reaches every level of nested deployments', async () => {
   const inner = templateFor([nestedDeployment('innermost', slowThenVault)])
   const template = templateFor([nestedDeployment('inner', inner)])
   await started.call('PUT', root, { properties: { mode: 'Incremental', template } })
-  for (;;) {
+  await until(async () => {
     const made = await deploymentsOf(started)
-    const innermost = made.find((one) => one.id.text.endsWith('/innermost'))
-    if (innermost?.state === 'Running') break
-    await new Promise((resolve) => setImmediate(resolve))
-  }
+    return made.find((one) => one.id.text.endsWith('/innermost'))?.state === 'Running'
+  })
   await started.call('POST', `${root}/cancel`)
   await started.settle()
   const states = (await deploymentsOf(started)).map((one) => one.state)

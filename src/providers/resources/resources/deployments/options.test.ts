@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as pause } from 'node:timers/promises'
 import { parseResourceId } from '#kernel/resource-id.ts'
 import { memoryStore } from '#plane/testing/start.ts'
+import { until } from '../../../../../tests/until.ts'
 import { group, type Started, startDeployments, templateFor } from '../../testing/start.ts'
 import type { Progress } from './model.ts'
 
@@ -25,13 +25,6 @@ function body(resources: readonly object[], sections: object = {}): object {
 async function read({ call }: Started, name: string): Promise<any> {
   const { body: answer } = await call('GET', at(name))
   return JSON.parse(JSON.stringify(answer)).properties
-}
-
-async function until(isTrue: () => Promise<boolean>): Promise<void> {
-  for (let round = 0; !(await isTrue()); round++) {
-    assert.ok(round < 500, 'it does not become true')
-    await pause(20)
-  }
 }
 
 async function stepsOf({ plane }: Started, name: string): Promise<Progress['steps']> {

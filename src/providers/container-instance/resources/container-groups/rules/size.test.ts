@@ -92,7 +92,7 @@ describe('the size of a body of container groups and profiles', () => {
     ['texts in sum', container({ command: items(5, long.slice(1)) }), `${large} properties`],
   ]
   for (const [name, properties, expected] of cases) {
-    test(`${name}: bounded, and told with the path`, () => {
+    test(`${name}: bounded, and refused with the path`, () => {
       assert.deepEqual(found(properties), [expected])
     })
   }

@@ -9,6 +9,7 @@ import { unmovedPermissions } from '#http/testing/permissions.ts'
 import { servePlane } from '#http/testing/serve-plane.ts'
 import { silentLog } from '#kernel/ports.ts'
 import { requireOrSkip } from '../../../../../../tests/require.ts'
+import { until } from '../../../../../../tests/until.ts'
 import { done, groups, refused } from '../../../testing/ask.ts'
 import {
   body,
@@ -64,28 +65,22 @@ function converse(uri: string, password: string): Talk {
   const socket = new WebSocket(uri)
   socket.binaryType = 'arraybuffer'
   let text = ''
-  let wake: () => void = () => {}
   socket.addEventListener('open', () => socket.send(password))
   socket.addEventListener('message', ({ data }) => {
     text += Buffer.from(data as ArrayBuffer).toString('utf8')
-    wake()
   })
   const end = new Promise<Awaited<Talk['end']>>((resolve) => {
-    socket.addEventListener('close', ({ code, reason }) => {
-      resolve({ text, code, reason })
-      wake()
-    })
+    socket.addEventListener('close', ({ code, reason }) => resolve({ text, code, reason }))
   })
   return {
     socket,
     end,
     async says(words) {
-      while (!text.includes(words)) {
+      await until(() => {
+        if (text.includes(words)) return true
         if (socket.readyState === WebSocket.CLOSED) throw new Error(`closed after: ${text}`)
-        await new Promise<void>((resolve) => {
-          wake = resolve
-        })
-      }
+        return false
+      })
     },
   }
 }
