@@ -7,6 +7,7 @@
  */
 
 import type { Log, Timers } from '#kernel/ports.ts'
+import { startRounds } from '#kernel/rounds.ts'
 import type { Sql } from '#stores/store.ts'
 
 export const blockRows = 512
@@ -161,35 +162,18 @@ export function startBlockSummaries(options: {
   readonly log: Log
 }): AsyncDisposable {
   const { sql, timers, log } = options
-  let timer: { cancel(): void } | undefined
-  let underway: Promise<void> = Promise.resolve()
-  let ended = false
-
-  const make = async (): Promise<void> => {
+  // PostgreSQL searches the records without summaries.
+  if (sql.dialect !== 'sqlite') return { async [Symbol.asyncDispose]() {} }
+  // A new start does other things first.
+  return startRounds(timers, everyMilliseconds * 5, async (isStopped) => {
     try {
-      for (let made = 0; made < blocksAtOnce && !ended; made++) {
-        if (!(await summarizeBlock(sql))) return plan(everyMilliseconds)
+      for (let made = 0; made < blocksAtOnce && !isStopped(); made++) {
+        if (!(await summarizeBlock(sql))) return everyMilliseconds
       }
-      plan(everyMilliseconds / 10)
+      return everyMilliseconds / 10
     } catch (error) {
       log.warn({ error: String(error) }, 'the audit trail could not be summarized')
-      plan(everyMilliseconds * 10)
+      return everyMilliseconds * 10
     }
-  }
-  const plan = (milliseconds: number): void => {
-    if (ended) return
-    timer = timers.after(milliseconds, () => {
-      underway = make()
-      return underway
-    })
-  }
-  // A new start does other things first.
-  if (sql.dialect === 'sqlite') plan(everyMilliseconds * 5)
-  return {
-    async [Symbol.asyncDispose]() {
-      ended = true
-      timer?.cancel()
-      await underway
-    },
-  }
+  })
 }

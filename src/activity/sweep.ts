@@ -1,6 +1,7 @@
 /** Removes records by age, the oldest first and a few at a time. The cost of a sweep depends on what it removes. */
 
 import type { Clock, Log, Timers } from '#kernel/ports.ts'
+import { startRounds } from '#kernel/rounds.ts'
 import type { Sql } from '#stores/store.ts'
 
 const batchRows = 200
@@ -44,33 +45,14 @@ interface ActivitySweepOptions {
 /** Sweeps at intervals until it is disposed. Every replica may sweep; a removed record is gone for all. */
 export function startActivitySweep(options: ActivitySweepOptions): AsyncDisposable {
   const { sql, clock, timers, log, keptDays } = options
-  let timer: { cancel(): void } | undefined
-  let underway: Promise<void> = Promise.resolve()
-  let ended = false
-
-  const sweep = async (): Promise<void> => {
+  return startRounds(timers, everyMilliseconds / 10, async () => {
     try {
       const before = clock.now() - keptDays * day
       const removed = await sweepActivity(sql, before, batchRows)
-      plan(removed < batchRows ? everyMilliseconds : betweenMilliseconds)
+      return removed < batchRows ? everyMilliseconds : betweenMilliseconds
     } catch (error) {
       log.warn({ error: String(error) }, 'the audit trail could not be swept')
-      plan(everyMilliseconds)
+      return everyMilliseconds
     }
-  }
-  const plan = (milliseconds: number): void => {
-    if (ended) return
-    timer = timers.after(milliseconds, () => {
-      underway = sweep()
-      return underway
-    })
-  }
-  plan(everyMilliseconds / 10)
-  return {
-    async [Symbol.asyncDispose]() {
-      ended = true
-      timer?.cancel()
-      await underway
-    },
-  }
+  })
 }

@@ -1,6 +1,6 @@
 /** The namespace `ContainerInstance`: container groups on a container engine, and profiles of such groups. */
 
-import type { Timers } from '#kernel/ports.ts'
+import { startRounds } from '#kernel/rounds.ts'
 import type { Provider } from '#plane/declare/provider.ts'
 import type { ContainerInstanceDependencies } from './dependencies.ts'
 import { defaultContainerLimits } from './domain/limits.ts'
@@ -13,6 +13,8 @@ import { containerGroups } from './resources/container-groups/resource.ts'
 import { containers } from './resources/containers/resource.ts'
 import { locationLists } from './resources/locations/resource.ts'
 
+const hourMilliseconds = 3_600_000
+
 export function containerInstanceProvider(deps: ContainerInstanceDependencies): Provider {
   const { engine, seal } = deps
   const limits = { ...defaultContainerLimits, ...deps.limits }
@@ -23,7 +25,10 @@ export function containerInstanceProvider(deps: ContainerInstanceDependencies): 
   return {
     forget: () => sweepOrphans(deps),
     start() {
-      const sweeping = hourly(deps.timers, () => sweepOrphans(deps))
+      const sweeping = startRounds(deps.timers, 0, async () => {
+        await sweepOrphans(deps)
+        return hourMilliseconds
+      })
       const measuring = deps.metrics?.start()
       return {
         async [Symbol.asyncDispose]() {
@@ -65,25 +70,5 @@ export function containerInstanceProvider(deps: ContainerInstanceDependencies): 
       profileRevisions(),
       ...locationLists({ engine, limits }),
     ],
-  }
-}
-
-const hourMilliseconds = 3_600_000
-
-/** Runs now and every hour; disposing waits for the running work. */
-function hourly(timers: Timers, work: () => Promise<unknown>): AsyncDisposable {
-  let underway: Promise<unknown> = Promise.resolve()
-  let timer: { cancel(): void } | undefined
-  const next = (): Promise<unknown> => {
-    underway = work()
-    timer = timers.after(hourMilliseconds, next)
-    return underway
-  }
-  void next()
-  return {
-    async [Symbol.asyncDispose]() {
-      timer?.cancel()
-      await underway
-    },
   }
 }

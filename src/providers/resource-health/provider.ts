@@ -1,10 +1,11 @@
 /** The namespace `ResourceHealth`: service health events, and the availability of resources. */
 
 import type { HealthSignals } from '#kernel/health.ts'
+import type { Rounds } from '#kernel/rounds.ts'
 import type { Provider } from '#plane/declare/provider.ts'
 import type { ProviderContext } from '#plane/provider-context.ts'
 import type { Observers } from './domain/availability-check.ts'
-import { type Background, type Probe, startBackground } from './domain/background.ts'
+import { type Probe, startBackground } from './domain/background.ts'
 import { openEventStore } from './domain/event-store.ts'
 import { openHistory } from './domain/history.ts'
 import { serviceNamesOf } from './domain/impact-match.ts'
@@ -46,7 +47,7 @@ export function resourceHealthProvider(deps: ResourceHealthDependencies): Provid
   const history = openHistory(sql)
   const impacted = openImpactedResources({ words, services, serviceNames })
   // The running background work, which is woken here; undefined before it starts.
-  let background: Background | undefined
+  let background: Rounds | undefined
   return {
     namespace: 'ResourceHealth',
     compatibleVersions: publishedVersions,

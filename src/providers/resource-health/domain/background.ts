@@ -6,6 +6,7 @@
 import { ApiError } from '#kernel/error.ts'
 import type { HealthSignal, HealthSignals } from '#kernel/health.ts'
 import type { Clock, Log, Timers } from '#kernel/ports.ts'
+import { type Rounds, startRounds } from '#kernel/rounds.ts'
 import type { Sql } from '#stores/store.ts'
 import type { EventStore } from './event-store.ts'
 import { takeStep } from './lifecycle.ts'
@@ -35,19 +36,11 @@ const probeMilliseconds = 10_000
 /** A single failure may be a glitch. */
 const failuresBeforeRaising = 2
 
-export interface Background extends AsyncDisposable {
-  /** Something may be due sooner than planned. */
-  wake(): void
-}
-
-export function startBackground(deps: BackgroundDependencies): Background {
-  let stopped = false
-  let timer: { cancel(): void } | undefined
-  let underway: Promise<void> = Promise.resolve()
+export function startBackground(deps: BackgroundDependencies): Rounds {
   let probedAt = Number.NEGATIVE_INFINITY
   let roundAt = Number.NEGATIVE_INFINITY
   const failures = new Map<string, number>()
-  const look = async (): Promise<void> => {
+  return startRounds(deps.timers, 0, async () => {
     const soon = await guarded(deps, () => takeDue(deps))
     const now = deps.clock.now()
     if (now - probedAt >= probeMilliseconds) {
@@ -61,27 +54,8 @@ export function startBackground(deps: BackgroundDependencies): Background {
       if (isMore !== true) roundAt = now + roundMilliseconds
     }
     const wait = soon === undefined ? lookMilliseconds : Math.max(0, soon - deps.clock.now())
-    if (!stopped) timer = deps.timers.after(Math.min(wait, lookMilliseconds), next)
-  }
-  const next = (): Promise<void> => {
-    timer = undefined
-    underway = look()
-    return underway
-  }
-  void next()
-  return {
-    wake() {
-      // During a check, that check plans the next one itself.
-      if (timer === undefined || stopped) return
-      timer.cancel()
-      void next()
-    },
-    async [Symbol.asyncDispose]() {
-      stopped = true
-      await underway
-      timer?.cancel()
-    },
-  }
+    return Math.min(wait, lookMilliseconds)
+  })
 }
 
 /** Takes every due step, in order; returns when the next one is due. */

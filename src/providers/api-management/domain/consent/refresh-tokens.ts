@@ -4,6 +4,7 @@
  */
 
 import { type ResourceId, resourceGroupOf, rootId } from '#kernel/resource-id.ts'
+import { startRounds } from '#kernel/rounds.ts'
 import type { ConsentDependencies } from '../../dependencies.ts'
 import type { Authorization } from '../../resources/authorizations/model.ts'
 import { types } from './model.ts'
@@ -17,32 +18,14 @@ const atOnce = 4
 const groupMilliseconds = 30_000
 
 export function startRefreshing(deps: ConsentDependencies): AsyncDisposable {
-  let stopped = false
-  let timer: { cancel(): void } | undefined
-  let underway: Promise<void> = Promise.resolve()
-  const next = (): Promise<void> => {
-    underway = guarded(deps, () => stopped).then(() => {
-      if (!stopped) timer = deps.timers.after(everyMilliseconds, next)
-    })
-    return underway
-  }
-  timer = deps.timers.after(everyMilliseconds, next)
-  return {
-    async [Symbol.asyncDispose]() {
-      stopped = true
-      timer?.cancel()
-      await underway
-    },
-  }
-}
-
-/** Failures of the store or the network are logged; the next round is soon. */
-async function guarded(deps: ConsentDependencies, isStopped: () => boolean): Promise<void> {
-  try {
-    await refreshDue(deps, isStopped)
-  } catch (error) {
-    deps.log.warn({ error: String(error) }, 'tokens wait to be refreshed')
-  }
+  return startRounds(deps.timers, everyMilliseconds, async (isStopped) => {
+    try {
+      await refreshDue(deps, isStopped)
+    } catch (error) {
+      deps.log.warn({ error: String(error) }, 'tokens wait to be refreshed')
+    }
+    return everyMilliseconds
+  })
 }
 
 export async function refreshDue(

@@ -5,6 +5,7 @@
 
 import type { Clock, Log, Timers } from '#kernel/ports.ts'
 import { nameOf, parentOf, rootId } from '#kernel/resource-id.ts'
+import { startRounds } from '#kernel/rounds.ts'
 import type { BillingProfile } from '../../resources/billing-profiles/resource.ts'
 import { number } from '../cells.ts'
 import { closeStatements } from '../invoices/close.ts'
@@ -26,33 +27,15 @@ const graceMilliseconds = 3_600_000
 const profilesMax = 500
 
 export function startBackground(deps: BackgroundDependencies): AsyncDisposable {
-  let stopped = false
-  let timer: { cancel(): void } | undefined
-  let underway: Promise<void> = Promise.resolve()
-  const next = (): Promise<void> => {
-    underway = attempt(deps).then(() => {
-      if (!stopped) timer = deps.timers.after(everyMilliseconds, next)
-    })
-    return underway
-  }
-  void next()
-  return {
-    async [Symbol.asyncDispose]() {
-      stopped = true
-      timer?.cancel()
-      await underway
-    },
-  }
-}
-
-/** Failures of the store are logged; the next round is soon. */
-async function attempt(deps: BackgroundDependencies): Promise<void> {
-  try {
-    await deps.seed()
-    await runOnce(deps)
-  } catch (error) {
-    deps.log.warn({ error: String(error) }, 'billing waits')
-  }
+  return startRounds(deps.timers, 0, async () => {
+    try {
+      await deps.seed()
+      await runOnce(deps)
+    } catch (error) {
+      deps.log.warn({ error: String(error) }, 'billing waits')
+    }
+    return everyMilliseconds
+  })
 }
 
 /** Charges what is due and closes past months, as of now. */

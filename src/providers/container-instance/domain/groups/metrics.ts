@@ -6,6 +6,7 @@
 import type { ContainerEngine, GroupStats } from '#engines/containers/engine.ts'
 import type { Metric, MetricSeries, MetricSource, Minute } from '#kernel/metrics.ts'
 import type { Clock, Timers } from '#kernel/ports.ts'
+import { startRounds } from '#kernel/rounds.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import { attempt } from '../engine-failure.ts'
 import { groupToken } from './group-index.ts'
@@ -89,30 +90,16 @@ export class GroupMetrics implements MetricSource {
   /** Measures every group once, and pauses between rounds. Disposing waits for the running round. */
   start(): AsyncDisposable {
     const { clock, timers } = this.#deps
-    const stop = new AbortController()
-    let underway: Promise<void> = Promise.resolve()
-    let timer: { cancel(): void } | undefined
-    const next = (): Promise<void> => {
+    return startRounds(timers, pauseMilliseconds, async (isStopped) => {
       const began = clock.now()
-      underway = this.measure(stop.signal).then(() => {
-        if (stop.signal.aborted) return
-        const took = Math.max(0, clock.now() - began)
-        timer = timers.after(Math.max(pauseMilliseconds, took / shareMax), next)
-      })
-      return underway
-    }
-    timer = timers.after(pauseMilliseconds, next)
-    return {
-      async [Symbol.asyncDispose]() {
-        stop.abort()
-        timer?.cancel()
-        await underway
-      },
-    }
+      await this.measure(isStopped)
+      const took = Math.max(0, clock.now() - began)
+      return Math.max(pauseMilliseconds, took / shareMax)
+    })
   }
 
   /** One round. A group that the engine cannot tell of is left out of it. */
-  async measure(signal?: AbortSignal): Promise<void> {
+  async measure(isStopped: () => boolean = () => false): Promise<void> {
     const { engine, clock } = this.#deps
     this.#forgetBefore(clock.now() - minutesMax * minuteMilliseconds)
     const held = await attempt(async () =>
@@ -120,7 +107,7 @@ export class GroupMetrics implements MetricSource {
     )
     if (!held.ok) return
     for (const group of new Set(held.value.map((one) => one.group))) {
-      if (signal?.aborted === true) return
+      if (isStopped()) return
       const stats = await attempt(() => engine.stats(group))
       if (stats.ok) this.#note(group, stats.value, clock.now())
     }
