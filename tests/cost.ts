@@ -26,7 +26,6 @@ interface Budget {
   readonly files: Readonly<Record<string, number>>
 }
 
-const shownMax = 12
 /** Files that share a process (`groups.ts`), whose costs are not known one by one: they have no budget. */
 const groupEnding = '.test.mjs'
 const ticksPerSecond = 100
@@ -62,6 +61,7 @@ interface CostReport {
 export function costReport(
   costs: readonly Cost[],
   { total, limit, start, file, files }: Budget,
+  shownMax = 12,
 ): CostReport {
   const sum = (of: 'processor' | 'wall'): number => costs.reduce((all, one) => all + one[of], 0)
   const sorted = costs.toSorted((a, b) => b.processor - a.processor)

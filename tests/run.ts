@@ -5,7 +5,7 @@
  * and names those that passed. The run ends with what the files cost, and fails when that is over its limit (decision 0068).
  */
 
-import { spawn, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
   existsSync,
@@ -18,25 +18,34 @@ import {
   statfsSync,
   writeFileSync,
 } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, relative } from 'node:path'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join, relative, resolve } from 'node:path'
+import { run as runFiles } from 'node:test'
+import { spec } from 'node:test/reporters'
 import { bundledLauncher } from './bundles.ts'
 import { costReport, readCosts } from './cost.ts'
 import budget from './cost-budget.json' with { type: 'json' }
+import { followFailures } from './failed-files.ts'
 import { groupFiles } from './groups.ts'
 import { isLong } from './long.ts'
 
 /** More failures than this are no accident: the files are not run again. */
 const repeatedMax = 5
 
+/** Of a test, and of a file with all its tests. */
+const timeout = 600_000
+
+/** A file waits for other programs for two thirds of its time: so three of them use a processor (decision 0244). */
+const atOnce = Math.min(12, 3 * availableParallelism())
+
 const memory = '/dev/shm'
-/** Four files at once, with their databases, images and browsers. */
-const memoryNeeded = 6 * 2 ** 30
+/** A file with its databases, images and browsers. */
+const memoryNeeded = 1.5 * 2 ** 30 * atOnce
 
 const root = join(import.meta.dirname, '..')
 const folder = mkdtempSync(join(tmpdir(), 'armature-tests-'))
-const list = join(folder, 'failed')
 const costs = join(folder, 'costs')
+const packed = join(folder, 'package')
 
 const unlimited = { total: Infinity, limit: Infinity, start: Infinity, file: Infinity, files: {} }
 /** The long suite has none. A test of this runner sets its own. */
@@ -91,23 +100,19 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 
-/** Returns the exit code of the runner. */
-function run(
-  files: readonly string[],
-  further: readonly string[],
-  env = process.env,
-): Promise<number> {
-  const words = ['--disable-warning=ExperimentalWarning', '--test', '--test-timeout=600000']
+/** Returns the paths of the files that failed. */
+async function run(files: readonly string[], concurrency = 1): Promise<readonly string[]> {
   const preload = ['--import', join(root, 'tests/preload.ts')]
-  const shown = ['--test-reporter=spec', '--test-reporter-destination=stdout']
-  const child = spawn(process.execPath, [...words, ...preload, ...shown, ...further, ...files], {
-    stdio: 'inherit',
-    env,
+  const warnings = '--disable-warning=ExperimentalWarning'
+  const events = runFiles({
+    files: [...files],
+    concurrency,
+    timeout,
+    execArgv: [warnings, `--test-timeout=${timeout}`, ...preload],
   })
-  return new Promise((resolve, reject) => {
-    child.on('error', reject)
-    child.on('exit', (code) => resolve(code ?? 1))
-  })
+  const failed = followFailures(events)
+  for await (const text of events.compose(new spec())) process.stdout.write(String(text))
+  return failed()
 }
 
 /** Fails for what names no file: without files, Node would run all that it finds. */
@@ -119,40 +124,52 @@ function filesOf(pattern: string): readonly string[] {
 }
 
 async function runAll(): Promise<number> {
-  const reporter = join(root, 'tests/failed-files.ts')
-  const failures = [`--test-reporter=${reporter}`, `--test-reporter-destination=${list}`]
   writeFileSync(costs, '')
-  const files = groupFiles(process.argv.slice(2).flatMap(filesOf).sort(), root, folder)
-  const code = await run(files, ['--test-concurrency=4', ...failures], {
-    ...process.env,
+  mkdirSync(packed)
+  const named = new Set(process.argv.slice(2).flatMap(filesOf))
+  const files = groupFiles([...named].sort(), root, folder)
+  const further = {
     ARMATURE_TEST_COSTS: costs,
+    ARMATURE_TEST_PACKAGE: packed,
     ...(temporary === undefined ? {} : { TMPDIR: temporary }),
-  })
-  return code === 0 ? code : repeatFailed(code)
+  }
+  Object.assign(process.env, further)
+  const failed = await run(expensiveFirst(files), atOnce)
+  for (const name of Object.keys(further)) delete process.env[name]
+  return failed.length === 0 ? 0 : repeatFailed(failed)
+}
+
+/** So that no long file runs alone at the end, while a processor is idle. Groups have no budget, and are the longest. */
+function expensiveFirst(files: readonly string[]): readonly string[] {
+  const usual: Readonly<Record<string, number>> = budget.files
+  const costOf = (file: string): number =>
+    file.endsWith('.mjs') ? Infinity : (usual[relative(root, resolve(root, file))] ?? 0)
+  return files
+    .toSorted((a, b) => (costOf(a) === costOf(b) ? 0 : costOf(b) - costOf(a)))
+    .map((file) => resolve(root, file))
 }
 
 /** Returns zero if those that failed pass alone. */
-async function repeatFailed(code: number): Promise<number> {
-  const failed = readFileSync(list, 'utf8')
-    .split('\n')
-    .filter((path) => path !== '')
-  if (failed.length === 0 || failed.length > repeatedMax || failed.includes('unknown')) return code
+async function repeatFailed(failed: readonly string[]): Promise<number> {
+  if (failed.length > repeatedMax || failed.includes('unknown')) return 1
   const passed: string[] = []
   for (const path of failed) {
     console.info(`\nFAILED, RUNS ONCE MORE ALONE: ${relative(root, path)}`)
-    if ((await run([path], [])) === 0) passed.push(path)
+    if ((await run([path])).length === 0) passed.push(path)
   }
   for (const path of passed) {
     console.info(`FAILED AMONG THE OTHERS, PASSED ALONE: ${relative(root, path)}`)
   }
-  return passed.length === failed.length ? 0 : code
+  return passed.length === failed.length ? 0 : 1
 }
 
 // A test of this runner is given the launcher of the outer run.
 process.env['ARMATURE_TEST_LAUNCHER'] ??= await bundledLauncher()
 try {
   const code = await runAll()
-  const { text, isFailed } = costReport(readCosts(readFileSync(costs, 'utf8')), limits)
+  // All of them, for whoever looks for what to make cheaper.
+  const shownMax = process.env['ARMATURE_TEST_COSTS_SHOWN'] === 'all' ? Infinity : undefined
+  const { text, isFailed } = costReport(readCosts(readFileSync(costs, 'utf8')), limits, shownMax)
   console.info(`\n${text}`)
   process.exitCode = code === 0 && isFailed ? 1 : code
 } finally {

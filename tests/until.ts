@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
 
 /** Far more than a busy machine needs, and less than the runner gives a test. */
-const patienceMilliseconds = 120_000
+const patienceMilliseconds = 300_000
 
 type Truthy<T> = Exclude<T, false | undefined | null | 0 | ''>
 
