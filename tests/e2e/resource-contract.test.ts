@@ -7,7 +7,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { SimulatedEngine } from '#engines/containers/simulated/simulated-engine.ts'
 import { workerEngine } from '#engines/copy/worker/worker-engine.ts'
 import { createPostgresEngine } from '#engines/databases/postgres/postgres-engine.ts'
@@ -223,7 +223,6 @@ if (findPostgres() === undefined) {
   test('every type on PostgreSQL', (t) => void requireOrSkip(t, false, howToGetPostgres))
 } else {
   const databases = preparedDatabases(async (url) => (await openStore(url))[Symbol.asyncDispose]())
-  after(() => databases[Symbol.asyncDispose]())
   // The store contract holds what a store keeps. Here one type of each namespace shows that it is used alike.
   const sampled = types.filter(({ stored }) => stored?.sample !== undefined)
   const onPostgres = isLong

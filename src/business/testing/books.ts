@@ -4,7 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto'
-import { after, type TestContext } from 'node:test'
+import type { TestContext } from 'node:test'
 import { openPostgres } from '#stores/postgres/open.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
 import type { Sql, SqlRow, Store } from '#stores/store.ts'
@@ -75,7 +75,6 @@ const openOnPostgres = (
 const databases = preparedDatabases(async (url) => {
   await (await openOnPostgres(url))[Symbol.asyncDispose]()
 })
-after(() => databases[Symbol.asyncDispose]())
 
 /** Undefined when the test was skipped for lack of a server. */
 export async function openBooks(

@@ -21,7 +21,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { createServer } from 'node:net'
+import { createServer, Socket } from 'node:net'
 import { arch, platform, tmpdir } from 'node:os'
 import { dirname, join, relative, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -120,29 +120,30 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
   }
 }
 
-interface PreparedDatabases extends AsyncDisposable {
+interface PreparedDatabases {
   create(): Promise<string>
 }
 
 /**
- * One server for the tests of a file, begun when the first database is asked for. Each is a copy of one that `prepare`
- * brought up to date, since making an installation's tables costs more than copying them.
+ * One server for all tests of this process, begun when the first database is asked for, and stopped when nothing is left to do.
+ * Each database is a copy of one that `prepare` brought up to date, since making an installation's tables costs more than copying
+ * them.
  */
 export function preparedDatabases(prepare: (url: string) => Promise<void>): PreparedDatabases {
   let server: Promise<PostgresServer> | undefined
   let prepared: Promise<string> | undefined
   return {
     async create() {
-      server ??= startPostgres({ fsync: false })
+      server ??= startPostgres({ fsync: false }).then((started) => {
+        process.once('beforeExit', () => void started.stop())
+        return started
+      })
       const running = await server
       prepared ??= running.createDatabase().then(async (url) => {
         await prepare(url)
         return url
       })
       return running.createDatabase(await prepared)
-    },
-    async [Symbol.asyncDispose]() {
-      await (await server)?.stop()
     },
   }
 }
@@ -340,6 +341,10 @@ function launch({ binaries, folder, data, port, owner, options }: Launch): Keepe
   child.stderr?.on('data', (chunk: Buffer) => words.push(chunk))
   // A test that forgets the server may still end: the keeper notices.
   child.unref()
+  for (const pipe of [child.stdin, child.stderr]) {
+    // A pipe is a socket, which its type does not say.
+    if (pipe instanceof Socket) pipe.unref()
+  }
   return { child, words: () => Buffer.concat(words).toString('utf8') }
 }
 
