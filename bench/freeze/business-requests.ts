@@ -1,6 +1,6 @@
 /** Hostile requests of the business application: wide, long and many. */
 
-import { type FreezeFixture, get, type Hostile } from './hostile.ts'
+import { type FreezeFixture, filled, get, type Hostile } from './hostile.ts'
 
 export function business({ companyId, customerId, itemId }: FreezeFixture): readonly Hostile[] {
   const root = '/api/v2.0'
@@ -53,7 +53,29 @@ export function business({ companyId, customerId, itemId }: FreezeFixture): read
     body: JSON.stringify(invoice(1_000)),
     expects: 201,
   }
+  const largeBody = 63 * 1024 * 1024
+  const ones = `[${Array.from({ length: 9_000 }, () => 1).join(',')}]`
   return [
+    {
+      name: 'body of 63 MB of lists',
+      expects: [400, 413],
+      method: 'POST',
+      path: `${root}/companies`,
+      body: `{${filled(largeBody, (at) => `"a${at}":${ones}`)}}`,
+    },
+    {
+      name: 'batch with a part of 63 MB of blanks, multipart',
+      expects: [200, 400],
+      method: 'POST',
+      path: `${root}/$batch`,
+      type: 'multipart/mixed; boundary=b',
+      body: `--b\r\nContent-Type: application/http\r\n\r\nPOST companies HTTP/1.1\r\n\r\n${' '.repeat(largeBody)}\r\n--b--\r\n`,
+    },
+    get('receivables of 15,000 customers', `${company}/agedAccountsReceivables`),
+    get(
+      'trial balances of a period',
+      `${company}/trialBalances?$filter=${encodeURIComponent('dateFilter le 2026-12-31')}`,
+    ),
     batch(
       'batch of 100 lists of 15,000 customers, JSON',
       times(100, () => list),
