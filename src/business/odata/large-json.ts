@@ -94,7 +94,7 @@ export async function withLargeBody(
 }
 
 /** How many elements of long lists there is room for. */
-export interface ListRoom {
+interface ListRoom {
   left: number
 }
 
