@@ -4,7 +4,8 @@
  */
 
 import type { Clock } from '#kernel/ports.ts'
-import type { Sql, SqlTx } from '#stores/store.ts'
+import type { Alone, Sql, SqlTx, Unmoved } from '#stores/store.ts'
+import { whileUnmoved } from '#stores/while-unmoved.ts'
 import { changesBetween } from './changes.ts'
 import { type Actor, type Initiator, type Target, targetOf, toEvent } from './record.ts'
 import { currentRequestActivity, type RequestActivity } from './request-activity.ts'
@@ -30,8 +31,8 @@ export interface RecordedTx extends SqlTx {
 
 export interface RecordedSql extends Sql {
   /**
-   * Where it waits for its turn, the caller is authorized again when the turn has come: in the first transaction of a
-   * request, since the next ones may follow from it.
+   * The caller is authorized again where it waits for its turn, when the turn has come, and elsewhere where rights or the
+   * directory changed meanwhile: in the first transaction of a request, since the next ones may follow from it.
    */
   transact<T>(work: (tx: RecordedTx) => Promise<T>, alone?: string): Promise<T>
 }
@@ -46,13 +47,16 @@ export function recordedSql(sql: Sql, clock: Clock, namespace = 'Vendor'): Recor
     all: (text, ...values) => sql.all(text, ...values),
     scan: (text, ...values) => sql.scan(text, ...values),
     snapshot: (work) => sql.snapshot(work),
-    async transact(work, alone) {
+    async transact<Value>(
+      work: (tx: RecordedTx) => Promise<Value>,
+      alone?: string,
+    ): Promise<Value> {
       // This is read here, during the request, and not inside the transaction.
       const requestActivity = currentRequestActivity()
-      const ready = requestActivity?.recorded === false ? requestActivity.authorizeAgain : undefined
-      const turn = alone === undefined || ready === undefined ? alone : { name: alone, ready }
+      const isFirst = requestActivity?.recorded === false
+      const { authorizeAgain, rightsAsOf: positions } = isFirst ? requestActivity : {}
       const qualified = (name: string): string => `${namespace}.${name}`
-      const outcome = await sql.transact(async (tx) => {
+      const recordedWork = async (tx: SqlTx): Promise<{ value: Value; isRecorded: boolean }> => {
         let changed = 0
         let description: ActivityDescription | undefined
         const value = await work({
@@ -76,7 +80,17 @@ export function recordedSql(sql: Sql, clock: Clock, namespace = 'Vendor'): Recor
             await record(tx, clock.now(), { requestActivity, description, action })
         }
         return { value, isRecorded }
-      }, turn)
+      }
+      const write = (among?: string | Alone | Unmoved) => sql.transact(recordedWork, among)
+      const ready = authorizeAgain
+      const outcome =
+        alone !== undefined
+          ? await write(ready === undefined ? alone : { name: alone, ready })
+          : positions === undefined || ready === undefined
+            ? await write()
+            : await whileUnmoved({ positions, decision: undefined }, ready, (_, among) =>
+                write(among),
+              )
       if (outcome.isRecorded && requestActivity !== undefined) requestActivity.recorded = true
       return outcome.value
     },

@@ -5,6 +5,7 @@
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { FeedPositions } from '#stores/store.ts'
 import type { Initiator, Target } from './record.ts'
 
 export interface RequestActivity {
@@ -13,6 +14,8 @@ export interface RequestActivity {
   readonly target: Target
   /** Throws when the caller has lost the right to what was requested. */
   readonly authorizeAgain?: (() => Promise<unknown>) | undefined
+  /** The positions of feeds by which the caller was authorized. */
+  readonly rightsAsOf?: FeedPositions | undefined
   /** A transaction with a record of this request was committed. */
   recorded: boolean
 }
@@ -23,9 +26,9 @@ export function newRequestActivity(
   initiator: Initiator,
   action: string,
   target: Target,
-  authorizeAgain?: () => Promise<unknown>,
+  { authorizeAgain, rightsAsOf }: Pick<RequestActivity, 'authorizeAgain' | 'rightsAsOf'> = {},
 ): RequestActivity {
-  return { initiator, action, target, authorizeAgain, recorded: false }
+  return { initiator, action, target, authorizeAgain, rightsAsOf, recorded: false }
 }
 
 export function withRequestActivity<T>(requestActivity: RequestActivity, work: () => T): T {

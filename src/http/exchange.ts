@@ -76,6 +76,8 @@ export interface Exchange {
   requestId: string
   correlationId: string
   principal: Principal | undefined
+  /** As it was before the caller was last authenticated. */
+  rightsAsOf: ReturnType<NonNullable<Plane['rightsAsOf']>>
   route: Route | undefined
   allowance: Allowance | undefined
   /** Marks the request as ended; set when it was counted as running. */
@@ -189,6 +191,7 @@ export function createExchange(
     requestId: '',
     correlationId: '',
     principal: undefined,
+    rightsAsOf: undefined,
     route: undefined,
     allowance: undefined,
     leave: undefined,
@@ -281,6 +284,7 @@ export async function enterAnswerRoom(exchange: Exchange, edge: Edge): Promise<b
  * result is the grant as it is now.
  */
 export async function authorizeAgain(exchange: Exchange, edge: Edge): Promise<Exchange['pending']> {
+  exchange.rightsAsOf = edge.plane.rightsAsOf?.()
   exchange.principal = await edge.authenticate(exchange.request.headers.authorization)
   await exchange.endpoint.authorize(exchange, edge)
   return exchange.pending

@@ -74,6 +74,7 @@ function guardTx(tx: Tx, guard: WriteGuard): Tx {
     unschedule: (key) => tx.unschedule(key),
     record: (event) => tx.record({ ...event, detail: guard.reseal(event.detail) }),
     follow: (feed, key) => tx.follow(feed, key),
+    position: (feed) => tx.position(feed),
     alone: (name) => tx.alone(name),
     assertClaim: (claim) => tx.assertClaim(claim),
   }

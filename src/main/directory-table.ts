@@ -52,7 +52,7 @@ export function directoryTable(
           caller,
           qualify(words, route.action ?? ownAction),
           targetOf(path),
-          caller.authorizeAgain,
+          caller,
         )
         return withRequestActivity(requestActivity, () => route.run(params, body, query, caller))
       },

@@ -71,7 +71,7 @@ export function openInstallationPlane(
           consent,
           isUnthrottled: (id) =>
             !config.throttle.enabled || (id === ownerId && !config.throttle.owner),
-          isRoleInUse: (roleId) => authorizer.isRoleInUse(roleId),
+          assignmentsOf: (roleId) => authorizer.assignmentsOf(roleId),
           scopesAbove: (scope) => authorizer.scopesAbove(scope),
           placesAbove: (scope) => authorizer.placesAbove(scope),
           inspection: inspectionOf(authorizer, denials, services),

@@ -10,6 +10,7 @@
 import type { Principal } from '#kernel/principal.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
+import type { FeedPositions } from '#stores/store.ts'
 
 export interface AccessRequest {
   readonly principal: Principal
@@ -84,6 +85,8 @@ export interface Access {
    * where the store can tell without a query, since every request pays for this call.
    */
   allows(question: AccessRequest): Verdict | Promise<Verdict>
+  /** The feeds that answers rest on, and positions that later answers are not behind. Asks nobody. */
+  asOf?(): FeedPositions
   /**
    * Keys of the scopes at which the principal has a role, directly or through a group. It does not say what the role
    * allows: lists use it to decide whether there can be anything to show, and then check each row by itself.

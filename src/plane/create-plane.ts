@@ -162,6 +162,7 @@ export function createPlane(options: PlaneOptions): RunningPlane {
       each: (query) => createReader(deps, deps.store).each(query),
       page: (query) => createReader(deps, deps.store).page(query),
       hasRoom: (query) => createReader(deps, deps.store).hasRoom(query),
+      feedPosition: (feed) => createReader(deps, deps.store).feedPosition(feed),
       count: (query) => createReader(deps, deps.store).count(query),
     },
     listTracked: (query) => listTracked(deps, query),
@@ -248,6 +249,7 @@ export function createPlane(options: PlaneOptions): RunningPlane {
       if (!(asked instanceof Promise)) return asked
       return asked.catch(noteDenied(options, route, principal, correlationId))
     },
+    rightsAsOf: () => options.access.asOf?.(),
     stillAllows: (route, principal) => stillAllows(deps, asLocated(route), principal),
     hasSubscription: async (id) =>
       (await options.store.get(subscriptionIdOf(id).key)) !== undefined,

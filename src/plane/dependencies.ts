@@ -121,6 +121,7 @@ export function createReader(
       return { items, next: last.key, ...(rows.length < limit ? { isShort: true } : {}) }
     },
     count,
+    feedPosition: async (feed) => ('lock' in reads ? reads.position(feed) : undefined),
     async hasRoom(query) {
       const { type, under, limit } = query
       // Those at work at once cannot pass a limit that is farther away than they are many.

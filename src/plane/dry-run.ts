@@ -142,6 +142,10 @@ export class DryRun implements Tx {
   async record(_event: EventRow): Promise<void> {}
   async follow(_feed: string, _key: string): Promise<void> {}
   async alone(_name: string): Promise<void> {}
+  /** What was written before in the plan is in no feed. */
+  async position(_feed: string): Promise<number> {
+    return -1
+  }
 
   async assertClaim(claim: Claim): Promise<void> {
     throw new Error(`a dry run does no background work, as on ${claim.key}`)

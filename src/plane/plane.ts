@@ -9,6 +9,7 @@ import type { ErrorFamily } from '#kernel/error.ts'
 import type { Preconditions } from '#kernel/etag.ts'
 import type { Principal } from '#kernel/principal.ts'
 import type { ResourceId } from '#kernel/resource-id.ts'
+import type { FeedPositions } from '#stores/store.ts'
 import type { ConditionalGrant, Permission } from './access.ts'
 
 export type Method = 'GET' | 'HEAD' | 'PUT' | 'PATCH' | 'DELETE' | 'POST'
@@ -83,6 +84,8 @@ export interface RunInput {
    * check rights themselves, have none.
    */
   readonly authorizeAgain?: () => Promise<ConditionalGrant | undefined>
+  /** As `Plane.rightsAsOf` was before the caller was authenticated and authorized. */
+  readonly rightsAsOf?: FeedPositions | undefined
   /** For work that continues after the answer. Requests of the installation itself have none. */
   readonly permission?: Permission | undefined
 }
@@ -126,6 +129,8 @@ export interface Plane {
     principal: Principal,
     correlationId: string,
   ): ConditionalGrant | undefined | Promise<ConditionalGrant | undefined>
+  /** What later answers of `authorize` rest on at least, and the caller's account with them. */
+  rightsAsOf?(): FeedPositions | undefined
   /**
    * Checks again a right that `authorize` granted. A conditional grant is settled with the resource as stored now;
    * the attributes of the request are unknown by then.

@@ -3,7 +3,8 @@
  * has which role, where a group lies), so writes of one feed run one at a time, in all processes.
  */
 
-import type { Tx } from '#stores/store.ts'
+import type { Tx, Unmoved } from '#stores/store.ts'
+import { whileUnmoved } from '#stores/while-unmoved.ts'
 import type { CompiledType } from './compiled-type.ts'
 import type { PlaneDependencies } from './dependencies.ts'
 import type { RunInput } from './plane.ts'
@@ -28,27 +29,34 @@ interface CallersWork<R, T> {
 }
 
 /**
- * For writes of a caller. One that waits for its turn may lose its right meanwhile, by a transaction before it. So it is
- * authorized again, and opened, when its turn has come (decision 0261). Throws 401 and 403.
+ * For writes of a caller. One that waits for its turn, a row or a connection may lose its right meanwhile. So it is
+ * authorized again, and opened, when its turn has come (decision 0261); and where it has no turn, if rights or the directory
+ * changed before it is committed (decision 0157). Throws 401 and 403.
  */
 export async function transactFor<R, T>(
   { store }: Deps,
   { stored }: Type,
   { input, open, inside }: CallersWork<R, T>,
 ): Promise<T> {
-  const { authorizeAgain, signal } = input
+  const { authorizeAgain, rightsAsOf: positions, signal } = input
   const name = stored?.feed
-  const isAlone = name !== undefined && authorizeAgain !== undefined
-  let opened: R | undefined = isAlone ? undefined : await open(input)
-  const ready = async (): Promise<void> => {
-    opened = await open({ ...input, pending: await authorizeAgain?.() })
-  }
-  const work = async (tx: Tx): Promise<T> => {
-    // One of the two above has set it.
-    const done = await inside(opened as R, tx)
+  const openAgain = async (): Promise<R> => open({ ...input, pending: await authorizeAgain?.() })
+  const work = async (opened: R, tx: Tx): Promise<T> => {
+    const done = await inside(opened, tx)
     // The caller was already told that the request failed, so nothing may be committed.
     signal?.throwIfAborted()
     return done
   }
-  return store.transact(work, isAlone ? { name, ready } : name)
+  if (name !== undefined && authorizeAgain !== undefined) {
+    let opened: R
+    const ready = async (): Promise<void> => {
+      opened = await openAgain()
+    }
+    return store.transact((tx) => work(opened, tx), { name, ready })
+  }
+  const write = (opened: R, among: string | Unmoved | undefined): Promise<T> =>
+    store.transact((tx) => work(opened, tx), among)
+  const decision = await open(input)
+  if (positions === undefined || authorizeAgain === undefined) return write(decision, name)
+  return whileUnmoved({ positions, decision }, openAgain, write)
 }

@@ -10,6 +10,7 @@ import type { Migration } from '#stores/store.ts'
 import type { ConsentDependencies, ServiceDependencies } from './api-management/dependencies.ts'
 import { apiManagementProvider } from './api-management/provider.ts'
 import type { Inspection } from './authorization/dependencies.ts'
+import type { AssignmentsOf } from './authorization/domain/authorizer.ts'
 import { builtInRoleIds } from './authorization/domain/built-in-roles.ts'
 import { authorizationProvider } from './authorization/provider.ts'
 import { billingMigrations } from './billing/domain/migrations.ts'
@@ -56,7 +57,7 @@ export type ContainerEngines = Omit<
 export interface ProviderDependencies {
   readonly context: ProviderContext
   /** The authorizer's answer, from its index. */
-  isRoleInUse(roleId: string): boolean | undefined
+  assignmentsOf: AssignmentsOf
   /** The authorizer, for explanations of decisions. */
   readonly inspection?: Inspection
   /** Without it the namespace is not served. */
@@ -132,7 +133,7 @@ function servedProviders(deps: ProviderDependencies): readonly Provider[] {
       words,
       directory: deps.generic === undefined ? directory : withDocumentPrincipals(directory),
       takesUnknownPrincipals: deps.generic !== undefined,
-      isRoleInUse: (id) => deps.isRoleInUse(id),
+      assignmentsOf: deps.assignmentsOf,
       ...(deps.scopesAbove === undefined ? {} : { scopesAbove: deps.scopesAbove.bind(deps) }),
       ...(deps.placesAbove === undefined ? {} : { placesAbove: deps.placesAbove.bind(deps) }),
       describeActions: () => services.describeActions(),

@@ -123,6 +123,8 @@ export interface Tx extends Reads {
   record(event: EventRow): Promise<void>
   /** Appends `key` to a named feed; see `Store.feed`. */
   follow(feed: string, key: string): Promise<void>
+  /** The position of a feed, with all that was written before this transaction and without what it appends itself. */
+  position(feed: string): Promise<number>
   /**
    * From here to its end the transaction is alone among those that asked for the same name, and what it reads next is
    * as they left it. For limits: whoever counts and then adds would pass a limit beside another who does so.
@@ -156,6 +158,15 @@ export interface Alone {
   readonly ready?: (() => Promise<unknown>) | undefined
 }
 
+/** Positions of feeds, by their names. */
+export type FeedPositions = Readonly<Record<string, number>>
+
+/** A transaction that holds only as long as these feeds stand where they stood when something was decided by them. */
+export interface Unmoved {
+  /** An event that is recorded after one of them moved on ends the transaction with `FeedMoved`. */
+  readonly unmoved: FeedPositions
+}
+
 export interface Store extends Reads, AsyncDisposable {
   readonly dialect: 'sqlite' | 'postgres'
 
@@ -165,9 +176,10 @@ export interface Store extends Reads, AsyncDisposable {
    * rolls everything back and reaches the caller.
    *
    * With `alone`, transactions of that name run one after the other, in all processes: each sees what the earlier ones
-   * left, and needs no locks against them.
+   * left, and needs no locks against them. With `Unmoved` it runs once for each decision: the store does not try again
+   * after a `FeedMoved`.
    */
-  transact<T>(work: (tx: Tx) => Promise<T>, alone?: string | Alone): Promise<T>
+  transact<T>(work: (tx: Tx) => Promise<T>, among?: string | Alone | Unmoved): Promise<T>
 
   /**
    * Like `sql.transact`, for work that replaces the store's own rows by statements: the commit clears what was cached
@@ -241,7 +253,7 @@ export interface Sql {
   /** All reads of `work` see one state of the store and block no writer. May run more than once. */
   snapshot<T>(work: (reads: SqlReads) => Promise<T>): Promise<T>
   /** Like `Store.transact`, with the same promises and the same limits on what `work` may await. */
-  transact<T>(work: (tx: SqlTx) => Promise<T>, alone?: string | Alone): Promise<T>
+  transact<T>(work: (tx: SqlTx) => Promise<T>, among?: string | Alone | Unmoved): Promise<T>
 }
 
 /**
@@ -262,6 +274,17 @@ export class StoreConflict extends Error {
     super(message)
     this.name = 'StoreConflict'
     this.unique = unique
+  }
+}
+
+/** What the transaction was decided by has changed: whoever decided decides again. */
+export class FeedMoved extends Error {
+  /** Where the feeds stood when this was seen. */
+  readonly positions: FeedPositions
+  constructor(positions: FeedPositions) {
+    super('A feed moved on while the transaction ran.')
+    this.name = 'FeedMoved'
+    this.positions = positions
   }
 }
 

@@ -168,6 +168,7 @@ test('shells end when the right to them is taken away', async (t) => {
     await using second = await startInstallation({ store, key, environment })
     await takeAway(two, first, second)
     await two.test('writes that wait for their turn', () => takeTurns(first, second, store))
+    await two.test('writes that wait for a row', () => waitForRow(first, second, store))
     await two.test('a database of a slow server', () => makeSlowly(first, store))
   })
 })
@@ -277,6 +278,63 @@ async function takeTurns(first: Installation, second: Installation, store: strin
     assert.equal(added.status, 201, added.text)
     const disable = () => changed(first, 'PATCH', writer, { enabled: false })
     assert.equal(await inTurn('directory', disable, addGroup), 401)
+  } finally {
+    await database.end()
+  }
+}
+
+/** A write waits for a row of its own while its writer loses the right, or the account, at another replica. */
+async function waitForRow(first: Installation, second: Installation, store: string): Promise<void> {
+  const scope = `/subscriptions/${first.subscriptionId}/resourceGroups/rows`
+  await createResourceGroup(first, scope)
+  const id = `${scope}/providers/Vendor.ApiManagement/service/one/tags/kept`
+  const path = `${id}?api-version=2021-08-01`
+  const service = `${scope}/providers/Vendor.ApiManagement/service/one?api-version=2021-08-01`
+  const sku = { name: 'Developer', capacity: 1 }
+  const properties = { publisherEmail: 'ada@example.test', publisherName: 'Ada' }
+  const body = { location: 'local', sku, properties }
+  assert.ok((await first.request('PUT', service, { body })).status < 300)
+  const write = (displayName: string, { token }: Application) =>
+    second.request('PUT', path, { body: { properties: { displayName } }, token })
+  const database = new pg.Client(store)
+  await database.connect()
+  /** The answer to a request that waits for the row while the right to it is taken away. */
+  const late = async (
+    request: () => Promise<{ readonly status: number }>,
+    take: () => Promise<unknown>,
+  ): Promise<number> => {
+    await database.query('BEGIN')
+    await database.query('SELECT FROM resources WHERE key = $1 FOR UPDATE', [id.toLowerCase()])
+    const waiting = request()
+    const question = "SELECT FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted"
+    while ((await database.query(question)).rowCount === 0) await sleep(5)
+    await take()
+    await database.query('ROLLBACK')
+    return (await waiting).status
+  }
+  try {
+    const writer = await createApplication(first, 'who waits for a row')
+    const assign = () => grant(first, scope, roles.contributor, writer.principalId)
+    let assigned = await assign()
+    assert.equal((await write('before', writer)).status, 201)
+    const { principalId: another } = await createApplication(first, 'somebody else')
+    const others = () => grant(first, scope, roles.reader, another)
+    assert.equal(await late(() => write('beside others', writer), others), 200)
+    assert.equal(
+      await late(
+        () => write('late', writer),
+        () => revoke(first, assigned),
+      ),
+      403,
+    )
+    assigned = await assign()
+    const remove = () => second.request('DELETE', path, { token: writer.token })
+    assert.equal(await late(remove, () => revoke(first, assigned)), 403)
+    await assign()
+    const disable = () => changed(first, 'PATCH', writer, { enabled: false })
+    assert.equal(await late(() => write('later', writer), disable), 401)
+    const kept = await first.request('GET', path)
+    assert.equal(kept.at('properties.displayName'), 'beside others', kept.text)
   } finally {
     await database.end()
   }

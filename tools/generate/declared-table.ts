@@ -40,7 +40,7 @@ export function declaredTable(): DeclaredTable {
         publicUrl: never,
         services: undeclared<PlaneServices>(),
       },
-      isRoleInUse: never,
+      assignmentsOf: never,
       inspection: undeclared<Inspection>(),
       containers: { engine: undeclared<ContainerEngine>() },
       consent: { tokens: { ask: never }, redirects: [] },

@@ -53,6 +53,7 @@ function planeEndpoint(kind: Endpoint['kind']): Endpoint {
         ...(mayLeaveRecord ? { from: requestFrom(exchange, edge) } : {}),
         ...(kind === 'action' ? { publicUrl: edge.publicUrlOf(exchange.request) } : {}),
         pending: exchange.pending,
+        rightsAsOf: exchange.rightsAsOf,
         authorizeAgain: () => authorizeAgain(exchange, edge),
         permission: kind === 'action' ? permissionOf(exchange, edge) : undefined,
       })

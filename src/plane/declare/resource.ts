@@ -67,6 +67,8 @@ export interface Reader {
     readonly under: ResourceId | string
     readonly limit: number
   }): Promise<boolean>
+  /** Inside a write, the position of a feed as the write sees it: what was written before it is in it. Else undefined. */
+  feedPosition(feed: string): Promise<number | undefined>
   /** The number of resources, counted up to `limit`. For limits there is `hasRoom`. */
   count(query: {
     readonly type: string

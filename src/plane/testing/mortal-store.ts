@@ -43,6 +43,7 @@ export function mortalStore(inner: Store): MortalStore {
     unschedule: mortal((key) => tx.unschedule(key)),
     record: mortal((event) => tx.record(event)),
     follow: mortal((feed, key) => tx.follow(feed, key)),
+    position: mortal((feed) => tx.position(feed)),
     alone: mortal((name) => tx.alone(name)),
     assertClaim: mortal((claim) => tx.assertClaim(claim)),
   })

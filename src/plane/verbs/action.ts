@@ -107,7 +107,7 @@ async function runRecorded(
   read: () => Promise<ActionResult>,
 ): Promise<ActionResult> {
   const initiator = initiatorOf(input)
-  const requestActivity = newRequestActivity(initiator, route.operation, route.id)
+  const requestActivity = newRequestActivity(initiator, route.operation, route.id, input)
   const result = await withRequestActivity(requestActivity, read)
   if (!requestActivity.recorded) {
     const at = deps.clock.now()

@@ -42,9 +42,10 @@ export async function runDelete(
   const request: DeleteRequest = { deps, route, input }
   // What is below goes in bounded transactions. Each makes all checks again.
   let outcome: Outcome | undefined
+  let { rightsAsOf } = input
   do {
     outcome = await transactFor(deps, route.compiled, {
-      input,
+      input: { ...input, rightsAsOf },
       // Not inside: the answer may need another connection, and requests holding all of them may wait for this row.
       open: async (input) => ({
         ...request,
@@ -54,6 +55,8 @@ export async function runDelete(
       }),
       inside: deleteInside,
     })
+    // The caller's own right may be among what went: what has begun is finished.
+    rightsAsOf = undefined
   } while (outcome === undefined)
   const { reconcile } = route.compiled
   const { isAwaited: waits } = route.compiled.stored.protocol?.answers?.deleted ?? {}

@@ -95,7 +95,7 @@ export async function writeComputed(
     await input.authorizeAgain?.()
   }
   const { operation, id } = route
-  const requestActivity = newRequestActivity(initiator, operation, id, authorizeAgain)
+  const requestActivity = newRequestActivity(initiator, operation, id, input)
   // The source may have asked others.
   await authorizeAgain()
   const body = await withRequestActivity(requestActivity, () =>

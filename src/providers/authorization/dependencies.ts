@@ -5,7 +5,7 @@ import type { ResourceId } from '#kernel/resource-id.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { Attributes } from '#plane/access.ts'
 import type { ActionDescription } from '#plane/describe.ts'
-import type { Authorizer } from './domain/authorizer.ts'
+import type { AssignmentsOf, Authorizer } from './domain/authorizer.ts'
 import type { AuthorizationLimits } from './domain/limits.ts'
 import type { FindDenied } from './resources/denied-requests/resource.ts'
 
@@ -21,8 +21,8 @@ export interface AuthorizationProviderDependencies {
   readonly directory: Directory
   /** Whether a principal outside the directory may get a role without a type; otherwise it needs one. */
   readonly takesUnknownPrincipals?: boolean
-  /** The authorizer's answer; without it, deleting a role reads every assignment. */
-  readonly isRoleInUse?: (roleId: string) => boolean | undefined
+  /** The authorizer's answer; without it, changing and deleting a role read every assignment. */
+  readonly assignmentsOf?: AssignmentsOf
   /** The authorizer's keys of all scopes that contain a scope, by path or by placement. */
   readonly scopesAbove?: Authorizer['scopesAbove']
   /** The authorizer's scopes that contain one by placement, such as management groups. */

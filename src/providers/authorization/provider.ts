@@ -17,7 +17,7 @@ import { roleAssignments } from './resources/role-assignments/resource.ts'
 import { roleDefinitions } from './resources/role-definitions/resource.ts'
 
 export function authorizationProvider(deps: AuthorizationProviderDependencies): Provider {
-  const { words, directory, inspection, isRoleInUse = () => undefined } = deps
+  const { words, directory, inspection, assignmentsOf = () => undefined } = deps
   const { scopesAbove, placesAbove = () => [], takesUnknownPrincipals = false } = deps
   const limits = { ...defaultAuthorizationLimits, ...deps.limits }
   const builtIns = builtInRoles(words)
@@ -28,7 +28,7 @@ export function authorizationProvider(deps: AuthorizationProviderDependencies): 
     description: 'Roles, and who may act with them where.',
     errors: authorizationErrors.entries,
     types: [
-      roleDefinitions({ words, builtIns, limits, isRoleInUse, placesAbove }),
+      roleDefinitions({ words, builtIns, limits, assignmentsOf, placesAbove }),
       roleAssignments({
         ...{ words, builtIns, limits, directory, scopesAbove, placesAbove },
         takesUnknownPrincipals,

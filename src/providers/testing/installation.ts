@@ -64,7 +64,7 @@ export async function openInstallation(
     providers: (services) =>
       providers({
         context: testProviderContext(store, services, { directory }),
-        isRoleInUse: (roleId) => authorizer.isRoleInUse(roleId),
+        assignmentsOf: (roleId) => authorizer.assignmentsOf(roleId),
         scopesAbove: (scope) => authorizer.scopesAbove(scope),
         placesAbove: (scope) => authorizer.placesAbove(scope),
         consent: unasked,

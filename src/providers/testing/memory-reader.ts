@@ -104,6 +104,7 @@ export function createMemoryReader(): MemoryReader {
       const last = items.at(-1)
       return items.length === limit && last !== undefined ? { items, next: last.id.key } : { items }
     },
+    feedPosition: () => Promise.resolve(log.length),
     hasRoom: ({ type, under, limit }) => Promise.resolve(matching(type, under).length < limit),
     count: ({ type, under, limit }) =>
       Promise.resolve(Math.min(limit, matching(type, under).length)),

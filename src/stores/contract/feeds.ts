@@ -5,8 +5,8 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 
-import { StoreConflict, StoreUnavailable } from '../store.ts'
-import { contractMigration, contractRow, type Given } from './setting.ts'
+import { FeedMoved, StoreConflict, StoreUnavailable } from '../store.ts'
+import { contractEvent, contractMigration, contractRow, type Given } from './setting.ts'
 
 export function feedContract(name: string, given: Given): void {
   describe(`${name}: feeds`, () => {
@@ -23,6 +23,10 @@ export function feedContract(name: string, given: Given): void {
       assert.deepEqual(await feed.since(0, 1), { position: 1, keys: ['/a'] })
       assert.deepEqual(await feed.since(2, 9), { position: 2, keys: [] })
       assert.deepEqual(await store.feed('other').since(0, 9), { position: 1, keys: ['/x'] })
+      await store.transact(async (tx) => {
+        await tx.follow('f', '/c')
+        assert.deepEqual([await tx.position('f'), await tx.position('none')], [2, 0])
+      })
     })
 
     given(
@@ -76,6 +80,27 @@ export function feedContract(name: string, given: Given): void {
       assert.equal(seen.length, 45)
       assert.equal(await store.feed('f').position(), 45)
       assert.equal(new Set(seen).size, 30)
+    })
+
+    given('what was decided by a feed that moved on since is taken back', async (store) => {
+      await store.transact((tx) => tx.follow('f', '/a'))
+      const write = (name: string, unmoved: Readonly<Record<string, number>>): Promise<void> =>
+        store.transact(
+          async (tx) => {
+            await tx.insert(contractRow(`/${name}`))
+            await tx.record(contractEvent)
+          },
+          { unmoved },
+        )
+      const positions = { f: 1, g: 0 }
+      await assert.rejects(write('late', { f: 0, g: 0 }), (error) => {
+        assert.ok(error instanceof FeedMoved)
+        assert.deepEqual(error.positions, positions)
+        return true
+      })
+      assert.equal(await store.get('/late'), undefined)
+      await write('in time', positions)
+      assert.notEqual(await store.get('/in time'), undefined)
     })
 
     given('an acknowledged change is seen by the next call', async (store) => {

@@ -6,6 +6,7 @@
 import { type TestContext, test } from 'node:test'
 
 import {
+  type EventRow,
   type ListQuery,
   type Migration,
   type OperationRow,
@@ -45,6 +46,19 @@ export function contractRow(key: string, over: Partial<ResourceRow> = {}): Resou
     document: '{"a":1}',
     ...over,
   }
+}
+
+export const contractEvent: EventRow = {
+  at: 0,
+  key: '/a',
+  action: 'Vendor.Test/things/write',
+  status: 'Succeeded',
+  principalId: 'p',
+  caller: '',
+  correlationId: 'c',
+  operationId: null,
+  subscription: '',
+  detail: '{}',
 }
 
 /** A small area with tables of its own. */

@@ -21,6 +21,10 @@ const resource = 'key, id, type, tracked, unique_key, etag, generation, document
 const operation = 'id, resource_key, document, running, ended_at'
 const byKey = `SELECT ${resource} FROM resources WHERE key = $1`
 
+const record = `INSERT INTO events
+      (at, key, action, status, principal_id, caller, correlation_id, operation_id, subscription, detail)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
+
 const range = 'key > $1 AND key < $2'
 /** The page of a range, and the key itself before it. Two joined scans: one scan with OR would not use the index. */
 function listOf(filter: string): string {
@@ -96,9 +100,11 @@ export const changes = named({
       wanted_at = CASE WHEN held.lease_owner IS NULL THEN NULL ELSE excluded.due_at END,
       attempt = 0`,
   unschedule: 'DELETE FROM work WHERE key = $1',
-  record: `INSERT INTO events
-      (at, key, action, status, principal_id, caller, correlation_id, operation_id, subscription, detail)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+  record,
+  /** Answers where the feeds of $11 stand, in their order: no statement of its own is sent for that. */
+  recordUnmoved: `${record} RETURNING (
+      SELECT string_agg(coalesce(position, 0)::text, ',' ORDER BY place)
+      FROM unnest($11::text[]) WITH ORDINALITY AS wanted (name, place) LEFT JOIN feeds USING (name))`,
   assertClaim: 'SELECT 1 FROM work WHERE key = $1 AND fence = $2 AND lease_owner IS NOT NULL',
   lockClaim: `SELECT 1 FROM work WHERE key = $1 AND fence = $2 AND lease_owner IS NOT NULL
     FOR UPDATE`,

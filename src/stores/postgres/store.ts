@@ -23,6 +23,7 @@ import {
   type Store,
   StoreUnavailable,
   type Tx,
+  type Unmoved,
 } from '../store.ts'
 import { isWorthAnotherTry } from '../tries.ts'
 import { translate } from './failure.ts'
@@ -87,7 +88,7 @@ export class PostgresStore implements Store {
           },
           { begin: transactions.beginSnapshot },
         ),
-      transact: (work, alone) => this.#enlist((tx: SqlTx) => work(tx), beginningOf(alone)),
+      transact: (work, among) => this.#enlist((tx: SqlTx) => work(tx), beginningOf(among)),
     }
   }
 
@@ -115,8 +116,8 @@ export class PostgresStore implements Store {
     return this.#reads.keyOfUnique(uniqueKey)
   }
 
-  transact<T>(work: (tx: Tx) => Promise<T>, alone?: string | Alone): Promise<T> {
-    return this.#enlist(work, beginningOf(alone))
+  transact<T>(work: (tx: Tx) => Promise<T>, among?: string | Alone | Unmoved): Promise<T> {
+    return this.#enlist(work, beginningOf(among))
   }
 
   replace<T>(work: (tx: SqlTx) => Promise<T>): Promise<T> {
@@ -344,6 +345,7 @@ export class PostgresStore implements Store {
   }
 }
 
-function beginningOf(alone: string | Alone | undefined): Beginning {
-  return typeof alone === 'object' ? { alone: alone.name, ready: alone.ready } : { alone }
+function beginningOf(among: string | Alone | Unmoved | undefined): Beginning {
+  if (typeof among !== 'object') return { alone: among }
+  return 'unmoved' in among ? among : { alone: among.name, ready: among.ready }
 }

@@ -10,6 +10,8 @@ import {
   type Alone,
   type Claim,
   type EventRow,
+  FeedMoved,
+  type FeedPositions,
   type OperationRow,
   type ResourceRow,
   type SqlRow,
@@ -22,7 +24,7 @@ import {
 import { LostClaim } from '../tries.ts'
 import { PostgresReads } from './reads.ts'
 import type { Answer, Parameter, PreparedStatements } from './session.ts'
-import { changes, type Statement, transactions } from './statements.ts'
+import { changes, queries, type Statement, transactions } from './statements.ts'
 
 /** How a transaction begins. */
 export interface Beginning {
@@ -30,12 +32,14 @@ export interface Beginning {
   /** The name under which it runs alone. */
   readonly alone?: string | undefined
   readonly ready?: Alone['ready']
+  readonly unmoved?: FeedPositions | undefined
 }
 
 export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   readonly #client: PoolClient
   readonly #prepared: PreparedStatements
   readonly #follows: (readonly [feed: string, key: string])[] = []
+  readonly #unmoved: FeedPositions | undefined
   #claims: readonly Claim[] = []
   /** Set when work was scheduled, so that other processes are notified after the commit. */
   scheduled = false
@@ -51,10 +55,11 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   constructor(
     client: PoolClient,
     prepared: PreparedStatements,
-    { begin = transactions.begin, alone }: Beginning = {},
+    { begin = transactions.begin, alone, unmoved }: Beginning = {},
   ) {
     super((statement, values) => this.#call(statement, values, { reads: true }))
     this.#client = client
+    this.#unmoved = unmoved
     this.#prepared = prepared
     const begun = (): void => {
       this.#beginning = undefined
@@ -84,12 +89,12 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   async update(row: ResourceRow, etag: string): Promise<void> {
     const values = [...columnsOf(row), row.key, etag]
     const answer = await this.#call(changes.update, values, row)
-    if (answer.changes === 0) this.#lose(staleTag(row.key))
+    if (answer.changes === 0) this.#fail(staleTag(row.key))
   }
 
   async remove(key: string, etag: string): Promise<void> {
     const answer = await this.#call(changes.remove, [key, etag])
-    if (answer.changes === 0) this.#lose(staleTag(key))
+    if (answer.changes === 0) this.#fail(staleTag(key))
   }
 
   async putOperation(row: OperationRow): Promise<void> {
@@ -111,7 +116,7 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   }
 
   async record(event: EventRow): Promise<void> {
-    await this.#call(changes.record, [
+    const values = [
       event.at,
       event.key,
       event.action,
@@ -122,12 +127,29 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
       event.operationId,
       event.subscription,
       event.detail,
-    ])
+    ]
+    if (this.#unmoved === undefined) await this.#call(changes.record, values)
+    else await this.#recordUnmoved(values, this.#unmoved)
+  }
+
+  async #recordUnmoved(values: readonly SqlValue[], unmoved: FeedPositions): Promise<void> {
+    const names = Object.keys(unmoved)
+    const { rows } = await this.#call(changes.recordUnmoved, [...values, names])
+    // A text of as many numbers as names.
+    const found = String(rows[0]?.[0]).split(',').map(Number)
+    const positions = Object.fromEntries(names.map((name, at) => [name, found[at] ?? 0]))
+    if (names.every((name) => positions[name] === unmoved[name])) return
+    this.#fail(new FeedMoved(positions))
   }
 
   async follow(feed: string, key: string): Promise<void> {
     this.#assertOpen()
     this.#follows.push([feed, key])
+  }
+
+  async position(feed: string): Promise<number> {
+    const { rows } = await this.#call(queries.feedPositions, [[feed]], { reads: true })
+    return Number(rows[0]?.[1] ?? 0)
   }
 
   async alone(name: string): Promise<void> {
@@ -140,7 +162,7 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
    */
   async assertClaim(claim: Claim): Promise<void> {
     const { rows } = await this.#call(changes.assertClaim, [claim.key, claim.fence])
-    if (rows.length === 0) this.#lose(lostClaim(claim))
+    if (rows.length === 0) this.#fail(lostClaim(claim))
     this.#claims = [...this.#claims, claim]
   }
 
@@ -193,7 +215,7 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
 
   async #lockClaim(claim: Claim): Promise<void> {
     const { rows } = await this.#call(changes.lockClaim, [claim.key, claim.fence])
-    if (rows.length === 0) this.#lose(lostClaim(claim))
+    if (rows.length === 0) this.#fail(lostClaim(claim))
   }
 
   #relational(text: string, values: readonly SqlValue[]): Promise<Answer> {
@@ -240,9 +262,9 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
     }
   }
 
-  #lose(conflict: StoreConflict): never {
-    this.#failure ??= conflict
-    throw conflict
+  #fail(error: Error): never {
+    this.#failure ??= error
+    throw error
   }
 }
 

@@ -11,6 +11,8 @@ import {
   type Alone,
   type Claim,
   type Feed,
+  FeedMoved,
+  type FeedPositions,
   type ListQuery,
   type OperationRow,
   type ResourceRow,
@@ -19,6 +21,7 @@ import {
   type Store,
   StoreUnavailable,
   type Tx,
+  type Unmoved,
 } from '../store.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { translate } from './failure.ts'
@@ -144,7 +147,7 @@ export class SqliteStore implements Store {
           const read: Sql['all'] = (text, ...values) => tx.all(text, ...values)
           return work({ all: read, scan: read, pauses: false })
         }),
-      transact: (work, alone) => this.#enlistReady((tx: SqlTx) => work(tx), alone),
+      transact: (work, among) => this.#enlistAmong((tx: SqlTx) => work(tx), among),
     }
   }
 
@@ -183,17 +186,34 @@ export class SqliteStore implements Store {
     return this.#outside(() => this.#reads.keyOfUnique(uniqueKey))
   }
 
-  transact<T>(work: (tx: Tx) => Promise<T>, alone?: string | Alone): Promise<T> {
-    return this.#enlistReady(work, alone)
+  transact<T>(work: (tx: Tx) => Promise<T>, among?: string | Alone | Unmoved): Promise<T> {
+    return this.#enlistAmong(work, among)
   }
 
   /** What is handed in later is committed later, so whoever is ready when it is handed in is alone. */
-  #enlistReady<T>(
+  #enlistAmong<T>(
     work: (tx: SqliteTransaction) => Promise<T>,
-    alone: string | Alone | undefined,
+    among: string | Alone | Unmoved | undefined,
   ): Promise<T> {
-    if (typeof alone !== 'object' || alone.ready === undefined) return this.#enlist(work)
-    return alone.ready().then(() => this.#enlist(work))
+    if (typeof among !== 'object') return this.#enlist(work)
+    if ('unmoved' in among) {
+      return this.#enlist((tx) => {
+        this.#requireUnmoved(among.unmoved)
+        return work(tx)
+      })
+    }
+    return among.ready === undefined
+      ? this.#enlist(work)
+      : among.ready().then(() => this.#enlist(work))
+  }
+
+  /** What another transaction of the batch moves is committed with this one, so it is no earlier. */
+  #requireUnmoved(unmoved: FeedPositions): void {
+    const names = Object.keys(unmoved)
+    if (names.every((name) => (this.#positions.get(name) ?? 0) === unmoved[name])) return
+    throw new FeedMoved(
+      Object.fromEntries(names.map((name) => [name, this.#positions.get(name) ?? 0])),
+    )
   }
 
   replace<T>(work: (tx: SqlTx) => Promise<T>): Promise<T> {

@@ -211,6 +211,10 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
     this.#follows.push([feed, key])
   }
 
+  async position(feed: string): Promise<number> {
+    return this.#writer.position(feed)
+  }
+
   async assertClaim(claim: Claim): Promise<void> {
     const held = this.ask(() => this.#writer.changes.assertClaim.get(claim.key, claim.fence))
     if (held === undefined) this.#lose(new LostClaim(`The claim on '${claim.key}' was lost.`))

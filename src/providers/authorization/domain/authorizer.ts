@@ -43,9 +43,17 @@ export interface AuthorizerDependencies {
   readonly rememberedMax?: number
 }
 
+/** The assignments of a role (lower-case GUID), as of the last question; `undefined` before the first. */
+export type AssignmentsOf = (roleId: string) => KnownAssignments | undefined
+
+export interface KnownAssignments {
+  readonly keys: ReadonlySet<string>
+  /** The position of the feed `authorization` that they are of. */
+  readonly position: number
+}
+
 export interface Authorizer extends Access, AsyncDisposable {
-  /** Whether the role is assigned anywhere, as of the last question; `undefined` before the first. */
-  isRoleInUse(roleId: string): boolean | undefined
+  readonly assignmentsOf: AssignmentsOf
   /** Explains why a principal may or may not do something. The result equals that of `allows`, with reasons. */
   explain(question: ExplainedQuestion): Promise<Explanation>
   /** What the caller's roles permit at a scope: the union over all that apply, conditions ignored. */
@@ -177,15 +185,31 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
     return prohibitionsIn(grants, keysOf, { principalIds: idsOf(principal, standing), ...standing })
   }
 
+  let positions: ReturnType<NonNullable<Access['asOf']>> = {}
+  /** Every request asks, and feeds seldom move. */
+  function asOf(): typeof positions {
+    const authorization = assignments.position ?? 0
+    const directory = groups.position ?? 0
+    const isSame =
+      positions['authorization'] === authorization && positions['directory'] === directory
+    if (!isSame) positions = { authorization, directory }
+    return positions
+  }
+
   return {
     allows,
+    asOf,
     scopesOf: async (by) => scopesIn(await idsNow(by), loader.loaded()),
     prohibitionsFor,
     explain: explainOne,
     permissionsAt: async (by, at) => permissionsOf(await idsNow(by), loader.loaded(), keysOf(at)),
     scopesAbove: (scope) => Promise.resolve(fresh()).then(() => keysOf(scope)),
     placesAbove: (scope) => placesAbove(deps.placed, (key) => loader.loaded().placeOf(key), scope),
-    isRoleInUse: loader.isRoleInUse,
+    assignmentsOf(roleId) {
+      const keys = loader.assignmentsOf(roleId)
+      const { position } = assignments
+      return keys === undefined || position === undefined ? undefined : { keys, position }
+    },
     async [Symbol.asyncDispose]() {
       await Promise.allSettled([assignments.settled(), groups.settled()])
     },

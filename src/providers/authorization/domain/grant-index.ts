@@ -32,7 +32,8 @@ export interface GrantIndex extends Grants, Roles, Denials {
   placeOf(scopeKey: string): string | undefined
   /** Removes whatever the key stood for; unknown keys are ignored. */
   remove(key: string): void
-  isRoleInUse(roleId: string): boolean
+  /** The keys of the assignments of a role. */
+  assignmentsOf(roleId: string): ReadonlySet<string>
   /** The grants of all these principals, at any scope. It walks all grants, so only explanations use it. */
   of(principalIds: readonly string[]): readonly Grant[]
   readonly size: number
@@ -60,10 +61,12 @@ function denialIn({ id, model }: Resource<DenyAssignment>): Denial {
   }
 }
 
+const none: ReadonlySet<string> = new Set()
+
 export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCondition): GrantIndex {
   const byKey = new Map<string, Grant>()
   const byScope = new Map<string, Map<string, Grant[]>>()
-  const uses = new Map<string, number>()
+  const byRole = new Map<string, Set<string>>()
   const roles = new Map<string, IndexedRole>()
   /** The keys of the rows of custom roles. */
   const roleKeys = new Map<string, string>()
@@ -76,9 +79,9 @@ export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCond
 
   function removeGrant(key: string, grant: Grant): void {
     byKey.delete(key)
-    const left = (uses.get(grant.roleId) ?? 0) - 1
-    if (left > 0) uses.set(grant.roleId, left)
-    else uses.delete(grant.roleId)
+    const ofRole = byRole.get(grant.roleId)
+    ofRole?.delete(key)
+    if (ofRole?.size === 0) byRole.delete(grant.roleId)
     const made = byScope.get(grant.scopeKey)
     const remaining = made?.get(grant.principalId)?.filter((one) => one !== grant) ?? []
     if (remaining.length > 0) made?.set(grant.principalId, remaining)
@@ -121,7 +124,9 @@ export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCond
         condition: readCondition(model),
       }
       byKey.set(id.key, grant)
-      uses.set(grant.roleId, (uses.get(grant.roleId) ?? 0) + 1)
+      const ofRole = byRole.get(grant.roleId)
+      if (ofRole === undefined) byRole.set(grant.roleId, new Set([grant.key]))
+      else ofRole.add(grant.key)
       let made = byScope.get(grant.scopeKey)
       if (made === undefined) {
         made = new Map()
@@ -164,7 +169,7 @@ export function createGrantIndex(builtIns: BuiltInRoles, readCondition: ReadCond
     },
     permissionsOf: (roleId) => roles.get(roleId)?.allows,
     permissionsIn: (roleId) => roles.get(roleId)?.permissions ?? [],
-    isRoleInUse: (roleId) => uses.has(roleId),
+    assignmentsOf: (roleId) => byRole.get(roleId) ?? none,
     get size() {
       return byKey.size
     },

@@ -31,7 +31,7 @@ interface GrantLoader {
   catchUp(from: number | undefined, to: number): Promise<number>
   loaded(): GrantIndex
   /** `undefined` before the first load. */
-  isRoleInUse(roleId: string): boolean | undefined
+  assignmentsOf(roleId: string): ReadonlySet<string> | undefined
 }
 
 const rowsAtOnce = 1000
@@ -127,6 +127,6 @@ export function createGrantLoader(
       if (index === undefined) throw new Error('the index of assignments is not loaded')
       return index
     },
-    isRoleInUse: (roleId) => index?.isRoleInUse(roleId),
+    assignmentsOf: (roleId) => index?.assignmentsOf(roleId),
   }
 }

@@ -123,7 +123,7 @@ export async function startDeployments(options: StartOptions = {}): Promise<Star
       authorizationProvider({
         words,
         directory: options.generic === true ? withDocumentPrincipals(directory) : directory,
-        isRoleInUse: (roleId) => authorizer.isRoleInUse(roleId),
+        assignmentsOf: (roleId) => authorizer.assignmentsOf(roleId),
         scopesAbove: (scope) => authorizer.scopesAbove(scope),
         placesAbove: (scope) => authorizer.placesAbove(scope),
         inspection: {

@@ -8,7 +8,7 @@ import { uuidPattern } from '#kernel/uuid.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { defineStored } from '#plane/declare/stored.ts'
-import type { Authorizer } from '../../domain/authorizer.ts'
+import type { AssignmentsOf, Authorizer } from '../../domain/authorizer.ts'
 import type { BuiltInRoles } from '../../domain/built-in-roles.ts'
 import type { AuthorizationLimits } from '../../domain/limits.ts'
 import { refuseAuthorization } from '../../errors.ts'
@@ -22,12 +22,11 @@ interface RoleDefinitionDependencies {
   readonly builtIns: BuiltInRoles
   readonly limits: AuthorizationLimits
   readonly placesAbove: Authorizer['placesAbove']
-  /** Whether the role (lower-case GUID) is assigned anywhere; `undefined` when that is not known yet. */
-  isRoleInUse(roleId: string): boolean | undefined
+  readonly assignmentsOf: AssignmentsOf
 }
 
 export function roleDefinitions(deps: RoleDefinitionDependencies): ResourceType {
-  const { words, builtIns } = deps
+  const { words } = deps
   return defineStored<RoleDefinition>({
     type: 'Authorization/roleDefinitions',
     description: 'Roles: sets of permitted actions, and the scopes they may be assigned at.',
@@ -48,7 +47,7 @@ export function roleDefinitions(deps: RoleDefinitionDependencies): ResourceType 
     // One row per role; authorization checks the scope of the path.
     sharedRow: { idOf: (id) => roleDefinitionId(words, nameOf(id)) },
     rules: (context) => roleDefinitionRules(context, deps),
-    deleteRules: (context) => roleDeletionRules(context, builtIns, deps.isRoleInUse),
+    deleteRules: (context) => roleDeletionRules(context, deps),
     unique: {
       key: (_id, role) => `authorization/role-name/${role.roleName.toLowerCase()}`,
       refuse: (_id, existing) =>

@@ -61,7 +61,12 @@ function problems(
   }
   const { customRolesMax = 5000 } = options
   const limits = { ...defaultAuthorizationLimits, customRolesMax }
-  return roleDefinitionRules(context, { builtIns, limits, placesAbove: () => places })
+  return roleDefinitionRules(context, {
+    builtIns,
+    limits,
+    placesAbove: () => places,
+    assignmentsOf: () => undefined,
+  })
 }
 
 const permit = (...actions: string[]): Pick<RoleDefinition, 'permissions'> => ({
@@ -143,7 +148,7 @@ test('a built-in role is neither changed nor deleted', async () => {
   const id = idOf(rolePath(ownerRoleId))
   const context = { ...sampleContext(createMemoryReader()), id, resource: undefined }
   await assert.rejects(
-    roleDeletionRules(context, builtIns, () => false),
+    roleDeletionRules(context, { builtIns, assignmentsOf: () => undefined }),
     refusal,
   )
 })
@@ -165,28 +170,28 @@ test('a role in use is not deleted, whether an index or the rows know it', async
   const resource = reader.put(rolePath(name), role()) as Resource<RoleDefinition>
   const context = { ...sampleContext(reader), resource, requested: idOf(rolePath(name, sub)) }
   const refusal = { code: 'RoleDefinitionHasAssignments', status: 400 }
-  await roleDeletionRules(context, builtIns, () => undefined)
-  await assert.rejects(
-    roleDeletionRules(context, builtIns, () => true),
-    refusal,
-  )
-  reader.put(`${sub}/providers/Vendor.Authorization/roleAssignments/${name}`, { roleId: name })
-  await assert.rejects(
-    roleDeletionRules(context, builtIns, () => undefined),
-    refusal,
-  )
-  // An index may lag behind, so its "no" is not trusted.
-  await assert.rejects(
-    roleDeletionRules(context, builtIns, () => false),
-    refusal,
-  )
+  const assignment = `${sub}/providers/Vendor.Authorization/roleAssignments/${name}`
+  const unknown = { builtIns, assignmentsOf: () => undefined }
+  const knows = (keys: readonly string[], position = reader.feed.position()) => ({
+    builtIns,
+    assignmentsOf: () => ({ keys: new Set(keys), position }),
+  })
+  await roleDeletionRules(context, unknown)
+  reader.put(assignment, { roleId: name })
+  const { rowsRead } = reader
+  await assert.rejects(roleDeletionRules(context, knows([assignment.toLowerCase()])), refusal)
+  // An index that has seen everything is believed, and no assignment is read.
+  await roleDeletionRules(context, knows([]))
+  await roleDeletionRules(context, knows([`${assignment.toLowerCase()}0`]))
+  assert.equal(reader.rowsRead, rowsRead)
+  // One that lags behind is not.
+  for (const index of [unknown, knows([], reader.feed.position() - 1)]) {
+    await assert.rejects(roleDeletionRules(context, index), refusal)
+  }
   const elsewhere = { ...context, requested: idOf(rolePath(name, other)) }
-  await assert.rejects(
-    roleDeletionRules(elsewhere, builtIns, () => false),
-    {
-      code: 'RoleDefinitionScopeNotPermitted',
-    },
-  )
+  await assert.rejects(roleDeletionRules(elsewhere, unknown), {
+    code: 'RoleDefinitionScopeNotPermitted',
+  })
 })
 
 test('a role keeps assignable what it is assigned at, and is not changed while it is assigned elsewhere', async () => {

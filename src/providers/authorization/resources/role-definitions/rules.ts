@@ -4,7 +4,7 @@ import type { Problem } from '#kernel/error.ts'
 import { isWithin, nameOf, parseResourceId, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
 import type { InsideContext, Reader, Resource } from '#plane/declare/resource.ts'
 import type { RuleContext } from '#plane/declare/stored.ts'
-import type { Authorizer } from '../../domain/authorizer.ts'
+import type { AssignmentsOf, Authorizer } from '../../domain/authorizer.ts'
 import type { BuiltInRoles } from '../../domain/built-in-roles.ts'
 import type { AuthorizationLimits } from '../../domain/limits.ts'
 import { type AuthorizationCode, authorizationProblem, refuseAuthorization } from '../../errors.ts'
@@ -20,11 +20,12 @@ interface RoleRules {
   readonly builtIns: BuiltInRoles
   readonly limits: AuthorizationLimits
   readonly placesAbove: Authorizer['placesAbove']
+  readonly assignmentsOf: AssignmentsOf
 }
 
 export async function roleDefinitionRules(
   context: RuleContext<RoleDefinition> & Requested,
-  { builtIns, limits, placesAbove }: RoleRules,
+  { builtIns, limits, placesAbove, assignmentsOf }: RoleRules,
 ): Promise<readonly Problem[]> {
   const { id, desired, previous } = context
   const name = nameOf(id)
@@ -43,8 +44,11 @@ export async function roleDefinitionRules(
   if (previous === undefined) {
     problems.push(...(await limitProblems(context.reader, limits)))
   } else {
-    const isReached = (at: ResourceId): boolean => isAssignableAt(desired, at, placesAbove(at))
-    await refuseBeyond(context.reader, name.toLowerCase(), isReached)
+    const isBeyond = ({ id }: Pick<Resource, 'id'>): boolean => {
+      const at = scopeOf(id)
+      return !isAssignableAt(desired, at, placesAbove(at))
+    }
+    await refuseBeyond({ reader: context.reader, assignmentsOf }, name.toLowerCase(), isBeyond)
   }
   return problems
 }
@@ -58,17 +62,14 @@ interface RoleDeletion extends InsideContext, Requested {
 /** Throws when a role may not be deleted: built-in, valid beyond the scope in question, or in use. */
 export async function roleDeletionRules(
   context: RoleDeletion,
-  builtIns: BuiltInRoles,
-  isRoleInUse: (roleId: string) => boolean | undefined,
+  { builtIns, assignmentsOf }: Pick<RoleRules, 'builtIns' | 'assignmentsOf'>,
 ): Promise<void> {
   const id = context.id ?? context.resource?.id
   const name = id === undefined ? '' : nameOf(id).toLowerCase()
   if (builtIns.has(name)) throw refuseAuthorization.RoleDefinitionUpdateNotPermitted({ name })
   if (id === undefined || context.resource === undefined) return
   refuseOutside(scopeOf(context.requested ?? id), context.resource.model, name)
-  // The index may lag behind concurrent writes: its yes is final, its no is checked again in the transaction that
-  // holds the role.
-  if (isRoleInUse(name) === true || (await assignmentOf(context.reader, name)) !== undefined) {
+  if (await isAssigned({ reader: context.reader, assignmentsOf }, name)) {
     throw refuseAuthorization.RoleDefinitionHasAssignments({ name, done: 'deleted' })
   }
 }
@@ -93,12 +94,11 @@ function refuseOutside(scope: ResourceId, role: RoleDefinition | undefined, name
  * gives where they have no right.
  */
 async function refuseBeyond(
-  reader: Reader,
+  where: Assignments,
   roleId: string,
-  isReached: (scope: ResourceId) => boolean,
+  isBeyond: (assignment: Pick<Resource, 'id'>) => boolean,
 ): Promise<void> {
-  const beyond = await assignmentOf(reader, roleId, (id) => !isReached(scopeOf(id)))
-  if (beyond === undefined) return
+  if (!(await isAssigned(where, roleId, isBeyond))) return
   const done = 'changed so that one of them lies outside of its assignable scopes'
   throw refuseAuthorization.RoleDefinitionHasAssignments({ name: roleId, done })
 }
@@ -190,27 +190,36 @@ async function limitProblems(reader: Reader, limits: AuthorizationLimits): Promi
   return [authorizationProblem('RoleDefinitionLimitExceeded', '', { limit })]
 }
 
-/** An assignment of the role, at a place that is asked for. Reads every assignment. */
-async function assignmentOf(
-  reader: Reader,
+/** Assignments that are looked at one by one. Where a role has more, reading all in long pages is quicker. */
+const lookedAtMax = 1000
+
+interface Assignments extends Pick<RoleRules, 'assignmentsOf'> {
+  readonly reader: Reader
+}
+
+/**
+ * Whether there is such an assignment of the role. The index knows them, up to a position of its feed. Where that has moved
+ * on, every assignment is read.
+ */
+async function isAssigned(
+  { reader, assignmentsOf }: Assignments,
   roleId: string,
-  matches: (id: ResourceId) => boolean = () => true,
-): Promise<ResourceId | undefined> {
-  const type = 'Authorization/roleAssignments'
-  let after: string | undefined
-  for (;;) {
-    const rows = await reader.list({
-      type,
-      under: '/',
-      ...(after === undefined ? {} : { after }),
-      limit: 1000,
-    })
+  matches: (assignment: Pick<Resource, 'id'>) => boolean = () => true,
+): Promise<boolean> {
+  const isOne = (row: Resource | undefined): boolean =>
     // The type's `toModel` made the rows.
-    const found = rows.find(
-      ({ id, model }) => (model as RoleAssignment).roleId === roleId && matches(id),
-    )
-    if (found !== undefined) return found.id
-    after = rows.at(-1)?.id.key
-    if (rows.length < 1000 || after === undefined) return undefined
+    row !== undefined && (row.model as RoleAssignment).roleId === roleId && matches(row)
+  const { keys = [], position } = assignmentsOf(roleId) ?? {}
+  let looked = 0
+  for (const key of keys) {
+    if (++looked > lookedAtMax) break
+    const id = parseResourceId(key)
+    if (id !== undefined && matches({ id }) && isOne(await reader.get(key))) return true
   }
+  const isWhole = position !== undefined && looked <= lookedAtMax
+  if (isWhole && position === (await reader.feedPosition('authorization'))) return false
+  for await (const row of reader.each({ type: 'Authorization/roleAssignments', under: '/' })) {
+    if (isOne(row)) return true
+  }
+  return false
 }

@@ -19,6 +19,7 @@ test('an identity or a profile is refused alike, whether it exists or not', asyn
     list: async () => [],
     async *each() {},
     page: async () => ({ items: [] }),
+    feedPosition: async () => undefined,
     hasRoom: async () => true,
     count: async () => 0,
   }
