@@ -44,7 +44,11 @@ export interface ServerCertificates {
 }
 
 /** Https uses the same server: after the handshake it is a connection like any other. */
-export function createSecureListener(server: Server, certificates: ServerCertificates): TlsServer {
+export function createSecureListener(
+  server: Server,
+  certificates: ServerCertificates,
+  handshakeTimeout = headersTimeoutMilliseconds,
+): TlsServer {
   const pair = () => {
     const { certificate: cert, key } = certificates.current()
     return { cert, key }
@@ -53,8 +57,10 @@ export function createSecureListener(server: Server, certificates: ServerCertifi
     ...pair(),
     ALPNProtocols: ['http/1.1'],
     minVersion: 'TLSv1.2',
-    handshakeTimeout: headersTimeoutMilliseconds,
+    handshakeTimeout,
   })
+  // A handshake that failed or took too long is only reported: its connection would stay for ever.
+  secure.on('tlsClientError', (_, socket) => socket.destroy())
   secure.on('secureConnection', (socket) => server.emit('connection', socket))
   certificates.onChange(() => secure.setSecureContext(pair()))
   return secure
