@@ -6,16 +6,23 @@
 import Type from 'typebox'
 import { type ComputedType, defineComputed } from './computed.ts'
 
-type Absent = Pick<ComputedType, 'type' | 'description' | 'scope'> & {
-  readonly apiVersions: readonly string[]
-}
+type Absent = Pick<ComputedType, 'scope'> & { readonly apiVersions: readonly string[] }
 
-export function defineAbsent(type: Absent): ComputedType {
-  return defineComputed({
-    ...type,
-    absent: true,
-    query: { list: ['$filter'] },
-    answer: Type.Object({}),
-    source: { get: async () => undefined, list: async () => ({ items: [] }) },
-  })
+/** One type for each description, by its name below `under`. */
+export function defineAbsent(
+  under: string,
+  descriptions: Readonly<Record<string, string>>,
+  shared: Absent,
+): readonly ComputedType[] {
+  return Object.entries(descriptions).map(([name, description]) =>
+    defineComputed({
+      type: `${under}/${name}`,
+      description,
+      ...shared,
+      absent: true,
+      query: { list: ['$filter'] },
+      answer: Type.Object({}),
+      source: { get: async () => undefined, list: async () => ({ items: [] }) },
+    }),
+  )
 }

@@ -35,7 +35,7 @@ export function authorizationProvider(deps: AuthorizationProviderDependencies): 
       }),
       denyAssignments(directory, limits),
       locks(),
-      classicAdministrators(),
+      ...classicAdministrators(),
       // Where principals that nobody knows are taken, so are documents of any type.
       ...(takesUnknownPrincipals ? [] : policies()),
       ...(deps.describeActions === undefined ? [] : [providerOperations(deps.describeActions)]),

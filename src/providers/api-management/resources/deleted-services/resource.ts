@@ -4,13 +4,12 @@ import { defineAbsent } from '#plane/declare/absent.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { definitionDates } from '../../published-versions.ts'
 
+const description = 'Services that were deleted and could be restored. A DELETE is for good.'
+
 export function deletedServices(): readonly ResourceType[] {
-  return ['deletedservices', 'locations/deletedservices'].map((word) =>
-    defineAbsent({
-      type: `ApiManagement/${word}`,
-      description: 'Services that were deleted and could be restored. A DELETE is for good.',
-      scope: 'subscription',
-      apiVersions: definitionDates,
-    }),
-  )
+  const kinds = { deletedservices: description, 'locations/deletedservices': description }
+  return defineAbsent('ApiManagement', kinds, {
+    scope: 'subscription',
+    apiVersions: definitionDates,
+  })
 }

@@ -13,17 +13,15 @@ const kinds = {
 }
 
 export function policies(): readonly ResourceType[] {
-  return Object.entries(kinds).map(([kind, description]) =>
-    defineAbsent({ type: `Authorization/${kind}`, description, scope: 'any', apiVersions }),
-  )
+  return defineAbsent('Authorization', kinds, { scope: 'any', apiVersions })
 }
 
 /** Administrators of the time before roles. Clients list them beside role assignments. */
-export function classicAdministrators(): ResourceType {
-  return defineAbsent({
-    type: 'Authorization/classicAdministrators',
-    description: 'Administrators of the time before roles. There are none.',
-    scope: 'subscription',
-    apiVersions: ['2015-06-01', '2015-07-01'],
-  })
+export function classicAdministrators(): readonly ResourceType[] {
+  const administrators = 'Administrators of the time before roles. There are none.'
+  return defineAbsent(
+    'Authorization',
+    { classicAdministrators: administrators },
+    { scope: 'subscription', apiVersions: ['2015-06-01', '2015-07-01'] },
+  )
 }

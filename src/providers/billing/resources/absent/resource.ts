@@ -7,23 +7,20 @@ import { defineAbsent } from '#plane/declare/absent.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { billingVersion } from '../../domain/entity.ts'
 
-const account = 'Billing/billingAccounts'
 const kinds = {
-  [`${account}/agreements`]: 'What was agreed with a seller. Nothing: nobody sells here.',
-  [`${account}/billingRoleAssignments`]:
+  'billingAccounts/agreements': 'What was agreed with a seller. Nothing: nobody sells here.',
+  'billingAccounts/billingRoleAssignments':
     'Roles of billing alone. There are none: roles are those of the account’s scope.',
-  [`${account}/billingRoleDefinitions`]: 'Roles of billing alone. There are none.',
-  [`${account}/departments`]:
+  'billingAccounts/billingRoleDefinitions': 'Roles of billing alone. There are none.',
+  'billingAccounts/departments':
     'Departments of an enrollment. There are none: profiles and sections part the costs.',
-  [`${account}/enrollmentAccounts`]: 'Accounts of an enrollment. There are none.',
-  [`${account}/paymentMethods`]: 'How an account pays. Nothing is paid here.',
-  [`${account}/billingProfiles/instructions`]: 'Instructions for invoices. There are none.',
-  'Billing/enrollmentAccounts': 'Accounts of an enrollment that the caller has. There are none.',
-  'Billing/transfers': 'Subscriptions on their way to another account. There are none.',
+  'billingAccounts/enrollmentAccounts': 'Accounts of an enrollment. There are none.',
+  'billingAccounts/paymentMethods': 'How an account pays. Nothing is paid here.',
+  'billingAccounts/billingProfiles/instructions': 'Instructions for invoices. There are none.',
+  enrollmentAccounts: 'Accounts of an enrollment that the caller has. There are none.',
+  transfers: 'Subscriptions on their way to another account. There are none.',
 }
 
 export function absentFromBilling(): readonly ResourceType[] {
-  return Object.entries(kinds).map(([type, description]) =>
-    defineAbsent({ type, description, scope: 'tenant', apiVersions: [billingVersion] }),
-  )
+  return defineAbsent('Billing', kinds, { scope: 'tenant', apiVersions: [billingVersion] })
 }

@@ -20,12 +20,5 @@ const kinds = {
 }
 
 export function absentFromServers(): readonly ResourceType[] {
-  return Object.entries(kinds).map(([word, description]) =>
-    defineAbsent({
-      type: `${types.servers}/${word}`,
-      description,
-      scope: 'resource-group',
-      apiVersions: [version],
-    }),
-  )
+  return defineAbsent(types.servers, kinds, { scope: 'resource-group', apiVersions: [version] })
 }

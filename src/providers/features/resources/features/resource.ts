@@ -3,22 +3,11 @@
 import { defineAbsent } from '#plane/declare/absent.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 
-const apiVersions = ['2021-07-01']
+const kinds = {
+  features: 'Features that a subscription would have to ask for. There are none.',
+  subscriptionFeatureRegistrations: 'Features that a subscription has requested. There are none.',
+}
 
 export function features(): readonly ResourceType[] {
-  const scope = 'subscription'
-  return [
-    defineAbsent({
-      type: 'Features/features',
-      description: 'Features that a subscription would have to ask for. There are none.',
-      scope,
-      apiVersions,
-    }),
-    defineAbsent({
-      type: 'Features/subscriptionFeatureRegistrations',
-      description: 'Features that a subscription has requested. There are none.',
-      scope,
-      apiVersions,
-    }),
-  ]
+  return defineAbsent('Features', kinds, { scope: 'subscription', apiVersions: ['2021-07-01'] })
 }
