@@ -13,27 +13,25 @@ import { type Features, type Loose, restrict } from './features.ts'
 import { carry } from './preserve-fields.ts'
 import { operationFields } from './shapes.ts'
 
-const features: Features = { wrapped: true, sample: false, examples: false }
-const properties = Type.Object(operationFields(features))
-const body = Type.Object({
-  name: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 80,
-      pattern: idPattern,
-      description: 'The name of the operation: the last part of its path.',
-    }),
-  ),
-  properties,
-})
-
 interface Body {
   readonly properties: Loose<Operation>
 }
 
-/** The shape under one of its versions. */
-export function wrapped(date: string): Version<Operation> {
-  return {
+/** The shape with these features, for each of its dates. */
+export function wrappedWith(features: Features): (date: string) => Version<Operation> {
+  const properties = Type.Object(operationFields(features))
+  const body = Type.Object({
+    name: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 80,
+        pattern: idPattern,
+        description: 'The name of the operation: the last part of its path.',
+      }),
+    ),
+    properties,
+  })
+  return (date) => ({
     date,
     body,
     answer: Type.Object({ properties }),
@@ -45,5 +43,7 @@ export function wrapped(date: string): Version<Operation> {
     fromModel: (model, { id }) => ({
       properties: { displayName: nameOf(id), ...restrict(model, features) },
     }),
-  }
+  })
 }
+
+export const wrapped = wrappedWith({ wrapped: true, sample: false, examples: false })

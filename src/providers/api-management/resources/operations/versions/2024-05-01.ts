@@ -3,47 +3,6 @@
  * API operation definition).
  */
 
-import Type from 'typebox'
-import { nameOf } from '#kernel/resource-id.ts'
-import type { Version } from '#plane/declare/wire.ts'
-import { idPattern, idRule } from '../../../domain/names.ts'
-import type { Operation } from '../model.ts'
-import { operationProblems } from '../rules.ts'
-import { type Features, type Loose, restrict } from './features.ts'
-import { carry } from './preserve-fields.ts'
-import { operationFields } from './shapes.ts'
+import { wrappedWith } from './2019-12-01.ts'
 
-const features: Features = { wrapped: true, sample: false, examples: true }
-const properties = Type.Object(operationFields(features))
-const body = Type.Object({
-  name: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 80,
-      pattern: idPattern,
-      description: 'The name of the operation: the last part of its path.',
-    }),
-  ),
-  properties,
-})
-
-interface Body {
-  readonly properties: Loose<Operation>
-}
-
-/** The shape under one of its versions. */
-export function exampled(date: string): Version<Operation> {
-  return {
-    date,
-    body,
-    answer: Type.Object({ properties }),
-    unknownProperties: 'ignore',
-    name: idRule(80),
-    problems: (given: Body) => operationProblems(given.properties, 'properties.'),
-    toModel: (given: Body, previous) =>
-      carry(restrict(given.properties, features), previous, features),
-    fromModel: (model, { id }) => ({
-      properties: { displayName: nameOf(id), ...restrict(model, features) },
-    }),
-  }
-}
+export const exampled = wrappedWith({ wrapped: true, sample: false, examples: true })
