@@ -35,6 +35,9 @@ async function main(options: Options): Promise<void> {
   }
   const scenarios: ScenarioResults[] = []
   const failed: string[] = []
+  const at = new Date().toISOString()
+  const { seconds, rounds } = options
+  const soFar = (): Results => ({ at, machine, options: { seconds, rounds }, scenarios, failed })
   for (const [name, scenario] of await findScenarios(options)) {
     // A scenario that cannot run must not lose what the others measured.
     try {
@@ -43,17 +46,10 @@ async function main(options: Options): Promise<void> {
       failed.push(name)
       process.stderr.write(`${name} failed: ${error instanceof Error ? error.stack : error}\n`)
     }
+    // Nor must whoever ends the run.
+    if (!options.dry) await write(soFar())
   }
-  const results: Results = {
-    at: new Date().toISOString(),
-    machine,
-    options: { seconds: options.seconds, rounds: options.rounds },
-    scenarios,
-    failed,
-  }
-  const text = report(results)
-  process.stdout.write(`${text}\n`)
-  if (!options.dry) await write(results, text)
+  process.stdout.write(`${report(soFar())}\n`)
   if (failed.length > 0) process.exitCode = 1
   await rm(dataFolder, { recursive: true, force: true })
 }
@@ -98,11 +94,11 @@ function chosen(scenario: Scenario, { contestants }: Options): Scenario {
   return { ...scenario, contestants: scenario.contestants.filter(wanted) }
 }
 
-async function write(results: Results, text: string): Promise<void> {
+async function write(results: Results): Promise<void> {
   const name = here(`results/${results.at.slice(0, 10)}-${machineName(results.machine)}`)
   await mkdir(here('results'), { recursive: true })
   await writeFile(`${name}.json`, `${JSON.stringify(results, undefined, 2)}\n`)
-  await writeFile(`${name}.md`, `${text}\n`)
+  await writeFile(`${name}.md`, `${report(results)}\n`)
   process.stderr.write(`Written: bench/results/${basename(name)}.json and .md\n`)
 }
 

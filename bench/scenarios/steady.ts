@@ -32,7 +32,7 @@ const assignments = size('ASSIGNMENTS', 10_000)
 const minutes = size('MINUTES', 1)
 const deployments = size('DEPLOYMENTS', 1_000)
 const perSecond = 200
-/** The slices of the time that are told apart. */
+/** The time is reported in so many slices. */
 const slices = 6
 
 export const scenario: FigureScenario = {
