@@ -3,14 +3,14 @@ import { test } from 'node:test'
 import { fc } from '../../tests/property.ts'
 import { ReceivedBytes, receiveAll } from './received-bytes.ts'
 
-async function* pieces(...all: readonly Uint8Array[]): AsyncIterable<Uint8Array> {
+async function* chunks(...all: readonly Uint8Array[]): AsyncIterable<Uint8Array> {
   yield* all
 }
 
-test('pieces of any size are put together as they were, with or without a buffer', () => {
-  const piece = fc.uint8Array({ maxLength: 40_000, size: 'max' })
+test('chunks of any size are put together as they were, with or without a buffer', () => {
+  const chunk = fc.uint8Array({ maxLength: 40_000, size: 'max' })
   fc.assert(
-    fc.property(fc.array(piece, { maxLength: 8 }), fc.nat(50_000), fc.nat(8), (all, room, at) => {
+    fc.property(fc.array(chunk, { maxLength: 8 }), fc.nat(50_000), fc.nat(8), (all, room, at) => {
       const received = new ReceivedBytes(new Uint8Array(room))
       for (const [index, one] of all.entries()) {
         if (index === at) received.moveTo(new Uint8Array(received.length + 1))
@@ -22,7 +22,7 @@ test('pieces of any size are put together as they were, with or without a buffer
   )
 })
 
-test('a piece that was given is not written to', () => {
+test('a chunk that was given is not written to', () => {
   const first = Uint8Array.of(1, 2)
   const received = new ReceivedBytes()
   for (const one of [first, Uint8Array.of(3), Uint8Array.of(4)]) received.add(one)
@@ -35,14 +35,14 @@ test('a piece that was given is not written to', () => {
   )
 })
 
-test('more bytes than may be are refused, and so are very many tiny pieces', async () => {
+test('more bytes than may be are refused, and so are very many tiny chunks', async () => {
   assert.deepEqual(
-    await receiveAll(pieces(Uint8Array.of(1), Uint8Array.of(2)), 2),
+    await receiveAll(chunks(Uint8Array.of(1), Uint8Array.of(2)), 2),
     Uint8Array.of(1, 2),
   )
-  assert.equal(await receiveAll(pieces(Uint8Array.of(1), Uint8Array.of(2)), 1), undefined)
+  assert.equal(await receiveAll(chunks(Uint8Array.of(1), Uint8Array.of(2)), 1), undefined)
   const tiny = Array.from({ length: 5_001 }, () => Uint8Array.of(1))
-  assert.equal(await receiveAll(pieces(...tiny), 1_000_000), undefined)
+  assert.equal(await receiveAll(chunks(...tiny), 1_000_000), undefined)
   const few = tiny.slice(1)
-  assert.equal((await receiveAll(pieces(...few), 1_000_000))?.length, 5_000)
+  assert.equal((await receiveAll(chunks(...few), 1_000_000))?.length, 5_000)
 })

@@ -1,17 +1,17 @@
 /**
- * Bytes that somebody sends, put together as they come. The pieces are not kept: the sender chooses how many there are, and
+ * Bytes that somebody sends, put together as they come. The chunks are not kept: the sender chooses how many there are, and
  * each takes some hundred bytes of memory, whatever it holds.
  */
 
-/** So many pieces may be of any size; of more, each has so many bytes on average. */
-const piecesOfAnySize = 5_000
-const bytesPerPieceMin = 64
+/** So many chunks may be of any size; of more, each has so many bytes on average. */
+const chunksOfAnySize = 5_000
+const bytesPerChunkMin = 64
 const capacityMin = 16 * 1024
 
 export class ReceivedBytes {
   #buffer: Uint8Array
   #length = 0
-  #pieces = 0
+  #chunks = 0
 
   /** `buffer`: where they are put, as far as there is room. */
   constructor(buffer: Uint8Array = new Uint8Array(0)) {
@@ -22,20 +22,20 @@ export class ReceivedBytes {
     return this.#length
   }
 
-  /** They come in so many tiny pieces that taking them costs more than they are worth. */
+  /** They come in so many tiny chunks that taking them costs more than they are worth. */
   get areTooFine(): boolean {
-    return isTooFine(this.#pieces, this.#length)
+    return isTooFine(this.#chunks, this.#length)
   }
 
-  add(piece: Uint8Array): void {
-    this.#pieces++
-    const length = this.#length + piece.length
-    if (this.#buffer.length === 0) this.#buffer = piece
+  add(chunk: Uint8Array): void {
+    this.#chunks++
+    const length = this.#length + chunk.length
+    if (this.#buffer.length === 0) this.#buffer = chunk
     else {
       if (length > this.#buffer.length) {
         this.moveTo(new Uint8Array(Math.max(capacityMin, length, 2 * this.#buffer.length)))
       }
-      this.#buffer.set(piece, this.#length)
+      this.#buffer.set(chunk, this.#length)
     }
     this.#length = length
   }
@@ -51,8 +51,8 @@ export class ReceivedBytes {
   }
 }
 
-export function isTooFine(pieces: number, bytes: number): boolean {
-  return pieces > piecesOfAnySize && bytes < pieces * bytesPerPieceMin
+export function isTooFine(chunks: number, bytes: number): boolean {
+  return chunks > chunksOfAnySize && bytes < chunks * bytesPerChunkMin
 }
 
 /** All bytes of a stream; undefined if they are more than `most`, or come too fine. */
@@ -61,8 +61,8 @@ export async function receiveAll(
   most: number,
 ): Promise<Uint8Array | undefined> {
   const received = new ReceivedBytes()
-  for await (const piece of stream) {
-    received.add(piece)
+  for await (const chunk of stream) {
+    received.add(chunk)
     if (received.length > most || received.areTooFine) return undefined
   }
   return received.all()

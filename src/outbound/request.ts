@@ -66,5 +66,5 @@ export async function textOf(answer: IncomingMessage, bytesMax: number): Promise
   const bytes = await receiveAll(answer, bytesMax)
   if (bytes !== undefined) return Buffer.from(bytes).toString('utf8')
   answer.destroy()
-  throw new TooLarge(`it is larger than ${bytesMax} bytes, or comes in too many pieces`)
+  throw new TooLarge(`it is larger than ${bytesMax} bytes, or comes in too many chunks`)
 }

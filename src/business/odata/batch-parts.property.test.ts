@@ -51,9 +51,9 @@ test('parts are those between the boundaries, with either kind of line ends', as
         if (expected === undefined)
           assert.match(await refusalOf(() => read(text)), /closing boundary/)
         else {
-          const parts = await read(text)
+          const found = await read(text)
           assert.deepEqual(
-            parts.map(({ url }) => url),
+            found.map(({ url }) => url),
             expected,
           )
         }

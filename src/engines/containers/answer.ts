@@ -16,7 +16,7 @@ export async function readAnswer(response: IncomingMessage, doing: string): Prom
     throw failureOfConnection(cause, doing)
   }
   if (bytes === undefined) {
-    throw new EngineError('unavailable', `${doing}: the answer is too long, or in too many pieces`)
+    throw new EngineError('unavailable', `${doing}: the answer is too long, or in too many chunks`)
   }
   return parseJson(new TextDecoder().decode(bytes))
 }

@@ -46,7 +46,7 @@ export interface AuthorizerDependencies {
 /** The assignments of a role (lower-case GUID), as of the last question; `undefined` before the first. */
 export type AssignmentsOf = (roleId: string) => KnownAssignments | undefined
 
-export interface KnownAssignments {
+interface KnownAssignments {
   readonly keys: ReadonlySet<string>
   /** The position of the feed `authorization` that they are of. */
   readonly position: number
@@ -185,34 +185,40 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
     return prohibitionsIn(grants, keysOf, { principalIds: idsOf(principal, standing), ...standing })
   }
 
-  let positions: ReturnType<NonNullable<Access['asOf']>> = {}
-  /** Every request asks, and feeds seldom move. */
-  function asOf(): typeof positions {
-    const authorization = assignments.position ?? 0
-    const directory = groups.position ?? 0
-    const isSame =
-      positions['authorization'] === authorization && positions['directory'] === directory
-    if (!isSame) positions = { authorization, directory }
-    return positions
-  }
-
   return {
     allows,
-    asOf,
+    asOf: openPositions(assignments, groups),
     scopesOf: async (by) => scopesIn(await idsNow(by), loader.loaded()),
     prohibitionsFor,
     explain: explainOne,
     permissionsAt: async (by, at) => permissionsOf(await idsNow(by), loader.loaded(), keysOf(at)),
     scopesAbove: (scope) => Promise.resolve(fresh()).then(() => keysOf(scope)),
     placesAbove: (scope) => placesAbove(deps.placed, (key) => loader.loaded().placeOf(key), scope),
-    assignmentsOf(roleId) {
-      const keys = loader.assignmentsOf(roleId)
-      const { position } = assignments
-      return keys === undefined || position === undefined ? undefined : { keys, position }
-    },
+    assignmentsOf: (roleId) => knownOf(loader.assignmentsOf(roleId), assignments),
     async [Symbol.asyncDispose]() {
       await Promise.allSettled([assignments.settled(), groups.settled()])
     },
+  }
+}
+
+function knownOf(
+  keys: ReadonlySet<string> | undefined,
+  { position }: Moving,
+): KnownAssignments | undefined {
+  return keys === undefined || position === undefined ? undefined : { keys, position }
+}
+
+type Moving = Pick<ReturnType<typeof createFreshness>, 'position'>
+
+/** Every request asks, and feeds seldom move. */
+function openPositions(assignments: Moving, groups: Moving): NonNullable<Access['asOf']> {
+  let known: ReturnType<NonNullable<Access['asOf']>> = {}
+  return () => {
+    const { position: authorization = 0 } = assignments
+    const { position: directory = 0 } = groups
+    const isSame = known['authorization'] === authorization && known['directory'] === directory
+    if (!isSame) known = { authorization, directory }
+    return known
   }
 }
 
