@@ -8,6 +8,11 @@ export const apiManagementErrors = defineErrors({
     message: 'One or more fields contain incorrect values: {reason}',
     advice: 'User: each entry of `details` names a field and what was expected of it.',
   },
+  VersionSetInUse: {
+    status: 409,
+    message: "The version set '{name}' cannot be deleted: the API '{api}' belongs to it.",
+    advice: 'User: delete the APIs of the set, or give them another one, before it.',
+  },
 })
 
 const shownMax = 3

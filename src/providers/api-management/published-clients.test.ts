@@ -309,6 +309,51 @@ describe('what policies and developers have', () => {
     await assert.rejects(started.send('GET', `${product}/apis/pets`), { status: 404 })
   })
 
+  test('what is made anew under a name has no links of what had it', async () => {
+    await using started = await startWithApi()
+    const product = `${service}/products/pets`
+    const [group, pets] = [`${service}/groups/keepers`, { properties: { displayName: 'Pets' } }]
+    const shown = async (path: string): Promise<number> =>
+      (await started.json('GET', `${product}/${path}`)).value.length
+    await started.send('PUT', product, pets)
+    await started.send('PUT', group, pets)
+    for (const path of ['apis/pets', 'groups/keepers'])
+      await started.send('PUT', `${product}/${path}`)
+    // A change of what is linked is no other one.
+    await started.send('PUT', group, { properties: { displayName: 'Keepers' } }, { ifMatch: '*' })
+    assert.deepEqual([await shown('apis'), await shown('groups')], [1, 2])
+    // The moment in which something was made tells it from others.
+    const made = Date.now()
+    while (Date.now() === made) await new Promise((resolve) => setTimeout(resolve, 1))
+    for (const path of [api, group]) await started.send('DELETE', path)
+    await started.send('PUT', api, { properties: { path: 'pets', displayName: 'Others' } })
+    await started.send('PUT', group, pets)
+    assert.deepEqual([await shown('apis'), await shown('groups')], [0, 1])
+    await assert.rejects(started.send('GET', `${product}/apis/pets`), { status: 404 })
+    const { properties } = await started.json('PUT', product, pets)
+    assert.equal(properties.groups.length, 1)
+    assert.equal((await started.send('PUT', `${product}/apis/pets`)).status, 200)
+    assert.equal(await shown('apis'), 1)
+    const link = await started.json('GET', `${product}/apis/pets`)
+    assert.equal(link.properties.targetCreatedAt, undefined)
+  })
+
+  test('a version set stays as long as an API belongs to it', async () => {
+    await using started = await startWithApi()
+    const set = `${service}/apiVersionSets/pets`
+    await started.send('PUT', set, {
+      properties: { displayName: 'Pets', versioningScheme: 'Segment' },
+    })
+    const path = `${service}/apis/pets-v2`
+    for (const apiVersionSetId of ['/apiVersionSets/Pets', set.toUpperCase()]) {
+      const properties = { path: 'pets', apiVersion: 'v2', apiVersionSetId }
+      await started.send('PUT', path, { properties }, { ifMatch: '*' })
+      await assert.rejects(started.send('DELETE', set), { status: 409, code: 'VersionSetInUse' })
+    }
+    await started.send('DELETE', path)
+    assert.equal((await started.send('DELETE', set)).status, 200)
+  })
+
   test('built-in groups are there with their service, are listed, linked, and stay', async () => {
     await using started = await startWithApi()
     const groups = `${service}/groups`

@@ -1,5 +1,7 @@
 /** The stored form of an API: its address and description. Its operations are resources of their own. */
 
+import { childOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
+
 export const protocols = ['http', 'https', 'ws', 'wss'] as const
 export const apiKinds = ['http', 'soap', 'websocket', 'graphql', 'odata', 'grpc'] as const
 
@@ -25,4 +27,13 @@ export interface Api {
   readonly license?: { readonly name?: string; readonly url?: string }
   readonly termsOfServiceUrl?: string
   readonly sourceApiId?: string
+}
+
+/** The version set that an API of a service says it belongs to, whether there is one or not. */
+export function versionSetIdOf(
+  api: ResourceId,
+  { apiVersionSetId: given = '' }: Pick<Api, 'apiVersionSetId'>,
+): ResourceId | undefined {
+  const name = /(?:^|\/apiVersionSets\/)([^/]+)$/i.exec(given)?.[1]
+  return name === undefined ? undefined : childOf(parentOf(api), 'apiVersionSets', name)
 }

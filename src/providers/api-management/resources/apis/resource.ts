@@ -17,7 +17,7 @@ import { refuseFields } from '../../errors.ts'
 import { allDates, workspaceDates } from '../../published-versions.ts'
 import type { Definition } from '../definitions/model.ts'
 import type { Operation } from '../operations/model.ts'
-import type { Api } from './model.ts'
+import { type Api, versionSetIdOf } from './model.ts'
 import { type ApiBody, api } from './versions/2016-07-07.ts'
 
 type Stored = Resource<Api>
@@ -168,11 +168,8 @@ async function versionSetOf({
   reader,
 }: Context & { readonly id: ResourceId }): Promise<object> {
   const found = await reader.get(id)
-  const { apiVersionSetId: given } = (found?.model ?? {}) as Partial<Api>
-  const name = /(?:^|\/apiVersionSets\/)([^/]+)$/i.exec(given ?? '')?.[1]
-  if (name === undefined) return {}
-  const at = childOf(parentOf(id), 'apiVersionSets', name)
-  const set = await reader.get(at)
+  const at = versionSetIdOf(id, (found?.model ?? {}) as Partial<Api>)
+  const set = at && (await reader.get(at))
   if (set === undefined) return {}
   // A definition, as its own shape makes it.
   const { displayName, ...shown } = set.model as Definition
@@ -199,7 +196,10 @@ function apiType(type: string, dates: readonly string[], documents: DocumentRead
     source: { get: (context) => exported(type, context) },
     onlyPutShows: versionSetOf,
     protocol: { headStatus: 200, ifMatchRequired: ['patch'], anyMatchCreates: true },
-    rules: ({ id, desired }) => {
+    async rules({ id, desired, reader }) {
+      // Read so that it is locked: its deletion looks for APIs that belong to it.
+      const set = versionSetIdOf(id, desired)
+      if (set !== undefined) await reader.get(set)
       const named = revisionOf(id)
       return named === undefined || named === desired.apiRevision
         ? []

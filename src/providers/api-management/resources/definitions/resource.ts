@@ -18,9 +18,10 @@ import {
 } from '../../domain/built-in-groups.ts'
 import { countedList, countedQuery } from '../../domain/counted-list.ts'
 import { idRule, revisionOf } from '../../domain/names.ts'
-import { refuseFields } from '../../errors.ts'
+import { apiManagementErrors, refuseFields } from '../../errors.ts'
 import { definitionDates } from '../../published-versions.ts'
-import type { Api } from '../apis/model.ts'
+import { type Api, versionSetIdOf } from '../apis/model.ts'
+import { isLinkTo } from '../links/model.ts'
 import type { Definition } from './model.ts'
 import { definition, type definitionShapes } from './versions/2021-08-01.ts'
 
@@ -113,6 +114,7 @@ function definitionType(kind: Kind): ResourceType {
     },
     ...(kind === 'loggers' ? { secrets: 'not-kept' as const } : {}),
     ...(kind === 'groups' ? builtIn : {}),
+    ...(kind === 'apiVersionSets' ? { deleteRules: requireUnused } : {}),
     ...(kind === 'products' ? { onlyPutShows: groupsOfProduct } : {}),
     ...(kind === 'users' ? { onlyPutShows: groupsOfUser } : {}),
     ...(kind === 'apis/releases' ? { rules: releaseProblems } : {}),
@@ -152,6 +154,22 @@ const builtIn = {
   },
 }
 
+/** An API shows the set that it belongs to, so the set stays as long as the API. */
+async function requireUnused({
+  id,
+  reader,
+}: {
+  readonly id: ResourceId
+  readonly reader: Reader
+}): Promise<void> {
+  const type = 'ApiManagement/service/apis'
+  for await (const { id: api, model } of reader.each({ type, under: parentOf(id) })) {
+    // A row of that type, made by its `toModel`.
+    if (versionSetIdOf(api, model as Api)?.key !== id.key) continue
+    throw apiManagementErrors.refuse.VersionSetInUse({ name: nameOf(id), api: nameOf(api) })
+  }
+}
+
 async function shownBuiltInGroup({ id, reader, words }: GetContext): Promise<object | undefined> {
   if (!isBuiltInGroup(id)) return undefined
   const found = await readGroup(reader, id)
@@ -169,7 +187,11 @@ async function groupsOfProduct({
 }: Context & { readonly id: ResourceId }): Promise<object> {
   const type = 'ApiManagement/service/products/groups'
   const links = await reader.list({ type, under: id, limit: shownGroupsMax })
-  return groupsNamed(reader, id, ['administrators', ...links.map((link) => nameOf(link.id))])
+  const byName = new Map(links.map((link) => [nameOf(link.id).toLowerCase(), link]))
+  return groupsNamed(reader, id, ['administrators', ...byName.keys()], (group) => {
+    const link = byName.get(nameOf(group.id).toLowerCase())
+    return link === undefined || isLinkTo(link, group)
+  })
 }
 
 /** Of one product, in the answer of its PUT. */
@@ -206,13 +228,15 @@ async function groupsNamed(
   reader: Reader,
   sibling: ResourceId,
   names: readonly string[],
+  isShown = (_group: Resource): boolean => true,
 ): Promise<object> {
   const found = await Promise.all(
     [...new Set(names)].map((name) =>
       readGroup(reader, childOf(parentOf(sibling), 'groups', name)),
     ),
   )
-  return { groups: found.filter((group) => group !== undefined).map(groupContract) }
+  const groups = found.filter((group) => group !== undefined).filter(isShown)
+  return { groups: groups.map(groupContract) }
 }
 
 function textOf(value: unknown): string | undefined {

@@ -12,7 +12,7 @@ import { idRule } from '../../domain/names.ts'
 import { definitionDates } from '../../published-versions.ts'
 import { api } from '../apis/versions/2016-07-07.ts'
 import { definition } from '../definitions/versions/2021-08-01.ts'
-import type { LinkTarget } from './model.ts'
+import { isLinkTo, type LinkTarget, linkTo } from './model.ts'
 import { link } from './versions/2021-08-01.ts'
 
 const targets = {
@@ -54,15 +54,16 @@ export function links(): readonly ResourceType[] {
         const place = targetOf(id, word)
         const found = await read[word](reader, place)
         if (found === undefined) throw refuse.ResourceNotFound({ id: place.text })
-        return { ...body, target: found.model }
+        return { ...body, target: linkTo(found) }
       },
       source: {
         // Asked before the store: a link is there as long as its target.
         async get({ id, reader }) {
-          if ((await read[word](reader, targetOf(id, word))) === undefined) {
-            throw refuse.ResourceNotFound({ id: id.text })
-          }
-          return undefined
+          const target = await read[word](reader, targetOf(id, word))
+          const link = await reader.get(id)
+          if (target !== undefined && (link === undefined || isLinkTo(link, target)))
+            return undefined
+          throw refuse.ResourceNotFound({ id: id.text })
         },
       },
       ...(word === 'apis' ? { onlyPutShows: lastChangeOfApi } : {}),
@@ -122,8 +123,9 @@ function currentPage(
     const found = await Promise.all(
       items.map(async (item) => {
         const target = await read[word](context.reader, targetOf(item.id, word))
+        if (target === undefined || !isLinkTo(item, target)) return []
         // Their own shapes made these rows.
-        return target === undefined ? [] : [{ ...item, model: target.model as LinkTarget }]
+        return [{ ...item, model: target.model as LinkTarget }]
       }),
     )
     return { ...rest, items: found.flat() }

@@ -3,7 +3,7 @@
 import Type, { type TObject, type TSchema } from 'typebox'
 import { added } from '#plane/declare/added.ts'
 import type { Version } from '#plane/declare/wire.ts'
-import type { LinkTarget } from '../model.ts'
+import { type LinkTarget, targetIn } from '../model.ts'
 
 /** Added when the link is created. */
 interface Prepared {
@@ -28,6 +28,6 @@ export function link(word: string, target: Version<LinkTarget>): Version<LinkTar
     unknownProperties: 'ignore',
     patch: 'none',
     toModel: ({ target: found }: Prepared, previous) => found ?? previous ?? {},
-    fromModel: (model, view) => target.fromModel(model, view),
+    fromModel: (model, view) => target.fromModel(targetIn(model), view),
   }
 }
