@@ -93,13 +93,6 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
     endpoint: Endpoint,
     params?: PathParameters,
   ): void {
-    const { socket } = request
-    if (socket.destroyed) return
-    // Pipelined answers wait for those before them, so their number per connection is bounded.
-    if (connections.running(socket) > edge.limits.requestsPerConnectionMax) {
-      socket.destroy()
-      return
-    }
     const exchange = createExchange(request, response, {
       endpoint,
       startedAt: edge.ticks(),
@@ -128,7 +121,14 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
       response.setHeader('Date', new Date(edge.clock.now()).toUTCString())
     })
   }
-  server.on('request', (request, response) => router.route(request, response))
+  server.on('request', (request, response) => {
+    const { socket } = request
+    if (socket.destroyed) return
+    // Pipelined answers wait for those before them, so their number per connection is bounded, whoever answers.
+    if (connections.running(socket) <= edge.limits.requestsPerConnectionMax) {
+      router.route(request, response)
+    } else socket.destroy()
+  })
 
   // Only requests that `shouldUpgradeCallback` accepted come here.
   server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {

@@ -7,6 +7,7 @@ import { describe, test } from 'node:test'
 import type { Limits } from '#kernel/limits.ts'
 import { owner } from '#plane/testing/start.ts'
 import { until } from '../../tests/until.ts'
+import type { RawHandler } from './routes.ts'
 import type { HttpServerOptions } from './server.ts'
 import { startEdge, type TestEdge } from './testing/start.ts'
 
@@ -161,6 +162,19 @@ describe('a client that does not read', () => {
     await once(four, 'close')
     assert.equal(three.destroyed, false)
     three.destroy()
+  })
+
+  test('nor at the areas that answer themselves', async () => {
+    const handle: RawHandler = () => undefined
+    const mounts = [{ prefix: '/silent', handle }]
+    await using edge = await open({ requestsPerConnectionMax: 3 }, { mounts })
+    for (const path of ['/common/discovery/keys', '/silent']) {
+      const many = ask(edge, path, 2_000)
+      many.resume()
+      // Not `once`: a reset connection is what is expected.
+      await new Promise((resolve) => many.once('close', resolve))
+    }
+    assert.equal((await edge.fetch('/healthz', { as: '' })).status, 200)
   })
 })
 
