@@ -11,7 +11,14 @@ import { ApiError, refuse } from '#kernel/error.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { parseResourceId } from '#kernel/resource-id.ts'
 import { quoted, rowsAfter } from '#stores/catalog.ts'
-import { type SqlTx, type SqlValue, type Store, StoreConflict } from '#stores/store.ts'
+import { nextTurn } from '#stores/next-turn.ts'
+import {
+  type ResourceRow,
+  type SqlTx,
+  type SqlValue,
+  type Store,
+  StoreConflict,
+} from '#stores/store.ts'
 import { type ClockState, isMoment, isRate } from './moved-clock.ts'
 import { emptyTables, isRowOf, numberOn, readTables, type Table, writeRows } from './tables.ts'
 
@@ -59,6 +66,8 @@ export interface StateOptions {
    * Resources of these types are reconciled at once after a restore: what they stand for may be in another state.
    */
   readonly reconciledTypes: () => readonly string[]
+  /** Throws where a row is not as the type of its resource writes it. */
+  checkRow?(row: ResourceRow): void
   /** Entries of feeds that are written even if they never existed. */
   readonly follows: readonly (readonly [feed: string, key: string])[]
   /** The machine's time. */
@@ -155,11 +164,54 @@ function wholeOf(cell: SqlValue): SqlValue {
  */
 export async function restoreState(options: StateOptions, content: Uint8Array): Promise<Restored> {
   const unpacked = await unpack(content, await options.owner(options.store.sql))
+  await requireSound(options, unpacked.text)
   try {
     return await replaceAll(options, unpacked)
   } catch (error) {
     if (!(error instanceof StoreConflict)) throw error
     throw notReadable(`its rows contradict each other: ${error.message}`)
+  }
+}
+
+/** Rows that are checked between two pauses. */
+const checkedAtOnce = 20
+
+/** Checked before the transaction, in which nothing else may be awaited. */
+async function requireSound({ store, checkRow }: StateOptions, text: Buffer): Promise<void> {
+  const tables = await readTables(store.sql, store.dialect)
+  const resources = tables.find(({ name }) => name === 'resources')
+  if (checkRow === undefined || resources === undefined) return
+  let checked = 0
+  for (const { table, rows } of batchesOf(text)) {
+    if (table !== resources.name) continue
+    for (const row of rows) {
+      if (checked++ % checkedAtOnce === 0) await nextTurn()
+      if (!isRowOf(resources, row) || !isReadable(resources, row)) {
+        throw notReadable(`a row of '${table}' has other cells than the table`)
+      }
+      const found = rowOf(resources, row)
+      try {
+        checkRow(found)
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error)
+        throw notReadable(`'${found.key}' is not as its type writes it: ${reason.slice(0, 500)}`)
+      }
+    }
+  }
+}
+
+function rowOf({ columns }: Table, cells: readonly SqlValue[]): ResourceRow {
+  const cell = (column: string): SqlValue => cells[columns.indexOf(column)] ?? null
+  const uniqueKey = cell('unique_key')
+  return {
+    key: String(cell('key')),
+    id: String(cell('id')),
+    type: String(cell('type')),
+    tracked: cell('tracked') === 1,
+    uniqueKey: uniqueKey === null ? null : String(uniqueKey),
+    etag: String(cell('etag')),
+    generation: Number(cell('generation')),
+    document: String(cell('document')),
   }
 }
 

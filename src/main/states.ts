@@ -5,6 +5,7 @@
 
 import { join } from 'node:path'
 import { refuse } from '#kernel/error.ts'
+import { checkRow } from '#plane/check-row.ts'
 import type { RunningPlane } from '#plane/create-plane.ts'
 import type { Sql } from '#stores/store.ts'
 import { snapshotsInFolder, snapshotsInMemory } from '../control/snapshots.ts'
@@ -26,6 +27,7 @@ export function openInstallationStates(base: Foundation, plane: RunningPlane): S
     owner: (reads) => ownerIn(reads, record),
     reconciledTypes: () =>
       plane.registry.types.filter(({ reconcile }) => reconcile !== undefined).map(({ key }) => key),
+    checkRow: (row) => checkRow(plane.registry, row),
     // A signing key that was made after the state was saved has no feed entry in it.
     follows: [['directory', 'signing-keys']],
     now,

@@ -103,7 +103,7 @@ async function open(url?: string): Promise<Subject & AsyncDisposable> {
           publicUrl: () => 'http://armature.example',
           services,
         },
-        isRoleInUse: (id) => authorizer.isRoleInUse(id),
+        assignmentsOf: (id) => authorizer.assignmentsOf(id),
         consent: unasked,
         containers: { engine },
         migrating: {
@@ -162,6 +162,7 @@ async function open(url?: string): Promise<Subject & AsyncDisposable> {
       return answer
     },
     settle: () => plane.reconciler.idle(),
+    rows: () => store.list({ under: '/', limit: 1000 }),
     trail: async () => JSON.stringify(await store.sql.all('select * from events')),
     async [Symbol.asyncDispose]() {
       await plane[Symbol.asyncDispose]()

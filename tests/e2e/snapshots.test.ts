@@ -344,7 +344,23 @@ test('what is no state, another’s, or not there is refused, and nothing change
   const text = gunzipSync(Buffer.from(saved.at('content') as string, 'base64')).toString()
   const [head = '', ...lines] = text.split('\n')
   const first = lines.findIndex((line) => line.startsWith('['))
+  /** The state with another document of the subscription. */
+  const edited = (change: (document: Record<string, unknown>) => void): readonly string[] =>
+    lines.map((line) => {
+      if (!line.startsWith('[') || !line.includes('"vendor.resources/subscriptions"')) return line
+      // A row of the table of resources, one cell of which is its document.
+      const cells = JSON.parse(line) as unknown[]
+      const at = cells.findIndex((cell) => typeof cell === 'string' && cell.startsWith('{'))
+      const document = JSON.parse(String(cells[at])) as Record<string, unknown>
+      change(document)
+      return JSON.stringify(cells.with(at, JSON.stringify(document)))
+    })
+  const strange = /is not as its type writes it/
   const crafted: readonly (readonly [readonly string[], RegExp])[] = [
+    [edited((document) => Object.assign(document, { state: 7 })), strange],
+    [edited((document) => Reflect.deleteProperty(document, 'system')), strange],
+    [edited(({ model }) => Object.assign(Object(model), { displayName: { no: 'text' } })), strange],
+    [edited((document) => Object.assign(document, { model: null })), strange],
     [[''], /lacks the table/],
     [
       lines.filter((line) => !line.includes('"feed_entries"')),

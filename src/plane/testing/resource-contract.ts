@@ -8,6 +8,8 @@ import { describe, test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
 import { isJsonObject, mergePatch } from '#kernel/patch.ts'
 import { parseResourceId } from '#kernel/resource-id.ts'
+import type { ResourceRow } from '#stores/store.ts'
+import { checkRow } from '../check-row.ts'
 import type { CompiledType } from '../compiled-type.ts'
 import type { Sample } from '../declare/sample.ts'
 import type { WriteAnswer } from '../declare/stored.ts'
@@ -22,6 +24,8 @@ export interface Subject {
   settle(): Promise<void>
   /** All records of the audit trail, as text. */
   trail?(): Promise<string>
+  /** All resources as they are stored. */
+  rows?(): Promise<readonly ResourceRow[]>
 }
 
 export interface SubjectOptions {
@@ -210,6 +214,8 @@ export function resourceContract(
           assert.equal(changed.status, changedStatus)
           assert.notEqual(changed.etag, now.etag, 'a changed PUT wrote nothing')
           await subject.settle()
+          // A saved state may be brought back.
+          for (const row of (await subject.rows?.()) ?? []) checkRow(subject.registry, row)
         }
       })
 
