@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { type Client, createClient } from '#client/client.ts'
+import { parseExactJson } from '#kernel/exact-json.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import { trustAuthority } from '#tls/trust.ts'
 import { type Config, type ConfigSources, readConfig } from '../config.ts'
@@ -60,6 +61,7 @@ export function connectHome(
     token,
     fetch: httpFetch,
     alsoAt,
+    parseJson: parseExactJson,
     wait: { firstPollSeconds: 0.05 },
   })
   return { client, url, words: running?.words ?? words, running, token }

@@ -1,6 +1,7 @@
 /** Shared by the commands of deployments: paths, options, their api-version, and the body. */
 
 import { readFileSync } from 'node:fs'
+import { parseExactJson } from '#kernel/exact-json.ts'
 import { templateLanguage } from '#template/language.ts'
 import type { JsonObject, TemplateProblem } from '#template/plan.ts'
 import type { ParameterArgument, ParsedTemplate, Read } from '#template/template.ts'
@@ -157,7 +158,7 @@ function inlineArgument(
 function jsonValue(name: string, kind: string, text: string): JsonObject[string] {
   try {
     // The value came from a JSON parser.
-    return JSON.parse(text) as JsonObject[string]
+    return parseExactJson(text) as JsonObject[string]
   } catch {
     // JSON.parse reports bad text only by throwing.
     throw new UsageError(`\`${name}\` is of type ${kind}: its value is written as JSON`)

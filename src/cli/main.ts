@@ -1,5 +1,6 @@
 /** The dispatcher: words → command → exit code. It knows how to find commands, not what they do. */
 
+import { writeExactIntegers } from '#kernel/exact-json.ts'
 import { didYouMean } from '../config/nearest-name.ts'
 import { type Branch, type Found, findNode, readCatalogue } from './catalogue.ts'
 import { type Command, LocalProblem, UsageError } from './command.ts'
@@ -16,6 +17,7 @@ export async function main(
   terminal: Terminal,
   program: ProgramFacts,
 ): Promise<number> {
+  writeExactIntegers()
   const root = readCatalogue()
   const [first] = words
   if (first === undefined) return showHelp(root, [], terminal)

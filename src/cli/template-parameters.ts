@@ -1,5 +1,6 @@
 /** Reads template parameters from the command line: `name=value`, or a parameter file as `@file`. */
 
+import { parseExactJson } from '#kernel/exact-json.ts'
 import type { Json } from '#template/plan.ts'
 import { parseParameters } from '#template/read-arguments.ts'
 import type { ParameterArgument } from '#template/template.ts'
@@ -40,7 +41,7 @@ function inline(argument: string): readonly [string, ParameterArgument] {
   const text = argument.slice(equals + 1)
   try {
     // The value came from a JSON parser.
-    return [argument.slice(0, equals), { value: JSON.parse(text) as Json }]
+    return [argument.slice(0, equals), { value: parseExactJson(text) as Json }]
   } catch {
     // Text that is not JSON is a string; JSON.parse reports it only by throwing.
     return [argument.slice(0, equals), { value: text }]

@@ -38,11 +38,16 @@ export class AnswerTooLarge extends Error {
   }
 }
 
+export interface AnswerReading {
+  readonly bytesMax: number
+  parseJson(text: string): unknown
+}
+
 export async function readAnswer(
   response: FetchedAnswer,
   method: string,
   url: string,
-  bytesMax: number,
+  { bytesMax, parseJson }: AnswerReading,
 ): Promise<Answer> {
   const { status, headers } = response
   if (/^application\/pdf\b/i.test(headers.get('content-type') ?? '')) {
@@ -50,7 +55,7 @@ export async function readAnswer(
     return { status, headers, body: undefined, text: '', bytes, method, url }
   }
   const text = await readText(response, bytesMax)
-  return { status, headers, body: parseBody(text, headers), text, method, url }
+  return { status, headers, body: parseBody(text, headers, parseJson), text, method, url }
 }
 
 async function readText(response: FetchedAnswer, bytesMax: number): Promise<string> {
@@ -77,11 +82,15 @@ async function* chunksOf({ body }: FetchedAnswer, bytesMax: number): AsyncGenera
   }
 }
 
-function parseBody(text: string, headers: AnswerHeaders): unknown {
+function parseBody(
+  text: string,
+  headers: AnswerHeaders,
+  parseJson: AnswerReading['parseJson'],
+): unknown {
   if (text === '') return undefined
   if (!/[/+]json\b/i.test(headers.get('content-type') ?? '')) return text
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
     // The server announced JSON and sent something else; the caller sees what it sent.
     return text

@@ -47,6 +47,8 @@ export interface ClientOptions {
   readonly retryWaitSecondsMax?: number
   readonly timeoutSeconds?: number
   readonly answerBytesMax?: number
+  /** How answers are read; by default as the platform does, which rounds integers beyond 2^53. */
+  readonly parseJson?: (text: string) => unknown
   /** How long-running operations are followed where a call does not say. */
   readonly wait?: WaitOptions
 }
@@ -82,6 +84,7 @@ const defaults = {
   retryWaitSecondsMax: 60,
   timeoutSeconds: 100,
   answerBytesMax: 256 * 1024 * 1024,
+  parseJson: (text: string): unknown => JSON.parse(text),
 }
 
 export function createClient(given: ClientOptions): Client {
@@ -136,7 +139,8 @@ export function createClient(given: ClientOptions): Client {
         redirect: 'manual',
         ...(body === undefined ? {} : { body }),
       })
-      return await readAnswer(response, method, target, options.answerBytesMax)
+      const { answerBytesMax: bytesMax, parseJson } = options
+      return await readAnswer(response, method, target, { bytesMax, parseJson })
     } catch (error) {
       // Turns the many failures of a connection into one.
       if (request.signal?.aborted) throw error

@@ -6,12 +6,13 @@
 
 import { isUtf8 } from 'node:buffer'
 import { refuse } from '#kernel/error.ts'
+import { parseExactJson } from '#kernel/exact-json.ts'
 import { type JsonSizeLimits, jsonExcess } from '#kernel/json-size.ts'
 import { nextTurn } from '#plane/next-turn.ts'
 import { relaxJson } from './relaxed-json.ts'
 
-/** `strict` is JSON only; `relaxed` also accepts what `relaxJson` does. */
-export type JsonSyntax = 'strict' | 'relaxed'
+/** `exact` keeps integers of 64 bits, as bigints; `relaxed` does too, and also accepts what `relaxJson` does. */
+export type JsonSyntax = 'strict' | 'exact' | 'relaxed'
 
 export function parseJson(
   bytes: Buffer,
@@ -70,7 +71,7 @@ function* parseInSteps(
   const deep = isRelaxed || excess !== undefined ? tooDeepAt(text, depthMax) : -1
   if (deep >= 0) throw tooDeep(text, deep, depthMax)
   yield
-  const value = strict === undefined ? parse(text) : strict.value
+  const value = strict === undefined ? parse(text, syntax) : strict.value
   yield
   // Valid JSON from valid UTF-8 can contain a NUL or a lone surrogate only through an escape.
   if (text.includes('\\u') || text.includes('__proto__')) {
@@ -87,7 +88,7 @@ function* parseInSteps(
 
 function parsedStrictly(text: string): { readonly value: unknown } | undefined {
   try {
-    return { value: JSON.parse(text) }
+    return { value: parseExactJson(text) }
   } catch {
     // It may be relaxed JSON.
     return undefined
@@ -114,9 +115,9 @@ function unexpected(text: string, { expected, at }: JsonFault): Error {
   return invalid(`expected ${expected} at ${place(text, at)}.`)
 }
 
-function parse(text: string): unknown {
+function parse(text: string, syntax: JsonSyntax): unknown {
   try {
-    return JSON.parse(text)
+    return syntax === 'strict' ? JSON.parse(text) : parseExactJson(text)
   } catch {
     // The runtime's own message quotes the body and differs between releases; ours does neither.
     if (text.length > faultSearchMax) throw invalid('it is not JSON.')

@@ -199,5 +199,6 @@ function listed(value: unknown): string {
 
 function nameOfValue(value: unknown): string {
   if (value === null) return 'null'
+  if (typeof value === 'bigint') return 'one beyond 2^53'
   return Array.isArray(value) ? 'array' : typeof value
 }

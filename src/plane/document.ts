@@ -3,6 +3,7 @@
  * document holds; stores see text.
  */
 
+import { parseExactJson, writeExactIntegers } from '#kernel/exact-json.ts'
 import { nameOf, parseResourceId, type ResourceId } from '#kernel/resource-id.ts'
 import type { SystemData } from '#kernel/system-data.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
@@ -10,6 +11,9 @@ import type { ResourceRow } from '#stores/store.ts'
 import type { CompiledStoredType } from './compiled-type.ts'
 import type { Resource } from './declare/resource.ts'
 import type { Version, View } from './declare/wire.ts'
+
+// Documents, answers and records of templates hold integers of 64 bits.
+writeExactIntegers()
 
 /** The content of `ResourceRow.document`. The names are short because this text is parsed on every read. */
 interface Document {
@@ -31,7 +35,7 @@ export interface StoredResource extends Resource {
 /** `asked` is the id by which the row was found. Where the row's id is spelled the same, it need not be parsed. */
 export function readRow(row: ResourceRow, asked?: ResourceId): StoredResource {
   // `writeRow` alone writes documents, and rows hold ids that were parsed before.
-  const document = JSON.parse(row.document) as Document
+  const document = parseExactJson(row.document) as Document
   return {
     id: asked?.text === row.id ? asked : idOfRow(row),
     ...(document.location === undefined ? {} : { location: document.location }),

@@ -337,7 +337,7 @@ function actionRoute(
     errorFamily: compiled.errorFamily,
     body:
       action.body === undefined ? 'none' : action.bodyOptional === true ? 'optional' : 'required',
-    bodySyntax: compiled.stored?.protocol?.bodySyntax ?? 'strict',
+    bodySyntax: action.bodySyntax ?? compiled.stored?.protocol?.bodySyntax ?? 'strict',
     counts: action.method === 'GET' || action.countsAsRead === true ? 'reads' : 'writes',
     path: text.toLowerCase(),
     ...nearestVersion(served),

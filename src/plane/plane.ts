@@ -46,8 +46,8 @@ export interface Route {
   readonly answerHeaders?: Readonly<Record<string, string>>
   /** True when an expression that reads something the answer lacks gets an invented value. */
   readonly isOpen?: true
-  /** `relaxed`: JSON with comments, and names without quotes. */
-  readonly bodySyntax: 'strict' | 'relaxed'
+  /** `exact`: integers of 64 bits are kept. `relaxed`: also comments, and names without quotes. */
+  readonly bodySyntax: 'strict' | 'exact' | 'relaxed'
   /** How throttling counts it. */
   readonly counts: 'reads' | 'writes' | 'deletes'
   /** The lower-case path of the collection, for continuation tokens. */

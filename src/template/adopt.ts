@@ -33,7 +33,7 @@ function take(
     state.characters += value.length
     return value
   }
-  if (typeof value === 'number' || typeof value === 'boolean') return value
+  if (['number', 'bigint', 'boolean'].includes(typeof value)) return value as Json
   if (Array.isArray(value)) return value.map((one: unknown) => take(one, depth + 1, state))
   if (typeof value !== 'object' || value === null) return null
   const entries = Object.entries(value).map(([name, one]: [string, unknown]) => {

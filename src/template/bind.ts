@@ -104,7 +104,7 @@ function variableOf(
   { value, path }: VariableSection,
 ): { readonly value: Json; readonly secure: boolean } | undefined {
   const { problems, valuesBudget: budget, context } = expansion
-  const run = new ValueEvaluation({ problems, budget, needs: 'none', isIntermediate: true })
+  const run = new ValueEvaluation({ problems, budget, needs: 'none' })
   const scope = new TemplateScope({ expansion, context, loops: [], late: 'in a variable' })
   const made =
     value.kind === 'value'

@@ -1,6 +1,7 @@
 /** Checks whether a value matches its type. Every mismatch is reported; no message contains a value. */
+import { exactJsonText } from '#kernel/exact-json.ts'
 import { isArray, isObject, kindOf } from './fields.ts'
-import { hasLargeInteger, isInteger } from './functions/values.ts'
+import { isInteger } from './functions/values.ts'
 import type { Json } from './plan.ts'
 import { appendPath } from './template-path.ts'
 import {
@@ -66,7 +67,7 @@ function isOfType(value: Json, type: TypeName | undefined): boolean {
 
 /** For an array, every element must be one of the allowed values. */
 function isAllowed(value: Json, { texts }: Allowed): boolean {
-  const has = (one: Json): boolean => !hasLargeInteger(one) && texts.has(JSON.stringify(one))
+  const has = (one: Json): boolean => texts.has(exactJsonText(one))
   return has(value) || (isArray(value) && value.every(has))
 }
 

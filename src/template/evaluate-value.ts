@@ -8,7 +8,6 @@ import { templateLimits } from './document.ts'
 import { evaluate } from './evaluate.ts'
 import { type Budget, ReportedError } from './expansion.ts'
 import { objectOf } from './fields.ts'
-import { hasLargeInteger } from './functions/values.ts'
 import type { Json, Need } from './plan.ts'
 import type { Problems } from './problems.ts'
 import { collectNeeds } from './runtime-calls.ts'
@@ -23,12 +22,7 @@ export interface Wanted {
   readonly problems: Problems
   readonly budget: Budget
   readonly needs: NeedsWanted
-  /** Other expressions read the value, so it may contain integers that JSON cannot hold exactly. */
-  readonly isIntermediate?: true
 }
-
-/** A value that becomes JSON may hold only what JSON holds. */
-const tooLarge = `an integer beyond ±${Number.MAX_SAFE_INTEGER} is exact in expressions, but not in JSON: give its text, by string()`
 
 /** The position inside the value. A name that a path cannot hold ends it: everything below counts as secure. */
 interface Spot {
@@ -174,10 +168,7 @@ export class ValueEvaluation {
     for (const [key, need] of done.notes.needs) this.needs.set(key, need)
     if (done.kind === 'value') {
       // A value that is too large or too deep is dropped, because further code would have to walk it.
-      if (!this.#spend(done.value, path)) return null
-      if (this.#wanted.isIntermediate === true || !hasLargeInteger(done.value)) return done.value
-      this.fail(path, tooLarge)
-      return null
+      return this.#spend(done.value, path) ? done.value : null
     }
     if (done.kind === 'failed') {
       this.isFailed = true

@@ -1,6 +1,7 @@
 /**
  * Turns a parsed template and its arguments into a plan. It fetches nothing; the plan says what must be fetched.
  */
+import { exactJsonText } from '#kernel/exact-json.ts'
 import { bindParameters, bindVariables, shownParameters } from './bind.ts'
 import { checkValue } from './check-value.ts'
 import type { CompiledMember } from './compile.ts'
@@ -378,7 +379,7 @@ function inventedOf(type: string, value: Json): Json {
       return has === 'boolean' ? value : true
     case 'string':
     case 'securestring':
-      return has === 'string' ? value : JSON.stringify(value)
+      return has === 'string' ? value : exactJsonText(value)
     default:
       return value
   }

@@ -2,6 +2,7 @@
  * Parses JSON text with the position of every value. Comments and trailing commas are accepted. A name given twice
  * in one object, and text that is too large or nested too deeply, are refused. Objects have no prototype.
  */
+import { exactJsonText, exactNumber } from '#kernel/exact-json.ts'
 import { JsonCursor, numberPattern } from './json-cursor.ts'
 import type { Json } from './plan.ts'
 
@@ -173,8 +174,8 @@ class JsonReader extends JsonCursor {
   }
 
   #number(digits: string): Json {
-    const value = Number(digits)
-    return Number.isFinite(value) ? value : this.stop('the number is too large')
+    const value = exactNumber(digits)
+    return Number.isFinite(Number(value)) ? value : this.stop('the number is too large')
   }
 
   #object(depth: number): Json {
@@ -189,14 +190,14 @@ class JsonReader extends JsonCursor {
       if (this.text[nameAt] !== '"') return this.stop("expected a property's name in quotes")
       const name = this.#string()
       this.#keys.push(name)
-      const before = seen.has(name) ? JSON.stringify(made[name]) : undefined
+      const before = seen.has(name) ? exactJsonText(made[name]) : undefined
       seen.add(name)
       this.space()
       if (!this.take(':')) this.stop("expected ':'")
       this.space()
       const at = this.at
       const value = this.#isStopped ? null : this.#value(depth + 1)
-      if (before !== undefined && before !== JSON.stringify(value)) {
+      if (before !== undefined && before !== exactJsonText(value)) {
         this.#fault(nameAt, `the property '${name.slice(0, 60)}' is given twice`)
       }
       made[name] = value

@@ -45,7 +45,7 @@ test('a resource becomes a node, with its id and its body', () => {
   assert.deepEqual({ ...plan.parameters }, { size: { type: 'Int', value: 3 } })
 })
 
-test('integers of 64 bits are exact inside expressions, and refused where JSON would round them', () => {
+test('integers of 64 bits are exact: in expressions, bodies, outputs, and as they stand in the text', () => {
   const large = {
     variables: {
       most: "[int('9223372036854775807')]",
@@ -82,9 +82,22 @@ test('integers of 64 bits are exact inside expressions, and refused where JSON w
     one: { type: 'int', value: "[variables('most')]" },
     all: { type: 'array', value: "[variables('parts')]" },
   }
-  const problems = problemsOf(template({ ...large, resources: [], outputs }))
-  assert.equal(problems.length, 2)
-  for (const one of problems) assert.match(one, /outputs\.(one|all)\.value.* string\(\)/)
+  const made = planOf(template({ ...large, resources: [], outputs })).outputs
+  const resultOf = (output: (typeof made)[number] | undefined) => output?.evaluate(noAnswers)?.value
+  assert.equal(resultOf(made[0]), 9223372036854775807n)
+  assert.deepEqual(resultOf(made[1]), [9007199254740993n, 1])
+  const text = `{ "$schema": "deploymentTemplate.json", "contentVersion": "1.0.0.0",
+    "parameters": { "p": { "type": "int", "minValue": 9007199254740993, "allowedValues": [9007199254740993, 9007199254740995] } },
+    "resources": [], "outputs": { "o": { "type": "array", "value": ["[parameters('p')]", -9223372036854775808, 9223372036854775808] } } }`
+  const given = (n: string) => {
+    const read = templateLanguage.parseParameters(`{ "p": { "value": ${n} } }`)
+    assert.ok(read.ok)
+    return read.value
+  }
+  const [output] = planOf(text, given('9007199254740993')).outputs
+  assert.deepEqual(resultOf(output), [9007199254740993n, -9223372036854775808n, 2 ** 63])
+  assert.match(problemsOf(text, given('9007199254740992')).join(), /less than 9007199254740993/)
+  assert.match(problemsOf(text, given('9007199254740994')).join(), /not one of the allowed ones/)
 })
 
 test('loops: of resources, properties, variables and outputs', () => {

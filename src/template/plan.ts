@@ -3,8 +3,10 @@
  * to be written and in which order; it reads and writes nothing itself.
  */
 
-/** A JSON value. Objects have no prototype, so `__proto__` and `constructor` are ordinary names. */
-/** A bigint is an integer that no number holds exactly. It occurs only during evaluation and never leaves it. */
+/**
+ * A JSON value. Objects have no prototype, so `__proto__` and `constructor` are ordinary names. A bigint is an integer
+ * of 64 bits that no number holds exactly.
+ */
 export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject
 export interface JsonObject {
   readonly [name: string]: Json

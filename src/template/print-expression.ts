@@ -1,6 +1,6 @@
 /** Prints an expression as text that parses to the same expression. */
+import { exactJsonText } from '#kernel/exact-json.ts'
 import type { Expression } from './expression.ts'
-import { isArray } from './fields.ts'
 import type { Json } from './plan.ts'
 
 export function printExpression(node: Expression): string {
@@ -26,17 +26,6 @@ export function expressionOf(value: Json, at: number): Expression {
   if (typeof value === 'bigint' || Number.isSafeInteger(value)) {
     return { kind: 'integer', value: BigInt(value as bigint | number), at }
   }
-  const text: Expression = { kind: 'string', value: jsonOf(value), at }
+  const text: Expression = { kind: 'string', value: exactJsonText(value), at }
   return { kind: 'call', name: 'json', arguments: [text], at }
-}
-
-/** Exact for integers of 64 bits too. */
-export function jsonOf(value: Json): string {
-  if (typeof value === 'bigint') return String(value)
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
-  if (isArray(value)) return `[${value.map(jsonOf).join(',')}]`
-  const members = Object.entries(value).map(
-    ([name, one]) => `${JSON.stringify(name)}:${jsonOf(one)}`,
-  )
-  return `{${members.join(',')}}`
 }

@@ -1,5 +1,6 @@
 /** Reads parameters, variables, user functions and outputs of a template, and collects the problems. */
 
+import { exactJsonText } from '#kernel/exact-json.ts'
 import { type DeclaredNames, nameChecker } from './check-names.ts'
 import { type CompileDependencies, compile, compileCopy } from './compile.ts'
 import {
@@ -36,7 +37,8 @@ export function readParameters(
         schema,
         secure: isSecure(schema, definitions),
         defaultValue: given === undefined ? undefined : compile(given.value, given.path, deps),
-        allowsDefault: schema.allowed?.texts.has(JSON.stringify(given?.value)) === true,
+        allowsDefault:
+          given !== undefined && schema.allowed?.texts.has(exactJsonText(given.value)) === true,
         path: field.path,
       }
       return [name.toLowerCase(), section]

@@ -1,5 +1,6 @@
 /** The scope of expressions in a template: parameters, variables, loops, resources. */
 
+import { exactJsonText } from '#kernel/exact-json.ts'
 import { parseResourceId } from '#kernel/resource-id.ts'
 import { profileVersion } from './api-profile.ts'
 import { checkValue } from './check-value.ts'
@@ -169,7 +170,7 @@ export class TemplateScope implements Scope {
   list(action: string, target: string, apiVersion: string, body: Json | undefined): Json {
     const runtime = this.#runtime(`${action}()`)
     const { id, known } = this.#target(target, true)
-    const key = JSON.stringify(['list', id.toLowerCase(), action.toLowerCase(), apiVersion, body])
+    const key = exactJsonText(['list', id.toLowerCase(), action.toLowerCase(), apiVersion, body])
     const need: Need = {
       kind: 'list',
       key,
@@ -286,7 +287,7 @@ export class TemplateScope implements Scope {
     }
     // The problems are reported at the call: the same function may work with other arguments.
     const problems = new Problems(pathsOnly)
-    const run = new ValueEvaluation({ problems, budget, needs: 'none', isIntermediate: true })
+    const run = new ValueEvaluation({ problems, budget, needs: 'none' })
     const value = run.of(output.value, new TemplateScope(frame))
     const [problem] = problems.list
     if (problem !== undefined) throw new EvaluationError(`${name}: ${problem.message}`)

@@ -2,6 +2,7 @@
  * Types of parameters and outputs: their constraints, and user types by `$ref`. Whether a value fits is decided in
  * `check-value.ts`.
  */
+import { exactJsonText } from '#kernel/exact-json.ts'
 import {
   countIn,
   type Field,
@@ -12,6 +13,7 @@ import {
   membersOf,
   refuseTwice,
 } from './fields.ts'
+import { isInteger } from './functions/values.ts'
 import type { Json } from './plan.ts'
 import type { Problems } from './problems.ts'
 import type { ParameterDeclaration } from './template.ts'
@@ -37,8 +39,8 @@ export interface Schema {
   readonly reference?: string
   readonly nullable: boolean
   readonly allowed?: Allowed
-  readonly minValue?: number
-  readonly maxValue?: number
+  readonly minValue?: number | bigint
+  readonly maxValue?: number | bigint
   readonly minLength?: number
   readonly maxLength?: number
   /** `false`: no items beyond `prefixItems`. */
@@ -87,8 +89,8 @@ export function readSchema({ value, path }: Field, problems: Problems): Schema {
   const at = (name: string): Field | undefined => fieldOf(value, path, name)
   const numbers = (name: string, least: number): number | undefined =>
     countIn(at(name), least, Number.MAX_SAFE_INTEGER, problems)
-  const minValue = numbers('minValue', Number.MIN_SAFE_INTEGER)
-  const maxValue = numbers('maxValue', Number.MIN_SAFE_INTEGER)
+  const minValue = integerIn(at('minValue'), problems)
+  const maxValue = integerIn(at('maxValue'), problems)
   const minLength = numbers('minLength', 0)
   const maxLength = numbers('maxLength', 0)
   const allowed = at('allowedValues')
@@ -115,6 +117,13 @@ export function readSchema({ value, path }: Field, problems: Problems): Schema {
     ...(maxLength === undefined ? {} : { maxLength }),
     ...readInside(at, problems),
   }
+}
+
+function integerIn(field: Field | undefined, problems: Problems): number | bigint | undefined {
+  if (field === undefined) return undefined
+  if (isInteger(field.value)) return field.value
+  problems.add(field.path, 'expected an integer')
+  return undefined
 }
 
 function readName(
@@ -287,7 +296,7 @@ export function isSecure(schema: Schema, definitions: Definitions): boolean {
 }
 
 function allowedOf(values: readonly Json[]): Allowed {
-  return { texts: new Set(values.map((one) => JSON.stringify(one))), shown: shown(values) }
+  return { texts: new Set(values.map((one) => exactJsonText(one))), shown: shown(values) }
 }
 
 const shownMax = 30
@@ -296,7 +305,7 @@ const shownMax = 30
 export function shown(values: readonly Json[]): string {
   const text = values
     .slice(0, shownMax)
-    .map((one) => JSON.stringify(one))
+    .map((one) => exactJsonText(one))
     .join(', ')
   const isWhole = values.length <= shownMax && text.length <= 300
   return isWhole ? text : `${text.slice(0, 300)}…`

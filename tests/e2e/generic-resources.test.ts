@@ -270,3 +270,60 @@ test('what was answered is there after a kill, with the same keys; a broken sche
   assert.equal(again.status, 200)
   assert.deepEqual(again.body, keys.body)
 })
+
+test('integers of 64 bits stay exact: literals, parameters, nested ones, secrets, outputs, resources, what-if', async () => {
+  const most = '9223372036854775807'
+  const id = `${group}/providers/Vendor.Resources/deployments/exact`
+  const inner = `{"$schema": "deploymentTemplate.json#", "contentVersion": "1.0.0.0",
+    "parameters": {"n": {"type": "int", "maxValue": ${most}}}, "resources": [],
+    "outputs": {"less": {"type": "int", "value": "[sub(parameters('n'), 1)]"}}}`
+  const template = `{"$schema": "deploymentTemplate.json#", "contentVersion": "1.0.0.0",
+    "parameters": {"given": {"type": "int", "allowedValues": [1, ${most}]}, "hidden": {"type": "secureObject"},
+      "usual": {"type": "int", "defaultValue": 9007199254740993}},
+    "resources": [
+      {"type": "Vendor.Exact/things", "apiVersion": "2020-01-01", "name": "thing", "location": "local",
+        "properties": {"literal": -9007199254740993, "made": "[add(parameters('usual'), 1)]"}},
+      {"type": "Vendor.Resources/deployments", "apiVersion": "2025-03-01", "name": "inner",
+        "properties": {"mode": "Incremental", "expressionEvaluationOptions": {"scope": "inner"},
+          "parameters": {"n": {"value": "[parameters('given')]"}}, "template": ${inner}}}],
+    "outputs": {"usual": {"type": "int", "value": "[parameters('usual')]"},
+      "less": {"type": "int", "value": "[reference('inner').outputs.less.value]"},
+      "hidden": {"type": "int", "value": "[parameters('hidden').n]"},
+      "read": {"type": "object", "value": "[reference('Vendor.Exact/things/thing')]"}}}`
+  const body = `{"properties": {"mode": "Incremental", "template": ${template},
+    "parameters": {"given": {"value": ${most}}, "hidden": {"value": {"n": 9007199254740995}}}}}`
+  const version = 'api-version=2025-03-01'
+  const sent = await installation.request('PUT', `${id}?${version}`, { body })
+  assert.equal(sent.status, 201, sent.text)
+  let shown = sent.text
+  for (let look = 0; look < 200 && !/"(Succeeded|Failed)"/.test(shown); look++) {
+    await setTimeout(50)
+    shown = (await installation.request('GET', `${id}?${version}`)).text
+  }
+  assert.match(shown, /"usual":\{"type":"Int","value":9007199254740993\}/)
+  assert.match(shown, new RegExp(`"given":\\{"type":"Int","value":${most}\\}`))
+  assert.match(shown, /"less":\{"type":"Int","value":9223372036854775806\}/)
+  const read = '{"literal":-9007199254740993,"made":9007199254740994'
+  assert.ok(shown.includes(`"read":{"type":"Object","value":${read}`), shown)
+  assert.doesNotMatch(shown, /9007199254740995/)
+  const hidden = await installation.request('POST', `${id}/listOutputsWithSecureValues?${version}`)
+  assert.match(hidden.text, /"hidden":9007199254740995/)
+  const exported = await installation.request('POST', `${id}/exportTemplate?${version}`)
+  assert.match(exported.text, /"defaultValue":9007199254740993/)
+  const hashed = `/providers/Vendor.Resources/calculateTemplateHash?${version}`
+  const hash = (await installation.request('POST', hashed, { body: template })).text
+  assert.equal(hashIn(hash), hashIn(shown))
+  const whatIf = await installation.request('POST', `${id}/whatIf?${version}`, { body })
+  assert.match(whatIf.text, /"changeType":"NoChange"/)
+  assert.ok(whatIf.text.includes(read), whatIf.text)
+  const other = body.replace('-9007199254740993', '-9007199254740995')
+  const changed = await installation.request('POST', `${id}/whatIf?${version}`, { body: other })
+  assert.match(changed.text, /"before":-9007199254740993,"after":-9007199254740995/)
+  const path = `${group}/providers/Vendor.Exact/things/thing?api-version=2020-01-01`
+  assert.ok((await installation.request('GET', path)).text.includes(read))
+  const put = '{"location": "local", "properties": {"n": 9007199254740997}}'
+  assert.match((await installation.request('PUT', path, { body: put })).text, /9007199254740997/)
+  assert.match((await installation.request('GET', path)).text, /"n":9007199254740997/)
+})
+
+const hashIn = (text: string) => /"templateHash":"(\d+)"/.exec(text)?.[1]

@@ -1,5 +1,6 @@
 /** The form of output: `--output`, `--json` and `--query`, which every command has. It is decided only here. */
 
+import { parseExactJson } from '#kernel/exact-json.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { type OptionSpec, UsageError } from '../command.ts'
 import { escaped, formatPairs, formatTable, printable, unseen } from './table.ts'
@@ -62,7 +63,7 @@ export async function chooseOutput(wish: OutputWish): Promise<Output> {
     const picked = pick(value) ?? null
     if (yaml !== undefined) {
       // YAML refuses what JSON leaves out.
-      const text = yaml(JSON.parse(JSON.stringify(picked)))
+      const text = yaml(plainJson(picked))
       // JSON is valid YAML, and can express any character.
       return text.search(unseen) < 0 ? text : jsonText(picked, 2)
     }
@@ -82,6 +83,12 @@ export async function chooseOutput(wish: OutputWish): Promise<Output> {
   }
 }
 
+/** Without undefined members. */
+function plainJson(value: unknown): never {
+  // The library's type of JSON has no name that it exports.
+  return parseExactJson(JSON.stringify(value ?? null)) as never
+}
+
 async function readQuery(expression: string): Promise<(value: unknown) => unknown> {
   const { compile, TreeInterpreter } = await import('@jmespath-community/jmespath')
   const refused = (error: unknown): UsageError =>
@@ -90,8 +97,7 @@ async function readQuery(expression: string): Promise<(value: unknown) => unknow
     const tree = compile(expression)
     return (value) => {
       try {
-        // Removes undefined members; the library knows only JSON.
-        return TreeInterpreter.search(tree, JSON.parse(JSON.stringify(value ?? null)))
+        return TreeInterpreter.search(tree, plainJson(value))
       } catch (error) {
         // A function of the expression got a value it does not accept.
         throw refused(error)

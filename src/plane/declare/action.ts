@@ -68,6 +68,8 @@ interface ActionMembers {
   readonly endsWork?: true
   readonly body?: TSchema
   readonly bodyOptional?: boolean
+  /** Where it is not that of the type (`Protocol`). */
+  readonly bodySyntax?: 'exact' | 'relaxed'
   readonly answer?: TSchema
   /** It never answers 204, though its 200 has no body. One that declares its answer never does. For OpenAPI. */
   readonly always200?: true

@@ -106,8 +106,11 @@ export interface Protocol {
   readonly ifMatchRequired?: readonly ('put' | 'patch' | 'delete')[]
   /** A PUT with `If-Match: *` creates a missing resource (the API management family). */
   readonly anyMatchCreates?: true
-  /** Bodies of PUT and of actions may be relaxed JSON: with comments, and names without quotes. */
-  readonly bodySyntax?: 'relaxed'
+  /**
+   * Bodies of PUT and of actions keep integers of 64 bits (`exact`), or may also be relaxed JSON: with comments, and
+   * names without quotes.
+   */
+  readonly bodySyntax?: 'exact' | 'relaxed'
 }
 
 /** A scope that contains other resources: subscriptions and groups. */

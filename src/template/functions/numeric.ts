@@ -2,7 +2,7 @@
 import type { Json } from '../plan.ts'
 import { EvaluationError } from '../scope.ts'
 import type { Call, ValueFunction } from './define.ts'
-import { exactAt, exactInteger, integerAt, isInteger, refuseKind, textAt } from './values.ts'
+import { exactAt, exactInteger, isInteger, refuseKind, textAt } from './values.ts'
 
 const group = 'numeric'
 const integerPattern = /^\s*[+-]?[0-9]{1,20}\s*$/
@@ -30,8 +30,9 @@ export const numericFunctions: readonly ValueFunction[] = [
       const isNamed = typeof first === 'string'
       if (!isNamed && values.length === 2) textAt(values, 0, call)
       const at = isNamed ? 1 : 0
-      const offset = values.length > at ? integerAt(values, at, call) : 0
-      return call.scope.copyIndex(isNamed ? first : undefined) + offset
+      const index = call.scope.copyIndex(isNamed ? first : undefined)
+      if (values.length <= at) return index
+      return exactInteger(BigInt(index) + exactAt(values, at, call), 'the result of copyIndex()')
     },
   },
   {

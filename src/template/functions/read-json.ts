@@ -2,6 +2,7 @@
  * Reads JSON out of a string of a template, which is often written by hand: strings in single quotes, names
  * without quotes, comments and commas at an end are taken. Of a name given twice the last one counts.
  */
+import { exactNumber } from '#kernel/exact-json.ts'
 import { jsonLimits } from '../json.ts'
 import { JsonCursor, numberPattern } from '../json-cursor.ts'
 import type { Json } from '../plan.ts'
@@ -47,9 +48,8 @@ class LenientReader extends JsonCursor {
     if (character === '"' || character === "'") return this.#string(character)
     const digits = this.match(numberPattern)
     if (digits !== '') {
-      const number = Number(digits)
-      if (!Number.isFinite(number)) return this.stop('the number is too large')
-      return /^-?[0-9]+$/.test(digits) ? wholeNumber(digits, number) : number
+      const number = exactNumber(digits)
+      return Number.isFinite(Number(number)) ? number : this.stop('the number is too large')
     }
     const at = this.at
     const value = constants.get(this.match(wordPattern))
@@ -135,11 +135,4 @@ class LenientReader extends JsonCursor {
     this.fault ??= { at: this.at, message }
     return null
   }
-}
-
-/** Exact where it has 64 bits; beyond them a number, as JSON has it. */
-function wholeNumber(digits: string, number: number): Json {
-  if (Number.isSafeInteger(number)) return number
-  const exact = BigInt(digits)
-  return BigInt.asIntN(64, exact) === exact ? exact : number
 }

@@ -91,12 +91,6 @@ export function exactInteger(value: bigint, what: string): number | bigint {
   return Number.isSafeInteger(made) ? made : value
 }
 
-/** Is there an integer in it that JSON would not hold exactly? */
-export function hasLargeInteger(value: Json): boolean {
-  if (typeof value !== 'object' || value === null) return typeof value === 'bigint'
-  return Object.values(value).some(hasLargeInteger)
-}
-
 /** Equal in kind and in value, however deep; strings and names with regard to case, members in any order. */
 export function areEqual(one: Json, two: Json, quota: EvaluationQuota): boolean {
   quota.spend(1)

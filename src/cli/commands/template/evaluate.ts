@@ -8,9 +8,7 @@ import {
   type TemplateString,
 } from '#template/expression.ts'
 import { ExpressionScope } from '#template/expression-scope.ts'
-import { hasLargeInteger } from '#template/functions/values.ts'
 import type { Json, JsonObject } from '#template/plan.ts'
-import { jsonOf } from '#template/print-expression.ts'
 import { EvaluationError } from '#template/scope.ts'
 import { type Command, defineCommand, LocalProblem } from '../../command.ts'
 import type { Context } from '../../context.ts'
@@ -48,7 +46,6 @@ Resource group and subscription are made up; nothing is asked of a server, so re
     )
     if (value === undefined) return exitFailed
     if (typeof value === 'string') printText(context.terminal, value)
-    else if (hasLargeInteger(value)) printText(context.terminal, jsonOf(value))
     else printData(context.terminal, value)
     return 0
   },

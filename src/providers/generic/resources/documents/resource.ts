@@ -57,6 +57,7 @@ function declarationOf(deps: GenericTypeDependencies, type: string): StoredType 
     tracked: { location: 'as-given' },
     name: { pattern: /^[^\p{Cc}]{1,260}$/u, rule: '1 to 260 characters' },
     movable: true,
+    protocol: { bodySyntax: 'exact' },
     versions: [],
     secrets: 'sent-nowhere',
     isImplied: (id, parent) => itemIn(type, id, bodyOf(parent)) !== undefined,

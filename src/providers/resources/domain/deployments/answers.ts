@@ -1,6 +1,7 @@
 /** Fetches what late expressions ask of the world, as the one who deploys; remembers it for one evaluation. */
 
 import { ApiError } from '#kernel/error.ts'
+import { parseExactJson } from '#kernel/exact-json.ts'
 import type { Principal } from '#kernel/principal.ts'
 import type { Caller } from '#plane/caller.ts'
 import { nextTurn } from '#plane/next-turn.ts'
@@ -115,5 +116,5 @@ function nodeOf(plan: Planned, need: Need): PlannedNode | undefined {
 /** What an answer looks like on the wire. */
 export function jsonOf(body: unknown): Json {
   // The text was made of a value just now, so it is JSON.
-  return body === undefined ? null : (JSON.parse(JSON.stringify(body)) as Json)
+  return body === undefined ? null : (parseExactJson(JSON.stringify(body)) as Json)
 }

@@ -1,6 +1,7 @@
 /** Shared by the parts of the deployment type: turns bodies and rows into expanded plans and previews. */
 
 import { refuse } from '#kernel/error.ts'
+import { parseExactJson } from '#kernel/exact-json.ts'
 import { nameOf, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
 import type { Context } from '#plane/declare/resource.ts'
@@ -107,7 +108,7 @@ export function storedRequest(
     mode,
     template,
     // Only `modelOf` seals this.
-    parameters: JSON.parse(opened) as JsonObject,
+    parameters: parseExactJson(opened) as JsonObject,
     ...(templateLink === undefined ? {} : { templateLink }),
     ...(location === undefined ? {} : { location }),
   }

@@ -58,7 +58,7 @@ export class Redaction {
 
   #of(value: unknown): unknown {
     if (typeof value === 'string') return this.#isTooMany ? mask : this.#text(value)
-    if (typeof value === 'number') {
+    if (typeof value === 'number' || typeof value === 'bigint') {
       return this.#isTooMany || this.#texts.has(String(value)) ? mask : value
     }
     if (Array.isArray(value)) return value.map((one) => this.#of(one))

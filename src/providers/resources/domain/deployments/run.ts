@@ -4,6 +4,7 @@
  */
 
 import type { ErrorDetail } from '#kernel/error.ts'
+import { parseExactJson } from '#kernel/exact-json.ts'
 import { isTerminalState } from '#kernel/operation.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import type { Clock } from '#kernel/ports.ts'
@@ -262,7 +263,7 @@ class DeploymentRun implements Run {
     if (opened === undefined) throw new Error(`the outputs of ${step.id} cannot be opened`)
     const answer = await fetchNeed(this.#asking, need)
     // Sealed by `#evaluateOutputs` alone.
-    const value = withMaskedOutputs(answer.value, JSON.parse(opened) as JsonObject)
+    const value = withMaskedOutputs(answer.value, parseExactJson(opened) as JsonObject)
     return value === undefined ? answer : { ...answer, value }
   }
 

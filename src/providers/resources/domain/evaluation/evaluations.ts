@@ -1,5 +1,6 @@
 /** Answers questions about templates with the language, and keeps the plans it made. Runs inside the thread. */
 
+import { parseExactJson } from '#kernel/exact-json.ts'
 import { inventedValue } from '#plane/invented.ts'
 import { sizeOf } from '#template/expansion.ts'
 import { templateLanguage } from '#template/language.ts'
@@ -215,7 +216,7 @@ function contextOf(context: PlainContext): ExpansionContext {
 
 /** The text was made from an object, on the other side. */
 function objectIn(text: string): JsonObject {
-  return JSON.parse(text) as JsonObject
+  return parseExactJson(text) as JsonObject
 }
 
 function secureNames(source: JsonObject): readonly string[] {

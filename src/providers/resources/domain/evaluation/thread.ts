@@ -1,10 +1,12 @@
 /** The thread that evaluates templates: it answers one question after the other until it is ended. */
 
 import { parentPort } from 'node:worker_threads'
+import { writeExactIntegers } from '#kernel/exact-json.ts'
 import { TemplateRefusal } from '#template/plan.ts'
 import { Evaluations } from './evaluations.ts'
 import type { Question, Told } from './questions.ts'
 
+writeExactIntegers()
 const evaluations = new Evaluations(() => performance.now())
 
 function told(question: Question): Told {

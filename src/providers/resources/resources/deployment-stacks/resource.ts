@@ -1,6 +1,7 @@
 /** Deployment stacks: a deployed template whose resources are protected and removed together. */
 
 import type { ApiError } from '#kernel/error.ts'
+import { parseExactJson } from '#kernel/exact-json.ts'
 import { isTerminalState } from '#kernel/operation.ts'
 import { nameOf, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
@@ -109,7 +110,7 @@ function argumentsOf(
   const opened = seal.open(sealedParameters, stackSealContext(id.key, run))
   if (opened === undefined) throw new Error(`the arguments of ${id.text} cannot be opened`)
   // Only `prepare` seals this.
-  return JSON.parse(opened) as JsonObject
+  return parseExactJson(opened) as JsonObject
 }
 
 function busy(id: ResourceId, state: string): ApiError {

@@ -4,6 +4,7 @@
  */
 
 import Type from 'typebox'
+import { parseExactJson } from '#kernel/exact-json.ts'
 import { isTerminalState } from '#kernel/operation.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { nameOf } from '#kernel/resource-id.ts'
@@ -133,7 +134,7 @@ export function deploymentActions(
           'value' in one ? [[name, one.value] as const] : [],
         )
         // Only the reconciler seals this.
-        const hidden = JSON.parse(opened) as object
+        const hidden = parseExactJson(opened) as object
         return { status: 200, body: { ...Object.fromEntries(shown), ...hidden } }
       },
     },

@@ -17,6 +17,7 @@ export function calculateTemplateHash(): ActionType {
         description: 'Calculates the hash of a template',
         open: true,
         countsAsRead: true,
+        bodySyntax: 'exact',
         body: Type.Object({}, { additionalProperties: true }),
         answer: Type.Object({ minifiedTemplate: Type.String(), templateHash: Type.String() }),
         run(_context, template: object) {

@@ -18,6 +18,7 @@ export function versionsOfTemplateSpecs(): ResourceType {
     description: 'The versions of a template spec, each a template.',
     scope: 'resource-group',
     tracked: { location: 'required' },
+    protocol: { bodySyntax: 'exact' },
     name: { pattern: /^[-\w._()]{1,90}$/, rule: '1 to 90 letters, digits, or any of "-._()"' },
     versions: [
       v2019_06_01_preview,
