@@ -40,6 +40,7 @@ export const publishedVersions: readonly string[] = [
   '2024-11-01',
   '2025-03-01',
   '2025-04-01',
+  '2025-07-01',
   '2026-06-01',
 ]
 
