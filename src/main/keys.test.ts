@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, type TestContext, test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { businessMigrations } from '#business/migrations.ts'
 import { identityMigrations } from '#identity/migrations.ts'
 import { silentLog } from '#kernel/ports.ts'
@@ -19,8 +19,7 @@ import { type Store, StoreUnavailable } from '#stores/store.ts'
 import {
   findPostgres,
   howToGetPostgres,
-  type PostgresServer,
-  startPostgres,
+  preparedDatabases,
 } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../tests/require.ts'
 import { until } from '../../tests/until.ts'
@@ -33,9 +32,6 @@ import { textPlaces } from '../installation/text-places.ts'
 import { type Keys, openKeys } from './keys.ts'
 import { randomIds as ids } from './random-ids.ts'
 import { ownerIn } from './states.ts'
-
-const shared: { server?: Promise<PostgresServer> } = {}
-after(async () => (await shared.server)?.stop())
 
 const clock = { now: () => Date.now() }
 const options = {
@@ -55,20 +51,24 @@ const fromHome = {
   nextKey: { key: undefined, keyFile: undefined, keyCommand: undefined },
 }
 const atOnce = {
-  pollMilliseconds: 1,
+  pollMilliseconds: 5,
   knownMilliseconds: 0,
   waitMilliseconds: 0,
   silentMilliseconds: 0,
 }
+
+const openOnPostgres = (url: string): Promise<Store> =>
+  openPostgres({ url, poolSize: 4, clock, ...options })
+const databases = preparedDatabases(async (url) =>
+  (await openOnPostgres(url))[Symbol.asyncDispose](),
+)
 
 const dialects: Readonly<Record<Store['dialect'], (t: TestContext) => Promise<Store | undefined>>> =
   {
     sqlite: () => openSqlite({ path: ':memory:', ...options }),
     async postgres(t) {
       if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return undefined
-      shared.server ??= startPostgres({ fsync: false })
-      const url = await (await shared.server).createDatabase()
-      return openPostgres({ url, poolSize: 4, clock, ...options })
+      return openOnPostgres(await databases.create())
     },
   }
 
@@ -194,7 +194,7 @@ async function assertOpens(store: Store, { keyring }: Keys): Promise<void> {
 }
 
 async function rotated({ rotation }: Keys): Promise<void> {
-  await until(async () => (await rotation.status()).rotation === undefined, 1)
+  await until(async () => (await rotation.status()).rotation === undefined)
   await rotation.refresh()
 }
 
@@ -281,7 +281,7 @@ for (const [dialect, fresh] of Object.entries(dialects)) {
         else keys.rotation.start()
         const isOver = async () =>
           crashing.crashed() || (await keys.rotation.status()).rotation === undefined
-        await until(isOver, 1)
+        await until(isOver)
       } catch (error) {
         assert.match(String(error), /crash of the test/)
       }
