@@ -38,7 +38,7 @@ export class AnswerTooLarge extends Error {
   }
 }
 
-export interface AnswerReading {
+interface AnswerReading {
   readonly bytesMax: number
   parseJson(text: string): unknown
 }
