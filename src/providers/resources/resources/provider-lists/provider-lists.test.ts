@@ -143,6 +143,15 @@ test('no application of a namespace holds a role', async () => {
   })
 })
 
+test('the types of a namespace are a list of their own', async () => {
+  const outcome = await call('resourceTypes', 'Vendor.X')
+  const { resourceTypes } = ((await call('register', 'Vendor.X'))?.body ?? {}) as {
+    readonly resourceTypes?: readonly object[]
+  }
+  assert.ok(resourceTypes !== undefined && resourceTypes.length > 0)
+  assert.deepEqual(outcome, { status: 200, body: { value: resourceTypes } })
+})
+
 test('registering and unregistering answer with the namespace, which stays registered', async () => {
   for (const name of ['register', 'unregister']) {
     const outcome = await call(name, 'Vendor.X')

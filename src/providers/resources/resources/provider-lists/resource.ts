@@ -39,6 +39,12 @@ export function providerLists({
         'Answers as if unregistering; a namespace always stays registered.',
         deps,
       ),
+      resourceTypes: {
+        method: 'GET',
+        description: 'The types of a namespace',
+        answer: pageOfItems(typeAnswer),
+        run: async ({ id }) => ({ status: 200, body: { value: find(id, deps).resourceTypes } }),
+      },
       providerPermissions: {
         method: 'GET',
         description: 'Applications of a namespace that hold roles; there are none (decision 0168)',
@@ -52,16 +58,16 @@ export function providerLists({
   ]
 }
 
+const typeAnswer = Type.Object(
+  { resourceType: Type.String(), apiVersions: Type.Array(Type.String()) },
+  { additionalProperties: true },
+)
+
 const answer = Type.Object({
   namespace: Type.String(),
   registrationPolicy: Type.String(),
   registrationState: Type.String(),
-  resourceTypes: Type.Array(
-    Type.Object(
-      { resourceType: Type.String(), apiVersions: Type.Array(Type.String()) },
-      { additionalProperties: true },
-    ),
-  ),
+  resourceTypes: Type.Array(typeAnswer),
 })
 
 function list(
@@ -98,8 +104,8 @@ function registration(description: string, deps: ProviderListDependencies): Acti
   }
 }
 
-export /** The namespace an id ends in, shown. Throws the refusal of one that is not installed. */
-function find(id: ResourceId, deps: ProviderListDependencies): object {
+/** The namespace an id ends in, shown. Throws the refusal of one that is not installed. */
+function find(id: ResourceId, deps: ProviderListDependencies): ReturnType<typeof show> {
   const installed = namespacesOf(deps)
   const named = (name: string): string | undefined =>
     installed.find((one) => one.toLowerCase() === name.toLowerCase())
@@ -112,11 +118,7 @@ function find(id: ResourceId, deps: ProviderListDependencies): object {
   return show({ text: path === 0 ? '/' : id.text.slice(0, path) }, namespace, deps)
 }
 
-function show(
-  parent: Pick<ResourceId, 'text'>,
-  namespace: string,
-  deps: ProviderListDependencies,
-): object {
+function show(parent: Pick<ResourceId, 'text'>, namespace: string, deps: ProviderListDependencies) {
   return {
     id: `${parent.text === '/' ? '' : parent.text}/providers/${namespace}`,
     namespace,
