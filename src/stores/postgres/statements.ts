@@ -101,10 +101,6 @@ export const changes = named({
       attempt = 0`,
   unschedule: 'DELETE FROM work WHERE key = $1',
   record,
-  /** Answers where the feeds of $11 stand, in their order: no statement of its own is sent for that. */
-  recordUnmoved: `${record} RETURNING (
-      SELECT string_agg(coalesce(position, 0)::text, ',' ORDER BY place)
-      FROM unnest($11::text[]) WITH ORDINALITY AS wanted (name, place) LEFT JOIN feeds USING (name))`,
   assertClaim: 'SELECT 1 FROM work WHERE key = $1 AND fence = $2 AND lease_owner IS NOT NULL',
   lockClaim: `SELECT 1 FROM work WHERE key = $1 AND fence = $2 AND lease_owner IS NOT NULL
     FOR UPDATE`,
@@ -139,6 +135,22 @@ export const changes = named({
       SELECT id FROM operations WHERE running = 0 AND ended_at < $1 ORDER BY ended_at LIMIT $2
       FOR UPDATE SKIP LOCKED)`,
 })
+
+const unmoved = new Map<number, Statement>()
+
+/** Like `record`, and answers where so many feeds stand: no statement of its own is sent for that. */
+export function recordUnmoved(feeds: number): Statement {
+  const known = unmoved.get(feeds)
+  if (known !== undefined) return known
+  const positions = Array.from(
+    { length: feeds },
+    (_, at) => `(SELECT position FROM feeds WHERE name = $${11 + at})`,
+  )
+  const text = `${record} RETURNING ${positions.join(', ')}`
+  const made = { name: `recordUnmoved${feeds}`, text }
+  unmoved.set(feeds, made)
+  return made
+}
 
 export const transactions = {
   begin: 'BEGIN ISOLATION LEVEL READ COMMITTED',

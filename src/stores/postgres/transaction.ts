@@ -24,7 +24,7 @@ import {
 import { LostClaim } from '../tries.ts'
 import { PostgresReads } from './reads.ts'
 import type { Answer, Parameter, PreparedStatements } from './session.ts'
-import { changes, queries, type Statement, transactions } from './statements.ts'
+import { changes, queries, recordUnmoved, type Statement, transactions } from './statements.ts'
 
 /** How a transaction begins. */
 export interface Beginning {
@@ -134,10 +134,11 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
 
   async #recordUnmoved(values: readonly SqlValue[], unmoved: FeedPositions): Promise<void> {
     const names = Object.keys(unmoved)
-    const { rows } = await this.#call(changes.recordUnmoved, [...values, names])
-    // A text of as many numbers as names.
-    const found = String(rows[0]?.[0]).split(',').map(Number)
-    const positions = Object.fromEntries(names.map((name, at) => [name, found[at] ?? 0]))
+    const { rows } = await this.#call(recordUnmoved(names.length), [...values, ...names])
+    // A feed that nothing was appended to has no row.
+    const positions = Object.fromEntries(
+      names.map((name, at) => [name, Number(rows[0]?.[at] ?? 0)]),
+    )
     if (names.every((name) => positions[name] === unmoved[name])) return
     this.#fail(new FeedMoved(positions))
   }
