@@ -297,11 +297,11 @@ async function scheduleAll(tx: SqlTx, { reconciledTypes }: StateOptions): Promis
 /** Replaces all feed entries with one for each key that ever existed, so that every reader reads all keys again. */
 async function followAll(tx: SqlTx, follows: readonly (readonly unknown[])[]): Promise<void> {
   await tx.run('delete from feed_entries')
-  const told = new Set<string>()
+  const seen = new Set<string>()
   for (const [feed, key] of follows) {
     const entry = JSON.stringify([feed, key])
-    if (told.has(entry)) continue
-    told.add(entry)
+    if (seen.has(entry)) continue
+    seen.add(entry)
     await tx.follow(String(feed), String(key))
   }
 }

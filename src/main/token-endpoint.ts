@@ -66,8 +66,8 @@ function read(status: number, text: string): TokenAnswer {
   if (status === 200 && answer !== undefined && error === undefined) return { ok: true, answer }
   if (typeof error === 'string' && errorPattern.test(error)) {
     // Text of strangers is shortened, and never includes what was sent.
-    const told = answer?.['error_description']
-    const description = typeof told === 'string' ? `: ${told.slice(0, 300)}` : ''
+    const described = answer?.['error_description']
+    const description = typeof described === 'string' ? `: ${described.slice(0, 300)}` : ''
     const transient = ['temporarily_unavailable', 'server_error'].includes(error)
     return failed(error, `it refused (${error})${description}`, transient)
   }

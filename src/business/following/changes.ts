@@ -131,11 +131,11 @@ async function readChanges(
   let done = 0
   while (done < Math.min(ids.length, page) && !budget.isSpent) {
     const some = ids.slice(done, Math.min(done + odataLimits.rowsAtOnce, page))
-    const told = await textsOf(deps, following, some)
-    texts.push(...told)
+    const more = await textsOf(deps, following, some)
+    texts.push(...more)
     budget.spend(
       some.length,
-      told.reduce((sum, text) => sum + text.length, 0),
+      more.reduce((sum, text) => sum + text.length, 0),
     )
     done += some.length
     await budget.pause()

@@ -169,15 +169,15 @@ export class LevelReader {
         { hangsOn: values, behind },
         reading,
       )
-      const told = new Set<string>()
+      const seen = new Set<string>()
       for (const [index, row] of rows.entries()) {
         const value = hangsOn(row)
         const list = lists.get(value) ?? new WrittenList()
         const text = this.#listText(asked, one, row, { statement, list })
         hung[index]?.push(text)
         // A text that stands below several rows counts once for each.
-        if (told.has(value)) reading.budget.spend(0, text.length)
-        told.add(value)
+        if (seen.has(value)) reading.budget.spend(0, text.length)
+        seen.add(value)
       }
     }
     return hung

@@ -226,12 +226,12 @@ const revision =
 
 /** The operations that a set does not allow. Reading, filtering and ordering are not restricted. */
 function restrictions({ allows }: Entity): readonly string[] {
-  const told = [
+  const restrictions = [
     ['Insert', 'Insertable', allows.create],
     ['Update', 'Updatable', allows.change],
     ['Delete', 'Deletable', allows.delete],
   ] as const
-  return told.flatMap(([what, property, isAllowed]) =>
+  return restrictions.flatMap(([what, property, isAllowed]) =>
     isAllowed
       ? []
       : [

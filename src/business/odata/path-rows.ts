@@ -35,9 +35,9 @@ export function knownPath({ path, kind }: DataRequest): ResolvedPath | undefined
   if (last?.entity.table !== tables.lines || path.length > 2 || kind === 'action') {
     return undefined
   }
-  const id = idOf(last)
+  const id = knownId(last)
   if (last === first) return id === undefined ? undefined : { parents: [], id }
-  const documentId = first?.entity.table === tables.documents ? idOf(first) : undefined
+  const documentId = first?.entity.table === tables.documents ? knownId(first) : undefined
   if (documentId === undefined || (last.key !== undefined && id === undefined)) return undefined
   return { parents: [documentId], id }
 }
@@ -46,11 +46,11 @@ export function knownPath({ path, kind }: DataRequest): ResolvedPath | undefined
 export function idsOf(request: DataRequest): ResolvedPath | undefined {
   const [first] = request.path
   if (first === undefined || request.path.length > 1) return knownPath(request)
-  const id = idOf(first)
+  const id = knownId(first)
   return id === undefined ? undefined : { parents: [], id }
 }
 
-function idOf({ key }: Segment): string | undefined {
+function knownId({ key }: Segment): string | undefined {
   const [part] = key ?? []
   return key?.length === 1 && part?.field.column === 'id' ? String(part.value) : undefined
 }

@@ -126,8 +126,8 @@ function applyTax(
   isSameObject: boolean,
 ): Found<void> {
   if (draft.line_type === 'Comment') return
-  const told = given.get('taxCode')?.value
-  if (typeof told === 'string' && told !== '') return applyCode(draft, told, ground)
+  const taxCode = given.get('taxCode')?.value
+  if (typeof taxCode === 'string' && taxCode !== '') return applyCode(draft, taxCode, ground)
   // A line keeps its tax rate until its tax or its object changes.
   if (isSameObject) return
   return withFound(rateOf(draft.tax_code, ground), (percent) => {
@@ -135,8 +135,8 @@ function applyTax(
   })
 }
 
-async function applyCode(draft: LineDraft, told: string, ground: LineGround): Promise<void> {
-  const code = told.slice(0, taxCodeLength).toUpperCase()
+async function applyCode(draft: LineDraft, taxCode: string, ground: LineGround): Promise<void> {
+  const code = taxCode.slice(0, taxCodeLength).toUpperCase()
   const isChanged = draft.tax_code !== code
   if (isChanged) await ground.lookups.requireTaxGroup(code)
   const old = await rateOf(draft.tax_code, ground)

@@ -135,23 +135,23 @@ function wantedType(
   },
   manner: Manner,
 ): string {
-  const told = given.get('lineType')?.value
-  if (typeof told === 'string') {
-    if (!writable.has(told)) {
+  const lineType = given.get('lineType')?.value
+  if (typeof lineType === 'string') {
+    if (!writable.has(lineType)) {
       throw badValue(
         'lineType',
-        `lines of the type '${told}' are not written here; Comment, Account and Item are.`,
+        `lines of the type '${lineType}' are not written here; Comment, Account and Item are.`,
       )
     }
     // An echo of the whole line with another object: the object decides.
-    const isEcho = !manner.isNew && told === current
-    if (byObject !== undefined && told !== byObject && !isEcho) {
+    const isEcho = !manner.isNew && lineType === current
+    if (byObject !== undefined && lineType !== byObject && !isEcho) {
       throw badValue(
         'lineType',
-        `'${told}' does not go with ${byObject === 'Item' ? "'itemId'" : "'accountId'"}.`,
+        `'${lineType}' does not go with ${byObject === 'Item' ? "'itemId'" : "'accountId'"}.`,
       )
     }
-    return byObject ?? told
+    return byObject ?? lineType
   }
   if (byObject !== undefined) return byObject
   if (!manner.isNew) return current

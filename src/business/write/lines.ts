@@ -137,10 +137,10 @@ export async function addLine(
   if (document.lineCount >= linesMax) throw ruleBroken(`A document has at most ${linesMax} lines.`)
   document.lineCount++
   const last = document.lastSequence ?? (await lastSequenceOf(context, document))
-  const told = Number(given.get('sequence')?.value ?? 0)
-  let sequence = told
-  if (told === 0) sequence = nextSequence(last)
-  else if (told <= last) await requireFree(context, document, told)
+  const requested = Number(given.get('sequence')?.value ?? 0)
+  let sequence = requested
+  if (requested === 0) sequence = nextSequence(last)
+  else if (requested <= last) await requireFree(context, document, requested)
   document.lastSequence = Math.max(last, sequence)
   const put = ledger.put(draft, { sequence, isLast: sequence > last })
   Object.assign(draft, put instanceof Promise ? await put : put)
@@ -293,13 +293,16 @@ function nextSequence(last: number): number {
 async function requireFree(
   context: WriteContext,
   document: OpenDocument,
-  told: number,
+  requested: number,
 ): Promise<void> {
-  if (told < 0) throw badValue('sequence', 'a number above 0 was expected.')
+  if (requested < 0) throw badValue('sequence', 'a number above 0 was expected.')
   await document.inserter.flush()
-  const cells = { document_id: document.head.id, sequence: told }
+  const cells = { document_id: document.head.id, sequence: requested }
   if ((await findRow(context.tx, tables.lines, cells)) === undefined) return
-  throw ruleBroken(`The sequence ${told} is taken by another line of the document.`, 'sequence')
+  throw ruleBroken(
+    `The sequence ${requested} is taken by another line of the document.`,
+    'sequence',
+  )
 }
 
 /** Values that a line keeps for its life (business facts 3): a different value is refused, an empty one ignored. */
@@ -323,11 +326,11 @@ async function placeOf(
   given: GivenFields,
   place: LinePlace,
 ): Promise<{ readonly documentId: string; readonly id: string | undefined }> {
-  const told = reference('documentId', 'id', given.get('documentId')?.value)?.value
-  if (told !== undefined && place.documentId !== undefined && told !== place.documentId) {
+  const requested = reference('documentId', 'id', given.get('documentId')?.value)?.value
+  if (requested !== undefined && place.documentId !== undefined && requested !== place.documentId) {
     throw badValue('documentId', 'names another document than the address.')
   }
-  const documentId = told ?? place.documentId
+  const documentId = requested ?? place.documentId
   const { key } = place
   if (key === undefined || key === noGuid) {
     if (documentId !== undefined) return { documentId, id: undefined }

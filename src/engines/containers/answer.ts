@@ -24,6 +24,6 @@ export async function readAnswer(response: IncomingMessage, doing: string): Prom
 /** The error for an engine that could not be reached or that closed the connection. */
 export function failureOfConnection(cause: unknown, doing: string): EngineError {
   if (cause instanceof EngineError) return cause
-  const told = cause instanceof Error ? cause.message : String(cause)
-  return new EngineError('unavailable', `${doing}: ${told}`, { cause })
+  const message = cause instanceof Error ? cause.message : String(cause)
+  return new EngineError('unavailable', `${doing}: ${message}`, { cause })
 }

@@ -694,7 +694,7 @@ function promiseStreams({ test }: ContractFixture): void {
     const stop = new AbortController()
     const seen: EngineEvent[] = []
     const { promise: ready, resolve: readied } = Promise.withResolvers<void>()
-    const told = (async () => {
+    const followed = (async () => {
       for await (const event of fixture.engine().events(stop.signal)) {
         seen.push(event)
         if (event.kind === 'ready') readied()
@@ -704,7 +704,7 @@ function promiseStreams({ test }: ContractFixture): void {
     await ready
     await drive(fixture, group, spec([part(fixture, 'job', { exitCode: 3, afterSeconds: 1 })]))
     await until(fixture, group, isEnded('job'))
-    await meanwhile(fixture, told)
+    await meanwhile(fixture, followed)
     const mine = seen.filter((event) => event.kind === 'part' && event.group === group)
     const whats = mine.map((event) =>
       event.kind === 'part' && event.part === 'job' ? event.what : '',

@@ -71,9 +71,9 @@ const noRegistry =
  * The error for an engine's message about a failed pull. The message contains what answered at the registry's
  * address, so it becomes the error's cause, for the operator, and is not shown.
  */
-export function failureOfPull(told: string, image: string): EngineError {
-  const cause = new Error(told.slice(0, 2000))
-  const read = told.slice(0, readMax)
+export function failureOfPull(problem: string, image: string): EngineError {
+  const cause = new Error(problem.slice(0, 2000))
+  const read = problem.slice(0, readMax)
   const found = noRegistry.test(read) ? undefined : answers.find(([pattern]) => pattern.test(read))
   if (found === undefined) return unreachedRegistry(image, cause)
   const [, kind, reason] = found

@@ -31,7 +31,7 @@ export interface Run {
   readonly settings?: Readonly<Record<string, string>>
 }
 
-const toldCharactersMax = 4000
+const shownCharactersMax = 4000
 /** How often the folder is measured while git writes. */
 const measureMilliseconds = 200
 
@@ -114,7 +114,7 @@ export async function* streamGit(
 }
 
 async function ended(git: GitProgram, child: Child, { signal }: Run): Promise<void> {
-  const told = collect(child.stderr)
+  const problem = collect(child.stderr)
   let code: unknown
   try {
     ;[code] = await once(child, 'close')
@@ -126,7 +126,7 @@ async function ended(git: GitProgram, child: Child, { signal }: Run): Promise<vo
     throw new RepositoryError('later', `${git.program} cannot be run: ${reason}`, { cause })
   }
   if (code === 0) return
-  throw new GitFailed((await told).trim() || `git ended with ${String(code)}`)
+  throw new GitFailed((await problem).trim() || `git ended with ${String(code)}`)
 }
 
 /** The last of what a stream says, as text. Never fails: a broken stream has said what it said. */
@@ -135,7 +135,7 @@ async function collect(stream: Readable): Promise<string> {
   stream.setEncoding('utf8')
   stream.on('error', () => {})
   stream.on('data', (piece: string) => {
-    text = `${text}${piece}`.slice(-toldCharactersMax)
+    text = `${text}${piece}`.slice(-shownCharactersMax)
   })
   await new Promise<void>((resolve) => stream.once('close', resolve))
   return text

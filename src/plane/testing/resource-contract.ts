@@ -146,7 +146,7 @@ function statusOf(settled: PromiseSettledResult<Outcome>): number {
   return settled.reason instanceof ApiError ? settled.reason.status : 500
 }
 
-function told(settled: readonly PromiseSettledResult<Outcome>[]): string {
+function described(settled: readonly PromiseSettledResult<Outcome>[]): string {
   return settled
     .map((one) => (one.status === 'fulfilled' ? one.value.status : String(one.reason)))
     .join('; ')
@@ -271,7 +271,7 @@ export function resourceContract(
           Array.from({ length: 5 }, () => call('PUT', bodies[0], { ifNoneMatch: '*' })),
         )
         assert.deepEqual(made.map(statusOf).sort()[0], createdStatus)
-        assert.equal(made.filter((one) => one.status === 'fulfilled').length, 1, told(made))
+        assert.equal(made.filter((one) => one.status === 'fulfilled').length, 1, described(made))
         await subject.settle()
         const over = compiled.stored?.protocol?.ifMatchRequired?.includes('put')
           ? { ifMatch: '*' }
@@ -285,10 +285,10 @@ export function resourceContract(
             return index % 3 === 2 ? call('GET') : call('PUT', bodies[index % 2], over)
           }),
         )
-        for (const one of mixed) assert.ok(statusOf(one) < 500, told(mixed))
+        for (const one of mixed) assert.ok(statusOf(one) < 500, described(mixed))
         await subject.settle()
         const last = await Promise.allSettled([call('GET')])
-        assert.ok([200, 404].includes(last.map(statusOf)[0] ?? 0), told(last))
+        assert.ok([200, 404].includes(last.map(statusOf)[0] ?? 0), described(last))
         if (last[0].status === 'rejected') {
           assert.equal((await call('PUT', bodies[0])).status, createdStatus)
           await subject.settle()

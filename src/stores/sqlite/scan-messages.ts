@@ -27,7 +27,7 @@ export interface Cells {
 
 export interface ScanAnswer {
   readonly id: number
-  readonly told:
+  readonly outcome:
     | ({ readonly kind: 'rows' } & Cells)
     | {
         readonly kind: 'unavailable'

@@ -63,7 +63,7 @@ function answer({ work }: ScanQuestion): Cells {
   return nothing
 }
 
-function told(question: ScanQuestion): ScanAnswer['told'] {
+function outcomeOf(question: ScanQuestion): ScanAnswer['outcome'] {
   try {
     return { kind: 'rows', ...answer(question) }
   } catch (error) {
@@ -78,6 +78,6 @@ function told(question: ScanQuestion): ScanAnswer['told'] {
 }
 
 parentPort?.on('message', (question: ScanQuestion) => {
-  parentPort?.postMessage({ id: question.id, told: told(question) } satisfies ScanAnswer)
+  parentPort?.postMessage({ id: question.id, outcome: outcomeOf(question) } satisfies ScanAnswer)
   if (question.work.kind === 'close') parentPort?.close()
 })

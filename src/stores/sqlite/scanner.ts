@@ -121,15 +121,15 @@ export class Scanner {
     return worker
   }
 
-  #answered(worker: Worker, { id, told }: ScanAnswer): void {
+  #answered(worker: Worker, { id, outcome }: ScanAnswer): void {
     const waiting = this.#waiting.get(id)
     this.#waiting.delete(id)
     if (this.#waiting.size === 0) worker.unref()
     if (waiting === undefined) return
-    if (told.kind === 'rows') waiting.resolve(told)
-    else if (told.kind === 'unavailable') {
-      waiting.reject(new StoreUnavailable(told.message, told.retry))
-    } else waiting.reject(Object.assign(new Error(told.message), { stack: told.stack }))
+    if (outcome.kind === 'rows') waiting.resolve(outcome)
+    else if (outcome.kind === 'unavailable') {
+      waiting.reject(new StoreUnavailable(outcome.message, outcome.retry))
+    } else waiting.reject(Object.assign(new Error(outcome.message), { stack: outcome.stack }))
   }
 
   /** Rejects what was sent to it; the next statement starts another thread. */

@@ -67,8 +67,8 @@ const readyTriesMax = 2400
 
 /** The folder of `initdb` and `postgres`, or `undefined` when this machine has none. */
 export function findPostgres(): string | undefined {
-  const told = process.env['ARMATURE_TEST_PG_BINDIR']
-  if (told !== undefined && told !== '') return hasServer(told) ? told : undefined
+  const named = process.env['ARMATURE_TEST_PG_BINDIR']
+  if (named !== undefined && named !== '') return hasServer(named) ? named : undefined
   return [...installed(), embedded()].find((folder) => hasServer(folder))
 }
 
@@ -270,9 +270,9 @@ function initialise(
   const passwordFile = join(folder, 'password')
   writeFileSync(passwordFile, password, { mode: 0o600 })
   if (owner !== undefined) chownSync(passwordFile, owner.uid, owner.gid)
-  const told = ['--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--no-sync']
+  const access = ['--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--no-sync']
   const shape = ['-U', 'postgres', '--encoding=UTF8', '--locale=C', '-D', data]
-  execFileSync(join(binaries, 'initdb'), [...shape, ...told], {
+  execFileSync(join(binaries, 'initdb'), [...shape, ...access], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { PATH: process.env['PATH'] ?? '' },
     cwd: folder,
@@ -329,8 +329,8 @@ function launch({ binaries, folder, data, port, owner, options }: Launch): Keepe
     max_connections: '100',
     ...options.settings,
   }
-  const told = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  const command = [join(binaries, 'postgres'), '-D', data, ...told]
+  const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const command = [join(binaries, 'postgres'), '-D', data, ...flags]
   const child = spawn('/bin/sh', ['-c', keeperScript, 'sh', folder, ...command], {
     stdio: ['pipe', 'ignore', 'pipe'],
     env: { PATH: process.env['PATH'] ?? '' },

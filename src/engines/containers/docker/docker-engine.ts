@@ -335,13 +335,13 @@ export class DockerEngine implements ContainerEngine {
   }
 
   async #volumes(group?: string): Promise<readonly Json[]> {
-    const told = await this.#client.json({
+    const answer = await this.#client.json({
       method: 'GET',
       path: '/volumes',
       query: ownedFilter(this.#options.installation, group),
       doing: 'list the volumes',
     })
-    return listAt(told, 'Volumes').filter((each) =>
+    return listAt(answer, 'Volumes').filter((each) =>
       isOwned(each, this.#options.installation, group),
     )
   }

@@ -21,9 +21,9 @@ const wording: readonly (readonly [RegExp, EngineErrorKind])[] = [
 
 /** The error for an answer with an error status. */
 export function failureOf(status: number, body: string, doing: string): EngineError {
-  const told = textAt(parseJson(body), 'message') || body.slice(0, 500).trim()
-  const message = `${doing}: ${told || `status ${status}`}`
-  const worded = wording.find(([pattern]) => pattern.test(told))?.[1]
+  const reason = textAt(parseJson(body), 'message') || body.slice(0, 500).trim()
+  const message = `${doing}: ${reason || `status ${status}`}`
+  const worded = wording.find(([pattern]) => pattern.test(reason))?.[1]
   if (status === 404) return new EngineError('absent', message)
   if (status === 409) return new EngineError('busy', message)
   if (status >= 500) return new EngineError(worded ?? 'unavailable', message)

@@ -122,8 +122,8 @@ function readState(container: Json): PartState {
 /** The address on the network itself; older engines also report one for all networks. */
 function addressOf(sandbox: Json): string | undefined {
   const networks = entriesAt(sandbox, 'NetworkSettings', 'Networks')
-  const told = networks.map(([, network]) => textAt(network, 'IPAddress')).find(Boolean)
-  return told ?? (textAt(sandbox, 'NetworkSettings', 'IPAddress') || undefined)
+  const address = networks.map(([, network]) => textAt(network, 'IPAddress')).find(Boolean)
+  return address ?? (textAt(sandbox, 'NetworkSettings', 'IPAddress') || undefined)
 }
 
 function publishedOf(sandbox: Json): ObservedGroup['published'] {

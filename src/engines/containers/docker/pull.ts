@@ -32,20 +32,20 @@ export async function pullImage(
     silentSeconds,
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   })
-  let told = ''
+  let failure = ''
   let line = ''
   try {
     for await (const chunk of response) {
       line += String(chunk)
       const lines = line.split('\n')
       line = (lines.pop() ?? '').slice(0, lineCharactersMax)
-      for (const each of lines) told ||= textAt(parseJson(each), 'error')
+      for (const each of lines) failure ||= textAt(parseJson(each), 'error')
     }
   } catch (cause) {
     throw failureOfConnection(cause, doing)
   }
-  told ||= textAt(parseJson(line), 'error')
-  if (told !== '') throw failureOfPull(told, image)
+  failure ||= textAt(parseJson(line), 'error')
+  if (failure !== '') throw failureOfPull(failure, image)
   await client.json({ method: 'GET', path: `/images/${pathOf(image)}/json`, doing })
 }
 

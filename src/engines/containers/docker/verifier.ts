@@ -52,16 +52,16 @@ export class Verifier {
         .map(async (part) => {
           const container = await this.#inspect(partName(names, part.name), dialect)
           const expected = expectedPart(names, spec, part, known)
-          const told = await this.#differences(expected, container)
-          return { container, told: told.map((one) => `'${part.name}': ${one}`) }
+          const differences = await this.#differences(expected, container)
+          return { container, differences: differences.map((one) => `'${part.name}': ${one}`) }
         }),
     )
-    const told = found.flatMap((each) => each.told)
-    if (told.length === 0) return
+    const differences = found.flatMap((each) => each.differences)
+    if (differences.length === 0) return
     await this.#refuse(
       names,
       found.map((each) => each.container),
-      told,
+      differences,
     )
   }
 

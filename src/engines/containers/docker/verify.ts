@@ -141,7 +141,7 @@ function mountDifferences(
   container: Json,
   imageVolumes: ReadonlySet<string>,
 ): readonly string[] {
-  const told = new Map(
+  const actual = new Map(
     listAt(container, 'Mounts').map((mount) => [
       plainPath(textAt(mount, 'Destination')),
       {
@@ -156,8 +156,8 @@ function mountDifferences(
   )
   const found: string[] = []
   for (const { type, source, path, readOnly } of expected.mounts) {
-    const mount = told.get(path)
-    told.delete(path)
+    const mount = actual.get(path)
+    actual.delete(path)
     if (mount === undefined) found.push(`nothing is mounted at ${path}`)
     else if (mount.type !== type || mount.source !== source) {
       found.push(`something else is mounted at ${path}`)
@@ -165,7 +165,7 @@ function mountDifferences(
       found.push(`${path} is ${readOnly ? 'writable' : 'not writable'}`)
     }
   }
-  for (const [path, { type, source }] of told) {
+  for (const [path, { type, source }] of actual) {
     const ofImage = type === 'volume' && /^[0-9a-f]{64}$/.test(source) && imageVolumes.has(path)
     if (!ofImage) found.push(`something is mounted at ${path}`)
   }
@@ -173,7 +173,7 @@ function mountDifferences(
 }
 
 function portDifferences({ ports }: Expected, container: Json): readonly string[] {
-  const told = new Map(
+  const actual = new Map(
     entriesAt(container, 'HostConfig', 'PortBindings').map(([key, bindings]) => [
       key,
       listAt(bindings),
@@ -181,15 +181,15 @@ function portDifferences({ ports }: Expected, container: Json): readonly string[
   )
   const found: string[] = []
   for (const [key, { address, hostPort }] of ports) {
-    const bindings = told.get(key) ?? []
-    told.delete(key)
+    const bindings = actual.get(key) ?? []
+    actual.delete(key)
     const isSame =
       bindings.length === 1 &&
       textAt(bindings[0], 'HostIp') === address &&
       (hostPort === undefined || textAt(bindings[0], 'HostPort') === String(hostPort))
     if (!isSame) found.push(`the port ${key} is published otherwise`)
   }
-  for (const [key, bindings] of told) {
+  for (const [key, bindings] of actual) {
     if (bindings.length > 0) found.push(`the port ${key} is published`)
   }
   return found
@@ -219,8 +219,8 @@ function powerDifferences(expected: Expected, container: Json): readonly string[
 /** An engine without the control groups for it takes a limit, tells nobody, and leaves it out. */
 function limitDifferences({ limits }: Expected, container: Json): readonly string[] {
   const isKept = (asked: number | undefined, key: string): boolean => {
-    const told = numberAt(container, 'HostConfig', key)
-    return asked === undefined || (told > 0 && told <= asked)
+    const actual = numberAt(container, 'HostConfig', key)
+    return asked === undefined || (actual > 0 && actual <= asked)
   }
   return [
     ...(isKept(limits.memoryBytes, 'Memory') ? [] : ['it has no limit of memory, or a larger one']),
@@ -273,10 +273,10 @@ function namespaceDifferences(
       found.push(`it shares the ${name} of ${mode(key)}`)
     }
   }
-  const told = mode('NetworkMode')
+  const actual = mode('NetworkMode')
   const isSame =
-    network === undefined ? !/^(?:host|container:.*|ns:.*)$/.test(told) : network.includes(told)
-  if (!isSame) found.push(`its network is '${told}'`)
+    network === undefined ? !/^(?:host|container:.*|ns:.*)$/.test(actual) : network.includes(actual)
+  if (!isSame) found.push(`its network is '${actual}'`)
   const joined = entriesAt(container, 'NetworkSettings', 'Networks').map(([name]) => name)
   if (networkName !== undefined && (joined.length !== 1 || joined[0] !== networkName)) {
     found.push(`it is on the networks '${joined.join(', ')}'`)

@@ -37,9 +37,9 @@ export async function* readEvents(
         signal,
         silentSeconds: 0,
       })
-      let told = 0
+      let count = 0
       for await (const line of splitLines(response, doing)) {
-        told += 1
+        count += 1
         const event = parseJson(line)
         const pod = at(event, 'object')
         if (textAt(event, 'type') === 'ERROR') {
@@ -50,7 +50,7 @@ export async function* readEvents(
         yield* changesOf(textAt(event, 'type'), seen, pod)
       }
       // A server that closes the connection without any event is not asked again and again.
-      if (told === 0) throw new EngineError('unavailable', `${doing}: the server went away`)
+      if (count === 0) throw new EngineError('unavailable', `${doing}: the server went away`)
     }
   } catch (cause) {
     if (signal.aborted) return

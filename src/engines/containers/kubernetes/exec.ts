@@ -68,9 +68,9 @@ export async function openExec(
     },
     async resize(size) {
       if (!tty) return
-      const told = { Width: size.columns, Height: size.rows }
+      const dimensions = { Width: size.columns, Height: size.rows }
       // Of a command that has ended, the output is still to be read.
-      await Promise.allSettled([send(channels.size, Buffer.from(JSON.stringify(told)))])
+      await Promise.allSettled([send(channels.size, Buffer.from(JSON.stringify(dimensions)))])
     },
     exitCode: async () => exitCodeOf(status),
     async [Symbol.asyncDispose]() {

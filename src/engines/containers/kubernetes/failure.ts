@@ -17,17 +17,17 @@ export class ApiFailure extends EngineError {
 /** The error for an answer with an error status. */
 export function failureOf(status: number, body: string, doing: string): ApiFailure {
   const answer = parseJson(body)
-  const told = textAt(answer, 'message') || body.slice(0, 500).trim()
-  const message = `${doing}: ${told || `status ${status}`}`
-  return new ApiFailure(kindOf(status, told), message, textAt(answer, 'reason'))
+  const reason = textAt(answer, 'message') || body.slice(0, 500).trim()
+  const message = `${doing}: ${reason || `status ${status}`}`
+  return new ApiFailure(kindOf(status, reason), message, textAt(answer, 'reason'))
 }
 
-function kindOf(status: number, told: string): EngineErrorKind {
+function kindOf(status: number, reason: string): EngineErrorKind {
   if (status === 404) return 'absent'
   if (status === 409) return 'busy'
   if (status === 429 || status >= 500) return 'unavailable'
   // A quota or a port in use will be free some day.
-  return /exceeded quota|already allocated/i.test(told) ? 'busy' : 'refused'
+  return /exceeded quota|already allocated/i.test(reason) ? 'busy' : 'refused'
 }
 
 /** The result of `work`; undefined when the API answers with `reason`. */

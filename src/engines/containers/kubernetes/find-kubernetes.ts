@@ -121,7 +121,7 @@ async function textOf(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8')
   } catch (cause) {
-    const told = cause instanceof Error ? cause.message : String(cause)
-    throw new EngineError('refused', `cannot be read: ${told}`, { cause })
+    const message = cause instanceof Error ? cause.message : String(cause)
+    throw new EngineError('refused', `cannot be read: ${message}`, { cause })
   }
 }

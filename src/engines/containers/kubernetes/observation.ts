@@ -106,16 +106,16 @@ function stateOf(status: Json): PartState {
 
 function terminated(ended: Json): PartState {
   const exitCode = numberAt(ended, 'exitCode')
-  const told = textAt(ended, 'reason')
+  const ending = textAt(ended, 'reason')
   const finishedAt = timeAt(ended, 'finishedAt') ?? 0
   return {
     kind: 'terminated',
     exitCode,
     startedAt: timeAt(ended, 'startedAt') ?? finishedAt,
     finishedAt,
-    reason: cannotStart.has(told)
+    reason: cannotStart.has(ending)
       ? 'CannotStart'
-      : told === 'OOMKilled'
+      : ending === 'OOMKilled'
         ? 'OutOfMemory'
         : exitCode === 0
           ? 'Completed'

@@ -36,11 +36,11 @@ export function podDifferences(sent: Json, made: Json): readonly string[] {
     for (const wanted of listAt(sent, 'spec', list)) {
       const name = textAt(wanted, 'name')
       const container = containers.get(name)
-      const told =
+      const differences =
         container === undefined
           ? ['it is not there']
           : containerDifferences(wanted, container, volumes)
-      found.push(...told.map((one) => `'${name}': ${one}`))
+      found.push(...differences.map((one) => `'${name}': ${one}`))
     }
   }
   return found

@@ -98,8 +98,11 @@ export class BlobSource implements ObjectSource {
     const answer = await this.#download(item, 0)
     const bytes = await receiveAll(bodyOf(answer, item), item.size)
     if (bytes?.length !== item.size) throw new ItemChanged(item.key)
-    const told = answer.blobContentMD5 ?? answer.contentMD5
-    if (told !== undefined && hash('md5', bytes, 'hex') !== Buffer.from(told).toString('hex')) {
+    const expected = answer.blobContentMD5 ?? answer.contentMD5
+    if (
+      expected !== undefined &&
+      hash('md5', bytes, 'hex') !== Buffer.from(expected).toString('hex')
+    ) {
       throw new CopyFailure('Damaged', `'${item.key}' arrived with another checksum`, 'later')
     }
     return bytes

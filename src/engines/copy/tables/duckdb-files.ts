@@ -79,8 +79,8 @@ export async function openDuckdbFiles(
     } catch (error) {
       stopIfCancelled()
       // Paths of this machine are not for the owner of the data.
-      const told = error instanceof Error ? error.message : String(error)
-      const message = told.replaceAll(`${root}/`, '').split('\n')[0] ?? ''
+      const text = error instanceof Error ? error.message : String(error)
+      const message = text.replaceAll(`${root}/`, '').split('\n')[0] ?? ''
       throw new CopyFailure(side, `DuckDB: ${message.slice(0, 500)}`, 'never', { cause: error })
     }
   }

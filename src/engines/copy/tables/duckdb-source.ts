@@ -71,8 +71,8 @@ async function changesOf(
   }
   const found = shape.columns.find((one) => one.name === column)
   if (found === undefined) {
-    const told = `the watermark column '${column.slice(0, 63)}' does not exist`
-    throw new CopyFailure('SourceMissing', told)
+    const message = `the watermark column '${column.slice(0, 63)}' does not exist`
+    throw new CopyFailure('SourceMissing', message)
   }
   const [row] = await files.rows(`select max(${quoted(column)})::varchar as top from ${from}`)
   const above = row === undefined || row['top'] === null ? null : String(row['top'])

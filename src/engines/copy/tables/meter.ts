@@ -21,7 +21,7 @@ export class Meter extends Transform {
   bytes = 0
   readonly #journal: CopyJournal
   readonly #source: CountedSource | undefined
-  #toldAt = elapsedMilliseconds()
+  #reportedAt = elapsedMilliseconds()
   #telling: Promise<void> | undefined
 
   constructor(journal: CopyJournal, source?: CountedSource) {
@@ -32,11 +32,14 @@ export class Meter extends Transform {
 
   override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
     this.#count(chunk)
-    if (elapsedMilliseconds() - this.#toldAt < tellMilliseconds || this.#telling !== undefined) {
+    if (
+      elapsedMilliseconds() - this.#reportedAt < tellMilliseconds ||
+      this.#telling !== undefined
+    ) {
       done(null, chunk)
       return
     }
-    this.#toldAt = elapsedMilliseconds()
+    this.#reportedAt = elapsedMilliseconds()
     const { rows, bytes } = this
     this.#telling = this.#journal
       .commit({

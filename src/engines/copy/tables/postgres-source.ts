@@ -65,19 +65,19 @@ async function open(
       `there is no table ${location.schema}.${location.table} in '${location.database}'`,
     )
   }
-  const told = task.watermarkColumn
-  if (told !== undefined && !shape.columns.some(({ name }) => name === told)) {
+  const column = task.watermarkColumn
+  if (column !== undefined && !shape.columns.some(({ name }) => name === column)) {
     throw new CopyFailure(
       'SourceMissing',
-      `the watermark column '${told.slice(0, 63)}' does not exist`,
+      `the watermark column '${column.slice(0, 63)}' does not exist`,
     )
   }
   const since = parse(task.watermark)
   const from = `${named(location.schema, location.table)} t`
   const { where, note, watermark } =
-    told === undefined
+    column === undefined
       ? await byTransactions(client, since)
-      : await byColumn(client, from, told, since)
+      : await byColumn(client, from, column, since)
   const columns = shape.columns.map(({ name }) => `t.${escapeIdentifier(name)}`).join(', ')
   const copyOut = (which: Which, options: string): string => {
     const rows = which === 'changes' && where !== undefined ? ` where ${where}` : ''

@@ -199,12 +199,12 @@ export async function copySequences(source: Session, target: Session): Promise<v
     const states = await source.rows<{ i: number; last_value: string; is_called: boolean }>(
       reads.join(' UNION ALL '),
     )
-    const told = states.flatMap(({ i, last_value, is_called }) => {
+    const statements = states.flatMap(({ i, last_value, is_called }) => {
       const name = some[i]
       if (name === undefined) return []
       const relation = quoteText(`${quoteName(name.schema)}.${quoteName(name.sequence)}`)
       return [`SELECT pg_catalog.setval(${relation}, ${last_value}, ${is_called})`]
     })
-    if (told.length > 0) await target.run(told.join(';'))
+    if (statements.length > 0) await target.run(statements.join(';'))
   }
 }

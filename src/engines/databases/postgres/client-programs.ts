@@ -28,8 +28,8 @@ const packageRoots: readonly (readonly [folder: string, inside: string])[] = [
 const plainFolders: readonly string[] = ['/usr/local/pgsql/bin', '/usr/local/bin', '/usr/bin']
 
 /** The newest client programs of this machine, or those in `told`; undefined when there are none. */
-export async function findClientPrograms(told?: string): Promise<ClientPrograms | undefined> {
-  const folders = told === undefined ? candidates() : [told]
+export async function findClientPrograms(given?: string): Promise<ClientPrograms | undefined> {
+  const folders = given === undefined ? candidates() : [given]
   let best: ClientPrograms | undefined
   for (const folder of folders) {
     if (!['pg_dump', 'pg_restore'].every((name) => existsSync(join(folder, name)))) continue

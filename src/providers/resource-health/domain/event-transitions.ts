@@ -223,12 +223,12 @@ function impactOf(given: unknown, before: readonly Impact[], now: number): reado
       ...impact,
       impactedRegions: impact.impactedRegions.map((region) => {
         const was = known?.impactedRegions.find(isNamed(region.impactedRegion))
-        const told = (region.updates ?? []).map((one) => ({ updateDateTime: at, ...one }))
+        const dated = (region.updates ?? []).map((one) => ({ updateDateTime: at, ...one }))
         return {
           ...region,
           status: region.status ?? was?.status ?? 'Active',
           lastUpdateTime: at,
-          updates: [...told, ...(was?.updates ?? [])].slice(0, updatesMax),
+          updates: [...dated, ...(was?.updates ?? [])].slice(0, updatesMax),
         }
       }),
     }

@@ -177,8 +177,8 @@ export class ApiDouble implements AsyncDisposable {
     const ports = listAt(service.spec, 'ports').map((port) => {
       let nodePort = numberAt(port, 'nodePort')
       if (taken.has(nodePort)) {
-        const told = `spec.ports[0].nodePort: Invalid value: ${nodePort}`
-        throw new Refusal(422, 'Invalid', `${told}: provided port is already allocated`)
+        const given = `spec.ports[0].nodePort: Invalid value: ${nodePort}`
+        throw new Refusal(422, 'Invalid', `${given}: provided port is already allocated`)
       }
       for (let free = nodePortMin; nodePort === 0 && free <= nodePortMax; free++) {
         if (!taken.has(free)) nodePort = free
@@ -194,8 +194,8 @@ export class ApiDouble implements AsyncDisposable {
     if (uid !== '' && uid !== found.metadata.uid) {
       throw new Refusal(409, 'Conflict', 'the UID in the precondition does not match')
     }
-    const told = at(body, 'gracePeriodSeconds')
-    const grace = typeof told === 'number' ? told : 30
+    const given = at(body, 'gracePeriodSeconds')
+    const grace = typeof given === 'number' ? given : 30
     if (collection !== 'pods' || grace === 0) {
       this.objects.remove(collection, found)
       return found

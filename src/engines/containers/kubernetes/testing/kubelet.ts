@@ -228,14 +228,14 @@ function programOf(pod: ClusterObject, name: string): PlayedProgram {
   const containers = ['initContainers', 'containers'].flatMap((each) => listAt(pod.spec, each))
   const container = containers.find((each) => textAt(each, 'name') === name)
   const variable = listAt(container, 'env').find((each) => textAt(each, 'name') === programVariable)
-  const told = parseJson(textAt(variable, 'value'))
-  const print = textAt(told, 'print')
+  const script = parseJson(textAt(variable, 'value'))
+  const print = textAt(script, 'print')
   return {
     ...(print === '' ? {} : { print }),
-    ...(at(told, 'exitCode') === undefined ? {} : { exitCode: numberAt(told, 'exitCode') }),
-    ...(at(told, 'afterSeconds') === undefined
+    ...(at(script, 'exitCode') === undefined ? {} : { exitCode: numberAt(script, 'exitCode') }),
+    ...(at(script, 'afterSeconds') === undefined
       ? {}
-      : { afterSeconds: numberAt(told, 'afterSeconds') }),
-    stubborn: at(told, 'stubborn') === true,
+      : { afterSeconds: numberAt(script, 'afterSeconds') }),
+    stubborn: at(script, 'stubborn') === true,
   }
 }

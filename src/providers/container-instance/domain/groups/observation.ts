@@ -262,8 +262,8 @@ function previousOf(
 ): PartRecord['previous'] {
   if (ended === undefined) return before.previous
   if (!again && before.previous?.finishedAt === ended.finishedAt) return before.previous
-  const told = before.state.kind === 'terminated' ? before.state.exitCode : undefined
-  const exitCode = ended.exitCode ?? look.exitCodeAt(part, ended.finishedAt) ?? told
+  const earlier = before.state.kind === 'terminated' ? before.state.exitCode : undefined
+  const exitCode = ended.exitCode ?? look.exitCodeAt(part, ended.finishedAt) ?? earlier
   return {
     ...(before.startedAt === undefined ? {} : { startedAt: before.startedAt }),
     finishedAt: ended.finishedAt,

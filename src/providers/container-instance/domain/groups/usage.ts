@@ -75,22 +75,24 @@ function heldBy(model: ContainerGroup): ReadonlyMap<string, Readonly<Record<stri
   )
 }
 
-const toldEveryMilliseconds = 60_000
+const reportEveryMilliseconds = 60_000
 const rememberedMax = 100_000
 
 /** Reports news to the meter: starts and ends at once, running ones once a minute. */
 export function usageTeller(meter: UsageMeter | undefined) {
-  const toldAt = new Map<string, number>()
+  const reportedAt = new Map<string, number>()
   return async (subject: GroupSubject, observed: Observed, now: number): Promise<void> => {
     if (meter === undefined) return
     const news = runsOf(subject, observed, now).filter(({ key, endedAt, seenAt }) => {
-      const told = toldAt.get(key)
-      if (told === undefined) return true
-      return endedAt === undefined ? seenAt - told >= toldEveryMilliseconds : told !== endedAt
+      const reported = reportedAt.get(key)
+      if (reported === undefined) return true
+      return endedAt === undefined
+        ? seenAt - reported >= reportEveryMilliseconds
+        : reported !== endedAt
     })
     if (news.length === 0) return
     await meter.note(news)
-    if (toldAt.size > rememberedMax) toldAt.clear()
-    for (const { key, endedAt, seenAt } of news) toldAt.set(key, endedAt ?? seenAt)
+    if (reportedAt.size > rememberedMax) reportedAt.clear()
+    for (const { key, endedAt, seenAt } of news) reportedAt.set(key, endedAt ?? seenAt)
   }
 }

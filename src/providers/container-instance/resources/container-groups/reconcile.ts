@@ -152,8 +152,8 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
       )
       if (tried.ok) return
       if (tried.heard !== undefined) {
-        const told = { group: subject.id.key, step: stepKey(step), reason: tried.heard }
-        deps.log.warn(told, 'a step of a container group failed')
+        const fields = { group: subject.id.key, step: stepKey(step), reason: tried.heard }
+        deps.log.warn(fields, 'a step of a container group failed')
       }
       if (step.kind === 'create' && fresh && tried.kind === 'busy') {
         if (await performElsewhere(deps, around, subject)) return
