@@ -52,7 +52,8 @@ export async function bundledLauncher(): Promise<string> {
 
 function keyOfSources(): string {
   const hash = createHash('sha256')
-  const own = [launcher, 'package.json', 'package-lock.json', 'tools/bundle.ts', 'tests/bundles.ts']
+  const tools = ['tools/bundle.ts', 'tools/whole-schema.ts', 'tests/bundles.ts']
+  const own = [launcher, 'package.json', 'package-lock.json', ...tools]
   const sources = globSync('src/**/*.ts', { cwd: root }).filter(
     (path) => !path.endsWith('.test.ts'),
   )

@@ -41,9 +41,21 @@ function readBranch(folder: URL, words: readonly string[]): Branch {
   for (const entry of entries) {
     if (!entry.isDirectory() || children.has(entry.name)) continue
     const below = [...words, entry.name]
-    children.set(entry.name, readBranch(new URL(`${entry.name}/`, folder), below))
+    children.set(entry.name, lazyBranch(new URL(`${entry.name}/`, folder), below))
   }
   return { kind: 'branch', children }
+}
+
+/** Its folder is read when somebody looks below it: most commands need one of forty. */
+function lazyBranch(folder: URL, words: readonly string[]): Branch {
+  let read: Branch | undefined
+  return {
+    kind: 'branch',
+    get children() {
+      read ??= readBranch(folder, words)
+      return read.children
+    },
+  }
 }
 
 async function loadCommand(url: URL): Promise<Command> {

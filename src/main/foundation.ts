@@ -122,7 +122,12 @@ async function openStore(config: Config, home: ServerHome, clock: Clock): Promis
   if (config.store === undefined || config.store === inMemory) {
     const { openSqlite } = await import('#stores/sqlite/open.ts')
     const path = config.store === inMemory ? ':memory:' : home.databasePath
-    return openSqlite({ path, rowBytesMax: config.storeRows * 1024 * 1024, ...options })
+    return openSqlite({
+      path,
+      rowBytesMax: config.storeRows * 1024 * 1024,
+      wholeSchema: async () => (await import('./whole-schema.ts')).wholeSchema,
+      ...options,
+    })
   }
   const { openPostgres } = await import('#stores/postgres/open.ts')
   return openPostgres({ url: config.store, poolSize: config.storeConnections, clock, ...options })

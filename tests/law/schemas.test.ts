@@ -10,6 +10,7 @@ import {
   startPostgres,
 } from '../../src/stores/testing/postgres-server.ts'
 import { postgresSchema, sqliteSchema } from '../../tools/generate/schema-pages.ts'
+import { makeWholeSchema, readNewStore } from '../../tools/whole-schema.ts'
 import { requireOrSkip } from '../require.ts'
 
 const reference = join(import.meta.dirname, '../../docs/reference')
@@ -20,6 +21,16 @@ test('docs/reference/schema.sqlite.sql is what SQLite holds', async () => {
   for (const table of ['resources', 'business_companies', 'billing_entries', 'events']) {
     assert.match(committed, new RegExp(`create table ${table} `, 'i'))
   }
+})
+
+test('the script that a build runs in an empty file makes what the migrations make', async () => {
+  const script = await makeWholeSchema()
+  const [steps, whole] = [await readNewStore(), await readNewStore(script)]
+  const byName = ({ entries }: typeof steps) =>
+    [...entries].sort((a, b) => (a.name < b.name ? -1 : 1))
+  assert.deepEqual(byName(whole), byName(steps))
+  const rowsOf = ({ rows }: typeof steps) => Object.fromEntries(rows)
+  assert.deepEqual(rowsOf(whole), rowsOf(steps))
 })
 
 test('docs/reference/schema.postgres.sql is what PostgreSQL holds', async (t) => {

@@ -3,38 +3,22 @@
  * that SQLite keeps, and PostgreSQL's catalogue. Nothing loads these pages.
  */
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import { contractWords } from '#kernel/vendor.ts'
 import { openPostgres } from '#stores/postgres/open.ts'
-import { openSqlite } from '#stores/sqlite/open.ts'
 import { areaMigrations } from '../../src/main/migrations.ts'
+import { readNewStore, type SchemaEntry } from '../whole-schema.ts'
 
 const options = { migrations: areaMigrations, words: contractWords, transactionRetriesMax: 1 }
 const heading = (dialect: string): string =>
   `-- What a store in ${dialect} holds after all migrations. Generated: npm run generate.\n`
 
 export async function sqliteSchema(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'armature-schema-'))
-  try {
-    const path = join(folder, 'store.db')
-    await (await openSqlite({ path, ...options }))[Symbol.asyncDispose]()
-    const db = new DatabaseSync(path, { readOnly: true })
-    const rows = db
-      .prepare(
-        `select sql from sqlite_schema where sql is not null and name not like 'sqlite_%'
-           and name not in (select name from pragma_table_list where type = 'shadow')
-         order by tbl_name, type = 'index', name`,
-      )
-      .all()
-    db.close()
-    return heading('SQLite') + rows.map((row) => `\n${unindent(String(row['sql']))};\n`).join('')
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  const { entries } = await readNewStore()
+  // Indexes follow the table and its triggers.
+  const place = ({ table, type, name }: SchemaEntry) => `${table} ${type === 'index'} ${name}`
+  const sorted = [...entries].sort((a, b) => (place(a) < place(b) ? -1 : 1))
+  return heading('SQLite') + sorted.map(({ sql }) => `\n${unindent(sql)};\n`).join('')
 }
 
 /** Migrations stand indented in their files; a page begins at the margin. */

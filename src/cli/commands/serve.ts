@@ -117,13 +117,13 @@ export const command: Command = defineCommand({
   },
 })
 
+/** The name of the state after the first start (`control/states.ts`). */
+const firstState = 'initial'
+
 /**
  * Two signals closer than this are one: a service manager or a terminal signals the launcher and the server at
  * once, and the launcher passes its own on. A person who asks twice takes longer.
  */
-/** The name of the state after the first start (`control/states.ts`). */
-const firstState = 'initial'
-
 const sameSignalMilliseconds = 500
 
 async function runUntilStopped(

@@ -20,6 +20,8 @@ export interface SqliteOptions extends StoreOptions {
   readonly path: string
   /** Bytes of rows kept in memory after they were read. */
   readonly rowBytesMax?: number
+  /** What all migrations make of an empty file, as one script. Without it they run one after the other. */
+  readonly wholeSchema?: (() => Promise<string | undefined>) | undefined
 }
 
 /** Throws `StoreUnavailable` with `retry: 'never'` when this process may not have the file. */
@@ -37,7 +39,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   try {
     if (path === ':memory:') {
       const writer = open(path, opening.writer)
-      prepareSchema(writer, options)
+      prepareSchema(writer, options, await options.wholeSchema?.())
       return new SqliteStore(
         { writer, reader: writer, lock: undefined, scanner: undefined, copier: undefined },
         bounds,
@@ -46,7 +48,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
     const lock = lockFile(path, open)
     createPrivately(path)
     const writer = open(path, opening.writer)
-    prepareSchema(writer, options)
+    prepareSchema(writer, options, isEmpty(writer) ? await options.wholeSchema?.() : undefined)
     writer.exec(opening.dropLeases)
     const reader = open(path, opening.reader, true)
     const scanner = new Scanner(path)
@@ -101,7 +103,15 @@ function createPrivately(file: string): void {
   }
 }
 
-function prepareSchema(db: DatabaseSync, options: StoreOptions): void {
+function isEmpty(db: DatabaseSync): boolean {
+  return db.prepare(opening.anyTable).get() === undefined
+}
+
+function prepareSchema(
+  db: DatabaseSync,
+  options: StoreOptions,
+  wholeSchema: string | undefined,
+): void {
   const foreign = db.prepare(opening.foreignTables).get() as { name: string } | undefined
   if (foreign !== undefined) {
     throw new StoreUnavailable(
@@ -111,7 +121,8 @@ function prepareSchema(db: DatabaseSync, options: StoreOptions): void {
   }
   db.exec('BEGIN IMMEDIATE')
   try {
-    migrate(db, options)
+    if (wholeSchema !== undefined) db.exec(wholeSchema)
+    migrate(db, options, wholeSchema !== undefined)
     db.exec('COMMIT')
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK')
@@ -119,7 +130,7 @@ function prepareSchema(db: DatabaseSync, options: StoreOptions): void {
   }
 }
 
-function migrate(db: DatabaseSync, options: StoreOptions): void {
+function migrate(db: DatabaseSync, options: StoreOptions, isNew: boolean): void {
   for (const table of opening.tables) db.exec(table)
   // The cells are of the types that `opening.tables` gives them.
   const applied = db.prepare(opening.applied).all() as { area: string; number: number }[]
@@ -132,7 +143,7 @@ function migrate(db: DatabaseSync, options: StoreOptions): void {
   const remember = db.prepare(opening.remember)
   for (const [name, word] of wordSettings(options.words)) {
     // Stored only at creation: a store that lost a word must not take today's setting.
-    if (applied.length === 0) remember.run(name, word)
+    if (isNew || applied.length === 0) remember.run(name, word)
   }
   const settings = db.prepare(opening.settings).all() as { name: string; value: string }[]
   assertWords(options.words, new Map(settings.map(({ name, value }) => [name, value])))

@@ -121,6 +121,7 @@ export const opening = {
   /** A file of another program must not be taken for an empty store. */
   foreignTables: `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
     AND NOT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'store_migrations') LIMIT 1`,
+  anyTable: 'SELECT 1 FROM sqlite_schema LIMIT 1',
   applied: 'SELECT area, number FROM store_migrations',
   apply: 'INSERT INTO store_migrations (area, number) VALUES (?, ?)',
   settings: 'SELECT name, value FROM store_settings',

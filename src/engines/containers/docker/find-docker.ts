@@ -3,6 +3,7 @@
  * and `DOCKER_HOST`.
  */
 
+import { existsSync } from 'node:fs'
 import { EngineError } from '../engine.ts'
 import { DockerClient, type DockerTarget, formatTarget } from './client.ts'
 
@@ -37,6 +38,11 @@ export async function findDocker(places: {
   for (const address of addresses) {
     try {
       const target = parseDockerHost(address)
+      // Where no engine is installed, a start loads no HTTP client.
+      if (target.kind === 'socket' && !existsSync(target.path)) {
+        passedOver.push({ address, reason: 'there is no such socket (ENOENT)' })
+        continue
+      }
       await using client = new DockerClient(target)
       const call = { method: 'GET', path: '/_ping', doing: formatTarget(target) } as const
       await client.json({ ...call, silentSeconds: pingSeconds })
