@@ -92,7 +92,7 @@ export function openServerHome(folder: string): ServerHome {
       return secret
     },
     writeOwner: (credentials) =>
-      replaceFile(ownerPath, `${JSON.stringify(credentials, undefined, 2)}\n`),
+      replaceFile(ownerPath, `${JSON.stringify(credentials, undefined, 2)}\n`, { isDurable: true }),
     hasOwner: () => existsSync(ownerPath),
     writeRunning: (note) => replaceFile(runningPath, `${JSON.stringify(note, undefined, 2)}\n`),
     removeRunning: () => rmSync(runningPath, { force: true }),
@@ -108,7 +108,8 @@ function readKey(path: string): Uint8Array | undefined {
 
 function createKey(path: string): Uint8Array {
   const key = randomBytes(keyBytes)
-  replaceFile(path, `${key.toString('base64')}\n`)
+  // The store flushes what is sealed with it: a loss of power must not keep that and lose the key.
+  replaceFile(path, `${key.toString('base64')}\n`, { isDurable: true })
   return key
 }
 

@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import fs, { mkdtempSync, readlinkSync, rmSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { test } from 'node:test'
+import { openServerHome } from './home.ts'
+
+const reason =
+  process.platform === 'linux' ? false : 'the system does not say which file is flushed'
+
+test('a key, and the first credentials, survive a loss of power', { skip: reason }, (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'armature-home-'))
+  const flushed: string[] = []
+  const flush = fs.fsyncSync
+  const watch = t.mock.method(fs, 'fsyncSync', (file: number) => {
+    flushed.push(basename(readlinkSync(`/proc/self/fd/${file}`)))
+    flush(file)
+  })
+  syncBuiltinESMExports()
+  try {
+    const home = openServerHome(folder)
+    const flushesOf = (work: () => unknown): readonly string[] => {
+      flushed.length = 0
+      work()
+      return [...flushed]
+    }
+    const file = (name: string) => [`${name}.${process.pid}.new`, basename(folder)]
+    // The store is sealed with them, and flushes each of its writes.
+    assert.deepEqual(
+      flushesOf(() => home.createKey()),
+      file('installation.key'),
+    )
+    assert.deepEqual(
+      flushesOf(() => home.createNextKey()),
+      file('installation.key.next'),
+    )
+    const owner = {
+      principalId: 'a',
+      clientId: 'a',
+      clientSecret: 'b',
+      signInName: 'c',
+      password: 'd',
+    }
+    assert.deepEqual(
+      flushesOf(() => home.writeOwner(owner)),
+      file('owner.json'),
+    )
+  } finally {
+    watch.mock.restore()
+    syncBuiltinESMExports()
+    rmSync(folder, { recursive: true })
+  }
+})
