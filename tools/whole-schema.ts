@@ -15,7 +15,7 @@ export interface SchemaEntry {
   readonly sql: string
 }
 
-export interface MigratedStore {
+interface MigratedStore {
   /** In the order in which they were made, without the tables behind a virtual one. */
   readonly entries: readonly SchemaEntry[]
   /** By table. */
