@@ -5,7 +5,7 @@
 
 import type { Context } from './context.ts'
 
-interface ArgumentSpec {
+export interface ArgumentSpec {
   readonly name: string
   readonly summary: string
   /** Default: true. */
@@ -34,7 +34,7 @@ export interface Confirmation {
   readonly unattended?: string
 }
 
-type OptionSpecs = Readonly<Record<string, OptionSpec>>
+export type OptionSpecs = Readonly<Record<string, OptionSpec>>
 
 type ValueOf<O extends OptionSpec> = O['type'] extends 'boolean'
   ? boolean

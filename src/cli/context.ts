@@ -22,7 +22,7 @@ export interface Connection {
   token(refused?: string): Promise<string>
 }
 
-interface ConnectionValues {
+export interface ConnectionValues {
   readonly url: string | undefined
   readonly token: string | undefined
 }

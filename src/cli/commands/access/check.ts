@@ -1,11 +1,10 @@
 /** `access check`: whether a principal may take these actions at a scope, and by which assignment or why not. */
 
 import { accessColumns, accessLines, askAccess } from '../../access.ts'
-import { type Command, defineCommand } from '../../command.ts'
-import { connectionOptions } from '../../options.ts'
 import { printData, printRows } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'access check',
   summary: 'Say whether somebody may take an action at a scope, and why',
   notes: () => `Asks about yourself unless --principal names somebody else.
@@ -14,13 +13,11 @@ Exit code 0 when allowed, 1 when not, or only on a condition that depends on the
   options: {
     scope: { type: 'string', value: 'path', summary: 'Where; `/` when left out' },
     principal: { type: 'string', value: 'id', summary: 'Whose access, by object id' },
-    ...connectionOptions,
   },
   examples: [
     'access check Vendor.Resources/subscriptions/resourceGroups/write --scope /subscriptions/$S --principal $ID',
   ],
-  async run(context, values) {
-    const { client, words } = context.connect(values)
+  async run({ client, words }, values, context) {
     const scope = values.scope ?? '/'
     const question = { scope, actions: [values.action], principalId: values.principal }
     const answers = await askAccess(client, words, question)

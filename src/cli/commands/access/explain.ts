@@ -3,22 +3,21 @@
 import { textOf } from '#client/answer.ts'
 import { propertiesOf } from '#client/resource.ts'
 import { accessColumns, accessLines, askAccess } from '../../access.ts'
-import { type Command, defineCommand, LocalProblem } from '../../command.ts'
-import { connectionOptions } from '../../options.ts'
+import { LocalProblem } from '../../command.ts'
 import { printData, printRecord, printRows } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 import { apiVersions, extensionPath } from '../../resource-path.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'access explain',
   summary: 'Explain a refusal (403) from its correlation id',
   notes:
     () => `The id stands in the header x-ms-correlation-request-id of every answer, and in what commands
 print when they are refused. The latest few thousand refusals are kept. Access is judged as it is now.`,
   arguments: [{ name: 'correlation-id', summary: 'Of the refused request' }],
-  options: connectionOptions,
+  options: {},
   examples: ['access explain 1b4e28ba-2fa1-41d2-883f-0016d3cca427'],
-  async run(context, values) {
-    const { client, words } = context.connect(values)
+  async run({ client, words }, values, context) {
     const id = values['correlation-id']
     const kept = extensionPath(words, '/', 'Authorization/deniedRequests')
     const answer = await client.send('GET', `${kept}/${encodeURIComponent(id)}`, {
@@ -47,6 +46,5 @@ print when they are refused. The latest few thousand refusals are kept. Access i
     printRecord(context.terminal, refused)
     const lines = await accessLines(client, words, scope, answers)
     printRows(context.terminal, lines, accessColumns)
-    return 0
   },
 })

@@ -5,10 +5,9 @@ import type { Client } from '#client/client.ts'
 import { propertiesOf } from '#client/resource.ts'
 import { compilePermission } from '#kernel/action.ts'
 import { isJsonObject } from '#kernel/patch.ts'
-import { type Command, defineCommand } from '../../command.ts'
 import { collections, idOf } from '../../directory.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 import { apiVersions, extensionPath } from '../../resource-path.ts'
 import { lastPart } from '../../roles.ts'
 
@@ -26,7 +25,7 @@ interface Holder {
 /** The number of members listed. */
 const membersMax = 1000
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'access who-can',
   summary: 'List who may take an action at a scope',
   notes:
@@ -35,11 +34,9 @@ Only what you may read yourself is shown.`,
   arguments: [{ name: 'action', summary: 'Like Vendor.Authorization/roleAssignments/write' }],
   options: {
     scope: { type: 'string', value: 'path', summary: 'Where; `/` when left out' },
-    ...connectionOptions,
   },
   examples: ['access who-can Vendor.Authorization/roleAssignments/write --scope /subscriptions/$S'],
-  async run(context, values) {
-    const { client, words } = context.connect(values)
+  async run({ client, words }, values, context) {
     const scope = values.scope ?? '/'
     const action = values.action.toLowerCase()
     const query = { 'api-version': apiVersions.roleAssignments }
@@ -82,7 +79,6 @@ Only what you may read yourself is shown.`,
       { title: 'AT', of: (holder) => holder.scope },
       { title: 'ONLY IF', of: (holder) => holder.condition },
     ])
-    return 0
   },
 })
 

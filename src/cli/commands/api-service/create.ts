@@ -1,13 +1,12 @@
 /** `api-service create`: creates an API management service. */
 
 import { apiServices } from '../../api-management.ts'
-import { type Command, defineCommand } from '../../command.ts'
 import { missingGroup } from '../../group-place.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 import { putResource } from '../../resource-commands.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'api-service create',
   summary: 'Make an API management service',
   arguments: [{ name: 'name', summary: 'Its name' }],
@@ -16,12 +15,10 @@ export const command: Command = defineCommand({
     publisher: { type: 'string', value: 'name', summary: 'Who publishes its APIs' },
     email: { type: 'string', value: 'address', summary: 'How the publisher is reached' },
     ...apiServices.options,
-    ...connectionOptions,
   },
   examples: ['api-service create pets -g demo --publisher "Pet shop"'],
   confirm: missingGroup,
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const path = await apiServices.path(connection, values, values.name)
     const body = {
       location: values.location ?? 'local',
@@ -33,6 +30,5 @@ export const command: Command = defineCommand({
     }
     const made = await putResource(connection, path, apiServices.version, body)
     printRecord(context.terminal, made)
-    return 0
   },
 })

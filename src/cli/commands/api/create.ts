@@ -1,12 +1,11 @@
 /** `api create`: creates an API of a service, or changes it. */
 
 import { apis } from '../../api-management.ts'
-import { type Command, defineCommand } from '../../command.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 import { putResource } from '../../resource-commands.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'api create',
   summary: 'Make an API of a service, or change it',
   arguments: [{ name: 'name', summary: 'Its name' }],
@@ -15,11 +14,9 @@ export const command: Command = defineCommand({
     title: { type: 'string', value: 'text', summary: 'What it is called; its name when left out' },
     'service-url': { type: 'string', value: 'address', summary: 'Where its backend is' },
     ...apis.options,
-    ...connectionOptions,
   },
   examples: ['api create pets -g demo -s pets --path pets --service-url http://127.0.0.1:3000'],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const serviceUrl = values['service-url']
     const properties = {
       displayName: values.title ?? values.name,
@@ -29,6 +26,5 @@ export const command: Command = defineCommand({
     }
     const path = await apis.path(connection, values, values.name)
     printRecord(context.terminal, await putResource(connection, path, apis.version, { properties }))
-    return 0
   },
 })

@@ -2,19 +2,17 @@
 
 import { propertyOf } from '#client/resource.ts'
 import { apis } from '../../api-management.ts'
-import { type Command, defineCommand } from '../../command.ts'
 import { member } from '../../directory.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'api operations',
   summary: 'List the operations of an API',
   arguments: [{ name: 'name', summary: 'The API' }],
-  options: { ...apis.options, ...connectionOptions },
+  options: { ...apis.options },
   examples: ['api operations pets -g demo -s pets'],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const path = `${await apis.path(connection, values, values.name)}/operations`
     const query = { 'api-version': apis.version }
     printRows(context.terminal, await connection.client.list(path, { query }), [
@@ -23,6 +21,5 @@ export const command: Command = defineCommand({
       { title: 'URL', of: (row) => propertyOf(row, 'urlTemplate') },
       { title: 'TITLE', of: (row) => propertyOf(row, 'displayName') },
     ])
-    return 0
   },
 })

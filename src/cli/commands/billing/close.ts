@@ -2,12 +2,11 @@
 
 import { listOf } from '#client/resource.ts'
 import { billingOptions, billingVersion, profilePath } from '../../billing.ts'
-import { type Command, defineCommand } from '../../command.ts'
 import { member } from '../../directory.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'billing close',
   summary: 'Make invoices of what is pending',
   arguments: [],
@@ -18,11 +17,9 @@ export const command: Command = defineCommand({
       summary: 'The last month: 2026-11; the present one when left out',
     },
     ...billingOptions,
-    ...connectionOptions,
   },
   examples: ['billing close', 'billing close --through 2026-10'],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const path = `${await profilePath(connection, values)}/closeInvoices`
     const body = values.through === undefined ? {} : { through: values.through }
     const answer = await connection.client.request('POST', path, { query: billingVersion, body })
@@ -30,6 +27,5 @@ export const command: Command = defineCommand({
       { title: 'INVOICE', of: member('invoice') },
       { title: 'MONTH', of: member('month') },
     ])
-    return 0
   },
 })

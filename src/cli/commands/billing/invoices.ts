@@ -1,21 +1,18 @@
 /** `billing invoices`: lists the invoices of an account. */
 
 import { accountPath, billingOptions, billingVersion, invoiceColumns } from '../../billing.ts'
-import { type Command, defineCommand } from '../../command.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'billing invoices',
   summary: 'List invoices',
   arguments: [],
-  options: { ...billingOptions, ...connectionOptions },
+  options: billingOptions,
   examples: ['billing invoices'],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const path = `${await accountPath(connection, values)}/invoices`
     const rows = await connection.client.list(path, { query: billingVersion })
     printRows(context.terminal, rows, invoiceColumns)
-    return 0
   },
 })

@@ -11,14 +11,13 @@ import {
   profilePath,
   transactionColumns,
 } from '../../billing.ts'
-import { type Command, defineCommand } from '../../command.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 import { serverMoment } from '../../server-moment.ts'
 
 const yearMilliseconds = 366 * 86_400_000
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'billing transactions',
   summary: 'List transactions: of an invoice, or those that are pending',
   arguments: [],
@@ -40,14 +39,12 @@ export const command: Command = defineCommand({
     },
     search: { type: 'string', value: 'words', summary: 'Words to be found in any text' },
     ...billingOptions,
-    ...connectionOptions,
   },
   examples: [
     'billing transactions',
     'billing transactions --invoice G000000001 --order-by "transactionAmount/value desc"',
   ],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const { invoice } = values
     const now = invoice === undefined ? await serverMoment(connection) : 0
     const path =
@@ -68,6 +65,5 @@ export const command: Command = defineCommand({
     }
     const rows = await connection.client.list(path, { query })
     printRows(context.terminal, rows, transactionColumns)
-    return 0
   },
 })

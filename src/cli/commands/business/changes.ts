@@ -5,14 +5,14 @@ import { textOf } from '#client/answer.ts'
 import { listOf } from '#client/resource.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { collectionPath, companyOption } from '../../business.ts'
-import { type Command, defineCommand, LocalProblem } from '../../command.ts'
+import { LocalProblem } from '../../command.ts'
 import { member } from '../../directory.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 
 const headers = { Prefer: 'odata.track-changes' }
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'business changes',
   summary: 'List what changed in a collection since the last call; all of it at first',
   arguments: [
@@ -22,10 +22,9 @@ export const command: Command = defineCommand({
       summary: 'Where the link to the next changes is kept; remove it to begin anew',
     },
   ],
-  options: { ...companyOption, ...connectionOptions },
+  options: companyOption,
   examples: ['business changes customers customers.link --company "Paper and Sons"'],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const { client } = connection
     const { collection, company, file } = values
     const first = existsSync(file)
@@ -50,6 +49,5 @@ export const command: Command = defineCommand({
       { title: 'REMOVED', of: removed },
     ])
     writeFileSync(file, `${delta}\n`)
-    return 0
   },
 })

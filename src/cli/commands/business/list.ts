@@ -2,12 +2,11 @@
 
 import { listOf } from '#client/resource.ts'
 import { collectionPath, companyOption } from '../../business.ts'
-import { type Command, defineCommand } from '../../command.ts'
 import { member } from '../../directory.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'business list',
   summary: 'List what a company has: companies, customers, items, salesInvoices, …',
   arguments: [{ name: 'collection', summary: 'companies, customers, items, salesInvoices, …' }],
@@ -16,14 +15,12 @@ export const command: Command = defineCommand({
     'order-by': { type: 'string', value: 'fields', summary: 'In this order, as `number desc`' },
     top: { type: 'string', value: 'number', summary: 'So many at most' },
     ...companyOption,
-    ...connectionOptions,
   },
   examples: [
     'business list companies',
     'business list salesInvoices --company "Paper and Sons" --order-by "invoiceDate desc"',
   ],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const path = await collectionPath(connection, values.company, values.collection)
     const query = { $filter: values.filter, $orderby: values['order-by'], $top: values.top }
     const { body } = await connection.client.request('GET', path, { query })
@@ -35,6 +32,5 @@ export const command: Command = defineCommand({
       rows,
       shown.map((name) => ({ title: name.toUpperCase(), of: member(name) })),
     )
-    return 0
   },
 })

@@ -2,10 +2,10 @@
 
 import { writeFileSync } from 'node:fs'
 import { collectionPath, companyOption, entityPath } from '../../business.ts'
-import { type Command, defineCommand, LocalProblem } from '../../command.ts'
-import { connectionOptions } from '../../options.ts'
+import { LocalProblem } from '../../command.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'business pdf',
   summary: 'Write an invoice, a quote or a credit memo to a PDF',
   arguments: [
@@ -16,11 +16,9 @@ export const command: Command = defineCommand({
   options: {
     language: { type: 'string', value: 'tag', summary: "As `de`; the customer's when left out" },
     ...companyOption,
-    ...connectionOptions,
   },
   examples: ['business pdf salesInvoices PS-INV100001 invoice.pdf'],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const collection = await collectionPath(connection, values.company, values.collection)
     const path = await entityPath(connection, collection, values.key)
     const headers = values.language === undefined ? {} : { 'Accept-Language': values.language }
@@ -30,6 +28,5 @@ export const command: Command = defineCommand({
     if (bytes === undefined) throw new LocalProblem('NoPdf', 'The server sent no PDF.')
     writeFileSync(values.file, bytes)
     context.terminal.error(`${bytes.length} bytes in ${values.file}\n`)
-    return 0
   },
 })

@@ -1,11 +1,10 @@
 /** `business show`: shows a customer, item or document, optionally with its lines. */
 
 import { collectionPath, companyOption, entityPath } from '../../business.ts'
-import { type Command, defineCommand } from '../../command.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'business show',
   summary: 'Show one customer, item or document',
   arguments: [
@@ -15,15 +14,12 @@ export const command: Command = defineCommand({
   options: {
     expand: { type: 'string', value: 'names', summary: 'What is shown with it' },
     ...companyOption,
-    ...connectionOptions,
   },
   examples: ['business show salesInvoices 1001 --expand salesInvoiceLines'],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const collection = await collectionPath(connection, values.company, values.collection)
     const path = await entityPath(connection, collection, values.key)
     const query = { $expand: values.expand }
     printRecord(context.terminal, (await connection.client.request('GET', path, { query })).body)
-    return 0
   },
 })

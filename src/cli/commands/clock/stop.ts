@@ -1,19 +1,16 @@
 /** `clock stop`: stops the installation's time. */
 
-import { type Command, defineCommand } from '../../command.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'clock stop',
   summary: 'Stop the clock; it is moved by hand from then on',
   arguments: [],
-  options: connectionOptions,
+  options: {},
   examples: ['clock stop'],
-  async run(context, values) {
-    const { client } = context.connect(values)
+  async run({ client }, _values, context) {
     const { body } = await client.request('PATCH', '/_armature/clock', { body: { rate: 0 } })
     printRecord(context.terminal, body)
-    return 0
   },
 })

@@ -1,18 +1,17 @@
 /** `container-group delete`: deletes a container group and everything the engine made for it. */
 
-import { type Command, defineCommand } from '../../command.ts'
 import { containerVersion, groupPath } from '../../container-groups.ts'
 import { groupOptions } from '../../group-place.ts'
-import { connectionOptions, noWaitOption } from '../../options.ts'
+import { noWaitOption } from '../../options.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'container-group delete',
   summary: 'Delete a container group with its containers and volumes',
   arguments: [{ name: 'name', summary: 'The name of the group' }],
-  options: { ...groupOptions, ...noWaitOption, ...connectionOptions },
+  options: { ...groupOptions, ...noWaitOption },
   examples: ['container-group delete web -g demo'],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const path = await groupPath(connection, values, values.name)
     const query = { 'api-version': containerVersion }
     const accepted = await connection.client.request('DELETE', path, { query })
@@ -26,6 +25,5 @@ export const command: Command = defineCommand({
     }
     await connection.client.waitForOperation(accepted)
     context.terminal.error(`Deleted ${values.name}.\n`)
-    return 0
   },
 })

@@ -1,13 +1,13 @@
 /** `container-group exec`: runs a command inside a container, with standard input as its input. */
 
 import { textOf } from '#client/answer.ts'
-import { type Command, defineCommand, LocalProblem } from '../../command.ts'
+import { LocalProblem } from '../../command.ts'
 import { containerVersion, firstContainer, groupPath } from '../../container-groups.ts'
 import { converse, streamAddress } from '../../converse.ts'
 import { groupOptions } from '../../group-place.ts'
-import { connectionOptions } from '../../options.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'container-group exec',
   summary: 'Run a command in a container of a group',
   notes: () =>
@@ -22,14 +22,12 @@ export const command: Command = defineCommand({
       required: true,
       summary: 'The command and its arguments; quotes keep blanks together',
     },
-    ...connectionOptions,
   },
   examples: [
     'container-group exec web -g demo --command /bin/sh',
     'container-group exec pair -g demo --container sidecar --command "ls -l /shared"',
   ],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const { client } = connection
     const path = await groupPath(connection, values, values.name)
     const query = { 'api-version': containerVersion }

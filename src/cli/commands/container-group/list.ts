@@ -1,15 +1,14 @@
 /** `container-group list`: lists the container groups of a resource group or a subscription. */
 
 import { propertyOf } from '#client/resource.ts'
-import { type Command, defineCommand } from '../../command.ts'
 import { containerVersion } from '../../container-groups.ts'
 import { member } from '../../directory.ts'
 import { groupOptions } from '../../group-place.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 import { extensionPath, resourceGroupPath, subscriptionOf } from '../../resource-path.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'container-group list',
   summary: 'List container groups',
   arguments: [],
@@ -20,11 +19,9 @@ export const command: Command = defineCommand({
       summary: 'Only those in this resource group',
     },
     subscription: groupOptions.subscription,
-    ...connectionOptions,
   },
   examples: ['container-group list', 'container-group list -g demo --json'],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const subscription = await subscriptionOf(connection, values.subscription)
     const group = values['resource-group']
     const scope =
@@ -40,6 +37,5 @@ export const command: Command = defineCommand({
       { title: 'PROVISIONING', of: (row) => propertyOf(row, 'provisioningState') },
       { title: 'RESTART', of: (row) => propertyOf(row, 'restartPolicy') },
     ])
-    return 0
   },
 })

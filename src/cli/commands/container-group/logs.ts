@@ -1,13 +1,12 @@
 /** `container-group logs`: prints the log of a container. */
 
 import { textOf } from '#client/answer.ts'
-import { type Command, defineCommand } from '../../command.ts'
 import { containerVersion, firstContainer, groupPath } from '../../container-groups.ts'
 import { groupOptions } from '../../group-place.ts'
-import { connectionOptions } from '../../options.ts'
 import { printData } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'container-group logs',
   summary: 'Print what a container of a group wrote',
   arguments: [{ name: 'name', summary: 'The name of the group' }],
@@ -16,14 +15,12 @@ export const command: Command = defineCommand({
     container: { type: 'string', value: 'name', summary: 'Which; the first when left out' },
     tail: { type: 'string', value: 'lines', summary: 'Show only the last lines, this many' },
     timestamps: { type: 'boolean', summary: 'Each line opens with its time' },
-    ...connectionOptions,
   },
   examples: [
     'container-group logs web -g demo',
     'container-group logs pair -g demo --container sidecar --tail 20 --timestamps',
   ],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const path = await groupPath(connection, values, values.name)
     const version = { 'api-version': containerVersion }
     const container =
@@ -34,6 +31,5 @@ export const command: Command = defineCommand({
     const { body } = await connection.client.request('GET', logs, { query })
     if (context.terminal.output.isData) printData(context.terminal, body)
     else context.terminal.out(textOf(body, 'content') ?? '')
-    return 0
   },
 })

@@ -3,16 +3,15 @@
 import { textOf } from '#client/answer.ts'
 import { listOf } from '#client/resource.ts'
 import { isJsonObject } from '#kernel/patch.ts'
-import { type Command, defineCommand } from '../../command.ts'
 import { groupPath } from '../../container-groups.ts'
 import { groupOptions } from '../../group-place.ts'
-import { connectionOptions } from '../../options.ts'
 import { printData, printRows } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 import { extensionPath } from '../../resource-path.ts'
 
 const version = { 'api-version': '2018-01-01' }
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'container-group metrics',
   summary: 'Show what the containers of a group use, minute by minute',
   arguments: [{ name: 'name', summary: 'The name of the group' }],
@@ -29,14 +28,12 @@ export const command: Command = defineCommand({
       summary: 'A length up to now like PT3H, or `start/end`; the last hour when left out',
     },
     interval: { type: 'string', value: 'length', summary: 'PT1M (default), PT5M, PT15M, … PT1H' },
-    ...connectionOptions,
   },
   examples: [
     'container-group metrics web -g demo',
     'container-group metrics web -g demo --metric CpuUsage --timespan PT3H --interval PT15M',
   ],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const { client, words } = connection
     const scope = await groupPath(connection, values, values.name)
     const known = await client.list(extensionPath(words, scope, 'Insights/metricDefinitions'), {
@@ -63,7 +60,6 @@ export const command: Command = defineCommand({
     })
     if (context.terminal.output.isData) printData(context.terminal, body)
     else printRows(context.terminal, rowsOf(body), columns)
-    return 0
   },
 })
 

@@ -1,18 +1,15 @@
 /** `fault clear`: removes a fault rule, or all. */
 
-import { type Command, defineCommand } from '../../command.ts'
-import { connectionOptions } from '../../options.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'fault clear',
   summary: 'End a rule by which things fail, or all of them',
   arguments: [{ name: 'id', summary: 'Of `fault list`; all when left out', required: false }],
-  options: connectionOptions,
+  options: {},
   examples: ['fault clear', 'fault clear fault-2'],
-  async run(context, values) {
-    const { client } = context.connect(values)
+  async run({ client }, values) {
     const path = values.id === undefined ? '' : `/${encodeURIComponent(values.id)}`
     await client.request('DELETE', `/_armature/faults${path}`)
-    return 0
   },
 })

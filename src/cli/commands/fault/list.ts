@@ -2,25 +2,22 @@
 
 import { textOf } from '#client/answer.ts'
 import { listOf } from '#client/resource.ts'
-import { type Command, defineCommand } from '../../command.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'fault list',
   summary: 'List the rules by which things fail, and how often they did',
   notes: () => 'With --json also the last requests that each rule met.',
   arguments: [],
-  options: connectionOptions,
+  options: {},
   examples: ['fault list', 'fault list --json'],
-  async run(context, values) {
-    const { client } = context.connect(values)
+  async run({ client }, _values, context) {
     const { body } = await client.request('GET', '/_armature/faults')
     printRows(context.terminal, listOf(body, 'value'), [
       { title: 'ID', of: (row) => textOf(row, 'id') ?? '' },
       { title: 'MET', of: (row) => String(Object(row)['met']) },
       { title: 'RULE', of: (row) => JSON.stringify(Object(row)['rule']) },
     ])
-    return 0
   },
 })

@@ -1,10 +1,9 @@
 /** `fault play`: adds the rules of a scenario. */
 
-import { type Command, defineCommand } from '../../command.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'fault play',
   summary: 'Add the rules of a scenario; `fault clear` ends them',
   arguments: [
@@ -13,13 +12,11 @@ export const command: Command = defineCommand({
       summary: 'region-outage, throttled, flaky-network or slow-operations',
     },
   ],
-  options: connectionOptions,
+  options: {},
   examples: ['fault play throttled'],
-  async run(context, values) {
-    const { client } = context.connect(values)
+  async run({ client }, values, context) {
     const path = `/_armature/faults/scenarios/${encodeURIComponent(values.scenario)}`
     const { body } = await client.request('POST', path)
     printRecord(context.terminal, body)
-    return 0
   },
 })

@@ -1,12 +1,11 @@
 /** `health list`: lists events of the installation or a subscription, or those that affect a resource now. */
 
-import { type Command, defineCommand } from '../../command.ts'
 import { eventColumns, eventsPath, healthOptions, healthVersion } from '../../health.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 import { extensionPath } from '../../resource-path.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'health list',
   summary: 'List service health events, the newest update first',
   arguments: [],
@@ -23,11 +22,9 @@ export const command: Command = defineCommand({
       value: 'date',
       summary: 'Updated since, as 7/24/2026 or 2026-07-24; three days back when left out',
     },
-    ...connectionOptions,
   },
   examples: ['health list', 'health list --filter "status eq \'Active\'" --since 1/1/2026'],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const path =
       values.resource === undefined
         ? eventsPath(connection, values)
@@ -39,6 +36,5 @@ export const command: Command = defineCommand({
     }
     const rows = await connection.client.list(path, { query })
     printRows(context.terminal, rows, eventColumns)
-    return 0
   },
 })

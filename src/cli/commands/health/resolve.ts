@@ -1,18 +1,16 @@
 /** `health resolve`: ends an event. */
 
-import { type Command, defineCommand } from '../../command.ts'
 import { stepBody, stepOptions, summaryOf, takeStep } from '../../health.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'health resolve',
   summary: 'The event is over',
   arguments: [{ name: 'id', summary: 'The tracking id' }],
-  options: { ...stepOptions, ...connectionOptions },
+  options: stepOptions,
   examples: ["health resolve AB12CD34 --summary 'It was a full disk.'"],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const event = await takeStep(
       connection,
       values,
@@ -20,6 +18,5 @@ export const command: Command = defineCommand({
       stepBody(values),
     )
     printRecord(context.terminal, event, summaryOf(event))
-    return 0
   },
 })

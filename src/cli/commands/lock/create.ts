@@ -1,12 +1,11 @@
 /** `lock create`: prevents deletion or changes at a scope. */
 
-import { type Command, defineCommand } from '../../command.ts'
 import { locks } from '../../locks.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 import { putResource } from '../../resource-commands.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'lock create',
   summary: 'Keep what is at a scope, and below it, from being deleted or changed',
   arguments: [{ name: 'name', summary: 'Its name' }],
@@ -19,14 +18,12 @@ export const command: Command = defineCommand({
     },
     notes: { type: 'string', value: 'text', summary: 'Why' },
     ...locks.options,
-    ...connectionOptions,
   },
   examples: [
     'lock create keep -g demo',
     'lock create still -g demo --level ReadOnly --notes audit',
   ],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const { level = 'CanNotDelete', notes } = values
     const path = await locks.path(connection, values, values.name)
     const properties = { level, ...(notes === undefined ? {} : { notes }) }
@@ -34,6 +31,5 @@ export const command: Command = defineCommand({
       context.terminal,
       await putResource(connection, path, locks.version, { properties }),
     )
-    return 0
   },
 })

@@ -1,6 +1,5 @@
 /** `migration create`: creates a migration of databases to a registered server. */
 
-import { type Command, defineCommand } from '../../command.ts'
 import {
   endsOptions,
   endsProperties,
@@ -10,9 +9,9 @@ import {
 } from '../../migration-body.ts'
 import { printMigration } from '../../migration-outcome.ts'
 import { migrationPath, migrationQuery } from '../../migrations.ts'
-import { connectionOptions } from '../../options.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'migration create',
   summary: 'Bring databases of another server to a registered one',
   notes:
@@ -38,14 +37,12 @@ decided. Passwords never stand on the command line.`,
     },
     'window-end': { type: 'string', value: 'time', summary: 'When the window is meant to end' },
     ...settingsOptions,
-    ...connectionOptions,
   },
   examples: [
     'migration create move -g demo -s shop --source db.example:5432@postgres -d orders,stock --online',
     'migration create move -g demo -s shop --source-server old --ssl-mode Prefer -d orders --source-password @old.txt --target-password @new.txt',
   ],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const path = await migrationPath(connection, values, values.name)
     const properties = {
       ...(await endsProperties(context, connection, values)),
@@ -63,6 +60,5 @@ decided. Passwords never stand on the command line.`,
       body: { properties, ...settingsTags(values) },
     })
     printMigration(context.terminal, body)
-    return 0
   },
 })

@@ -1,6 +1,6 @@
 /** `migration delete`: deletes a migration. Refuses a running one, unless told to cancel it. */
 
-import { type Command, defineCommand, LocalProblem } from '../../command.ts'
+import { LocalProblem } from '../../command.ts'
 import {
   hasEnded,
   migrationPath,
@@ -8,9 +8,9 @@ import {
   statusOf,
   targetOptions,
 } from '../../migrations.ts'
-import { connectionOptions } from '../../options.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'migration delete',
   summary: 'Take a migration off the list; what it brought to the target stays',
   notes: () =>
@@ -19,14 +19,12 @@ export const command: Command = defineCommand({
   options: {
     ...targetOptions,
     cancel: { type: 'boolean', summary: 'Call it off where it is under way' },
-    ...connectionOptions,
   },
   examples: [
     'migration delete move -g demo -s shop',
     'migration delete move -g demo -s shop --cancel',
   ],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const { client } = connection
     const path = await migrationPath(connection, values, values.name)
     const { body } = await client.request('GET', path, { query: migrationQuery })
@@ -40,6 +38,5 @@ export const command: Command = defineCommand({
     await client.request('DELETE', path, { query: migrationQuery })
     const told = isUnderWay ? `${values.name} is being called off.` : `Deleted ${values.name}.`
     context.terminal.error(`${told}\n`)
-    return 0
   },
 })

@@ -1,22 +1,19 @@
 /** `migration list`: lists the migrations to a server. */
 
-import { type Command, defineCommand } from '../../command.ts'
 import { migrationQuery, migrationsPath, statusOf, targetOptions } from '../../migrations.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'migration list',
   summary: 'List the migrations to a server that are under way',
   arguments: [],
   options: {
     ...targetOptions,
     all: { type: 'boolean', summary: 'Those that have ended too' },
-    ...connectionOptions,
   },
   examples: ['migration list -g demo -s shop', 'migration list -g demo -s shop --all'],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const path = await migrationsPath(connection, values)
     const rows = await connection.client.list(path, {
       query: { ...migrationQuery, migrationListFilter: values.all ? 'All' : 'Active' },
@@ -34,6 +31,5 @@ export const command: Command = defineCommand({
             .join(', '),
       },
     ])
-    return 0
   },
 })

@@ -3,28 +3,25 @@
 import { textOf } from '#client/answer.ts'
 import { listOf } from '#client/resource.ts'
 import { isJsonObject } from '#kernel/patch.ts'
-import { type Command, defineCommand } from '../../command.ts'
 import { migrationPath, migrationQuery, numberAt, targetOptions } from '../../migrations.ts'
-import { connectionOptions } from '../../options.ts'
 import { codeSpan } from '../../output/markdown.ts'
 import { printData } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'migration report',
   summary: 'Show what has come of a migration, table by table, as Markdown',
   notes: () => 'It stays for as long as the migration does, also when that has long ended.',
   arguments: [{ name: 'name', summary: 'The migration' }],
-  options: { ...targetOptions, ...connectionOptions },
+  options: targetOptions,
   examples: ['migration report move -g demo -s shop > move.md'],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const path = await migrationPath(connection, values, values.name)
     const { body } = await connection.client.request('GET', `${path}/report`, {
       query: migrationQuery,
     })
     if (context.terminal.output.isData) printData(context.terminal, body)
     else context.terminal.out(`${reportPage(body).join('\n')}\n`)
-    return 0
   },
 })
 

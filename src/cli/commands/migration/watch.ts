@@ -1,12 +1,11 @@
 /** `migration watch`: draws a migration until it ends, and asks for decisions when it waits. */
 
-import { type Command, defineCommand } from '../../command.ts'
 import { exitEndedBadly, exitWaits, printMigration } from '../../migration-outcome.ts'
 import { migrationPath, targetOptions } from '../../migrations.ts'
-import { connectionOptions } from '../../options.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 import { watchMigration } from '../../watch-migration.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'migration watch',
   summary: 'Draw the progress of a migration, and ask what is to be decided where it waits',
   notes:
@@ -22,14 +21,12 @@ to where --until says, ${exitEndedBadly} when it failed or was called off, ${exi
       summary:
         'Come back when all databases wait for cutover, or at the end; the end when left out',
     },
-    ...connectionOptions,
   },
   examples: [
     'migration watch move -g demo -s shop',
     'migration watch move -g demo -s shop --until cutover',
   ],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const path = await migrationPath(connection, values, values.name)
     const { migration, exitCode } = await watchMigration(context.terminal, connection, path, {
       draws: context.terminal.interactive && !context.terminal.output.isData,

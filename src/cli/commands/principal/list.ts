@@ -1,12 +1,11 @@
 /** `principal list`: lists the principals of the directory. */
 
-import { type Command, defineCommand } from '../../command.ts'
 import { collections, member, principalTypes } from '../../directory.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
 import { principalColumns } from '../../principal-columns.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'principal list',
   summary: 'List the principals of the directory',
   arguments: [],
@@ -18,11 +17,9 @@ export const command: Command = defineCommand({
       summary: 'Only this kind; all when left out',
     },
     name: { type: 'string', value: 'text', summary: 'Only those with this display name' },
-    ...connectionOptions,
   },
   examples: ['principal list', 'principal list --type ServicePrincipal --json'],
-  async run(context, values) {
-    const { client } = context.connect(values)
+  async run({ client }, values, context) {
     const rows: unknown[] = []
     for (const [type, collection] of Object.entries(collections)) {
       if (values.type !== undefined && values.type !== type) continue
@@ -32,6 +29,5 @@ export const command: Command = defineCommand({
       }
     }
     printRows(context.terminal, rows, principalColumns)
-    return 0
   },
 })

@@ -1,20 +1,19 @@
 /** `resource-group delete`: deletes a resource group and everything in it. */
 
-import { type Command, defineCommand } from '../../command.ts'
-import { connectionOptions, noWaitOption, subscriptionOption } from '../../options.ts'
+import { noWaitOption, subscriptionOption } from '../../options.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 import { apiVersions, resourceGroupPath, subscriptionOf } from '../../resource-path.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'resource-group delete',
   summary: 'Delete a resource group with everything in it',
   arguments: [{ name: 'name', summary: 'The name of the group' }],
-  options: { ...subscriptionOption, ...noWaitOption, ...connectionOptions },
+  options: { ...subscriptionOption, ...noWaitOption },
   examples: ['resource-group delete demo', 'resource-group delete demo --no-wait'],
   confirm: async (_, { name }) => ({
     text: `Delete the resource group ${name} and everything in it?`,
   }),
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const subscription = await subscriptionOf(connection, values.subscription)
     const path = resourceGroupPath(subscription, values.name)
     const query = { 'api-version': apiVersions.resourceGroups }
@@ -29,6 +28,5 @@ export const command: Command = defineCommand({
     }
     await connection.client.waitForOperation(accepted)
     context.terminal.error(`Deleted ${values.name}.\n`)
-    return 0
   },
 })

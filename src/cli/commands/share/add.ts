@@ -1,8 +1,7 @@
 /** `share add`: adds a data set to a share. */
 
-import { type Command, defineCommand } from '../../command.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 import {
   accountOptions,
   inAccount,
@@ -12,7 +11,7 @@ import {
   shareVersion,
 } from '../../sharing.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'share add',
   summary: 'Put a data set into a share',
   notes:
@@ -24,19 +23,16 @@ command are taken. Of a SQL table \`server=name\` names a server of the resource
     share: { type: 'string', value: 'name', required: true, summary: 'The share' },
     kind: { type: 'string', value: 'kind', required: true, summary: 'BlobFolder, SqlDBTable, …' },
     ...propertyOption,
-    ...connectionOptions,
   },
   examples: [
     'share add files -g from -a giver --share sales --kind BlobFolder -p storageAccountName=givenfiles -p containerName=data -p prefix=in',
     'share add orders -g from -a giver --share sales --kind SqlDBTable -p server=shop -p databaseName=shop -p schemaName=public -p tableName=orders',
   ],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const { kind, share, name } = values
     const properties = await placedProperties(connection, values, kind, values.property)
     const path = await inAccount(connection, values, 'shares', share, 'dataSets', name)
     const made = await make(connection, path, shareVersion, { kind, properties })
     printRecord(context.terminal, made)
-    return 0
   },
 })

@@ -1,19 +1,17 @@
 /** `share consumers`: lists who accepted a share. */
 
 import { propertyOf } from '#client/resource.ts'
-import { type Command, defineCommand } from '../../command.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 import { accountOptions, inAccount, shareVersion } from '../../sharing.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'share consumers',
   summary: 'List who took a share',
   arguments: [{ name: 'name', summary: 'The name of the share' }],
-  options: { ...accountOptions, ...connectionOptions },
+  options: accountOptions,
   examples: ['share consumers sales -g from -a giver'],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const path = await inAccount(
       connection,
       values,
@@ -28,6 +26,5 @@ export const command: Command = defineCommand({
       { title: 'STATUS', of: (row) => propertyOf(row, 'shareSubscriptionStatus') },
       { title: 'SINCE', of: (row) => propertyOf(row, 'sharedAt') },
     ])
-    return 0
   },
 })

@@ -1,12 +1,11 @@
 /** `share create`: creates a share, and its account if needed. */
 
-import { type Command, defineCommand } from '../../command.ts'
 import { missingGroup } from '../../group-place.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 import { accountOptions, ensureAccount, inAccount, make, shareVersion } from '../../sharing.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'share create',
   summary: 'Make a share, and its account where it is missing',
   arguments: [{ name: 'name', summary: 'The name of the share' }],
@@ -14,12 +13,10 @@ export const command: Command = defineCommand({
     ...accountOptions,
     description: { type: 'string', value: 'text', summary: 'What consumers read about it' },
     terms: { type: 'string', value: 'text', summary: 'What consumers agree to' },
-    ...connectionOptions,
   },
   examples: ['share create sales -g from -a giver --description "Orders of this year"'],
   confirm: missingGroup,
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     await ensureAccount(connection, values)
     const { description, terms } = values
     const properties = {
@@ -29,6 +26,5 @@ export const command: Command = defineCommand({
     const path = await inAccount(connection, values, 'shares', values.name)
     const made = await make(connection, path, shareVersion, { properties })
     printRecord(context.terminal, made)
-    return 0
   },
 })

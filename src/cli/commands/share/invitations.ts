@@ -2,19 +2,17 @@
 
 import { propertyOf } from '#client/resource.ts'
 import { qualify } from '#kernel/vendor.ts'
-import { type Command, defineCommand } from '../../command.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 import { shareVersion } from '../../sharing.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'share invitations',
   summary: 'List the invitations that await your answer',
   arguments: [],
-  options: connectionOptions,
+  options: {},
   examples: ['share invitations'],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, _values, context) {
     const path = `/providers/${qualify(connection.words, 'DataShare')}/listInvitations`
     const rows = await connection.client.list(path, { query: { 'api-version': shareVersion } })
     printRows(context.terminal, rows, [
@@ -24,6 +22,5 @@ export const command: Command = defineCommand({
       { title: 'LOCATION', of: (row) => propertyOf(row, 'location') },
       { title: 'DESCRIPTION', of: (row) => propertyOf(row, 'description') },
     ])
-    return 0
   },
 })

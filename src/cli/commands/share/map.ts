@@ -1,9 +1,9 @@
 /** `share map`: sets where the copy of a data set goes. */
 
 import { propertyOf } from '#client/resource.ts'
-import { type Command, defineCommand, LocalProblem } from '../../command.ts'
-import { connectionOptions } from '../../options.ts'
+import { LocalProblem } from '../../command.ts'
 import { printRecord } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 import {
   accountOptions,
   inAccount,
@@ -13,7 +13,7 @@ import {
   shareVersion,
 } from '../../sharing.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'share map',
   summary: 'Say where the copy of a data set goes',
   arguments: [{ name: 'data-set', summary: 'The name or the id of the data set' }],
@@ -28,13 +28,11 @@ export const command: Command = defineCommand({
       summary: 'Of a table that becomes a file',
     },
     ...propertyOption,
-    ...connectionOptions,
   },
   examples: [
     'share map files -g to -a taker --to theirs --kind BlobFolder -p storageAccountName=takenfiles -p containerName=got -p prefix=files',
   ],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const { kind, to } = values
     const wanted = values['data-set']
     const subscription = await inAccount(connection, values, 'shareSubscriptions', to)
@@ -55,6 +53,5 @@ export const command: Command = defineCommand({
     const name = encodeURIComponent(propertyOf(source, 'dataSetName'))
     const path = `${subscription}/dataSetMappings/${name}`
     printRecord(context.terminal, await make(connection, path, shareVersion, { kind, properties }))
-    return 0
   },
 })

@@ -1,26 +1,23 @@
 /** `share reinstate`: lets a revoked consumer synchronize again. */
 
-import { type Command, defineCommand } from '../../command.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 import { accountOptions, inAccount, shareVersion } from '../../sharing.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'share reinstate',
   summary: 'Let a revoked consumer synchronize again',
   arguments: [
     { name: 'name', summary: 'The name of the share' },
     { name: 'consumer', summary: 'The id that `share consumers` lists' },
   ],
-  options: { ...accountOptions, ...connectionOptions },
+  options: accountOptions,
   examples: ['share reinstate sales 11111111-2222-4333-8444-555555555555 -g from -a giver'],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const view = ['shares', values.name, 'providerShareSubscriptions', values.consumer]
     const path = await inAccount(connection, values, ...view)
     const query = { 'api-version': shareVersion }
     const answer = await connection.client.request('POST', `${path}/reinstate`, { query })
     printRecord(context.terminal, answer.body)
-    return 0
   },
 })

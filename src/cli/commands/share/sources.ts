@@ -1,19 +1,17 @@
 /** `share sources`: lists the data sets of an accepted share. */
 
 import { propertyOf } from '#client/resource.ts'
-import { type Command, defineCommand } from '../../command.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 import { accountOptions, inAccount, shareVersion } from '../../sharing.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'share sources',
   summary: 'List the data sets of a share that was accepted',
   arguments: [{ name: 'name', summary: 'The name of the share subscription' }],
-  options: { ...accountOptions, ...connectionOptions },
+  options: accountOptions,
   examples: ['share sources theirs -g to -a taker'],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const path = await inAccount(
       connection,
       values,
@@ -28,6 +26,5 @@ export const command: Command = defineCommand({
       { title: 'ID', of: (row) => propertyOf(row, 'dataSetId') },
       { title: 'PATH', of: (row) => propertyOf(row, 'dataSetPath') },
     ])
-    return 0
   },
 })

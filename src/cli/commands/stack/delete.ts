@@ -1,15 +1,15 @@
 /** `stack delete`: deletes a stack, with or without the resources it manages. */
 
-import { type Command, defineCommand } from '../../command.ts'
-import { connectionOptions, noWaitOption } from '../../options.ts'
+import { noWaitOption } from '../../options.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 import { scopeOptions } from '../../scope-place.ts'
 import { stackPath, stackVersion, unmanageActions, unmanageOption } from '../../stacks.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'stack delete',
   summary: 'Take a stack away; what it manages stays, unless `--on-unmanage` says otherwise',
   arguments: [{ name: 'name', summary: 'The name of the stack' }],
-  options: { ...scopeOptions, ...unmanageOption, ...noWaitOption, ...connectionOptions },
+  options: { ...scopeOptions, ...unmanageOption, ...noWaitOption },
   examples: ['stack delete shop -g demo --on-unmanage delete-resources'],
   confirm: async (_context, values) => {
     const given = values['on-unmanage']
@@ -17,8 +17,7 @@ export const command: Command = defineCommand({
     const what = isKept ? 'What it manages stays.' : 'What it manages is deleted with it.'
     return { text: `Delete the stack ${values.name}? ${what}` }
   },
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const path = await stackPath(connection, values, values.name)
     const actions = Object.entries(unmanageActions(values['on-unmanage'])).map(([kind, action]) => [
       `unmanageAction.${kind.charAt(0).toUpperCase()}${kind.slice(1)}`,
@@ -31,6 +30,5 @@ export const command: Command = defineCommand({
       if (!values['no-wait']) await connection.client.waitForOperation(answer)
       context.terminal.error(`Deleted ${values.name}.\n`)
     }
-    return 0
   },
 })

@@ -1,13 +1,13 @@
 /** `subscription create`: creates a subscription. */
 
 import { isUuid } from '#kernel/uuid.ts'
-import { type Command, defineCommand, UsageError } from '../../command.ts'
-import { connectionOptions } from '../../options.ts'
+import { UsageError } from '../../command.ts'
 import { printRecord } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 import { apiVersions } from '../../resource-path.ts'
 import { uuidOf } from '../../uuid-of.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'subscription create',
   summary: 'Create a subscription, or rename one',
   arguments: [],
@@ -19,11 +19,9 @@ export const command: Command = defineCommand({
       summary:
         'Its id; made from the name when left out, so that the same name is the same subscription',
     },
-    ...connectionOptions,
   },
   examples: ['subscription create --name production'],
-  async run(context, values) {
-    const { client, url } = context.connect(values)
+  async run({ client, url }, values, context) {
     const id = values.id ?? uuidOf(`subscription|${url}|${values.name}`)
     if (!isUuid(id)) throw new UsageError(`\`--id ${id}\` is no UUID`)
     const { body } = await client.request('PUT', `/subscriptions/${id}`, {
@@ -31,6 +29,5 @@ export const command: Command = defineCommand({
       body: { displayName: values.name },
     })
     printRecord(context.terminal, body)
-    return 0
   },
 })

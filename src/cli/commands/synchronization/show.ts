@@ -1,12 +1,11 @@
 /** `synchronization show`: shows the data sets of one synchronization (contract, operation 5). */
 
-import { type Command, defineCommand } from '../../command.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 import { accountOptions, inAccount } from '../../sharing.ts'
 import { detailColumns, detailsOf, runOf, textAt } from '../../synchronizations.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'synchronization show',
   summary: 'Show the data sets of one synchronization and what each came to',
   arguments: [
@@ -21,14 +20,12 @@ export const command: Command = defineCommand({
       value: 'fields',
       summary: 'In this order, as `sizeWritten desc`',
     },
-    ...connectionOptions,
   },
   examples: [
     'synchronization show theirs -g to -a taker',
     'synchronization show theirs -g to -a taker --order-by "durationMs desc"',
   ],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const path = await inAccount(connection, values, 'shareSubscriptions', values.name)
     const run = await runOf(connection, path, values.id)
     const rows = await detailsOf(connection, path, textAt(run, 'synchronizationId'), {
@@ -36,6 +33,5 @@ export const command: Command = defineCommand({
       $orderby: values['order-by'],
     })
     printRows(context.terminal, rows, detailColumns)
-    return 0
   },
 })

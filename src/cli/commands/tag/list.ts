@@ -1,20 +1,19 @@
 /** `tag list`: lists the tag names in use in a subscription. */
 
 import { listOf } from '#client/resource.ts'
-import { type Command, defineCommand } from '../../command.ts'
 import { member } from '../../directory.ts'
-import { connectionOptions, subscriptionOption } from '../../options.ts'
+import { subscriptionOption } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 import { subscriptionOf } from '../../resource-path.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'tag list',
   summary: 'List the names and values of tags in use in a subscription',
   arguments: [],
-  options: { ...subscriptionOption, ...connectionOptions },
+  options: subscriptionOption,
   examples: ['tag list'],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const subscription = await subscriptionOf(connection, values.subscription)
     const path = `/subscriptions/${encodeURIComponent(subscription)}/tagNames`
     const query = { 'api-version': '2021-04-01' }
@@ -22,6 +21,5 @@ export const command: Command = defineCommand({
       { title: 'NAME', of: member('tagName') },
       { title: 'VALUES', of: (row) => listOf(row, 'values').map(member('tagValue')).join(', ') },
     ])
-    return 0
   },
 })

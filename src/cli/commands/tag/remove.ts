@@ -1,19 +1,17 @@
 /** `tag remove`: removes tags of a scope. */
 
-import { type Command, defineCommand } from '../../command.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRecord } from '../../output/print.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 import { scopeOptions } from '../../scope-place.ts'
 import { changeTags, readTags, tagsPath } from '../../tags.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'tag remove',
   summary: 'Remove tags of a resource, a group or a subscription, whatever their values',
   arguments: [{ name: 'name', summary: 'The name of a tag, several if wanted', multiple: true }],
-  options: { ...scopeOptions, ...connectionOptions },
+  options: scopeOptions,
   examples: ['tag remove stage -g demo'],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const path = await tagsPath(connection, values)
     const there = Object.entries(Object(await readTags(connection, path)))
     const wanted = new Set(values.name.map((name) => name.toLowerCase()))
@@ -21,6 +19,5 @@ export const command: Command = defineCommand({
     const removed = there.filter(([name]) => wanted.has(name.toLowerCase()))
     const tags = Object.fromEntries(removed.map(([name, value]) => [name, String(value)]))
     printRecord(context.terminal, await changeTags(connection, path, 'Delete', tags))
-    return 0
   },
 })

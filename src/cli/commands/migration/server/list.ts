@@ -1,22 +1,20 @@
 /** `migration server list`: lists the PostgreSQL servers registered in a resource group. */
 
 import { propertyOf } from '#client/resource.ts'
-import { type Command, defineCommand } from '../../../command.ts'
 import { member } from '../../../directory.ts'
 import { groupOptions } from '../../../group-place.ts'
 import { migrationQuery, numberAt } from '../../../migrations.ts'
-import { connectionOptions } from '../../../options.ts'
 import { printRows } from '../../../output/print.ts'
+import { defineRemoteCommand } from '../../../remote-command.ts'
 import { extensionPath, resourceGroupPath, subscriptionOf } from '../../../resource-path.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'migration server list',
   summary: 'List registered PostgreSQL servers',
   arguments: [],
-  options: { ...groupOptions, ...connectionOptions },
+  options: groupOptions,
   examples: ['migration server list -g demo'],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const subscription = await subscriptionOf(connection, values.subscription)
     const scope = resourceGroupPath(subscription, values['resource-group'])
     const path = extensionPath(connection.words, scope, 'DBforPostgreSQL/flexibleServers')
@@ -28,7 +26,6 @@ export const command: Command = defineCommand({
       { title: 'HOST', of: (row) => propertyOf(row, 'fullyQualifiedDomainName') },
       { title: 'PORT', of: portOf },
     ])
-    return 0
   },
 })
 

@@ -1,21 +1,18 @@
 /** `migration server remove`: removes the registration of a server. The server itself does not change. */
 
-import { type Command, defineCommand } from '../../../command.ts'
 import { groupOptions } from '../../../group-place.ts'
 import { migrationQuery, serverPath } from '../../../migrations.ts'
-import { connectionOptions } from '../../../options.ts'
+import { defineRemoteCommand } from '../../../remote-command.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'migration server remove',
   summary: 'Forget a registered PostgreSQL server; it and its databases stay as they are',
   arguments: [{ name: 'name', summary: 'The name of the server' }],
-  options: { ...groupOptions, ...connectionOptions },
+  options: groupOptions,
   examples: ['migration server remove shop -g demo'],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values) {
     const path = await serverPath(connection, values, values.name)
     const { client } = connection
     await client.waitForOperation(await client.request('DELETE', path, { query: migrationQuery }))
-    return 0
   },
 })

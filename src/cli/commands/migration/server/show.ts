@@ -2,21 +2,19 @@
 
 import { propertyOf } from '#client/resource.ts'
 import { isJsonObject } from '#kernel/patch.ts'
-import { type Command, defineCommand } from '../../../command.ts'
 import { member } from '../../../directory.ts'
 import { groupOptions } from '../../../group-place.ts'
 import { migrationQuery, serverPath } from '../../../migrations.ts'
-import { connectionOptions } from '../../../options.ts'
 import { printRecord } from '../../../output/print.ts'
+import { defineRemoteCommand } from '../../../remote-command.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'migration server show',
   summary: 'Show a registered PostgreSQL server and its databases',
   arguments: [{ name: 'name', summary: 'The name of the server' }],
-  options: { ...groupOptions, ...connectionOptions },
+  options: groupOptions,
   examples: ['migration server show shop -g demo'],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     const { client } = connection
     const path = await serverPath(connection, values, values.name)
     const { body } = await client.request('GET', path, { query: migrationQuery })
@@ -36,6 +34,5 @@ export const command: Command = defineCommand({
       ...(isJsonObject(properties) ? properties : {}),
       databases: isReady ? databases.map(member('name')).join(', ') : undefined,
     })
-    return 0
   },
 })

@@ -1,12 +1,11 @@
 /** `principal secret add`: adds a secret to an application. It is shown this once. */
 
 import { textOf } from '#client/answer.ts'
-import { type Command, defineCommand } from '../../../command.ts'
 import { idOf } from '../../../directory.ts'
-import { connectionOptions } from '../../../options.ts'
 import { printRecord } from '../../../output/print.ts'
+import { defineRemoteCommand } from '../../../remote-command.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'principal secret add',
   summary: 'Give a service principal one more secret, shown this once',
   arguments: [{ name: 'id', summary: 'The service principal’s object id' }],
@@ -17,13 +16,11 @@ export const command: Command = defineCommand({
       value: 'time',
       summary: 'When it ends (ISO 8601); never when left out',
     },
-    ...connectionOptions,
   },
   examples: [
     'principal secret add 1b4e28ba-2fa1-41d2-883f-0016d3cca427 --name laptop --expires-on 2027-01-01T00:00:00Z',
   ],
-  async run(context, values) {
-    const { client } = context.connect(values)
+  async run({ client }, values, context) {
     const expiresOn = values['expires-on']
     const { body } = await client.request('POST', secretsPath(values.id), {
       body: {
@@ -37,7 +34,6 @@ export const command: Command = defineCommand({
       clientSecret: textOf(body, 'clientSecret'),
       expiresOn: textOf(body, 'expiresOn'),
     })
-    return 0
   },
 })
 

@@ -1,25 +1,22 @@
 /** `principal session list`: lists the sessions of a person. */
 
-import { type Command, defineCommand } from '../../../command.ts'
 import { member } from '../../../directory.ts'
-import { connectionOptions } from '../../../options.ts'
 import { printRows } from '../../../output/print.ts'
+import { defineRemoteCommand } from '../../../remote-command.ts'
 import { sessionsOf } from '../../../sessions.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'principal session list',
   summary: 'List where you are signed in, or where another user is',
   arguments: [],
   options: {
     user: { type: 'string', value: 'id', summary: 'Another user’s object id' },
-    ...connectionOptions,
   },
   examples: [
     'principal session list',
     'principal session list --user 1b4e28ba-2fa1-41d2-883f-0016d3cca427',
   ],
-  async run(context, values) {
-    const { client } = context.connect(values)
+  async run({ client }, values, context) {
     const rows = await client.list(sessionsOf(values.user))
     printRows(context.terminal, rows, [
       { title: 'ID', of: member('id') },
@@ -29,6 +26,5 @@ export const command: Command = defineCommand({
       { title: 'APPLICATION', of: (row) => member('clientId')(row) || 'browser' },
       { title: 'USER AGENT', of: member('userAgent') },
     ])
-    return 0
   },
 })

@@ -1,14 +1,13 @@
 /** `role assignment list`: lists the role assignments at a scope, above it, and below it. */
 
 import { propertyOf } from '#client/resource.ts'
-import { type Command, defineCommand } from '../../../command.ts'
 import { member } from '../../../directory.ts'
-import { connectionOptions } from '../../../options.ts'
 import { printRows } from '../../../output/print.ts'
+import { defineRemoteCommand } from '../../../remote-command.ts'
 import { apiVersions, extensionPath } from '../../../resource-path.ts'
 import { lastPart, listRoles } from '../../../roles.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'role assignment list',
   summary: 'List who has which role at a scope, above it, and below it',
   arguments: [],
@@ -20,14 +19,12 @@ export const command: Command = defineCommand({
       summary: 'With --assignee: those of the groups it is in too',
     },
     'at-scope': { type: 'boolean', summary: 'At the scope and above it, not below' },
-    ...connectionOptions,
   },
   examples: [
     'role assignment list',
     'role assignment list --scope /subscriptions/$S --assignee $ID --include-groups',
   ],
-  async run(context, values) {
-    const { client, words } = context.connect(values)
+  async run({ client, words }, values, context) {
     const scope = values.scope ?? '/'
     const path = extensionPath(words, scope, 'Authorization/roleAssignments')
     const filter = [
@@ -61,7 +58,6 @@ export const command: Command = defineCommand({
       { title: 'NAME', of: member('name') },
       { title: 'SCOPE', of: property('scope') },
     ])
-    return 0
   },
 })
 

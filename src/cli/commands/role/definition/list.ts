@@ -1,24 +1,21 @@
 /** `role definition list`: lists the roles that can be assigned at a scope. */
 
 import { propertyOf } from '#client/resource.ts'
-import { type Command, defineCommand } from '../../../command.ts'
 import { member } from '../../../directory.ts'
-import { connectionOptions } from '../../../options.ts'
 import { printRows } from '../../../output/print.ts'
+import { defineRemoteCommand } from '../../../remote-command.ts'
 import { apiVersions, extensionPath } from '../../../resource-path.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'role definition list',
   summary: 'List the roles that can be granted',
   arguments: [],
   options: {
     scope: { type: 'string', value: 'path', summary: 'Where; `/` when left out' },
     custom: { type: 'boolean', summary: 'Only those of your own making' },
-    ...connectionOptions,
   },
   examples: ['role definition list', 'role definition list --custom --json'],
-  async run(context, values) {
-    const { client, words } = context.connect(values)
+  async run({ client, words }, values, context) {
     const path = extensionPath(words, values.scope ?? '/', 'Authorization/roleDefinitions')
     const query = {
       'api-version': apiVersions.roleDefinitions,
@@ -31,6 +28,5 @@ export const command: Command = defineCommand({
       { title: 'TYPE', of: property('type') },
       { title: 'ROLE', of: property('roleName') },
     ])
-    return 0
   },
 })
