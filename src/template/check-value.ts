@@ -1,8 +1,11 @@
 /** Checks whether a value matches its type. Every mismatch is reported; no message contains a value. */
 import { exactJsonText } from '#kernel/exact-json.ts'
+import type { Expression } from './expression.ts'
 import { isArray, isObject, kindOf } from './fields.ts'
 import { isInteger } from './functions/values.ts'
+import { LoneScope } from './lone-scope.ts'
 import type { Json } from './plan.ts'
+import { expressionOf } from './print-expression.ts'
 import { appendPath } from './template-path.ts'
 import {
   type Allowed,
@@ -10,6 +13,7 @@ import {
   resolved,
   type Schema,
   shown,
+  type TypeCheck,
   type TypeName,
 } from './types.ts'
 
@@ -19,6 +23,8 @@ type ReportMismatch = (path: string, message: string) => void
 interface Check {
   readonly definitions: Definitions
   readonly misfit: ReportMismatch
+  /** For the conditions of all parts of the value. */
+  readonly scope: LoneScope
 }
 
 export function checkValue(
@@ -27,7 +33,7 @@ export function checkValue(
   definitions: Definitions,
   misfit: ReportMismatch,
 ): void {
-  checkAt(given, value, { definitions, misfit }, '')
+  checkAt(given, value, { definitions, misfit, scope: new LoneScope() }, '')
 }
 
 function checkAt(given: Schema, value: Json, check: Check, path: string): void {
@@ -47,6 +53,9 @@ function checkAt(given: Schema, value: Json, check: Check, path: string): void {
     misfit(path, `the value is not one of the allowed ones: ${schema.allowed.shown}`)
   }
   checkBounds(schema, value, misfit, path)
+  for (const one of schema.checks ?? []) {
+    if (!holds(one, value, check.scope)) misfit(path, one.message)
+  }
   if (isArray(value)) checkItems(schema, value, check, path)
   if (isObject(value)) checkMembers(schema, value, check, path)
 }
@@ -87,6 +96,19 @@ function checkBounds(schema: Schema, value: Json, misfit: ReportMismatch, path: 
   if (maxLength !== undefined && value.length > maxLength) {
     misfit(path, `expected at most ${maxLength} ${what}, not ${value.length}`)
   }
+}
+
+/** Evaluates `filter(createArray(value), lambda(…))`: the element is left where it is true. One that fails does not hold. */
+function holds({ lambda }: TypeCheck, value: Json, scope: LoneScope): boolean {
+  const { at } = lambda
+  const call = (name: string, ...given: readonly Expression[]): Expression => ({
+    kind: 'call',
+    name,
+    arguments: given,
+    at,
+  })
+  const done = scope.try(call('filter', call('createArray', expressionOf(value, at)), lambda))
+  return done.kind === 'value' && isArray(done.value) && done.value.length === 1
 }
 
 function checkItems(

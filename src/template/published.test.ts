@@ -180,6 +180,45 @@ test('user types: references into types, and arrays that end with their first el
   assert.match(problemsOf(endless).join(), /not there, or to itself/)
 })
 
+test('conditions of types: each with its message, in parameters, user types, their parts, functions and outputs', () => {
+  const validate = ["[lambda('x', startsWith(lambdaVariables('x'), 'a'))]", 'begins with a']
+  const long = ["[lambda('x', greater(length(lambdaVariables('x')), 2))]"]
+  const definitions = { word: { type: 'string', validate: [...validate, ...long] } }
+  const word = { $ref: '#/definitions/word' }
+  const parameters = {
+    one: {
+      ...word,
+      validate: ["[lambda('x', endsWith(lambdaVariables('x'), 'z'))]", 'ends with z'],
+    },
+    all: { type: 'object', properties: { list: { type: 'array', items: word } } },
+  }
+  const given = (one: string, list: readonly string[]) => ({
+    one: { value: one },
+    all: { value: { list } },
+  })
+  const whole = template({ languageVersion: '2.0', definitions, parameters, resources: {} })
+  assert.equal(planOf(whole, given('abcz', ['abc'])).nodes.length, 0)
+  assert.deepEqual(problemsOf(whole, given('bb', ['abc', 'b'])), [
+    'parameters.one: begins with a',
+    'parameters.one: the value does not fulfil a condition of its type',
+    'parameters.one: ends with z',
+    'parameters.all: list[1]: begins with a',
+    'parameters.all: list[1]: the value does not fulfil a condition of its type',
+  ])
+  const outputs = { o: { ...word, value: 'b' } }
+  const made = problemsOf(template({ languageVersion: '2.0', definitions, resources: {}, outputs }))
+  assert.match(made.join(), /outputs\.o.*begins with a/)
+  const wrong = { p: { type: 'int', defaultValue: 1, validate: ['[equals(1, 1)]', 'x'] } }
+  assert.match(
+    problemsOf(template({ parameters: wrong })).join(),
+    /validate\[0\].*expected a lambda/,
+  )
+  const late = {
+    p: { type: 'int', defaultValue: 1, validate: ["[lambda('x', parameters('p'))]", 'not here'] },
+  }
+  assert.match(problemsOf(template({ parameters: late })).join(), /parameters\.p: not here/)
+})
+
 test('environment() has every endpoint and suffix that templates ask for', () => {
   const environment = environmentOf({
     name: 'Brand',

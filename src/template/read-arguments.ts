@@ -3,9 +3,6 @@
  * external inputs alone, so that everything after this knows values only.
  */
 import { compile } from './compile.ts'
-import { evaluate } from './evaluate.ts'
-import { EvaluationQuota } from './evaluation-quota.ts'
-import { ExpressionScope } from './expression-scope.ts'
 import {
   type Field,
   fieldOf,
@@ -15,12 +12,12 @@ import {
   objectOf,
   refuseTwice,
 } from './fields.ts'
+import { LoneScope } from './lone-scope.ts'
 import type { JsonObject } from './plan.ts'
 import { Problems } from './problems.ts'
 import { open } from './read-template.ts'
 import type { ParameterArgument, Read } from './template.ts'
 import { childPath } from './template-path.ts'
-import { tryEvaluate } from './try-evaluate.ts'
 
 export function parseParameters(
   parameters: string | JsonObject,
@@ -41,8 +38,7 @@ export function parseParameters(
         { value: one, path: childPath(undefined, name) },
       ])
   refuseTwice(members, 'the argument', problems)
-  const externalInputs = isFile ? readInputs(value, problems) : objectOf([])
-  const scope = new ArgumentScope({ externalInputs })
+  const scope = new LoneScope(isFile ? readInputs(value, problems) : {})
   const made: Record<string, ParameterArgument> = Object.create(null)
   for (const [name, field] of members) {
     const argument = readArgument(field, scope, problems)
@@ -65,14 +61,6 @@ function isArgument({ value, path }: Field): boolean {
   return ['value', 'reference', 'expression'].some((one) => fieldOf(value, path, one) !== undefined)
 }
 
-/** All expressions of a file together have one budget. */
-class ArgumentScope extends ExpressionScope {
-  readonly quota = new EvaluationQuota()
-  readonly expansion: Parameters<typeof tryEvaluate>[0]['expansion'] = {
-    notes: { isSecure: false, needs: new Map() },
-  }
-}
-
 /** The values of external inputs. Their definitions are for the tools that supply them. */
 function readInputs(file: JsonObject, problems: Problems): JsonObject {
   const inputs = membersOf(fieldOf(file, undefined, 'externalInputs'), "'externalInputs'", problems)
@@ -88,7 +76,7 @@ function readInputs(file: JsonObject, problems: Problems): JsonObject {
 
 function readArgument(
   { value, path }: Field,
-  scope: ArgumentScope,
+  scope: LoneScope,
   problems: Problems,
 ): ParameterArgument | undefined {
   const given = isObject(value) ? fieldOf(value, path, 'value') : undefined
@@ -116,7 +104,7 @@ function readArgument(
 
 function evaluated(
   { value, path }: Field,
-  scope: ArgumentScope,
+  scope: LoneScope,
   problems: Problems,
 ): ParameterArgument | undefined {
   const compiled = compile(value, path, { problems, check: () => undefined })
@@ -125,7 +113,7 @@ function evaluated(
     problems.add(path, "expected an expression in brackets, such as [externalInputs('name')]")
     return undefined
   }
-  const done = tryEvaluate(scope, () => evaluate(compiled.expression, scope))
+  const done = scope.try(compiled.expression)
   if (done.kind === 'value') return { value: done.value }
   if (done.kind === 'failed') problems.add(path, done.error.message, done.error.at)
   return undefined

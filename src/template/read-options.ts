@@ -86,6 +86,6 @@ function readWaitUntil(
   return {}
 }
 
-function isLambda(expression: Expression): boolean {
+export function isLambda(expression: Expression): boolean {
   return expression.kind === 'call' && expression.name.toLowerCase() === 'lambda'
 }

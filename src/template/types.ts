@@ -3,6 +3,8 @@
  * `check-value.ts`.
  */
 import { exactJsonText } from '#kernel/exact-json.ts'
+import { compile } from './compile.ts'
+import type { Expression } from './expression.ts'
 import {
   countIn,
   type Field,
@@ -16,6 +18,7 @@ import {
 import { isInteger } from './functions/values.ts'
 import type { Json } from './plan.ts'
 import type { Problems } from './problems.ts'
+import { isLambda } from './read-options.ts'
 import type { ParameterDeclaration } from './template.ts'
 import { childPath, type TemplatePath } from './template-path.ts'
 
@@ -43,6 +46,7 @@ export interface Schema {
   readonly maxValue?: number | bigint
   readonly minLength?: number
   readonly maxLength?: number
+  readonly checks?: readonly TypeCheck[]
   /** `false`: no items beyond `prefixItems`. */
   readonly items?: Schema | false
   readonly prefixItems?: readonly Schema[]
@@ -53,6 +57,12 @@ export interface Schema {
     readonly propertyName: string
     readonly mapping: ReadonlyMap<string, Schema>
   }
+}
+
+/** A condition by the template's author: a lambda of the value, which has to be true. */
+export interface TypeCheck {
+  readonly lambda: Expression
+  readonly message: string
 }
 
 /** The allowed values, prepared once: there may be many, and many values to look up. */
@@ -115,9 +125,31 @@ export function readSchema({ value, path }: Field, problems: Problems): Schema {
     ...(maxValue === undefined ? {} : { maxValue }),
     ...(minLength === undefined ? {} : { minLength }),
     ...(maxLength === undefined ? {} : { maxLength }),
+    ...readChecks(at('validate'), problems),
     ...readInside(at, problems),
   }
 }
+
+/** Lambdas, each with its message behind it; the last one may have none. */
+function readChecks(field: Field | undefined, problems: Problems): Pick<Schema, 'checks'> {
+  if (field === undefined) return {}
+  const { value, path } = field
+  const parts = isArray(value) ? value : []
+  const checks: TypeCheck[] = []
+  for (let at = 0; at < parts.length; at += 2) {
+    const [text = null, message = usualMessage] = parts.slice(at, at + 2)
+    const here = childPath(path, at)
+    const compiled = compile(text, here, { problems, check: () => undefined })
+    if (compiled.kind === 'broken') continue
+    if (compiled.kind === 'expression' && isLambda(compiled.expression)) {
+      checks.push({ lambda: compiled.expression, message: String(message) })
+    } else problems.add(here, "expected a lambda of the value: '[lambda(…)]'")
+  }
+  if (checks.length === 0) problems.add(path, 'expected an array of lambdas and messages')
+  return { checks }
+}
+
+const usualMessage = 'the value does not fulfil a condition of its type'
 
 function integerIn(field: Field | undefined, problems: Problems): number | bigint | undefined {
   if (field === undefined) return undefined
@@ -231,7 +263,8 @@ export function resolved(
     left.references -= 1
     const target = left.references < 0 ? undefined : targetOf(reference, definitions, left)
     if (target === undefined) return undefined
-    made = { ...target, ...rest, nullable: target.nullable || rest.nullable }
+    const checks = [...(target.checks ?? []), ...(rest.checks ?? [])]
+    made = { ...target, ...rest, nullable: target.nullable || rest.nullable, checks }
   }
   return made
 }
