@@ -180,7 +180,7 @@ test('user types: references into types, and arrays that end with their first el
   assert.match(problemsOf(endless).join(), /not there, or to itself/)
 })
 
-test('conditions of types: each with its message, in parameters, user types, their parts, functions and outputs', () => {
+test('conditions of types: each with its message, in parameters, user types, members of them, and outputs', () => {
   const validate = ["[lambda('x', startsWith(lambdaVariables('x'), 'a'))]", 'begins with a']
   const long = ["[lambda('x', greater(length(lambdaVariables('x')), 2))]"]
   const definitions = { word: { type: 'string', validate: [...validate, ...long] } }
