@@ -14,7 +14,7 @@ type Truthy<T> = Exclude<T, false | undefined | null | 0 | ''>
 /** Looks again and again until there is something, and returns it. */
 export async function until<T>(
   look: () => T | Promise<T>,
-  everyMilliseconds = 10,
+  everyMilliseconds = 20,
 ): Promise<Truthy<T>> {
   const end = performance.now() + patienceMilliseconds
   while (performance.now() < end) {

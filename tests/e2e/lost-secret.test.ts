@@ -70,7 +70,7 @@ test('a restart and a start do not fetch a secret that its writer may no longer 
     await until(async () => {
       const { at: read } = await on.request('GET', `${group}?${containers}`)
       return ['Succeeded', 'Failed'].includes(String(read('properties.provisioningState')))
-    })
+    }, 100)
     return log()
   }
   for (let text = ''; !text.includes('first-value'); ) text = await settled()

@@ -41,15 +41,14 @@ test('a deployment makes nothing more once its deployer was disabled or deleted'
       const waiting = deployment.replace('slow', 'waiting')
       assert.equal((await on.request('PUT', waiting, { body: waitsForTag, token })).status, 201)
       const waited = `${group}/${identities}/waited?api-version=2023-01-31`
-      const isThere = async () => (await on.request('GET', waited)).status === 200
-      await until(isThere)
+      await until(async () => (await on.request('GET', waited)).status === 200, 100)
       const gone = await run(on, deployer)
       assert.ok(gone.status < 300, `${gone.status}`)
       for (const path of [deployment, waiting]) {
         await until(async () => {
           const state = (await on.request('GET', path)).at('properties.provisioningState')
           return ['Succeeded', 'Failed', 'Canceled'].includes(String(state))
-        })
+        }, 100)
       }
       const shown = await on.request('GET', waiting)
       assert.equal(shown.at('properties.provisioningState'), 'Failed', shown.text)
