@@ -9,15 +9,23 @@ import { join } from 'node:path'
 
 /** The folders whose test files share a process. */
 const folders = [
+  'src/business',
+  'src/control',
+  'src/engines/mail',
   'src/http',
   'src/identity',
   'src/kernel',
   'src/plane',
+  'src/providers/api-management',
   'src/providers/authorization',
   'src/providers/billing',
   'src/providers/container-instance',
+  'src/providers/data-share',
+  'src/providers/resources',
+  'src/providers/secrets',
   'src/stores',
   'src/template',
+  'tests/law',
 ] as const
 
 /** Programs, threads, the state of the process, and hooks that would count for the other files, too. */
