@@ -10,7 +10,9 @@ import { join } from 'node:path'
 /** The folders whose test files share a process. */
 const folders = [
   'src/business',
+  'src/cli',
   'src/control',
+  'src/engines/containers',
   'src/engines/mail',
   'src/http',
   'src/identity',
