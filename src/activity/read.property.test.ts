@@ -139,6 +139,37 @@ test('a late record among old ones is read after a sweep', async () => {
   assert.equal((await pages(store, { equal: {} }, 1000)).length, blockRows + 1)
 })
 
+test('a page of long records is short, and others have their turn while it is read', async () => {
+  await using store = await openSqlite({ path: ':memory:', ...contractOptions })
+  const initiator = { principal: { id: 'p' }, correlationId: 'c' }
+  const facts = { note: 'x'.repeat(8_000) }
+  const target = targetOf('/')
+  const count = 500
+  await store.sql.transact(async (tx) => {
+    for (let at = 0; at < count; at++) {
+      const action = actions[at % 2] ?? ''
+      await tx.record(toEvent({ at, initiator, action, target, status: 'Succeeded', facts }))
+    }
+  })
+  let turns = 0
+  let isDone = false
+  const next = (): void => {
+    turns++
+    if (!isDone) setImmediate(next).unref()
+  }
+  setImmediate(next).unref()
+  const all = { cursor: undefined, limit: 1000 }
+  const page = await readActivity(store.sql, { equal: {} }, all)
+  assert.ok(page.items.length > 100 && page.items.length < 130, `${page.items.length} records`)
+  assert.notEqual(page.next, undefined)
+  turns = 0
+  const none = await readActivity(store.sql, { equal: {}, matches: () => false }, all)
+  isDone = true
+  assert.deepEqual(none, { items: [] })
+  assert.ok(turns >= (count * 8_000) / (256 * 1024), `${turns} turns`)
+  assert.equal((await pages(store, { equal: {} }, 1000)).length, count)
+})
+
 const runs = process.env['ARMATURE_TEST_LONG'] === undefined ? 3 : 200
 
 test('pages joined are the answer, on SQLite', async () => {

@@ -3,6 +3,7 @@
  * back short and continue by its cursor.
  */
 
+import { nextTurn } from '#stores/next-turn.ts'
 import type { Sql } from '#stores/store.ts'
 import { openScan, type ScanPosition } from './scan.ts'
 import {
@@ -21,6 +22,9 @@ const batchRows = 512
 /** The number of records and batches that one page reads. */
 const scannedMax = 5000
 const batchesMax = 40
+/** Characters of what one page shows of its records, and those that are looked at between two pauses. */
+const charactersMax = 1_000_000
+const charactersAtOnce = 256 * 1024
 
 /** `cursor` is the `next` of the page before. The caller has validated it. */
 export async function readActivity(
@@ -32,12 +36,23 @@ export async function readActivity(
   const items: StoredActivity[] = []
   let position = cursor === undefined ? undefined : parsePosition(cursor)
   let scanned = 0
+  let left = charactersMax
+  let sincePause = 0
   for (let batches = 0; batches < batchesMax && scanned < scannedMax; batches++) {
     const { rows, next } = await scan(position, Math.min(batchRows, limit + 1))
+    await nextTurn()
     for (const row of rows) {
+      const characters = String(row['detail']).length
+      sincePause += characters
+      if (sincePause > charactersAtOnce) {
+        sincePause = 0
+        await nextTurn()
+      }
       const activity = toActivity(row)
       if (matchesQuery(question, activity)) {
-        if (items.length === limit) return { items, next: formatPosition(position) }
+        left -= characters
+        const isFull = items.length === limit || (left < 0 && items.length > 0)
+        if (isFull) return { items, next: formatPosition(position) }
         items.push(activity)
       }
       position = activity

@@ -81,9 +81,9 @@ test('others have their turn while a long batch is searched, whatever it is made
     let isDone = false
     const count = (): void => {
       turns++
-      if (!isDone) setImmediate(count)
+      if (!isDone) setImmediate(count).unref()
     }
-    setImmediate(count)
+    setImmediate(count).unref()
     const text = `${head}${filling.repeat(size / filling.length)}\r\n--b--`
     const [part] = await read(text)
     isDone = true

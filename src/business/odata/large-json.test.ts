@@ -103,9 +103,9 @@ test('others have their turn between any two lists', async () => {
   let isDone = false
   const count = (): void => {
     turns++
-    if (!isDone) setImmediate(count)
+    if (!isDone) setImmediate(count).unref()
   }
-  setImmediate(count)
+  setImmediate(count).unref()
   const lists = Array.from({ length: 16 }, (_, at) => `"a${at}":["${'x'.repeat(60_000)}"]`)
   await read(encode(`{${lists.join(',')}}`))
   isDone = true
