@@ -40,6 +40,23 @@ function ask(edge: TestEdge): Socket {
   return socket
 }
 
+test('a batch waits for its room, however its path is spelled', async () => {
+  const { business, begun, held } = holding('{}')
+  await using edge = await startEdge({ limits, options: { business } })
+  const headers = { 'content-type': 'application/json' }
+  const paths = ['$batch', '%24batch', '$batch/', '%24%62atch', '$batch', '%24batch/']
+  const all = paths.map((path) =>
+    edge.fetch(`/api/v2.0/${path}`, { method: 'POST', headers, body: '{"requests":[]}' }),
+  )
+  await until(() => begun.length === 2)
+  // Small requests go on meanwhile, and those that did not wait would have begun before them.
+  for (let at = 0; at < 5; at++) assert.equal((await edge.fetch('/healthz')).status, 200)
+  assert.equal(begun.length, 2)
+  const letting = setInterval(() => held.shift()?.(), 1)
+  for (const answer of await Promise.all(all)) assert.equal(answer.status, 200)
+  clearInterval(letting)
+})
+
 test('one caller’s lists are made a few at a time, so that another’s begins', async () => {
   const { business, begun, held } = holding('{}')
   await using edge = await startEdge({ limits, options: { business } })

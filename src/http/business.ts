@@ -6,6 +6,7 @@
 import { Readable } from 'node:stream'
 import type { Version } from '#business/entity.ts'
 import { businessErrors } from '#business/errors.ts'
+import { isBatchPath } from '#business/odata/address.ts'
 import type { Business } from '#business/service.ts'
 import { refuse } from '#kernel/error.ts'
 import { isUuid } from '#kernel/uuid.ts'
@@ -47,9 +48,14 @@ export function businessEndpoints(
     async run(exchange, edge) {
       const before = exchange.path.split('/', frontSegments).join('/')
       checkFront(exchange)
-      const body = await bodyOf(exchange, edge, () => business.admitLarge(principalOf(exchange)))
+      const path = exchange.path.slice(`${before}/api/${version}`.length).replace(/^\//, '')
+      const isBatch = isBatchPath(path)
+      const body = await bodyOf(exchange, edge, {
+        isBatch,
+        admitLarge: () => business.admitLarge(principalOf(exchange)),
+      })
       // Lists and batches may be large and take long to write.
-      const mayBeLarge = counts === 'reads' || exchange.path.endsWith('/$batch')
+      const mayBeLarge = counts === 'reads' || isBatch
       if (mayBeLarge && !(await enterAnswerRoom(exchange, edge))) throw gone()
       if (mayBeLarge || (body !== undefined && body.length > writtenAtOnceMax)) await nextTurn()
       exchange.deadline = new AbortController()
@@ -57,7 +63,7 @@ export function businessEndpoints(
         signal: exchange.deadline.signal,
         method: exchange.method,
         version,
-        path: exchange.path.slice(`${before}/api/${version}`.length).replace(/^\//, ''),
+        path,
         search: exchange.search,
         headers: headersOf(exchange),
         body,
@@ -128,7 +134,7 @@ function headersOf({ request }: Exchange): Readonly<Record<string, string | unde
 async function bodyOf(
   exchange: Exchange,
   edge: Edge,
-  admitLarge: () => Promise<void>,
+  { isBatch, admitLarge }: { readonly isBatch: boolean; admitLarge(): Promise<void> },
 ): Promise<Uint8Array | undefined> {
   const { request } = exchange
   const limit = edge.limits.businessBodyBytesMax
@@ -141,7 +147,7 @@ async function bodyOf(
     .split(';')[0]
     ?.trim()
     .toLowerCase()
-  if (!exchange.path.endsWith('/$batch') && type !== '' && type !== 'application/json') {
+  if (!isBatch && type !== '' && type !== 'application/json') {
     throw refuse.UnsupportedMediaType({ type: String(type).slice(0, 100) })
   }
   if (Number(request.headers['content-length'] ?? 0) > limit) {

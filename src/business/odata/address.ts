@@ -53,6 +53,16 @@ export function parsePath(path: string): readonly RawSegment[] {
   return parts.map((part) => parseSegment(decoded(part, 'plus-is-plus')))
 }
 
+/** Whether the path of a request is that of a batch, however it is spelled. Refuses nothing. */
+export function isBatchPath(path: string): boolean {
+  const plain = path
+    .replace(/\/$/, '')
+    .replace(/%([0-9A-Fa-f]{2})/g, (_, hex: string) =>
+      String.fromCharCode(Number.parseInt(hex, 16)),
+    )
+  return plain === '$batch'
+}
+
 function parseSegment(text: string): RawSegment {
   const open = text.indexOf('(')
   if (open < 0) return { name: text, key: undefined }

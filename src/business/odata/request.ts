@@ -22,6 +22,7 @@ import { refuse } from '../errors.ts'
 import type { BusinessRequest } from '../message.ts'
 import {
   decoded,
+  isBatchPath,
   parsePath,
   parseSearch,
   type RawKey,
@@ -140,7 +141,7 @@ export function parseRequest(
   if (segments.length === 0) return { kind: 'service', version, method }
   if (only?.name === '$metadata') return { kind: 'metadata', version, method }
   if (only?.name === 'entityDefinitions') return { kind: 'definitions', version, method }
-  if (only?.name === '$batch') return { kind: 'batch', version, method }
+  if (isBatchPath(path)) return { kind: 'batch', version, method }
 
   const way = new Way(model, namespace, version)
   const end = way.walk(segments)
