@@ -8,7 +8,11 @@ export function run(exchange: Exchange, edge: Edge): void | Promise<void> {
   // A page may hold megabytes and is built in one turn.
   if (exchange.endpoint.kind === 'collection') return runInTurn(exchange, edge)
   const outcome = exchange.endpoint.run(exchange, edge)
-  if (outcome instanceof Promise) return keep(exchange, outcome)
+  if (outcome instanceof Promise) {
+    return exchange.endpoint.kind === 'action'
+      ? keepInTurn(exchange, outcome)
+      : keep(exchange, outcome)
+  }
   exchange.outcome = outcome
 }
 
@@ -23,4 +27,13 @@ async function keep(
   outcome: Promise<NonNullable<Exchange['outcome']>>,
 ): Promise<void> {
   exchange.outcome = await outcome
+}
+
+/** The answers of actions may hold megabytes, too. Of those that are there at once, each is written in its own turn. */
+async function keepInTurn(
+  exchange: Exchange,
+  outcome: Promise<NonNullable<Exchange['outcome']>>,
+): Promise<void> {
+  exchange.outcome = await outcome
+  await nextTurn()
 }
