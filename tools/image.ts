@@ -1,11 +1,11 @@
 /**
  * Builds the container image: packs the checkout, installs the tarball in an empty folder, and lets Podman or Docker copy
  * it onto a runtime. `npm run image -- [--tag <name>] [--runtime <image>] [--context <folder>]`; with `--context` the folder
- * is made and kept, and nothing is built.
+ * is made and kept, with the tarball, and nothing is built.
  */
 
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -52,10 +52,10 @@ function fillContext(): void {
     encoding: 'utf8',
   })
   const [{ filename }] = JSON.parse(packed) as [{ readonly filename: string }]
-  const tarball = join(folder, filename)
+  const tarball = join(folder, 'armature.tgz')
+  renameSync(join(folder, filename), tarball)
   writeFileSync(join(app, 'package.json'), '{"private":true}\n')
   run('npm', ['install', '--no-audit', '--no-fund', '--omit=dev', tarball], app)
-  rmSync(tarball)
 }
 
 function builder(): string {

@@ -14,6 +14,7 @@ import { createInterface } from 'node:readline'
 import { test } from 'node:test'
 import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../require.ts'
+import { until } from '../until.ts'
 import { type Installation, startInstallation } from './installation.ts'
 
 interface Shown {
@@ -286,26 +287,27 @@ test('`activity list --follow` tells what comes, once each, until it is stopped'
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = once(child, 'exit')
-  const told: string[] = []
+  const printed: string[] = []
   const lines = createInterface({ input: child.stdout })
-  lines.on('line', (line) => told.push(String(JSON.parse(line).resourceId)))
-  const isTold = (name: string): boolean => told.includes(group(name))
+  lines.on('line', (line) => printed.push(String(JSON.parse(line).resourceId)))
+  const isPrinted = (name: string): boolean => printed.includes(group(name))
   // The beginning of the follow can only be seen by its output.
-  for (let at = 0; !told.some((id) => id.startsWith(group('first-'))); at++) {
-    await write(`first-${at}`)
-    await new Promise((resolve) => setTimeout(resolve, 200))
-  }
+  let writes = 0
+  await until(async () => {
+    await write(`first-${writes++}`)
+    return printed.some((id) => id.startsWith(group('first-')))
+  }, 200)
   await write('second')
   await write('third')
-  while (!isTold('second') || !isTold('third')) await once(lines, 'line')
+  await until(() => isPrinted('second') && isPrinted('third'))
   // Its polls overlap, but nothing is printed twice.
   await write('last')
-  while (!isTold('last')) await once(lines, 'line')
+  await until(() => isPrinted('last'))
   for (const name of ['second', 'third', 'last']) {
-    assert.equal(told.filter((id) => id === group(name)).length, 1, name)
+    assert.equal(printed.filter((id) => id === group(name)).length, 1, name)
   }
-  assert.ok(told.indexOf(group('second')) < told.indexOf(group('third')), 'the oldest first')
-  assert.ok(!isTold('before'))
+  assert.ok(printed.indexOf(group('second')) < printed.indexOf(group('third')), 'the oldest first')
+  assert.ok(!isPrinted('before'))
   child.kill('SIGINT')
   assert.deepEqual(await ended, [0, null])
 })

@@ -10,6 +10,7 @@ import {
   startPostgres,
 } from '../../src/stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../require.ts'
+import { until } from '../until.ts'
 import { createApplication, createResourceGroup, grant, revoke, roles } from './access.ts'
 import { type Installation, startInstallation } from './installation.ts'
 
@@ -31,7 +32,6 @@ async function listen({ url }: Installation, token: string): Promise<Listening> 
   assert.equal(answer.headers.get('content-type'), 'text/event-stream; charset=utf-8')
   assert.ok(answer.body)
   const ids = new Set<string>()
-  let wake: () => void = () => {}
   let begun: () => void = () => {}
   const ready = new Promise<void>((resolve) => {
     begun = resolve
@@ -42,7 +42,6 @@ async function listen({ url }: Installation, token: string): Promise<Listening> 
       for (const [, data = '{}'] of text.matchAll(/event: changed\ndata: (.*)\n\n/g)) {
         for (const id of JSON.parse(data).ids) ids.add(id)
       }
-      wake()
     }
   }
   // A cut connection is an end, too.
@@ -52,11 +51,7 @@ async function listen({ url }: Installation, token: string): Promise<Listening> 
     ids,
     ended,
     async heard(id) {
-      while (!ids.has(id.toLowerCase())) {
-        await new Promise<void>((resolve) => {
-          wake = resolve
-        })
-      }
+      await until(() => ids.has(id.toLowerCase()))
     },
     async [Symbol.asyncDispose]() {
       controller.abort()

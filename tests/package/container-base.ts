@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { writeTar } from '#engines/containers/docker/tar.ts'
 import type { ThrowawayPodman } from '#engines/containers/testing/podman.ts'
+import { packedInto } from './packed.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../..')
@@ -73,8 +74,7 @@ async function importTree(
 export async function buildImage(engine: ThrowawayPodman, folder: string): Promise<void> {
   const tree = await treeOf({ 'usr/bin/node': process.execPath })
   await importTree(engine, base, tree, ['ENV PATH=/usr/bin'])
-  const context = join(folder, 'context')
-  await run('npm', ['run', '--silent', 'image', '--', '--context', context], { cwd: root })
+  const { context } = await packedInto(folder)
   const file = join(root, 'deploy/Containerfile')
   const options = ['--format', 'docker', '--isolation', 'chroot', '--build-arg', `RUNTIME=${base}`]
   await engine.podman('build', ...options, '--tag', image, '--file', file, context)

@@ -13,6 +13,7 @@ import { promisify } from 'node:util'
 import { isLong } from '../long.ts'
 import { requireOrSkip } from '../require.ts'
 import { until } from '../until.ts'
+import { packedInto } from './packed.ts'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../..')
@@ -84,10 +85,9 @@ test('systemd runs it: little is allowed, it starts again after a crash, and sto
   const folder = mkdtempSync(join(tmpdir(), 'armature-unit-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   const env = { ...process.env, PATH: `${dirname(process.execPath)}:${process.env['PATH']}` }
-  const packed = await run('npm', ['pack', '--json', '--pack-destination', folder], { cwd: root })
-  const [{ filename }] = JSON.parse(packed.stdout) as [{ readonly filename: string }]
+  const { tarball } = await packedInto(folder)
   const words = ['install', '--global', '--no-audit', '--no-fund', '--prefix', folder]
-  await run('npm', [...words, join(folder, filename)], { cwd: folder, env })
+  await run('npm', [...words, tarball], { cwd: folder, env })
 
   const systemd = await startSystemd(t, folder)
   const inside = (...command: readonly string[]) => systemd.run(command)
