@@ -213,7 +213,7 @@ async function makeSlowly(installation: Installation, store: string): Promise<vo
     const held: (() => void)[] = []
     waiting = held
     const written = installation.request('PUT', late, { body: {}, token: writer.token })
-    while (held.length === 0) await sleep(5)
+    await until(() => held.length > 0, 5)
     await revoke(installation, assigned)
     waiting = undefined
     for (const pass of held) pass()
