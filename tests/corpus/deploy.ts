@@ -21,6 +21,7 @@ import {
 } from '#kernel/resource-id.ts'
 import { templateLanguage } from '#template/language.ts'
 import { start } from '../../src/embedded/index.ts'
+import { until } from '../until.ts'
 import { argumentsOf, type CorpusTemplate, corpusWords } from './corpus.ts'
 
 export interface Fate {
@@ -312,12 +313,12 @@ async function endOf(started: CorpusPlane, id: string): Promise<string | undefin
 
 /** The outcome of the operation that an answer started. */
 async function resultOf(started: CorpusPlane, first: Answer): Promise<Answer> {
-  let answer = first
-  while (answer.status === 202 && first.resultAt !== undefined) {
-    await pause(between)
-    answer = await started.call('GET', first.resultAt)
-  }
-  return answer
+  const { status, resultAt } = first
+  if (status !== 202 || resultAt === undefined) return first
+  return until(async () => {
+    const answer = await started.call('GET', resultAt)
+    return answer.status !== 202 && answer
+  }, between)
 }
 
 /** `Deploy`: a secret is written again, and nothing else would change. */

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { until } from '../until.ts'
 import { createApplication, createResourceGroup } from './access.ts'
 import { startInstallation } from './installation.ts'
 
@@ -85,7 +85,7 @@ test('requests, steps and the store fail by rules, and are well again without th
   }
   await server.request('PUT', path, { body: { location: 'local', properties } })
   const state = async () => (await server.request('GET', path)).at('properties.provisioningState')
-  while (['Pending', 'Creating', 'Updating'].includes(String(await state()))) await sleep(50)
+  await until(async () => !['Pending', 'Creating', 'Updating'].includes(String(await state())))
   assert.equal(await state(), 'Failed')
 
   assert.equal((await server.cli(['fault', 'play', 'throttled'])).code, 0)

@@ -548,7 +548,7 @@ test('who loses the right while an identity provider is waited for gets no token
   const asWriter = await plane.tokenOf('writer')
   const token = call('POST', `${one}/getToken`, undefined, asReader)
   const written = call('PUT', `${provider}/authorizations/two`, body, asWriter)
-  while (waiting.length < 2) await sleep(10)
+  await until(() => waiting.length >= 2)
   await succeeds('DELETE', policy)
   const removed = await fetch(`${plane.url}${assignment}?api-version=2022-04-01`, {
     method: 'DELETE',

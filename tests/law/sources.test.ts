@@ -249,6 +249,19 @@ describe('laws of the sources', () => {
     }
   })
 
+  test('a wait of a test has an end', () => {
+    const endless = /\bwhile \(.*\)\s*\{?\s*await (?:sleep|pause|setTimeout|new Promise)\b/
+    const bad = 'while (open() > 0) await sleep(10)'
+    assert.match(bad, endless)
+    const tests = ['src', 'tests'].flatMap((folder) => sourceFiles(folder))
+    for (const file of tests.filter(({ path, isTest }) => isTest || path.startsWith('tests/'))) {
+      assert.ok(
+        !endless.test(file.text.replace(bad, '')),
+        `${file.path}: use until() of tests/until.ts, which fails where it would wait for ever`,
+      )
+    }
+  })
+
   test('a bound has a name and stands where it is looked for', () => {
     const inside = /^[ \t]+const \w+(?:Max|Min) = -?\d/m
     assert.match('function x() {\n  const rowsMax = 100\n}', inside)

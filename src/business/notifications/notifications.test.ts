@@ -139,14 +139,14 @@ async function openOffice(company: BusinessFixture, callTimers: Timers = realTim
     return { status, text, at: text === '' ? {} : JSON.parse(text) }
   }
   outbox.start()
-  while (looks === 0) await setTimeout(5)
+  await until(() => looks > 0)
   /** Moves the clock, and lets the outbox poll twice: it sees the change, and begins to send it. */
   const poll = async (milliseconds: number) => {
     for (const part of [0, milliseconds]) {
       clock.at += part
       const before = looks
       outbox.wake()
-      while (looks === before) await setTimeout(5)
+      await until(() => looks > before)
     }
   }
   const isSending = async () => {

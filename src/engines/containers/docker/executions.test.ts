@@ -11,6 +11,7 @@ import type { Duplex } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { requireOrSkip } from '../../../../tests/require.ts'
+import { until } from '../../../../tests/until.ts'
 import { startPodman, type ThrowawayPodman, webGroup } from '../testing/podman.ts'
 import { DockerClient } from './client.ts'
 import { DockerEngine } from './docker-engine.ts'
@@ -116,7 +117,7 @@ test('a command ends with its session, and so does what it began', async (t) => 
     const session = await engine.exec('one', 'web', request)
     for await (const { bytes } of session.output) if (bytes.length > 0) break
     await session[Symbol.asyncDispose]()
-    while (/7777|while/.test(await running())) await sleep(50)
+    await until(async () => !/7777|while/.test(await running()), 50)
     assert.match(await running(), /sleep 3600/)
   }
   // A shell without a session: nobody waits for it, but it counts as well.

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openWay } from '#outbound/testing/ways.ts'
+import { until } from '../../../../tests/until.ts'
 import { DatabaseEngineError } from '../engine.ts'
 import {
   accepted,
@@ -109,7 +110,7 @@ test('a connection is closed, also where the server keeps its half open', async 
   const access = { outbound: openWay, address: server.address, password: 'secret' }
   await using session = await connect(access, { database: 'd', applicationName: 'test' })
   await session[Symbol.asyncDispose]()
-  while (server.open() > 0) await new Promise((resolve) => setTimeout(resolve, 50))
+  await until(() => server.open() === 0)
 })
 
 test('without a password none of the environment is sent', async (t) => {

@@ -9,6 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { EngineError } from '#engines/containers/engine.ts'
 import { SimulatedEngine } from '#engines/containers/simulated/simulated-engine.ts'
 import { realTimers } from '#plane/testing/start.ts'
+import { until } from '../../../../../tests/until.ts'
 import { done, groups, refused } from '../../testing/ask.ts'
 import { body, type Shown, startContainers, web } from '../../testing/start.ts'
 
@@ -37,7 +38,7 @@ test('registries that never end hold up neither other work nor the deletion of t
       const image = { image: `slow.example/i${n}:1` }
       await started.call('PUT', slow(n), body([web('', 'web', image)]))
     }
-    while (pulling < 13) await sleep(10)
+    await until(() => pulling >= 13)
     await started.call('PUT', `${groups}/one`, body())
     await started.until('one', done)
     // Six of the first two resource groups. The third has one of the four places that are for groups without a pull.
@@ -77,7 +78,7 @@ test('probes that never end leave places for those of other resource groups', as
     const ill = web('probe-fail@0s', 'web', { livenessProbe: probe })
     await started.call('PUT', `${groups}/one`, body([ill]))
     await started.until('one', restarted)
-    while (hanging < 8) await sleep(10)
+    await until(() => hanging >= 8)
     assert.equal(hanging, 8)
   } finally {
     rmSync(folder, { recursive: true, force: true })
