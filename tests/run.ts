@@ -18,7 +18,7 @@ import {
   statfsSync,
   writeFileSync,
 } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+import { availableParallelism, freemem, tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { run as runFiles } from 'node:test'
 import { spec } from 'node:test/reporters'
@@ -35,12 +35,11 @@ const repeatedMax = 5
 /** Of a test, and of a file with all its tests. */
 const timeout = 600_000
 
-/** A file waits for other programs for two thirds of its time: so three of them use a processor (decision 0244). */
-const atOnce = Math.min(12, 3 * availableParallelism())
-
 const memory = '/dev/shm'
 /** A file with its databases, images and browsers. */
-const memoryNeeded = 1.5 * 2 ** 30 * atOnce
+const bytesEach = 1.5 * 2 ** 30
+const atOnceMin = 4
+const atOnceMax = 12
 
 const root = join(import.meta.dirname, '..')
 const folder = mkdtempSync(join(tmpdir(), 'armature-tests-'))
@@ -53,14 +52,18 @@ const limits: typeof budget | typeof unlimited = isLong
   ? unlimited
   : { ...budget, ...JSON.parse(process.env['ARMATURE_TEST_BUDGET'] ?? '{}') }
 
+const inMemory = bytesInMemory()
 const temporary = temporaryInMemory()
 
-/**
- * A folder for the temporary files of all tests, since copies of database clusters cost ten times less there. Undefined
- * where the caller named a folder, or the system has no such memory, too little of it, or runs no programs in it.
- */
-function temporaryInMemory(): string | undefined {
-  if (process.env['TMPDIR'] !== undefined || !existsSync('/proc/mounts')) return undefined
+/** A file waits for other programs for two thirds of its time: so three of them use a processor (decision 0244). */
+const atOnce = Math.max(
+  atOnceMin,
+  Math.min(atOnceMax, 3 * availableParallelism(), Math.floor((inMemory ?? freemem()) / bytesEach)),
+)
+
+/** Undefined where the system has no such memory, or runs no programs in it. */
+function bytesInMemory(): number | undefined {
+  if (!existsSync('/proc/mounts')) return undefined
   const mount = readFileSync('/proc/mounts', 'utf8')
     .split('\n')
     .map((line) => line.split(' '))
@@ -68,8 +71,16 @@ function temporaryInMemory(): string | undefined {
   if (mount === undefined || (mount[3] ?? '').split(',').includes('noexec')) return undefined
   removeAbandoned()
   const { bavail, bsize } = statfsSync(memory)
-  const available = /^MemAvailable: +(\d+)/m.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1]
-  if (Math.min(bavail * bsize, Number(available) * 1024) < memoryNeeded) return undefined
+  return Math.min(bavail * bsize, freemem())
+}
+
+/**
+ * A folder for the temporary files of all tests, since copies of database clusters cost ten times less there. Undefined
+ * where the caller named a folder, or too little memory is free.
+ */
+function temporaryInMemory(): string | undefined {
+  if (process.env['TMPDIR'] !== undefined) return undefined
+  if (inMemory === undefined || inMemory < atOnceMin * bytesEach) return undefined
   // A short name: sockets have paths of a hundred characters at most.
   const made = join(memory, `a-${process.pid}`)
   mkdirSync(made)
