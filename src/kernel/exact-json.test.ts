@@ -23,6 +23,36 @@ test('a number stays one where it is exact, has a fraction, or is beyond 64 bits
   assert.equal(parseExactJson('9007199254740993'), 9007199254740993n)
 })
 
+test('of a number with very many digits none is looked at one by one', () => {
+  const { BigInt: own } = globalThis
+  let longest = 0
+  globalThis.BigInt = new Proxy(own, {
+    apply(target, self, [given]: [string]) {
+      longest = Math.max(longest, String(given).length)
+      return Reflect.apply(target, self, [given])
+    },
+  })
+  try {
+    const many = '9'.repeat(100_000)
+    assert.deepEqual(parseExactJson(`{"a":${many},"b":-9223372036854775808}`), {
+      a: Number.POSITIVE_INFINITY,
+      b: -9223372036854775808n,
+    })
+  } finally {
+    globalThis.BigInt = own
+  }
+  assert.equal(longest, '-9223372036854775808'.length)
+})
+
+test('numbers are found wherever they stand, and digits of a text are none', () => {
+  for (const before of ['', ' ', '[', '[1,', '[ -', '{"a":', '{"a" :\n ']) {
+    const text = `${before}9007199254740993`
+    const whole = before.includes('{') ? `${text}}` : before.includes('[') ? `${text}]` : text
+    assert.match(exactJsonText(parseExactJson(whole)), /9007199254740993/, whole)
+  }
+  assert.equal(parseExactJson('"9007199254740993"'), '9007199254740993')
+})
+
 test('the platform writes bigints too, once it was said', () => {
   writeExactIntegers()
   assert.equal(JSON.stringify({ a: [9007199254740993n] }), '{"a":[9007199254740993]}')

@@ -3,8 +3,10 @@
  * make. Elsewhere JSON is what the runtime makes of it, which rounds them.
  */
 
-const longDigits = /[0-9]{16}/
-const wholeNumber = /^-?[0-9]+$/
+/** Of a number: digits in a text are none, whatever comes before them. */
+const longDigits = /(?:^|[:,[])\s*-?[0-9]{16}/
+/** 64 bits have no more digits, and more of them would take their time: a sender chooses how many. */
+const wholeNumber = /^-?[0-9]{1,19}$/
 
 export function parseExactJson(text: string): unknown {
   // Nearly no text has so many digits, and asking for the source of each number takes several times as long.
