@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import type { Business } from '#business/service.ts'
 import { refuse } from '#kernel/error.ts'
 import { owner } from '#plane/testing/start.ts'
+import { until } from '../../tests/until.ts'
 import { startEdge, type TestEdge } from './testing/start.ts'
 
 const limits = { bodyBytesMax: 100_000, businessBodyBytesMax: 1_000_000, requestSeconds: 5 }
@@ -35,7 +36,7 @@ function announce(edge: TestEdge, as: string): Socket & { readonly answer: Promi
 test('a large body that is announced and does not come takes no place of another', async () => {
   await using edge = await startEdge({ limits, options: { business } })
   const silent = [announce(edge, 'owner'), announce(edge, 'owner')]
-  while (edge.server.connections() < 2) await new Promise((resolve) => setTimeout(resolve, 5))
+  await until(() => edge.server.connections() === 2)
   const headers = { 'content-type': 'application/json' }
   const body = JSON.stringify({ a: 'x'.repeat(500_000) })
   const answer = await edge.fetch(path, { method: 'POST', headers, body })
