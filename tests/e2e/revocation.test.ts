@@ -330,6 +330,16 @@ async function waitForRow(first: Installation, second: Installation, store: stri
     assigned = await assign()
     const remove = () => second.request('DELETE', path, { token: writer.token })
     assert.equal(await late(remove, () => revoke(first, assigned)), 403)
+    assigned = await assign()
+    const target = `${scope}-beside`
+    await createResourceGroup(first, target)
+    await grant(first, target, roles.contributor, writer.principalId)
+    const move = () =>
+      second.request('POST', `${scope}/moveResources?api-version=2021-04-01`, {
+        body: { resources: [service.split('?', 1)[0]], targetResourceGroup: target },
+        token: writer.token,
+      })
+    assert.equal(await late(move, () => revoke(first, assigned)), 403)
     await assign()
     const disable = () => changed(first, 'PATCH', writer, { enabled: false })
     assert.equal(await late(() => write('later', writer), disable), 401)

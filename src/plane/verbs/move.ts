@@ -14,7 +14,8 @@ import {
   resourceGroupOf,
 } from '#kernel/resource-id.ts'
 import { stampSystemData } from '#kernel/system-data.ts'
-import type { ResourceRow, Tx } from '#stores/store.ts'
+import type { ResourceRow, Tx, Unmoved } from '#stores/store.ts'
+import { whileUnmoved } from '#stores/while-unmoved.ts'
 import { type AccessRequest, allowsWithoutAttributes, type Prohibitions } from '../access.ts'
 import { initiatorOf, recordActivity } from '../audit.ts'
 import {
@@ -55,9 +56,12 @@ export async function moveResources(
   caller: Caller,
 ): Promise<void> {
   const ids = request.resources.map((text) => topLevelId(request, text))
-  await requireRights(deps, request, ids, caller)
-  const rights = await askRightsBelow(deps, request, ids, caller)
-  const work = async (tx: Tx): Promise<void> => {
+  const positions = deps.access.asOf?.()
+  const ask = async (): Promise<RightsBelow> => {
+    await requireRights(deps, request, ids, caller)
+    return askRightsBelow(deps, request, ids, caller)
+  }
+  const work = async (tx: Tx, rights: RightsBelow): Promise<void> => {
     await requireGroups(deps, tx, request)
     let left = rowsMax
     for (const id of ids) {
@@ -67,7 +71,14 @@ export async function moveResources(
     }
     if (request.onlyValidate) throw new Validated()
   }
-  await deps.store.transact(work).catch((error: unknown) => {
+  const move = (rights: RightsBelow, among: Unmoved | undefined): Promise<void> =>
+    deps.store.transact((tx) => work(tx, rights), among)
+  const decision = await ask()
+  const moved =
+    positions === undefined
+      ? move(decision, undefined)
+      : whileUnmoved({ positions, decision }, ask, move)
+  await moved.catch((error: unknown) => {
     if (!(error instanceof Validated)) throw error
   })
   deps.wake()
