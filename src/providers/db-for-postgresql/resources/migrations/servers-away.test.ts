@@ -7,6 +7,7 @@ import { defaultLimits } from '#kernel/limits.ts'
 import { contractWords } from '#kernel/vendor.ts'
 import { openPostgres } from '#stores/postgres/open.ts'
 import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
+import { isLong } from '../../../../../tests/long.ts'
 import { requireOrSkip } from '../../../../../tests/require.ts'
 import { healthMigrations } from '../../../resource-health/domain/migrations.ts'
 import {
@@ -127,6 +128,7 @@ describe('servers that go away', () => {
 
   test('a target that is led elsewhere gets no password, with PostgreSQL as the store', {
     timeout: 240_000,
+    skip: !isLong,
   }, async (t) => {
     if (!requireOrSkip(t, isThere, howToGetServers)) return
     if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return

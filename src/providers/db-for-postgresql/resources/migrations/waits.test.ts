@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findServer, howToGetServers } from '#engines/databases/testing/servers.ts'
+import { someOf } from '../../../../../tests/long.ts'
 import { requireOrSkip } from '../../../../../tests/require.ts'
 import { until } from '../../../../../tests/until.ts'
 import {
@@ -14,7 +15,7 @@ import {
   waitsFor,
 } from '../../testing/fixture.ts'
 
-for (const migrationOption of ['Migrate', 'ValidateAndMigrate']) {
+for (const migrationOption of someOf(['Migrate', 'ValidateAndMigrate'], 2)) {
   test(`what is wrong in a PATCH to a waiting migration is mended by another one: ${migrationOption}`, async (t) => {
     if (!requireOrSkip(t, findServer(15) !== undefined, howToGetServers)) return
     await using w = await openMigrationFixture()
