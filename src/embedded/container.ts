@@ -61,7 +61,9 @@ export class ArmatureContainer extends GenericContainer {
   /** The data at the start and after each reset: an object, or a file of JSON. */
   withSeed(seed: Seed | string): this {
     this.#seed =
-      typeof seed === 'string' ? readSeed(JSON.parse(readFileSync(seed, 'utf8')), seed) : seed
+      typeof seed === 'string'
+        ? readSeed(JSON.parse(readFileSync(seed, 'utf8')), seed)
+        : readSeed(seed, 'the seed')
     return this
   }
 

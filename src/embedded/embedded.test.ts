@@ -269,6 +269,24 @@ test('a seed may be a file, and what is wrong in it is said', async () => {
   assert.equal(existsSync(folder), false)
 })
 
+test('a mistyped word is refused, and so is what follows a close', async () => {
+  // As somebody would who writes JavaScript.
+  const typed = (value: object) => value as never
+  await assert.rejects(start(typed({ clok: 'manual' })), /'clok' is none of the options seed, ids/)
+  await assert.rejects(start(typed({ ids: 'fixd' })), /'fixed' or 'random', not 'fixd'/)
+  await assert.rejects(start({ seed: typed({ principles: [] }) }), /'principles' is none of/)
+  await using a = await start({ seed: { principals: [{ name: 'Rita' }] } })
+  assert.throws(() => a.fail(typed({ stauts: 429 })), /stauts/)
+  assert.throws(() => a.fail({ status: 200 }), /status/)
+  assert.throws(() => a.fail({ path: '/x', code: 'Gone' }), /nothing happens by this rule/)
+  assert.deepEqual(a.failures(), [])
+  await assert.rejects(a.tokenOf('Bob'), /'Bob' is no principal of the seed/)
+  await a.tokenOf('Rita')
+  await a.tokenOf(a.principalId)
+  await a.close()
+  await assert.rejects(a.client.list('/subscriptions?api-version=2020-01-01'), /is closed/)
+})
+
 test('the guide runs as it is pasted', async () => {
   const root = join(import.meta.dirname, '../..')
   const guide = readFileSync(join(root, 'docs/guides/testing.md'), 'utf8')

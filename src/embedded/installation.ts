@@ -9,11 +9,13 @@ import { join } from 'node:path'
 import { type Client, createClient } from '#client/client.ts'
 import { applySeed, readSeed, type Seed } from '#client/seed.ts'
 import type { makeSigningPair } from '#identity/signing-pair.ts'
+import { isUuid } from '#kernel/uuid.ts'
 import { readConfig } from '../config.ts'
 import { parseDuration } from '../control/duration.ts'
 import type { FaultRule, KeptRule, Scenario } from '../control/faults.ts'
 import { initialState } from '../control/snapshots.ts'
 import type { Settings } from '../index.ts'
+import { readFaultRule } from '../main/fault-rule.ts'
 import { fixedIds } from '../main/fixed-ids.ts'
 import { start as startServer } from '../main.ts'
 
@@ -72,6 +74,7 @@ export async function open(
   options: TestOptions,
   firstPair: typeof makeSigningPair,
 ): Promise<TestInstallation> {
+  checkOptions(options)
   await using opened = new AsyncDisposableStack()
   const home = mkdtempSync(join(tmpdir(), 'armature-test-'))
   opened.defer(() => rmSync(home, { recursive: true, force: true }))
@@ -98,7 +101,11 @@ export async function open(
     }),
   )
   const { url, tenantId, subscriptionId, principalId, inside } = server
-  const issue = async (id: string): Promise<string> => (await inside.issueToken(id)).token
+  let isClosed = false
+  const issue = async (id: string): Promise<string> => {
+    if (isClosed) throw new Error('the installation is closed')
+    return (await inside.issueToken(id)).token
+  }
   let token = await issue(principalId)
   const renew = async (): Promise<void> => {
     token = await issue(principalId)
@@ -111,7 +118,7 @@ export async function open(
   const seed =
     typeof options.seed === 'string'
       ? readSeed((await import('yaml')).parse(readFileSync(options.seed, 'utf8')), options.seed)
-      : options.seed
+      : options.seed && readSeed(options.seed, 'the seed')
   const ids =
     seed === undefined
       ? new Map<string, string>()
@@ -133,7 +140,15 @@ export async function open(
   }
   let snapshots = 0
   const running = opened.move()
-  const close = (): Promise<void> => running.disposeAsync()
+  const close = (): Promise<void> => {
+    isClosed = true
+    return running.disposeAsync()
+  }
+  const idOf = (name: string): string => {
+    const id = ids.get(name)
+    if (id === undefined) throw new Error(`'${name}' is no principal of the seed`)
+    return id
+  }
   const restore = async (name: string): Promise<void> => {
     await inside.states.restore(name)
     await renew()
@@ -147,12 +162,8 @@ export async function open(
     subscriptionId,
     principalId,
     client,
-    idOf(name) {
-      const id = ids.get(name)
-      if (id === undefined) throw new Error(`'${name}' is no principal of the seed`)
-      return id
-    },
-    tokenOf: (principal) => issue(ids.get(principal) ?? principal),
+    idOf,
+    tokenOf: async (principal) => issue(isUuid(principal) ? principal : idOf(principal)),
     async reset() {
       inside.faults?.clear()
       await restore(initialState)
@@ -174,10 +185,23 @@ export async function open(
       clock().setRate(rate)
       await renew()
     },
-    fail: (rule) => ending([faults().add(rule)]),
+    fail: (rule) => ending([faults().add(readFaultRule(rule))]),
     play: (scenario) => ending(faults().play(scenario)),
     failures: () => faults().list(),
     close,
     [Symbol.asyncDispose]: close,
   }
 }
+
+/** Those who write JavaScript have no compiler that finds a mistyped word. */
+function checkOptions(options: TestOptions): void {
+  const unknown = Object.keys(options).find((name) => !optionNames.some((one) => one === name))
+  if (unknown !== undefined) {
+    throw new Error(`'${unknown}' is none of the options ${optionNames.join(', ')}`)
+  }
+  if (!['fixed', 'random', undefined].includes(options.ids)) {
+    throw new Error(`ids are 'fixed' or 'random', not '${options.ids}'`)
+  }
+}
+
+const optionNames: readonly (keyof TestOptions)[] = ['seed', 'ids', 'clock', 'settings']

@@ -12,12 +12,13 @@ import { refuse } from '#kernel/error.ts'
 import { qualify } from '#kernel/vendor.ts'
 import type { Config } from '../config.ts'
 import { parseDuration } from '../control/duration.ts'
-import type { FaultRule, Faults } from '../control/faults.ts'
+import type { Faults } from '../control/faults.ts'
 import { isMoment, type MovedClock, rateMax } from '../control/moved-clock.ts'
 import type { SavedState } from '../control/snapshots.ts'
 import { initialState } from '../control/snapshots.ts'
 import { openStateChunks } from '../control/state-chunks.ts'
 import type { States } from '../control/states.ts'
+import { faultRuleBody, readFaultRule } from './fault-rule.ts'
 
 /** Actions that only the owner has and no role gives. */
 export const controlNamespace = 'Control/'
@@ -231,30 +232,6 @@ function stateRoutes(states: States): readonly ControlRoute[] {
   ]
 }
 
-const some = Type.String({ minLength: 1, maxLength: 2048 })
-const Rule = Type.Object(
-  {
-    method: Type.Optional(Type.String({ pattern: '^[A-Za-z]{3,7}$' })),
-    path: Type.Optional(some),
-    type: Type.Optional(some),
-    principal: Type.Optional(some),
-    rate: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-    count: Type.Optional(Type.Integer({ minimum: 1 })),
-    after: Type.Optional(Type.Integer({ minimum: 0 })),
-    seconds: Type.Optional(Type.Number({ minimum: 0 })),
-    status: Type.Optional(Type.Integer({ minimum: 400, maximum: 599 })),
-    code: Type.Optional(some),
-    retryAfter: Type.Optional(Type.Integer({ minimum: 0, maximum: 86_400 })),
-    latency: Type.Optional(Type.Integer({ minimum: 0, maximum: 300_000 })),
-    cut: Type.Optional(Type.Boolean()),
-    token: Type.Optional(Type.Literal('refused')),
-    step: Type.Optional(Type.Union([Type.Literal('fail'), Type.Literal('hang')])),
-    store: Type.Optional(Type.Union([Type.Literal('away'), Type.Literal('slow')])),
-    engine: Type.Optional(Type.Literal('loses')),
-  },
-  { additionalProperties: false },
-)
-
 function faultRoutes(faults: Faults): readonly ControlRoute[] {
   const all = () => ({ value: faults.list() })
   return [
@@ -268,9 +245,8 @@ function faultRoutes(faults: Faults): readonly ControlRoute[] {
       method: 'POST',
       path: '/_armature/faults',
       action: `${controlNamespace}faults/write`,
-      body: Rule,
-      // The schema is that of a rule.
-      run: (rule) => ({ id: faults.add(rule as FaultRule) }),
+      body: faultRuleBody,
+      run: (rule) => ({ id: faults.add(readFaultRule(rule)) }),
     }),
     {
       method: 'POST',
