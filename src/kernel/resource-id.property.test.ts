@@ -208,7 +208,7 @@ test('parents, scopes, children and extensions undo each other', () => {
   assert.equal(subscriptionOf(parsed('/providers/V.A/subscriptions/x')), undefined)
 })
 
-const ofProvider = ['Register', 'unregister', 'providerPermissions']
+const ofProvider = ['Register', 'unregister', 'providerPermissions', 'resourceTypes']
 
 test('an odd path is a collection, or an action, of its parent', () => {
   fc.assert(

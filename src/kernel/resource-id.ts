@@ -199,7 +199,9 @@ function parseParts(parts: readonly string[]): ParsedPath {
 }
 
 function isOfProvider(word: string): boolean {
-  return ['register', 'unregister', 'providerpermissions'].includes(word.toLowerCase())
+  return ['register', 'unregister', 'providerpermissions', 'resourcetypes'].includes(
+    word.toLowerCase(),
+  )
 }
 
 function joinable(text: string): string {

@@ -307,7 +307,7 @@ async function waitForRow(first: Installation, second: Installation, store: stri
     await database.query('SELECT FROM resources WHERE key = $1 FOR UPDATE', [id.toLowerCase()])
     const waiting = request()
     const question = "SELECT FROM pg_locks WHERE locktype = 'transactionid' AND NOT granted"
-    while ((await database.query(question)).rowCount === 0) await sleep(5)
+    await until(async () => ((await database.query(question)).rowCount ?? 0) > 0, 5)
     await take()
     await database.query('ROLLBACK')
     return (await waiting).status

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { memoryWorkloads } from '#plane/testing/provider-context.ts'
 import { owner } from '#plane/testing/start.ts'
+import { until } from '../../../tests/until.ts'
 import { api, problemsOf, service, startApis, startWithApi, type Wire } from './testing/start.ts'
 
 const body = {
@@ -324,7 +325,7 @@ describe('what policies and developers have', () => {
     assert.deepEqual([await shown('apis'), await shown('groups')], [1, 2])
     // The moment in which something was made tells it from others.
     const made = Date.now()
-    while (Date.now() === made) await new Promise((resolve) => setTimeout(resolve, 1))
+    await until(() => Date.now() !== made, 1)
     for (const path of [api, group]) await started.send('DELETE', path)
     await started.send('PUT', api, { properties: { path: 'pets', displayName: 'Others' } })
     await started.send('PUT', group, pets)
