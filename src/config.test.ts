@@ -1,7 +1,7 @@
 /** The settings: their defaults, what overrides what, and that all bad values are reported at once. */
 
 import assert from 'node:assert/strict'
-import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -104,6 +104,18 @@ test('a settings file of another user, or one that everybody may write, is not t
       assert.equal(readConfig({ environment: { ARMATURE_CONFIG: path }, directory }).port, 4)
     })
   }
+})
+
+test('a home of another user is not taken unless it is named', { skip: process.getuid?.() !== 0 }, () => {
+  withFolder((directory) => {
+    const home = join(directory, '.armature')
+    mkdirSync(home)
+    assert.equal(readConfig({ environment: {}, directory }).home, home)
+    chownSync(home, 65_534, 65_534)
+    assert.throws(() => readConfig({ environment: {}, directory }), /ARMATURE_HOME: .*another user/)
+    assert.equal(readConfig({ environment: { ARMATURE_HOME: home }, directory }).home, home)
+    assert.equal(readConfig({ environment: {}, directory, overrides: { home } }).home, home)
+  })
 })
 
 test('a relative home in the file lies beside the file', () => {

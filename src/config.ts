@@ -3,7 +3,7 @@
  * `armature.config.json`. The only reader of `process.env`; it decides nothing beyond what a setting means.
  */
 
-import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { type Limits, limitNotes } from '#kernel/limits.ts'
 import { isJsonObject } from '#kernel/patch.ts'
@@ -297,11 +297,16 @@ export function readConfig(sources: ConfigSources = {}): Config {
   }
   const message = findTlsProblem(values)
   if (message !== undefined) problems.push({ setting: 'ARMATURE_TLS', message })
+  const isHomeNamed = Boolean(environment['ARMATURE_HOME'] || sources.overrides?.['home'])
+  const home = resolve(directory, String(values.get('home')))
+  if (!isHomeNamed && !file.values.has('home') && isOfAnotherUser(home)) {
+    const other = `${home} belongs to another user; if it is meant, name it here`
+    problems.push({ setting: 'ARMATURE_HOME', message: other })
+  }
   if (problems.length > 0) throw new ConfigError(problems)
   // Every entry of the two tables was parsed without a problem, so each name has a value of its type.
   const named = Object.fromEntries(values) as Named & Record<string, number>
-  const inFile =
-    file.values.has('home') && !environment['ARMATURE_HOME'] && !sources.overrides?.['home']
+  const inFile = file.values.has('home') && !isHomeNamed
   return arrange(named, inFile ? file.directory : directory, findWarnings(environment), {
     dockerHost: environment['DOCKER_HOST'] || undefined,
     runtimeFolder: environment['XDG_RUNTIME_DIR'] || undefined,
@@ -437,6 +442,13 @@ function readOwnFile(path: string): string {
   } finally {
     closeSync(descriptor)
   }
+}
+
+/** A home that was only found: what is in it names the address that commands send the owner's credentials to. */
+function isOfAnotherUser(home: string): boolean {
+  const owner = statSync(home, { throwIfNoEntry: false })?.uid
+  const own = process.getuid?.()
+  return owner !== undefined && own !== undefined && owner !== own
 }
 
 function knownSettings(
