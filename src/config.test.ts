@@ -106,7 +106,9 @@ test('a settings file of another user, or one that everybody may write, is not t
   }
 })
 
-test('a home of another user is not taken unless it is named', { skip: process.getuid?.() !== 0 }, () => {
+test('a home of another user is not taken unless it is named', {
+  skip: process.getuid?.() !== 0,
+}, () => {
   withFolder((directory) => {
     const home = join(directory, '.armature')
     mkdirSync(home)
