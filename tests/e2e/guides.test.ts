@@ -260,9 +260,11 @@ function leftIn(home: string): readonly string[] {
       .map(({ key }) => String(key)),
   )
   const files = readdirSync(home, { recursive: true, encoding: 'utf8' })
-  // Images that the simulated engine has pulled stay, as with any engine.
-  return [...keys, ...files.filter((name) => name !== join('simulated-containers', 'images.json'))]
+  return [...keys, ...files.filter((name) => !expected.includes(name))]
 }
+
+/** Images that the simulated engine has pulled stay, as with any engine. So does the command line's last token of the owner. */
+const expected = [join('simulated-containers', 'images.json'), 'token.json']
 
 async function databasesOf(server: PostgresServer): Promise<readonly string[]> {
   const client = new pg.Client({ connectionString: server.url('postgres') })
