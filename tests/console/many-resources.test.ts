@@ -124,7 +124,7 @@ async function assertTree({ page, open }: Console, requested: readonly string[])
   await page.keyboard.press('ArrowRight')
   await item(nameOf(0)).waitFor()
   await drawn()
-  assert.equal(requested.length - before, 1, 'requests for what is in sight')
+  assert.ok(requested.length - before <= 1 + againMax, 'requests for what is in sight')
   const last = item(nameOf(count - 1))
   while ((await last.count()) === 0) {
     const pages = requested.length
