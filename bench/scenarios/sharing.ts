@@ -1,7 +1,7 @@
 /** The copying behind data shares, beside `rclone`, `cp` and `psql` on the same folders, service and servers. */
 
 import { execFile } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -51,6 +51,8 @@ export const scenario: Scenario = {
     'memory but for what says otherwise. ' +
     'ARMATURE_BENCH_SHARING=full takes the sizes of the aims: 1 GiB, 10,000 blobs, a million rows, 100,000 objects.',
   async measure(name, measuring) {
+    if (!existsSync('/usr/bin/rclone'))
+      return { rows: [], notes: [], skipped: ['needs /usr/bin/rclone'] }
     mkdirSync(measuring.dataFolder, { recursive: true })
     const folder = mkdtempSync(join(measuring.dataFolder, 'sharing-'))
     const skipped: string[] = []
