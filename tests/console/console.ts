@@ -15,8 +15,8 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** Nobody looks at the screenshots of a run that `npm test` makes, and each takes time. */
 const isWholeRun = process.env['ARMATURE_TEST_COSTS'] !== undefined
 
-/** Longer than anything takes here, and short enough to fail soon. */
-const waitMilliseconds = 15_000
+/** Longer than anything takes on a busy machine. */
+const waitMilliseconds = 60_000
 
 export interface Console extends AsyncDisposable {
   readonly page: Page
