@@ -58,7 +58,7 @@ const temporary = temporaryInMemory()
 /** A file waits for other programs for two thirds of its time: so three of them use a processor (decision 0244). */
 const atOnce = Math.max(
   atOnceMin,
-  Math.min(atOnceMax, 3 * availableParallelism(), Math.floor((inMemory ?? freemem()) / bytesEach)),
+  Math.min(atOnceMax, 2 * availableParallelism(), Math.floor((inMemory ?? freemem()) / bytesEach)),
 )
 
 /** Undefined where the system has no such memory, or runs no programs in it. */
