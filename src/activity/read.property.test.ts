@@ -12,6 +12,7 @@ import type { Store } from '#stores/store.ts'
 import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
 import { fc } from '../../tests/property.ts'
 import { requireOrSkip } from '../../tests/require.ts'
+import { turnsOf } from '../../tests/turns.ts'
 import { blockRows, summarizeBlock, type Terms } from './blocks.ts'
 import { readActivity } from './read.ts'
 import { targetOf, toEvent } from './record.ts'
@@ -151,20 +152,13 @@ test('a page of long records is short, and others have their turn while it is re
       await tx.record(toEvent({ at, initiator, action, target, status: 'Succeeded', facts }))
     }
   })
-  let turns = 0
-  let isDone = false
-  const next = (): void => {
-    turns++
-    if (!isDone) setImmediate(next).unref()
-  }
-  setImmediate(next).unref()
   const all = { cursor: undefined, limit: 1000 }
   const page = await readActivity(store.sql, { equal: {} }, all)
   assert.ok(page.items.length > 100 && page.items.length < 130, `${page.items.length} records`)
   assert.notEqual(page.next, undefined)
-  turns = 0
-  const none = await readActivity(store.sql, { equal: {}, matches: () => false }, all)
-  isDone = true
+  const { turns, result: none } = await turnsOf(() =>
+    readActivity(store.sql, { equal: {}, matches: () => false }, all),
+  )
   assert.deepEqual(none, { items: [] })
   assert.ok(turns >= (count * 8_000) / (256 * 1024), `${turns} turns`)
   assert.equal((await pages(store, { equal: {} }, 1000)).length, count)

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { contractWords } from '#kernel/vendor.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
+import { turnsOf } from '../../tests/turns.ts'
 import { restoreState, type StateOptions, saveState } from './state.ts'
 
 const owner = { tenantId: 'tenant', subscriptionId: 'subscription', keyProof: 'proof' }
@@ -108,17 +109,8 @@ test('a state whose rows contradict each other is refused, and the store stays a
 })
 
 test('while a large state is unpacked the server does other work', async () => {
-  let turns = 0
-  let isOver = false
-  const count = (): void => {
-    turns++
-    if (!isOver) setImmediate(count)
-  }
   const content = packed(first)
-  setImmediate(count)
-  await assert.rejects(restoreState(options, content), /unpacked/).finally(() => {
-    isOver = true
-  })
+  const { turns } = await turnsOf(() => assert.rejects(restoreState(options, content), /unpacked/))
   assert.ok(turns > 10, `${turns} turns`)
 })
 

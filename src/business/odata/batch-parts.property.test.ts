@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
 import { fc } from '../../../tests/property.ts'
+import { turnsOf } from '../../../tests/turns.ts'
 import { readMultipartBatch } from './batch-parts.ts'
 
 const refusalOf = async (work: () => Promise<unknown>): Promise<string> => {
@@ -77,16 +78,9 @@ test('others have their turn while a long batch is searched, whatever it is made
   const head = '--b\r\nContent-Type: application/http\r\n\r\nPOST companies HTTP/1.1\r\n\r\n'
   const size = 4 * 1024 * 1024
   for (const filling of [' ', '\n', '\n--']) {
-    let turns = 0
-    let isDone = false
-    const count = (): void => {
-      turns++
-      if (!isDone) setImmediate(count).unref()
-    }
-    setImmediate(count).unref()
     const text = `${head}${filling.repeat(size / filling.length)}\r\n--b--`
-    const [part] = await read(text)
-    isDone = true
+    const { turns, result } = await turnsOf(() => read(text))
+    const [part] = result
     assert.ok(turns >= size / (512 * 1024), `${turns} turns for ${JSON.stringify(filling)}`)
     // What is no JSON is refused where it is read: a part of blanks alone is looked at as little.
     assert.ok((part?.body?.length ?? 0) > size / 2)

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { turnsOf } from '../../../tests/turns.ts'
 import type { BusinessAnswer, BusinessRequest } from '../message.ts'
 import { type Business, createBusiness } from '../service.ts'
 import { type BusinessFixture, dialects, openBooks } from '../testing/books.ts'
@@ -69,20 +70,6 @@ async function addCustomers({ sql, companyId }: BusinessFixture): Promise<void> 
       companyId,
     )
   })
-}
-
-/** The number of turns of the event loop during some work. */
-async function turnsOf<T>(work: () => Promise<T>): Promise<{ turns: number; result: T }> {
-  let turns = 0
-  let isDone = false
-  const turn = (): void => {
-    turns++
-    if (!isDone) setImmediate(turn)
-  }
-  setImmediate(turn)
-  const result = await work()
-  isDone = true
-  return { turns, result }
 }
 
 function jsonBatch(address: string): [body: string, headers: Record<string, string>] {

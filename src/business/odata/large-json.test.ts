@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
 import { fc } from '../../../tests/property.ts'
+import { turnsOf } from '../../../tests/turns.ts'
 import { createListRoom, JsonList, largeBodyOf } from './large-json.ts'
 import { odataLimits } from './limits.ts'
 
@@ -99,15 +100,7 @@ test('bodies of one change set share the room for elements', async () => {
 })
 
 test('others have their turn between any two lists', async () => {
-  let turns = 0
-  let isDone = false
-  const count = (): void => {
-    turns++
-    if (!isDone) setImmediate(count).unref()
-  }
-  setImmediate(count).unref()
   const lists = Array.from({ length: 16 }, (_, at) => `"a${at}":["${'x'.repeat(60_000)}"]`)
-  await read(encode(`{${lists.join(',')}}`))
-  isDone = true
+  const { turns } = await turnsOf(() => read(encode(`{${lists.join(',')}}`)))
   assert.ok(turns >= 16, `${turns} turns`)
 })

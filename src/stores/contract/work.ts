@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { describe } from 'node:test'
 
 import type { Store } from '../store.ts'
-import { contractOperation, contractRow, type Given, isConflict } from './setting.ts'
+import { contractEvent, contractOperation, contractRow, type Given, isConflict } from './setting.ts'
 
 export function workContract(name: string, given: Given): void {
   describe(`${name}: operations and events`, () => {
@@ -84,18 +84,7 @@ export function workContract(name: string, given: Given): void {
     given(
       'a relational transaction appends events too, and takes them back with itself',
       async (store) => {
-        const event = (action: string) => ({
-          at: 7,
-          key: '/b',
-          action,
-          status: 'Succeeded',
-          principalId: 'p',
-          caller: '',
-          correlationId: 'c',
-          operationId: null,
-          subscription: '',
-          detail: '{}',
-        })
+        const event = (action: string) => ({ ...contractEvent, at: 7, key: '/b', action })
         await store.sql.transact((tx) => tx.record(event('kept')))
         const lost = store.sql.transact(async (tx) => {
           await tx.record(event('lost'))

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fc } from '../../../../tests/property.ts'
+import { turnsOf } from '../../../../tests/turns.ts'
 import { scanPage } from './scan-page.ts'
 
 /** A range of rows read through a layer that hides some of them, as the plane's generic list does. */
@@ -62,22 +63,16 @@ test('pages of any size, joined, are the accepted rows, and each page is bounded
 })
 
 test('the event loop comes round between two chunks of a long scan', async () => {
-  const scanning = { isOver: false }
-  let turns = 0
-  const count = (): void => {
-    turns += 1
-    if (!scanning.isOver) setImmediate(count)
-  }
-  setImmediate(count)
-  const page = await scanPage<number>({
-    read: async (after, limit) => ({ rows: [Number(after ?? 0)], next: String(limit) }),
-    keyOf: String,
-    accepts: () => false,
-    limit: 100,
-    cursor: undefined,
-    scanRowsMax: 5_000,
-  })
-  scanning.isOver = true
+  const { turns, result: page } = await turnsOf(() =>
+    scanPage<number>({
+      read: async (after, limit) => ({ rows: [Number(after ?? 0)], next: String(limit) }),
+      keyOf: String,
+      accepts: () => false,
+      limit: 100,
+      cursor: undefined,
+      scanRowsMax: 5_000,
+    }),
+  )
   assert.deepEqual(page.items, [])
   assert.ok(turns >= 40, `${turns} turns`)
 })

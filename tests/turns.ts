@@ -1,0 +1,20 @@
+/** Counts the turns of the event loop: whether others have theirs while something long is done. */
+
+/** The number of turns during some work. A failure of the work ends the count, too. */
+export async function turnsOf<T>(
+  work: () => Promise<T>,
+): Promise<{ readonly turns: number; readonly result: T }> {
+  let turns = 0
+  let next: NodeJS.Immediate
+  const turn = (): void => {
+    turns++
+    next = setImmediate(turn)
+  }
+  next = setImmediate(turn)
+  try {
+    const result = await work()
+    return { turns, result }
+  } finally {
+    clearImmediate(next)
+  }
+}
