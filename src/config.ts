@@ -298,15 +298,15 @@ export function readConfig(sources: ConfigSources = {}): Config {
   const message = findTlsProblem(values)
   if (message !== undefined) problems.push({ setting: 'ARMATURE_TLS', message })
   const isHomeNamed = Boolean(environment['ARMATURE_HOME'] || sources.overrides?.['home'])
-  const home = resolve(directory, String(values.get('home')))
-  if (!isHomeNamed && !file.values.has('home') && isOfAnotherUser(home)) {
+  const inFile = file.values.has('home') && !isHomeNamed
+  const home = resolve(directory, settings.home.default)
+  if (!isHomeNamed && !inFile && isOfAnotherUser(home)) {
     const other = `${home} belongs to another user; if it is meant, name it here`
     problems.push({ setting: 'ARMATURE_HOME', message: other })
   }
   if (problems.length > 0) throw new ConfigError(problems)
   // Every entry of the two tables was parsed without a problem, so each name has a value of its type.
   const named = Object.fromEntries(values) as Named & Record<string, number>
-  const inFile = file.values.has('home') && !isHomeNamed
   return arrange(named, inFile ? file.directory : directory, findWarnings(environment), {
     dockerHost: environment['DOCKER_HOST'] || undefined,
     runtimeFolder: environment['XDG_RUNTIME_DIR'] || undefined,
@@ -444,9 +444,12 @@ function readOwnFile(path: string): string {
   }
 }
 
-/** A home that was only found: what is in it names the address that commands send the owner's credentials to. */
-function isOfAnotherUser(home: string): boolean {
-  const owner = statSync(home, { throwIfNoEntry: false })?.uid
+/**
+ * Whether a folder is there and belongs to somebody else. A home that was only found must not: what is in it names the address
+ * that commands send the owner's credentials to.
+ */
+export function isOfAnotherUser(folder: string): boolean {
+  const owner = statSync(folder, { throwIfNoEntry: false })?.uid
   const own = process.getuid?.()
   return owner !== undefined && own !== undefined && owner !== own
 }

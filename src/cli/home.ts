@@ -6,6 +6,7 @@
 import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { replaceFile } from '#files/replace-file.ts'
+import { isOfAnotherUser } from '../config.ts'
 import { LocalProblem } from './command.ts'
 
 /** The server writes this while it runs. */
@@ -92,8 +93,7 @@ export function nearestHome(folder: string): string {
 }
 
 function isOwnFolder(path: string): boolean {
-  const found = statSync(path, { throwIfNoEntry: false })
-  return found?.isDirectory() === true && found.uid === (process.getuid?.() ?? found.uid)
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true && !isOfAnotherUser(path)
 }
 
 export function openHome(folder: string): Home {

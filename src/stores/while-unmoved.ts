@@ -11,6 +11,18 @@ import { FeedMoved, type FeedPositions, type Unmoved } from './store.ts'
  */
 const comparedMax = 3
 
+/** What a transaction fails with where a feed moved on; undefined where none did. */
+export function findMove(
+  unmoved: FeedPositions,
+  positionOf: (name: string, at: number) => number,
+): FeedMoved | undefined {
+  const names = Object.keys(unmoved)
+  const positions = Object.fromEntries(names.map((name, at) => [name, positionOf(name, at)]))
+  return names.every((name) => positions[name] === unmoved[name])
+    ? undefined
+    : new FeedMoved(positions)
+}
+
 export async function whileUnmoved<D, T>(
   first: { readonly positions: FeedPositions; readonly decision: D },
   decideAgain: () => Promise<D>,

@@ -1,6 +1,6 @@
 /** Checks whether a value matches its type. Every mismatch is reported; no message contains a value. */
 import { exactJsonText } from '#kernel/exact-json.ts'
-import type { Expression } from './expression.ts'
+import { callOf } from './expression.ts'
 import { isArray, isObject, kindOf } from './fields.ts'
 import { isInteger } from './functions/values.ts'
 import { LoneScope } from './lone-scope.ts'
@@ -101,13 +101,8 @@ function checkBounds(schema: Schema, value: Json, misfit: ReportMismatch, path: 
 /** Evaluates `filter(createArray(value), lambda(…))`: the element is left where it is true. One that fails does not hold. */
 function holds({ lambda }: TypeCheck, value: Json, scope: LoneScope): boolean {
   const { at } = lambda
-  const call = (name: string, ...given: readonly Expression[]): Expression => ({
-    kind: 'call',
-    name,
-    arguments: given,
-    at,
-  })
-  const done = scope.try(call('filter', call('createArray', expressionOf(value, at)), lambda))
+  const element = callOf(at, 'createArray', expressionOf(value, at))
+  const done = scope.try(callOf(at, 'filter', element, lambda))
   return done.kind === 'value' && isArray(done.value) && done.value.length === 1
 }
 

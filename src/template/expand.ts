@@ -10,7 +10,7 @@ import type { OutputSection, ReadTemplate } from './document.ts'
 import { ValueEvaluation } from './evaluate-value.ts'
 import { EvaluationQuota } from './evaluation-quota.ts'
 import { Budget, type Expansion, type LazyValue } from './expansion.ts'
-import type { Expression } from './expression.ts'
+import { callOf, type Expression } from './expression.ts'
 import { isArray, isObject, objectOf } from './fields.ts'
 import { inOrder } from './graph.ts'
 import { conditionOf, type Instance, nameInstances } from './instances.ts'
@@ -251,15 +251,9 @@ function readinessOf({ id, apiVersion, section, scope }: Instance): Pick<PlanNod
   if (waitUntil === undefined) return {}
   const { lambda, path } = waitUntil
   const { at } = lambda
-  const call = (name: string, ...all: readonly Expression[]): Expression => ({
-    kind: 'call',
-    name,
-    arguments: all,
-    at,
-  })
   const text = (value: string): Expression => ({ kind: 'string', value, at })
-  const whole = call('reference', text(id), text(apiVersion), text('Full'))
-  const expression = call('filter', call('createArray', whole), lambda)
+  const whole = callOf(at, 'reference', text(id), text(apiVersion), text('Full'))
+  const expression = callOf(at, 'filter', callOf(at, 'createArray', whole), lambda)
   const evaluated = (runtime: Runtime) => {
     const problems = new Problems(scope.expansion.document.locate)
     const budget = new Budget()

@@ -26,6 +26,11 @@ export type Expression =
       readonly safe: boolean
     })
 
+/** A call that stands in no text. */
+export function callOf(at: number, name: string, ...given: readonly Expression[]): Expression {
+  return { kind: 'call', name, arguments: given, at }
+}
+
 /** A string of a template: literal text, or an expression. */
 export type TemplateString =
   | { readonly kind: 'literal'; readonly value: string }

@@ -4,7 +4,7 @@
  */
 import { compile } from './compile.ts'
 import { ValueEvaluation, type Wanted } from './evaluate-value.ts'
-import type { Expression } from './expression.ts'
+import { callOf, type Expression } from './expression.ts'
 import { fieldOf, isArray, isObject, objectOf } from './fields.ts'
 import type { Json, JsonObject } from './plan.ts'
 import { expressionOf, printExpression } from './print-expression.ts'
@@ -125,12 +125,7 @@ class Outer {
     const isText = typeof value === 'string'
     const kept = isText ? value : objectOf([['value', value]])
     this.secrets.set(name, { type: isText ? 'securestring' : 'secureobject', value: kept })
-    const call: Expression = {
-      kind: 'call',
-      name: 'parameters',
-      arguments: [{ kind: 'string', value: name, at }],
-      at,
-    }
+    const call = callOf(at, 'parameters', { kind: 'string', value: name, at })
     const index: Expression = { kind: 'string', value: 'value', at }
     return isText ? call : { kind: 'member', of: call, index, safe: false, at }
   }

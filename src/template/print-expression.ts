@@ -1,6 +1,6 @@
 /** Prints an expression as text that parses to the same expression. */
 import { exactJsonText } from '#kernel/exact-json.ts'
-import type { Expression } from './expression.ts'
+import { callOf, type Expression } from './expression.ts'
 import type { Json } from './plan.ts'
 
 export function printExpression(node: Expression): string {
@@ -27,5 +27,5 @@ export function expressionOf(value: Json, at: number): Expression {
     return { kind: 'integer', value: BigInt(value as bigint | number), at }
   }
   const text: Expression = { kind: 'string', value: exactJsonText(value), at }
-  return { kind: 'call', name: 'json', arguments: [text], at }
+  return callOf(at, 'json', text)
 }

@@ -37,7 +37,7 @@ export class LevelStatement {
   readonly #source: Source
   readonly #options: QueryOptions
   readonly #plan: RowPlan
-  readonly #fields: (row: SqlRow) => Record<string, unknown>
+  readonly #fill: (row: SqlRow, into: Record<string, unknown>) => void
   readonly #id: string
   readonly #revision: string
   readonly #locals: readonly string[]
@@ -51,7 +51,7 @@ export class LevelStatement {
     this.#plan = new RowPlan(this.#writer, this.#source)
     this.#id = this.#plan.column({ column: 'id' })
     this.#revision = this.#plan.column({ column: 'revision' })
-    this.#fields = this.#plan.fields(options.fields, ['@odata.etag'])
+    this.#fill = this.#plan.fields(options.fields)
     this.#locals = options.expand.map((one) =>
       this.#plan.column({ column: one.navigation.on.local }),
     )
@@ -148,8 +148,8 @@ export class LevelStatement {
   row(row: SqlRow): ReadRow {
     const id = String(row[this.#id])
     const etag = etagOf(id, Number(row[this.#revision]))
-    const fields = this.#fields(row)
-    fields['@odata.etag'] = etag
+    const fields: Record<string, unknown> = { '@odata.etag': etag }
+    this.#fill(row, fields)
     const cells: Record<string, SqlValue> = {}
     for (const [at, name] of this.#locals.entries()) cells[`x${at}`] = row[name] ?? null
     return { id, etag, fields, cells }

@@ -48,19 +48,11 @@ export class RowPlan {
     return !this.#hasJoins
   }
 
-  /** Reads the fields of a row. `ahead` come before them, and are null until the caller writes them. */
-  fields(
-    fields: readonly Field[],
-    ahead: readonly string[] = [],
-  ): (row: SqlRow) => Record<string, unknown> {
+  /** Reads the fields of a row into an object, which may have entries already. */
+  fields(fields: readonly Field[]): (row: SqlRow, into: Record<string, unknown>) => void {
     const writes = fields.map((field) => [field.name, this.write(field)] as const)
-    const names = [...ahead, ...fields.map(({ name }) => name)]
-    // Rows are copies of it: an object that got so many members one by one would be slow to fill and to write.
-    const blank = JSON.parse(JSON.stringify(Object.fromEntries(names.map((name) => [name, null]))))
-    return (row) => {
-      const value = { ...blank }
-      for (const [name, write] of writes) value[name] = write(row)
-      return value
+    return (row, into) => {
+      for (const [name, write] of writes) into[name] = write(row)
     }
   }
 
@@ -70,7 +62,12 @@ export class RowPlan {
     if (type.kind === 'complex') {
       const inner = this.fields(type.fields)
       const absent = type.absent === undefined ? undefined : this.#is(type.absent)
-      return (row) => (absent?.(row) === true ? null : inner(row))
+      return (row) => {
+        if (absent?.(row) === true) return null
+        const value: Record<string, unknown> = {}
+        inner(row, value)
+        return value
+      }
     }
     const name = this.column(field)
     const { version } = this.#source

@@ -10,7 +10,6 @@ import {
   type Alone,
   type Claim,
   type EventRow,
-  FeedMoved,
   type FeedPositions,
   type OperationRow,
   type ResourceRow,
@@ -22,6 +21,7 @@ import {
   type Tx,
 } from '../store.ts'
 import { LostClaim } from '../tries.ts'
+import { findMove } from '../while-unmoved.ts'
 import { PostgresReads } from './reads.ts'
 import type { Answer, Parameter, PreparedStatements } from './session.ts'
 import { changes, queries, recordUnmoved, type Statement, transactions } from './statements.ts'
@@ -136,11 +136,8 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
     const names = Object.keys(unmoved)
     const { rows } = await this.#call(recordUnmoved(names.length), [...values, ...names])
     // A feed that nothing was appended to has no row.
-    const positions = Object.fromEntries(
-      names.map((name, at) => [name, Number(rows[0]?.[at] ?? 0)]),
-    )
-    if (names.every((name) => positions[name] === unmoved[name])) return
-    this.#fail(new FeedMoved(positions))
+    const moved = findMove(unmoved, (_, at) => Number(rows[0]?.[at] ?? 0))
+    if (moved !== undefined) this.#fail(moved)
   }
 
   async follow(feed: string, key: string): Promise<void> {

@@ -11,8 +11,6 @@ import {
   type Alone,
   type Claim,
   type Feed,
-  FeedMoved,
-  type FeedPositions,
   type ListQuery,
   type OperationRow,
   type ResourceRow,
@@ -23,6 +21,7 @@ import {
   type Tx,
   type Unmoved,
 } from '../store.ts'
+import { findMove } from '../while-unmoved.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { translate } from './failure.ts'
 import { GroupCommit } from './group-commit.ts'
@@ -198,22 +197,15 @@ export class SqliteStore implements Store {
     if (typeof among !== 'object') return this.#enlist(work)
     if ('unmoved' in among) {
       return this.#enlist((tx) => {
-        this.#requireUnmoved(among.unmoved)
+        // What another transaction of the batch moves is committed with this one, so it is no earlier.
+        const moved = findMove(among.unmoved, (name) => this.#positions.get(name) ?? 0)
+        if (moved !== undefined) throw moved
         return work(tx)
       })
     }
     return among.ready === undefined
       ? this.#enlist(work)
       : among.ready().then(() => this.#enlist(work))
-  }
-
-  /** What another transaction of the batch moves is committed with this one, so it is no earlier. */
-  #requireUnmoved(unmoved: FeedPositions): void {
-    const names = Object.keys(unmoved)
-    if (names.every((name) => (this.#positions.get(name) ?? 0) === unmoved[name])) return
-    throw new FeedMoved(
-      Object.fromEntries(names.map((name) => [name, this.#positions.get(name) ?? 0])),
-    )
   }
 
   replace<T>(work: (tx: SqlTx) => Promise<T>): Promise<T> {

@@ -27,7 +27,7 @@ const packageRoots: readonly (readonly [folder: string, inside: string])[] = [
 ]
 const plainFolders: readonly string[] = ['/usr/local/pgsql/bin', '/usr/local/bin', '/usr/bin']
 
-/** The newest client programs of this machine, or those in `told`; undefined when there are none. */
+/** The newest client programs of this machine, or those in `given`; undefined when there are none. */
 export async function findClientPrograms(given?: string): Promise<ClientPrograms | undefined> {
   const folders = given === undefined ? candidates() : [given]
   let best: ClientPrograms | undefined
