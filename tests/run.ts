@@ -55,7 +55,7 @@ const limits: typeof budget | typeof unlimited = isLong
 const inMemory = bytesInMemory()
 const temporary = temporaryInMemory()
 
-/** A file waits for other programs for two thirds of its time: so three of them use a processor (decision 0244). */
+/** A file waits for other programs for most of its time. Three for each processor kept each other waiting (decision 0244). */
 const atOnce = Math.max(
   atOnceMin,
   Math.min(atOnceMax, 2 * availableParallelism(), Math.floor((inMemory ?? freemem()) / bytesEach)),

@@ -72,10 +72,6 @@ export function business({ companyId, customerId, itemId }: FreezeFixture): read
       body: `--b\r\nContent-Type: application/http\r\n\r\nPOST companies HTTP/1.1\r\n\r\n${' '.repeat(largeBody)}\r\n--b--\r\n`,
     },
     get('receivables of 15,000 customers', `${company}/agedAccountsReceivables`),
-    get(
-      'trial balances of a period',
-      `${company}/trialBalances?$filter=${encodeURIComponent('dateFilter le 2026-12-31')}`,
-    ),
     batch(
       'batch of 100 lists of 15,000 customers, JSON',
       times(100, () => list),
