@@ -8,6 +8,7 @@ import Type from 'typebox'
 import { refuse } from '#kernel/error.ts'
 import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
+import type { Resource } from '#plane/declare/resource.ts'
 import { defineStored } from '#plane/declare/stored.ts'
 import type { ListContext } from '#plane/declare/wire.ts'
 import { nextTurn } from '#plane/next-turn.ts'
@@ -15,8 +16,11 @@ import { pageOfArray } from '../../domain/page-of-array.ts'
 import type { ResourceListDependencies } from '../resource-lists/resource.ts'
 
 const rowsAtOnce = 500
+/** Tags looked at, of all groups and resources together. */
+const tagsSeenMax = 50_000
 const namesType = 'Resources/subscriptions/tagNames'
 const valuesType = `${namesType}/tagValues`
+const groupsType = 'Resources/subscriptions/resourceGroups'
 const version = '2021-04-01'
 const rule = 'without any of <>%&\\?/'
 
@@ -82,8 +86,9 @@ export function tagNames(deps: ResourceListDependencies): readonly ResourceType[
 }
 
 /**
- * Names are told apart without their case, values with it. Of what lies beyond the bound of a scan nothing is counted, and no
- * names and values are added beyond the bound of characters.
+ * Names are told apart without their case, values with it. Nothing is counted beyond the bound of a scan, which is as many
+ * reads as a scan of its rows takes: each ends at its bound of bytes, too. No names and values are added beyond the
+ * bound of characters.
  */
 async function countTags(
   parent: ResourceId,
@@ -94,25 +99,38 @@ async function countTags(
   const rows = (type: string) => reader.each({ type, under: parent, limit: scanRowsMax })
   for await (const { id } of rows(namesType)) found.find(nameOf(id))
   for await (const { id } of rows(valuesType)) found.add(nameOf(parentOf(id)), nameOf(id), 0)
-  const add = (tags: Readonly<Record<string, string>> = {}): void => {
-    for (const [name, value] of Object.entries(tags)) found.add(name, value, 1)
+  let left = tagsSeenMax
+  const add = ({ tags = {} }: Resource): void => {
+    const all = Object.entries(tags)
+    left -= all.length
+    for (const [name, value] of all) found.add(name, value, 1)
   }
-  for await (const { tags } of rows('Resources/subscriptions/resourceGroups')) add(tags)
-  let after: string | undefined
-  for (let seen = 0; seen < scanRowsMax; seen += rowsAtOnce) {
-    await nextTurn()
-    const from = after === undefined ? {} : { after }
-    const page = await listTracked({ under: parent, ...from, limit: rowsAtOnce })
-    for (const { resource } of page.items) add(resource.tags)
-    after = page.next
-    if (after === undefined) break
+  /** `read` counts what it reads, and resolves to where the next read begins. */
+  const scan = async (read: (after: string | undefined) => Promise<string | undefined>) => {
+    let after: string | undefined
+    for (let seen = 0; seen < scanRowsMax && left > 0; seen += rowsAtOnce) {
+      await nextTurn()
+      after = await read(after)
+      if (after === undefined) return
+    }
   }
+  const query = { under: parent, limit: rowsAtOnce }
+  await scan(async (after) => {
+    const page = await reader.page({ ...query, type: groupsType, after })
+    page.items.forEach(add)
+    return page.next
+  })
+  await scan(async (after) => {
+    const page = await listTracked({ ...query, ...(after === undefined ? {} : { after }) })
+    for (const { resource } of page.items) add(resource)
+    return page.next
+  })
   return found.all()
 }
 
-/** Characters of all names and values with their ids, as a list of all of them shows them. */
+/** Characters of all names and values with their ids and counts, as a list of all of them shows them. */
 const charactersMax = 4 * 1024 * 1024
-const charactersOfCount = 64
+const charactersOfCount = 160
 
 interface TagCount {
   /** Undefined: there is no room for another name. */

@@ -245,3 +245,35 @@ test('names and values of tags are counted up to a bound of characters, a page a
   assert.ok(found.length > 2_000 && found.length < 4_200, `${found.length} of 5,000 values`)
   assert.ok(JSON.stringify(found).length < 6 * 1024 * 1024)
 })
+
+for (const [what, groups, tags, atMost] of [
+  ['bytes of groups', 700, 40, 680],
+  ['tags', 1_600, 50, 1_500],
+] as const) {
+  test(`tag names are counted up to a bound of ${what} that are read`, async () => {
+    await using started = await start()
+    const first = await started.store.get(group.toLowerCase())
+    assert.ok(first !== undefined)
+    const width = what === 'tags' ? 4 : 800
+    const many = Object.fromEntries(
+      Array.from({ length: tags - 1 }, (_, at) => [`t${at}`, 'v'.padEnd(width, 'v')]),
+    )
+    const document = JSON.stringify({ ...JSON.parse(first.document), tags: { a: '1', ...many } })
+    await started.store.transact(async (tx) => {
+      for (let at = 0; at < groups; at++) {
+        const id = `${group}-${at}`
+        await tx.insert({
+          ...first,
+          key: id.toLowerCase(),
+          id,
+          document,
+          etag: `${at}`.padStart(16, '0'),
+        })
+      }
+    })
+    const { body } = await started.call('GET', `${subscription}/tagNames`, undefined, { version })
+    const { value } = JSON.parse(JSON.stringify(body))
+    const counted = value[0].count.value
+    assert.ok(counted > atMost / 2 && counted <= atMost, `${counted} of ${groups} groups`)
+  })
+}
