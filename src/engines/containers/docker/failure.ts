@@ -9,7 +9,7 @@ import { parseJson, textAt } from '../json.ts'
 const wording: readonly (readonly [RegExp, EngineErrorKind])[] = [
   [/address already in use|port is already allocated/i, 'busy'],
   [
-    /already in use|is not running|state improper|removal .* in progress|dependent containers/i,
+    /already in use|is not running|state improper|removal [^\n]{0,200} in progress|dependent containers/i,
     'busy',
   ],
   [/no such (container|image|volume|exec)|image not known/i, 'absent'],
@@ -21,11 +21,18 @@ const wording: readonly (readonly [RegExp, EngineErrorKind])[] = [
 
 /** The error for an answer with an error status. */
 export function failureOf(status: number, body: string, doing: string): EngineError {
-  const reason = textAt(parseJson(body), 'message') || body.slice(0, 500).trim()
+  const reason = bothEnds(textAt(parseJson(body), 'message') || body.slice(0, 500).trim())
   const message = `${doing}: ${reason || `status ${status}`}`
   const worded = wording.find(([pattern]) => pattern.test(reason))?.[1]
   if (status === 404) return new EngineError('absent', message)
   if (status === 409) return new EngineError('busy', message)
   if (status >= 500) return new EngineError(worded ?? 'unavailable', message)
   return new EngineError(worded ?? 'refused', message)
+}
+
+const endMax = 900
+
+/** A long text without its middle: runtimes repeat what they were given, and say at the end what is wrong with it. */
+function bothEnds(text: string): string {
+  return text.length <= 2 * endMax ? text : `${text.slice(0, endMax)} … ${text.slice(-endMax)}`
 }
