@@ -5,7 +5,7 @@
  */
 
 import { createRequire } from 'node:module'
-import { jsonExcess, jsonSizeLimitsOf } from '#kernel/json-size.ts'
+import { type JsonSizeLimits, jsonExcess, jsonSizeLimitsOf } from '#kernel/json-size.ts'
 import { defaultLimits } from '#kernel/limits.ts'
 import { isJsonObject } from '#kernel/patch.ts'
 import { withoutTrailing } from '#kernel/trailing.ts'
@@ -36,6 +36,8 @@ export interface ImportedApi {
 export const importFormats = ['openapi', 'openapi+json'] as const
 
 const operationsMax = 500
+/** Characters of all texts and names of a document, with each use of an alias: as many as a body has bytes. */
+const textMax = defaultLimits.bodyBytesMax
 const nameLengthMax = 80
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const
 
@@ -87,13 +89,12 @@ export function isJsonText(text: string): boolean {
 }
 
 function parsed(text: string): Json | string {
-  // The size of the parsed text is computed before it is parsed.
-  const json = isJsonText(text) ? text : jsonOfYaml(text)
   const limits = jsonSizeLimitsOf(defaultLimits)
-  const excess = json === undefined ? undefined : jsonExcess(Buffer.from(json), limits)
-  if (excess !== undefined) {
-    return `it is deeper than ${limits.depthMax} levels, or has more than ${limits.membersMax} members`
-  }
+  const tooLarge = `it is deeper than ${limits.depthMax} levels, or has more than ${limits.membersMax} members or ${textMax} characters`
+  // The size of the parsed text is computed before it is parsed.
+  const json = isJsonText(text) ? text : jsonOfYaml(text, limits)
+  if (json === 'too large') return tooLarge
+  if (json !== undefined && jsonExcess(Buffer.from(json), limits) !== undefined) return tooLarge
   const value = json === undefined ? undefined : jsonIn(json)
   if (!isJsonObject(value)) return 'it can be read neither as JSON nor as YAML'
   // Values that neither store can hold, or that JavaScript treats specially.
@@ -113,19 +114,43 @@ function jsonIn(text: string): unknown {
 /** Loaded for the first document that is not JSON, so that a start does not wait for it. */
 const load = createRequire(import.meta.url)
 
-function jsonOfYaml(text: string): string | undefined {
+function jsonOfYaml(text: string, limits: JsonSizeLimits): string | undefined {
   const { parseDocument } = load('yaml') as typeof import('yaml')
   try {
-    // Each key would be compared with all before it, and each error would look for its line from the beginning.
-    const options = { logLevel: 'silent', uniqueKeys: false, prettyErrors: false } as const
-    const document = parseDocument(text, options)
-    return document.errors.length > 0
-      ? undefined
-      : JSON.stringify(document.toJS({ maxAliasCount: 100 }))
+    const document = parseDocument(text, {
+      logLevel: 'silent',
+      // Each key would be compared with all before it, and each error would look for its line from the beginning.
+      uniqueKeys: false,
+      prettyErrors: false,
+      // Whatever version it says: the values of JSON, and no bytes, sets or merged maps.
+      schema: 'core',
+      resolveKnownTags: false,
+    })
+    if (document.errors.length > 0) return undefined
+    const value: unknown = document.toJS({ maxAliasCount: 100 })
+    // Aliases share one value here, and each would be a copy in the text.
+    return isWithin(value, limits) ? JSON.stringify(value) : 'too large'
   } catch {
     // It has more aliases, or more levels, than anybody writes.
     return undefined
   }
+}
+
+/** Whether a value is within the limits, where each use of a shared value counts anew. */
+function isWithin(all: unknown, { depthMax, membersMax }: JsonSizeLimits): boolean {
+  let members = membersMax
+  let characters = textMax
+  const take = (value: unknown, depth: number): boolean => {
+    if (typeof value === 'string') characters -= value.length
+    if (characters < 0) return false
+    if (typeof value !== 'object' || value === null) return true
+    const entries = Object.entries(value)
+    members -= entries.length + 1
+    if (depth > depthMax || members < 0) return false
+    const isList = Array.isArray(value)
+    return entries.every(([name, one]) => (isList || take(name, depth)) && take(one, depth + 1))
+  }
+  return take(all, 1)
 }
 
 const unfit = (text: string): boolean =>

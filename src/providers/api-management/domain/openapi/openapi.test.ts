@@ -180,7 +180,7 @@ test('a document that cannot be taken, and a lock on what it would replace, chan
     [imported('{'), /JSON nor as YAML/],
     [imported('{"swagger":"2.0"}'), /version 3/],
     [imported(JSON.stringify(document), { format: 'wsdl' }), /expected openapi or openapi/],
-    [imported('a: &a [*a,*a]\nb: [*a,*a]', { format: 'openapi' }), /JSON nor as YAML|version 3/],
+    [imported('a: &a [*a,*a]\nb: [*a,*a]', { format: 'openapi' }), /deeper than 64 levels/],
   ]
   await makeService(t)
   for (const [given, message] of wrong)
@@ -271,6 +271,26 @@ test('what a document refers to again and again is counted each time', () => {
   assert.equal(typeof read('x'.repeat(10_000)), 'object')
   assert.match(String(read('x'.repeat(50_000))), /more than 4000000 characters/)
   assert.match(String(read(Array(40_000).fill(1))), /more than 4000000 characters/)
+})
+
+test('what aliases stand for is counted before it is written out', () => {
+  const holding = (anchored: string, use: string, uses: number): string =>
+    `openapi: 3.0.0\npaths: {}\nx: &a ${anchored}\ny: [${Array(uses).fill(use).join(',')}]\n`
+  const text = `"${'x'.repeat(100_000)}"`
+  assert.equal(typeof readOpenApi(holding(text, '*a', 40)), 'object')
+  const list = `[${Array(2_000).fill(1).join(',')}]`
+  for (const large of [
+    holding(text, '*a', 60),
+    holding(list, '*a', 60),
+    holding(`{"${'k'.repeat(100_000)}": 1}`, '*a', 60),
+    `%YAML 1.1\n---\n${holding(text, '{<<: {k: *a}}', 60)}`,
+  ]) {
+    assert.match(String(readOpenApi(large)), /is deeper than .* characters/)
+  }
+  const bytes = `openapi: 3.0.0\ninfo: {description: !!binary aGVsbG8=}\npaths: {}\n`
+  const read = readOpenApi(`%YAML 1.1\n---\n${bytes}`)
+  assert.ok(typeof read !== 'string')
+  assert.equal(read.description, 'aGVsbG8=')
 })
 
 test('references that are long, lead nowhere or in a circle are nothing', () => {
