@@ -389,9 +389,25 @@ export function quoteText(text: string): string {
  * Converts a server's stored list to SQL. Each item is quoted again: the owner of that server may have put anything
  * there, and it must not end the statement.
  */
-export function quoteList(value: string): string {
+function quoteList(value: string): string {
   const items = [...value.matchAll(/"((?:[^"]|"")*)"|[^\s",]+/g)].map(([bare, quoted]) =>
     quoteText(quoted === undefined ? bare : quoted.replaceAll('""', '"')),
   )
   return items.length === 0 ? "''" : items.join(', ')
+}
+
+/** Values of these are lists, whose items the server keeps quoted. */
+const listSettings: ReadonlySet<string> = new Set([
+  'local_preload_libraries',
+  'search_path',
+  'session_preload_libraries',
+  'shared_preload_libraries',
+  'temp_tablespaces',
+  'unix_socket_directories',
+])
+
+/** What sets it for a role or a database. */
+export function settingClause({ name, value }: { readonly name: string; readonly value: string }) {
+  const isList = listSettings.has(name.toLowerCase())
+  return `SET ${name.split('.').map(quoteName).join('.')} TO ${isList ? quoteList(value) : quoteText(value)}`
 }

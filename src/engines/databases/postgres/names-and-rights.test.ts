@@ -17,7 +17,8 @@ import {
 } from '../testing/fixture.ts'
 import { findServer, howToGetServers } from '../testing/servers.ts'
 import { readTables } from './catalog.ts'
-import { connect, quoteList, quoteName } from './connect.ts'
+import { connect, quoteName, type Session, settingClause } from './connect.ts'
+import { copyRoles } from './roles.ts'
 import { fingerprintsOf } from './verify.ts'
 
 const keyed = `CREATE TABLE note (id int PRIMARY KEY, t text);
@@ -489,9 +490,68 @@ describe('names and rights', () => {
     assert.equal(ended.verified?.rows, 60001)
   })
 
+  const roleShape = `SELECT
+    (SELECT jsonb_agg(concat_ws(' ', r.rolname, s.setconfig) ORDER BY r.rolname) FROM pg_db_role_setting s
+       JOIN pg_roles r ON r.oid = s.setrole WHERE r.rolname ~ '^whole_')::text || ' ' ||
+    (SELECT jsonb_agg(concat_ws(' ', roleid::regrole, member::regrole, admin_option) ORDER BY 1) FROM pg_auth_members
+       WHERE member::regrole::text ~ '^whole_')::text || ' ' ||
+    (SELECT jsonb_agg(concat_ws(' ', p.parname, a.grantee::regrole, a.privilege_type, a.is_grantable) ORDER BY p.parname)
+       FROM pg_parameter_acl p, aclexplode(p.paracl) a WHERE a.grantee::regrole::text ~ '^whole_')::text`
+
+  check('roles come with all they have, also when a first try is lost', async (fixture) => {
+    await using source = await fixture.session('source', 'postgres')
+    await source.run(`CREATE ROLE whole_a; CREATE ROLE whole_b; GRANT whole_a TO whole_b WITH ADMIN OPTION;
+      ALTER ROLE whole_a SET work_mem TO '9MB'; ALTER ROLE whole_b SET "My.Setting" TO 'x''y';
+      ALTER ROLE whole_b SET temp_tablespaces TO '';
+      GRANT SET ON PARAMETER log_statement TO whole_b WITH GRANT OPTION;
+      GRANT ALTER SYSTEM ON PARAMETER my.thing TO whole_a`)
+    await using other = await fixture.session('target', 'postgres')
+    {
+      await using lost = await fixture.session('target', 'postgres')
+      const pid = await lost.value('SELECT pg_backend_pid()')
+      const losing: Session = {
+        ...lost,
+        run: async (text) => {
+          if (text.startsWith('GRANT')) await other.run(`SELECT pg_terminate_backend(${pid})`)
+          await lost.run(text)
+        },
+      }
+      await assert.rejects(copyRoles(source, losing))
+    }
+    assert.deepEqual(await copyRoles(source, other), [])
+    assert.equal(await other.value(roleShape), await source.value(roleShape))
+    assert.match((await other.value(roleShape)) ?? '', /log_statement whole_b SET t/)
+  })
+
+  check('one thing that the target refuses of a role keeps no other away', async (fixture) => {
+    await using source = await fixture.session('source', 'postgres')
+    await source.run(`CREATE ROLE shy; ALTER ROLE shy SET log_statement TO 'all'; ALTER ROLE shy SET work_mem TO '9MB';
+      GRANT pg_read_all_data TO shy`)
+    await using server = await fixture.session('target', 'postgres')
+    await server.run("CREATE ROLE maker LOGIN CREATEROLE PASSWORD 'maker'")
+    const address = { ...fixture.target.address, user: 'maker' }
+    await using target = await connect(
+      { address, password: 'maker', outbound: openWay },
+      { database: 'postgres', applicationName: 'maker' },
+    )
+    const refused = (await copyRoles(source, target)).filter((one) => one.includes('shy'))
+    assert.deepEqual(
+      refused.map((one) => one.split(' (')[0]),
+      ['GRANT "pg_read_all_data" TO "shy"', 'ALTER ROLE "shy" SET "log_statement"'],
+    )
+    const kept = await server.value(
+      "SELECT setconfig FROM pg_db_role_setting WHERE setrole = 'shy'::regrole",
+    )
+    assert.match(String(kept), /work_mem=9MB/)
+  })
+
   check('what a source keeps as a setting runs nothing at the target', async (fixture, engine) => {
-    assert.equal(quoteList(''), "''")
-    assert.equal(quoteList('"$user", public, "a""b, c"'), `'$user', 'public', 'a"b, c'`)
+    const clause = (value: string) => settingClause({ name: 'search_path', value })
+    assert.equal(clause(''), `SET "search_path" TO ''`)
+    assert.equal(
+      clause('"$user", public, "a""b, c"'),
+      `SET "search_path" TO '$user', 'public', 'a"b, c'`,
+    )
     await fixture.make('held', [
       `${keyed}; ALTER DATABASE held SET search_path TO public`,
       // The owner of a server can store anything there.

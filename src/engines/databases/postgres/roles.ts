@@ -1,9 +1,17 @@
 /**
- * Roles from one server to another: attributes, memberships, settings, and passwords where they may be read.
- * Leaves roles that are there already as they are.
+ * Roles from one server to another: attributes, memberships, settings, grants on parameters, and passwords where they may
+ * be read. Leaves roles that are there already as they are.
  */
 
-import { quoteList, quoteName, quoteText, runSecretly, type Session } from './connect.ts'
+import {
+  isTransient,
+  keepOutOfLog,
+  majorOf,
+  quoteName,
+  quoteText,
+  type Session,
+  settingClause,
+} from './connect.ts'
 import { listed } from './findings.ts'
 
 interface Role {
@@ -21,7 +29,7 @@ interface Role {
   readonly comment: string | null
 }
 
-/** The names of the roles made. */
+/** What the target refused, with its words. In one transaction: a role that is there when it is tried again is complete. */
 export async function copyRoles(source: Session, target: Session): Promise<readonly string[]> {
   const there = new Set(
     (await target.rows<{ name: string }>('SELECT rolname AS name FROM pg_catalog.pg_roles')).map(
@@ -33,17 +41,41 @@ export async function copyRoles(source: Session, target: Session): Promise<reado
     (await target.value(
       'SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user',
     )) === 'true'
-  for (const role of roles) {
-    const text = `CREATE ROLE ${quoteName(role.name)} WITH ${attributesOf(role, all)}`
-    await runSecretly(target, text)
-    if (role.comment !== null) {
-      await target.run(`COMMENT ON ROLE ${quoteName(role.name)} IS ${quoteText(role.comment)}`)
+  await target.run('BEGIN')
+  await keepOutOfLog(target)
+  const refused: string[] = []
+  const run = async (what: string, statement: string): Promise<boolean> => {
+    await target.run('SAVEPOINT one')
+    try {
+      await target.run(statement)
+      return true
+    } catch (error) {
+      if (isTransient(error)) throw error
+      await target.run('ROLLBACK TO SAVEPOINT one')
+      refused.push(`${what} (${error instanceof Error ? error.message : String(error)})`)
+      return false
     }
   }
-  const made = new Set(roles.map(({ name }) => name))
-  await copyMemberships(source, target, made, there)
-  await copySettings(source, target, made)
-  return [...made]
+  const made = new Set<string>()
+  for (const role of roles) {
+    const text = `CREATE ROLE ${quoteName(role.name)} WITH ${attributesOf(role, all)}`
+    if (!(await run(`role ${role.name}`, text))) continue
+    made.add(role.name)
+    if (role.comment !== null) {
+      await run(
+        `comment on ${role.name}`,
+        `COMMENT ON ROLE ${quoteName(role.name)} IS ${quoteText(role.comment)}`,
+      )
+    }
+  }
+  const statements = [
+    ...(await memberships(source, made, there)),
+    ...(await settings(source, made)),
+    ...((await majorOf(target)) < 15 ? [] : await parameterGrants(source, made)),
+  ]
+  for (const statement of statements) await run(statement.replace(/ TO '.*/s, ''), statement)
+  await target.run('COMMIT')
+  return refused
 }
 
 async function readRoles(source: Session): Promise<readonly Role[]> {
@@ -83,43 +115,60 @@ function attributesOf(role: Role, all: boolean): string {
 }
 
 /** Of the roles made, in roles that are at the target by now. */
-async function copyMemberships(
+async function memberships(
   source: Session,
-  target: Session,
   made: ReadonlySet<string>,
   there: ReadonlySet<string>,
-): Promise<void> {
-  const memberships = await source.rows<{ role: string; member: string; admin: boolean }>(
+): Promise<readonly string[]> {
+  const rows = await source.rows<{ role: string; member: string; admin: boolean }>(
     `SELECT DISTINCT pg_catalog.pg_get_userbyid(roleid) AS role,
        pg_catalog.pg_get_userbyid(member) AS member, bool_or(admin_option) AS admin
      FROM pg_catalog.pg_auth_members GROUP BY 1, 2 ORDER BY 1, 2`,
   )
-  for (const { role, member, admin } of memberships) {
-    if (!made.has(member) && !made.has(role)) continue
-    if (![role, member].every((name) => made.has(name) || there.has(name))) continue
-    await target.run(
-      `GRANT ${quoteName(role)} TO ${quoteName(member)}${admin ? ' WITH ADMIN OPTION' : ''}`,
+  return rows
+    .filter(({ role, member }) => made.has(member) || made.has(role))
+    .filter((row) => [row.role, row.member].every((name) => made.has(name) || there.has(name)))
+    .map(
+      ({ role, member, admin }) =>
+        `GRANT ${quoteName(role)} TO ${quoteName(member)}${admin ? ' WITH ADMIN OPTION' : ''}`,
     )
-  }
 }
 
 /** Those of the roles made that hold in every database; the others go with the database. */
-async function copySettings(
-  source: Session,
-  target: Session,
-  made: ReadonlySet<string>,
-): Promise<void> {
-  const settings = await source.rows<{ role: string; name: string; value: string }>(
+async function settings(source: Session, made: ReadonlySet<string>): Promise<readonly string[]> {
+  const rows = await source.rows<{ role: string; name: string; value: string }>(
     `SELECT pg_catalog.pg_get_userbyid(s.setrole) AS role, pg_catalog.split_part(c, '=', 1) AS name,
        pg_catalog.substr(c, pg_catalog.strpos(c, '=') + 1) AS value
      FROM pg_catalog.pg_db_role_setting s, pg_catalog.unnest(s.setconfig) c
      WHERE s.setdatabase = 0 AND s.setrole <> 0`,
   )
-  for (const { role, name, value } of settings) {
-    if (!made.has(role)) continue
-    const text = name.toLowerCase() === 'search_path' ? quoteList(value) : quoteText(value)
-    await target.run(`ALTER ROLE ${quoteName(role)} SET ${quoteName(name)} TO ${text}`)
-  }
+  return rows
+    .filter(({ role }) => made.has(role))
+    .map((row) => `ALTER ROLE ${quoteName(row.role)} ${settingClause(row)}`)
+}
+
+/** To the roles made. There are none before version 15. */
+async function parameterGrants(
+  source: Session,
+  made: ReadonlySet<string>,
+): Promise<readonly string[]> {
+  if ((await majorOf(source)) < 15) return []
+  const rows = await source.rows<{
+    parameter: string
+    role: string
+    set: boolean
+    grantable: boolean
+  }>(
+    `SELECT p.parname AS parameter, pg_catalog.pg_get_userbyid(a.grantee) AS role,
+       a.privilege_type = 'SET' AS set, a.is_grantable AS grantable
+     FROM pg_catalog.pg_parameter_acl p, pg_catalog.aclexplode(p.paracl) a WHERE a.grantee <> 0 ORDER BY 1, 2, 3`,
+  )
+  return rows
+    .filter(({ role }) => made.has(role))
+    .map(
+      ({ parameter, role, set, grantable }) =>
+        `GRANT ${set ? 'SET' : 'ALTER SYSTEM'} ON PARAMETER ${parameter.split('.').map(quoteName).join('.')} TO ${quoteName(role)}${grantable ? ' WITH GRANT OPTION' : ''}`,
+    )
 }
 
 /** What cannot be made without its role, with the role: a policy for it, a user mapping of it. */

@@ -13,6 +13,7 @@ import {
   sourceAccess,
   targetAccess,
 } from './database-task.ts'
+import { listed } from './findings.ts'
 import { lockKey, sessionName } from './names.ts'
 import {
   freshRecord,
@@ -164,12 +165,12 @@ async function makeRoles(
         applicationName,
       })
       await using target = await connect(to, { database: maintenanceDatabase(to), applicationName })
-      await copyRoles(source, target)
-      state.message = ''
+      const refused = await copyRoles(source, target)
+      // What a role lacks shows where it is needed; the data does not wait for it.
+      state.message = refused.length === 0 ? '' : `Roles: ${listed(refused)}`
       state.rolesDone = true
     } catch (error) {
       state.message = `Roles: ${error instanceof Error ? error.message : String(error)}`
-      // What a role lacks shows where it is needed; the data does not wait for it.
       if (!isTransient(error)) state.rolesDone = true
       else if (allCanceled(run.spec, run.folder.readIntents())) return
       else await new Promise((done) => setTimeout(done, lockMilliseconds))

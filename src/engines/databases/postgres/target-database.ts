@@ -4,7 +4,14 @@
  */
 
 import { DatabaseEngineError } from '../engine.ts'
-import { isTransient, majorOf, quoteList, quoteName, quoteText, type Session } from './connect.ts'
+import {
+  isTransient,
+  majorOf,
+  quoteName,
+  quoteText,
+  type Session,
+  settingClause,
+} from './connect.ts'
 import { type DatabaseTask, nameOf } from './database-task.ts'
 import { ownershipComment } from './names.ts'
 import { keepReplaced } from './replaced-database.ts'
@@ -128,16 +135,6 @@ interface Setting {
   readonly value: string
 }
 
-/** Values of these are lists, whose items the server keeps quoted. */
-const listSettings: ReadonlySet<string> = new Set([
-  'local_preload_libraries',
-  'search_path',
-  'session_preload_libraries',
-  'shared_preload_libraries',
-  'temp_tablespaces',
-  'unix_socket_directories',
-])
-
 const settingsQuery = `
 SELECT CASE s.setrole WHEN 0 THEN NULL ELSE pg_catalog.pg_get_userbyid(s.setrole) END AS role,
   pg_catalog.split_part(c, '=', 1) AS name,
@@ -174,15 +171,12 @@ export async function finishTargetDatabase(
   const settings = await source.rows<Setting>(settingsQuery, [task.name])
   for (const setting of settings.filter((one) => !isFence(one))) {
     if (setting.role !== null && !roles.has(setting.role)) continue
-    const isList = listSettings.has(setting.name.toLowerCase())
-    const value = isList ? quoteList(setting.value) : quoteText(setting.value)
     const whom =
       setting.role === null
         ? `ALTER DATABASE ${database}`
         : `ALTER ROLE ${quoteName(setting.role)} IN DATABASE ${database}`
-    const name = setting.name.split('.').map(quoteName).join('.')
     try {
-      await server.run(`${whom} SET ${name} TO ${value}`)
+      await server.run(`${whom} ${settingClause(setting)}`)
     } catch (error) {
       // A later version may know it no longer, and without the right it cannot be set: no reason to fail now.
       if (isTransient(error)) throw error
