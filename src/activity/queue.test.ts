@@ -4,12 +4,15 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { writeExactIntegers } from '#kernel/exact-json.ts'
 import { silentLog } from '#kernel/ports.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
 import { type Sql, type Store, StoreUnavailable } from '#stores/store.ts'
+import { changesBetween } from './changes.ts'
 import { openActivityQueue } from './queue.ts'
 import type { ActivityRecord } from './record.ts'
 import { targetOf } from './record.ts'
+import { columns, toActivity } from './stored-activity.ts'
 
 const openStore = (): Promise<Store> =>
   openSqlite({
@@ -106,4 +109,17 @@ test('the end writes all that waits', async () => {
   for (let at = 0; at < 50; at++) queue.note(signIn('a'))
   await queue[Symbol.asyncDispose]()
   assert.deepEqual(await counts(store), { kept: 50, omitted: [] })
+})
+
+test('an integer of 64 bits that changed is read as it was written', async () => {
+  writeExactIntegers()
+  await using store = await openStore()
+  await using queue = open(store.sql, {})
+  const [before, after] = [{ size: 9007199254740993n }, { size: 9223372036854775807n }]
+  queue.note({ ...signIn('a'), changes: changesBetween(before, after) })
+  await queue.flush()
+  const [row = {}] = await store.sql.all(`select ${columns} from events`)
+  assert.deepEqual(toActivity(row).detail.changes, [
+    { path: 'size', before: 9007199254740993n, after: 9223372036854775807n },
+  ])
 })

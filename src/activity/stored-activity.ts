@@ -1,5 +1,6 @@
 /** A row of the audit trail as it is read, and the query for such rows. */
 
+import { parseExactJson } from '#kernel/exact-json.ts'
 import type { SqlRow } from '#stores/store.ts'
 import { type TermName, type Terms, termsOf } from './blocks.ts'
 import type { EventDetail } from './record.ts'
@@ -44,7 +45,7 @@ export function toActivity(row: SqlRow): StoredActivity {
     operationId: row['operation_id'] === null ? undefined : String(row['operation_id']),
     subscription: String(row['subscription']),
     // `toEvent` writes this; earlier versions wrote an object with other names.
-    detail: JSON.parse(String(row['detail'])) as EventDetail,
+    detail: parseExactJson(String(row['detail'])) as EventDetail,
   }
 }
 
