@@ -65,7 +65,10 @@ export const endsOptions = {
     type: 'boolean',
     summary: 'Writes go on at the source until the cutover; without it they must have stopped',
   },
-  roles: { type: 'boolean', summary: 'Roles too, with their memberships, settings and grants on parameters' },
+  roles: {
+    type: 'boolean',
+    summary: 'Roles too, with their memberships, settings and grants on parameters',
+  },
 } as const
 
 interface EndsValues extends TargetPlace {
