@@ -5,7 +5,11 @@ import { failureOf } from './failure.ts'
 test('of a long message of an engine both ends are judged and shown', () => {
   const named = 'removal '.repeat(8_000)
   const message = `crun: '${named}': executable file not found in $PATH`
-  const { kind, message: shown } = failureOf(500, JSON.stringify({ message }), 'start the container')
+  const { kind, message: shown } = failureOf(
+    500,
+    JSON.stringify({ message }),
+    'start the container',
+  )
   assert.equal(kind, 'refused')
   assert.match(shown, /^start the container: crun: 'removal .*executable file not found in \$PATH$/)
   assert.ok(shown.length < 2_000)
