@@ -1,7 +1,7 @@
 /** How mail leaves the installation. */
 
 import { join, resolve } from 'node:path'
-import { isUrl, text } from './setting.ts'
+import { isUrl, text, whole } from './setting.ts'
 
 export interface MailConfig {
   readonly mail: {
@@ -17,8 +17,8 @@ export interface MailConfig {
       | undefined
     /** Undefined: each company's own address. */
     readonly from: string | undefined
-    /** Absolute. */
-    readonly folder: string
+    /** `path` is absolute. The oldest files are removed beyond `filesMax` and `bytesMax`. */
+    readonly folder: { readonly path: string; readonly filesMax: number; readonly bytesMax: number }
   }
 }
 
@@ -51,6 +51,15 @@ export const mailSettings = {
     description:
       'Where mails are written as `.eml` files while there is no mail server. Empty is `mails` in the home.',
   }),
+  mailFolderFiles: whole(10, 1_000_000, {
+    default: '10000',
+    description:
+      'Files that the folder of mails keeps at the most. The oldest are removed; what was sent stays in the outbox of its company.',
+  }),
+  mailFolderMegabytes: whole(10, 1_000_000, {
+    default: '1024',
+    description: 'Megabytes that the folder of mails keeps at the most. The oldest are removed.',
+  }),
 } as const
 
 export function arrangeMail(
@@ -59,6 +68,8 @@ export function arrangeMail(
     readonly mailServer: string
     readonly mailFrom: string
     readonly mailFolder: string
+    readonly mailFolderFiles: number
+    readonly mailFolderMegabytes: number
   },
   directory: string,
 ): MailConfig {
@@ -67,7 +78,11 @@ export function arrangeMail(
     mail: {
       server: url === null ? undefined : serverOf(url),
       from: named.mailFrom === none ? undefined : named.mailFrom,
-      folder: resolve(directory, named.mailFolder || join(named.home, 'mails')),
+      folder: {
+        path: resolve(directory, named.mailFolder || join(named.home, 'mails')),
+        filesMax: named.mailFolderFiles,
+        bytesMax: named.mailFolderMegabytes * 1024 * 1024,
+      },
     },
   }
 }
