@@ -5,18 +5,32 @@ import { receiveAll } from '#kernel/received-bytes.ts'
 import { EngineError } from './engine.ts'
 import { type Json, parseJson } from './json.ts'
 
-const answerBytesMax = 32 * 1024 * 1024
+/** `kind`: what a longer answer is. */
+interface AnswerBound {
+  readonly bytesMax: number
+  readonly kind: 'unavailable' | 'refused'
+}
+
+const usualBound: AnswerBound = { bytesMax: 32 * 1024 * 1024, kind: 'unavailable' }
 
 /** The answer's JSON; undefined for an empty answer. */
-export async function readAnswer(response: IncomingMessage, doing: string): Promise<Json> {
+export async function readAnswer(
+  response: IncomingMessage,
+  doing: string,
+  { bytesMax, kind }: AnswerBound = usualBound,
+): Promise<Json> {
   let bytes: Uint8Array | undefined
   try {
-    bytes = await receiveAll(response, answerBytesMax)
+    bytes = await receiveAll(response, bytesMax)
   } catch (cause) {
     throw failureOfConnection(cause, doing)
   }
   if (bytes === undefined) {
-    throw new EngineError('unavailable', `${doing}: the answer is too long, or in too many chunks`)
+    const most = `${bytesMax / 1024} KB`
+    throw new EngineError(
+      kind,
+      `${doing}: the answer is longer than ${most}, or in too many chunks`,
+    )
   }
   return parseJson(new TextDecoder().decode(bytes))
 }

@@ -79,6 +79,48 @@ test('a pull that ends well without an image is absent, and sends its credential
   assert.deepEqual([serveraddress, rest], ['registry.test', { username: 'me', password: 'hush' }])
 })
 
+test('an image whose labels are many is refused when it is pulled, and when it is there', async () => {
+  const answer = (method: string, path: string): Answer | undefined => {
+    if (method === 'POST') return [200, '{"status":"done"}\n']
+    if (!path.includes('/images/')) return [200, '[]']
+    const count = path.includes('many') ? 10_000 : 500
+    const Labels = Object.fromEntries(Array.from({ length: count }, (_, at) => [`label-${at}`, '']))
+    return [200, JSON.stringify({ Id: 'x', Config: { Labels } })]
+  }
+  await withServer(answer, async (engine) => {
+    for (const refresh of [false, true]) {
+      await assert.rejects(engine.pull('registry.test/many', { refresh }), {
+        kind: 'refused',
+        message:
+          /'registry\.test\/many': its labels and settings: the answer is longer than 128 KB/,
+      })
+      await engine.pull('registry.test/few', { refresh })
+    }
+    const { imagesPresent } = await engine.observe('g', ['registry.test/many', 'registry.test/few'])
+    assert.deepEqual([...imagesPresent], ['registry.test/few'])
+  })
+})
+
+test('an event that is too long is left out, and those that follow are seen', async () => {
+  const event = (part: string, own: object = {}): string => {
+    const Attributes = { 'armature.group': 'g', 'armature.part': part, ...own }
+    return `${JSON.stringify({ Action: 'start', timeNano: 1e6, Actor: { Attributes } })}\n`
+  }
+  const long = event('long', { label: 'x'.repeat(3_000_000) })
+  const lines = event('a') + long + event('ä') + long
+  const answer = (_: string, path: string): Answer | undefined =>
+    path.includes('/events') ? [200, lines] : undefined
+  await withServer(answer, async (engine) => {
+    const seen: unknown[] = []
+    const work = async () => {
+      for await (const one of engine.events(new AbortController().signal)) seen.push(one)
+    }
+    await assert.rejects(work(), { message: /the engine went away/ })
+    const parts = seen.map((one) => (one as { part?: string }).part)
+    assert.deepEqual(parts, [undefined, 'a', 'ä'])
+  })
+})
+
 test('what a filter lets through wrongly is neither seen nor touched', async () => {
   const foreign = { 'armature.installation': 'two', 'armature.group': 'g' }
   const answer = (method: string, path: string): Answer | undefined => {

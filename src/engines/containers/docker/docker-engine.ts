@@ -10,6 +10,7 @@ import {
   type ContainerEngine,
   type EngineDescription,
   EngineError,
+  type EngineErrorKind,
   type EngineEvent,
   type ExecRequest,
   type GroupContents,
@@ -31,8 +32,9 @@ import { DockerClient, type DockerTarget, formatTarget } from './client.ts'
 import { GroupCreator } from './create-group.ts'
 import { readEvents } from './events.ts'
 import { Executions } from './executions.ts'
+import { inspectImage } from './inspect-image.ts'
 import { readLogs } from './logs.ts'
-import { isOwned, namesOf, ownedFilter, partName, pathOf } from './names.ts'
+import { isOwned, namesOf, ownedFilter, partName } from './names.ts'
 import { labelOf, readGroup } from './observation.ts'
 import { pauseImage } from './pause-image.ts'
 import { pullImage } from './pull.ts'
@@ -378,9 +380,9 @@ export class DockerEngine implements ContainerEngine {
   async #presentOf(images: ReadonlySet<string>): Promise<ReadonlySet<string>> {
     const found = await Promise.all(
       [...images].map(async (image) => {
-        const path = `/images/${pathOf(image)}/json`
-        const call = { method: 'GET', path, doing: `inspect the image '${image}'` } as const
-        return (await this.#unlessAbsent(this.#client.json(call))) === undefined ? [] : [image]
+        const work = inspectImage(this.#client, image, `inspect the image '${image}'`)
+        // One that says too much is pulled again, which tells what is wrong with it.
+        return (await this.#unless(['absent', 'refused'], work)) === undefined ? [] : [image]
       }),
     )
     return new Set(found.flat())
@@ -395,12 +397,16 @@ export class DockerEngine implements ContainerEngine {
     await this.#client.json({ method: 'POST', path, query, doing, silentSeconds })
   }
 
-  async #unlessAbsent<T>(work: Promise<T>): Promise<T | undefined> {
+  /** A missing container needs no stop and has no state. */
+  #unlessAbsent<T>(work: Promise<T>): Promise<T | undefined> {
+    return this.#unless(['absent'], work)
+  }
+
+  async #unless<T>(kinds: readonly EngineErrorKind[], work: Promise<T>): Promise<T | undefined> {
     try {
       return await work
     } catch (error) {
-      // A missing container needs no stop and has no state.
-      if (error instanceof EngineError && error.kind === 'absent') return undefined
+      if (error instanceof EngineError && kinds.includes(error.kind)) return undefined
       throw error
     }
   }

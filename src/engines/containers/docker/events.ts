@@ -3,6 +3,7 @@
 import { failureOfConnection } from '../answer.ts'
 import { EngineError, type EngineEvent } from '../engine.ts'
 import { type Json, numberAt, parseJson, textAt } from '../json.ts'
+import { splitLines } from '../lines.ts'
 import type { DockerClient } from './client.ts'
 
 const what = {
@@ -15,8 +16,6 @@ const what = {
   pause: 'changed',
   unpause: 'changed',
 } as const
-
-const lineCharactersMax = 1024 * 1024
 
 export async function* readEvents(
   client: DockerClient,
@@ -39,18 +38,9 @@ export async function* readEvents(
       signal,
     })
     yield { kind: 'ready' }
-    let line = ''
-    for await (const chunk of response) {
-      line += String(chunk)
-      const lines = line.split('\n')
-      line = lines.pop() ?? ''
-      if (line.length > lineCharactersMax) {
-        throw new EngineError('unavailable', `${doing}: a line is too long`)
-      }
-      for (const each of lines) {
-        const event = readEvent(parseJson(each))
-        if (event !== undefined) yield event
-      }
+    for await (const line of splitLines(response)) {
+      const event = readEvent(parseJson(line))
+      if (event !== undefined) yield event
     }
   } catch (cause) {
     if (signal.aborted) return

@@ -9,7 +9,7 @@ import { parseJson, textAt } from '../json.ts'
 import { failureOfPull } from '../registry.ts'
 import { imageProblem } from '../safe-text.ts'
 import type { DockerClient } from './client.ts'
-import { pathOf } from './names.ts'
+import { inspectImage } from './inspect-image.ts'
 
 const silentSeconds = 300
 const lineCharactersMax = 64 * 1024
@@ -46,7 +46,7 @@ export async function pullImage(
   }
   failure ||= textAt(parseJson(line), 'error')
   if (failure !== '') throw failureOfPull(failure, image)
-  await client.json({ method: 'GET', path: `/images/${pathOf(image)}/json`, doing })
+  await inspectImage(client, image, doing)
 }
 
 /** Without a tag or digest Docker pulls every tag. */

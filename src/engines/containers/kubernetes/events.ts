@@ -6,8 +6,8 @@
 import { failureOfConnection } from '../answer.ts'
 import { EngineError, type EngineEvent } from '../engine.ts'
 import { at, type Json, listAt, numberAt, parseJson, textAt, timeAt } from '../json.ts'
+import { splitLines } from '../lines.ts'
 import type { KubernetesClient } from './client.ts'
-import { splitLines } from './lines.ts'
 import { annotationOf, isOwned, selectorOf } from './names.ts'
 import { statusesOf } from './observation.ts'
 
@@ -38,7 +38,7 @@ export async function* readEvents(
         silentSeconds: 0,
       })
       let count = 0
-      for await (const line of splitLines(response, doing)) {
+      for await (const line of splitLines(response)) {
         count += 1
         const event = parseJson(line)
         const pod = at(event, 'object')

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import type { Session } from '../engine.ts'
+import { splitLines } from '../lines.ts'
 import { channels } from './exec.ts'
 import { failureOf } from './failure.ts'
-import { splitLines } from './lines.ts'
 import { namesOf } from './names.ts'
 import { openFakeCluster, part, spec } from './testing/fake-cluster.ts'
 
@@ -61,7 +61,7 @@ test('a report of the end without end is cut, and what a cluster says is made sa
 test('lines that come in chunks are whole', async () => {
   const chunks = ['a', 'b\nc', '\n', '\nd\ne', 'f'].map((text) => Buffer.from(text))
   const lines: string[] = []
-  for await (const line of splitLines(Readable.from(chunks), 'read')) lines.push(line)
+  for await (const line of splitLines(Readable.from(chunks))) lines.push(line)
   assert.deepEqual(lines, ['ab', 'c', '', 'd', 'ef'])
 })
 
