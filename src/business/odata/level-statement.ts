@@ -30,6 +30,8 @@ export interface ReadRow {
   readonly cells: SqlRow
 }
 
+const tagName = '@odata.etag'
+
 /** The statement of one level of a request, and the reader of its rows. */
 export class LevelStatement {
   readonly #dialect: Dialect
@@ -37,7 +39,7 @@ export class LevelStatement {
   readonly #source: Source
   readonly #options: QueryOptions
   readonly #plan: RowPlan
-  readonly #fill: (row: SqlRow, into: Record<string, unknown>) => void
+  readonly #fields: (row: SqlRow) => Record<string, unknown>
   readonly #id: string
   readonly #revision: string
   readonly #locals: readonly string[]
@@ -51,7 +53,9 @@ export class LevelStatement {
     this.#plan = new RowPlan(this.#writer, this.#source)
     this.#id = this.#plan.column({ column: 'id' })
     this.#revision = this.#plan.column({ column: 'revision' })
-    this.#fill = this.#plan.fields(options.fields)
+    this.#fields = this.#plan.fields(options.fields, {
+      [tagName]: (row) => etagOf(String(row[this.#id]), Number(row[this.#revision])),
+    })
     this.#locals = options.expand.map((one) =>
       this.#plan.column({ column: one.navigation.on.local }),
     )
@@ -146,13 +150,11 @@ export class LevelStatement {
   }
 
   row(row: SqlRow): ReadRow {
-    const id = String(row[this.#id])
-    const etag = etagOf(id, Number(row[this.#revision]))
-    const fields: Record<string, unknown> = { '@odata.etag': etag }
-    this.#fill(row, fields)
+    const fields = this.#fields(row)
     const cells: Record<string, SqlValue> = {}
     for (const [at, name] of this.#locals.entries()) cells[`x${at}`] = row[name] ?? null
-    return { id, etag, fields, cells }
+    // Made by the writer of the tag.
+    return { id: String(row[this.#id]), etag: fields[tagName] as string, fields, cells }
   }
 
   /** The token of a page that ends with this row. */

@@ -3,6 +3,7 @@
  * One plan is made per level of a request. It reads no rows.
  */
 
+import { objectMaker } from '#kernel/object-maker.ts'
 import type { SqlRow, SqlValue } from '#stores/store.ts'
 import { fromStored } from '../amounts/decimals.ts'
 import type { Source } from '../compile/expression.ts'
@@ -48,12 +49,14 @@ export class RowPlan {
     return !this.#hasJoins
   }
 
-  /** Reads the fields of a row into an object, which may have entries already. */
-  fields(fields: readonly Field[]): (row: SqlRow, into: Record<string, unknown>) => void {
-    const writes = fields.map((field) => [field.name, this.write(field)] as const)
-    return (row, into) => {
-      for (const [name, write] of writes) into[name] = write(row)
-    }
+  /** Makes an object of the fields of a row, after its `first` members. */
+  fields(
+    fields: readonly Field[],
+    first: Readonly<Record<string, Write>> = {},
+  ): (row: SqlRow) => Record<string, unknown> {
+    const writes = [...Object.values(first), ...fields.map((field) => this.write(field))]
+    const make = objectMaker([...Object.keys(first), ...fields.map(({ name }) => name)])
+    return (row) => make(writes.map((write) => write(row)))
   }
 
   write(field: Field): Write {
@@ -63,10 +66,7 @@ export class RowPlan {
       const inner = this.fields(type.fields)
       const absent = type.absent === undefined ? undefined : this.#is(type.absent)
       return (row) => {
-        if (absent?.(row) === true) return null
-        const value: Record<string, unknown> = {}
-        inner(row, value)
-        return value
+        return absent?.(row) === true ? null : inner(row)
       }
     }
     const name = this.column(field)

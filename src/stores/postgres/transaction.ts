@@ -4,6 +4,7 @@
  */
 
 import type { PoolClient } from 'pg'
+import { objectMaker } from '#kernel/object-maker.ts'
 import { toResource } from '../row-cells.ts'
 import { assertCarried } from '../sql.ts'
 import {
@@ -279,10 +280,9 @@ function columnsOf(row: ResourceRow): readonly SqlValue[] {
 }
 
 export function toRows({ rows, columns }: Answer): readonly SqlRow[] {
-  return rows.map((cells) =>
-    // As many cells as columns, by the protocol.
-    Object.fromEntries(columns.map((name, at) => [name, cells[at] as SqlValue])),
-  )
+  // As many cells as columns, by the protocol, and of the types that `cellTypes` gives them.
+  const make = objectMaker<SqlValue>(columns)
+  return rows.map((cells) => make(cells as readonly SqlValue[]))
 }
 
 function staleTag(key: string): StoreConflict {

@@ -10,7 +10,7 @@ import { createRoom } from '#kernel/room.ts'
 import { assertCarried, assertReads } from '../sql.ts'
 import { type SqlReads, type SqlRow, type SqlValue, StoreUnavailable } from '../store.ts'
 import type { LogState } from './checkpoints.ts'
-import { rowOf } from './relational.ts'
+import { rowsOf } from './relational.ts'
 import type { Cells, ScanAnswer, ScanQuestion } from './scan-messages.ts'
 
 /** Each has a connection of its own. */
@@ -41,8 +41,7 @@ export class Scanner {
     assertReads(text)
     assertCarried(values)
     const at = snapshot === undefined ? {} : { snapshot }
-    const { columns, rows } = await this.#ask({ kind: 'read', text, values, ...at })
-    return rows.map((cells) => rowOf(columns, cells))
+    return rowsOf(await this.#ask({ kind: 'read', text, values, ...at }))
   }
 
   /** All reads of `work` see the store as it was at the first of them. */
