@@ -25,7 +25,14 @@ export interface Changes {
 const changeLimits = { changes: 60, valueLength: 1024, length: 8192 } as const
 
 /** These members say who and when, which the record says itself, or they never change. */
-const ignoredMembers: ReadonlySet<string> = new Set(['id', 'name', 'type', 'etag', 'systemData'])
+const ignoredMembers: ReadonlySet<string> = new Set([
+  'id',
+  'name',
+  'type',
+  'etag',
+  '@odata.etag',
+  'systemData',
+])
 
 /** Compares two wire objects. One is undefined when a resource is created or deleted. */
 export function changesBetween(

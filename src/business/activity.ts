@@ -15,10 +15,12 @@ export interface BusinessWrite {
   /** The address of the row, absolute or as a path. */
   readonly location: string
   readonly httpStatus: number
-  /** The row as it is shown, as JSON. */
-  readonly before?: string
-  readonly after?: string
+  readonly before?: Shown
+  readonly after?: Shown
 }
+
+/** The row as it is shown: as JSON, or as an object where nothing but the row is shown. */
+type Shown = { readonly text: string } | { readonly fields: object | undefined }
 
 interface BusinessActivity {
   record(tx: SqlTx, at: number, request: BusinessRequest, write: BusinessWrite): Promise<void>
@@ -82,12 +84,13 @@ function codeOf({ body }: BusinessAnswer): { readonly code?: string } {
 /** Longer answers hold other rows besides the written one, from `$expand`. */
 const shownLengthMax = 65_536
 
-function plain(text: string | undefined): object | undefined {
-  if (text === undefined || text.length > shownLengthMax) return undefined
+function plain(shown: Shown | undefined): object | undefined {
+  if (shown === undefined) return undefined
+  if ('fields' in shown && shown.fields !== undefined) return shown.fields
+  if (!('text' in shown) || shown.text.length > shownLengthMax) return undefined
   // Our own answer: a row is an object.
-  const shown = JSON.parse(text) as Record<string, unknown>
-  for (const name of Object.keys(shown)) if (name.includes('@odata.')) delete shown[name]
-  return shown
+  const members = Object.entries(JSON.parse(shown.text) as object)
+  return Object.fromEntries(members.filter(([name]) => !name.includes('@odata.')))
 }
 
 function pathOf(location: string): string {

@@ -36,6 +36,7 @@ export interface PreparedWrite {
   readonly mayRelease: boolean
   readonly budget: Budget
   show(row: Written, budget?: Budget, of?: Entity): ReturnType<Reader['show']>
+  fieldsOf(): ReturnType<Reader['fieldsOf']>
   record(write: BusinessWrite): Promise<void>
 }
 
@@ -70,7 +71,7 @@ async function created(writing: PreparedWrite): Promise<BusinessAnswer> {
     operation: `${entity.set}/write`,
     location: after.location,
     httpStatus: 201,
-    after: after.text,
+    after,
   })
   return shown(parsed, after, 201)
 }
@@ -95,15 +96,17 @@ async function acted(writing: PreparedWrite, action: string): Promise<BusinessAn
 async function patched(writing: PreparedWrite): Promise<BusinessAnswer> {
   const { parsed, entity, context, budget } = writing
   const target = rowOf(writing)
-  const before = entity.allows.change ? await writing.show(unread(target.id)) : undefined
-  const row = await change(context, target, parsed.body ?? {})
+  const fieldsOf = writing.fieldsOf()
+  const isRead = fieldsOf === undefined && entity.allows.change
+  const read = isRead ? await writing.show(unread(target.id)) : undefined
+  const { before, ...row } = await change(context, target, parsed.body ?? {})
   const after = await writing.show(row, budget)
   await writing.record({
     operation: `${entity.set}/write`,
     location: after.location,
     httpStatus: 200,
-    ...(before === undefined ? {} : { before: before.text }),
-    after: after.text,
+    before: read ?? { fields: fieldsOf?.(before) },
+    after,
   })
   return shown(parsed, after, 200)
 }
@@ -117,7 +120,7 @@ async function deleted(writing: PreparedWrite): Promise<BusinessAnswer> {
     operation: `${entity.set}/delete`,
     location: before?.location ?? request.path,
     httpStatus: 204,
-    ...(before === undefined ? {} : { before: before.text }),
+    ...(before === undefined ? {} : { before }),
   })
   return { status: 204, headers: { 'OData-Version': '4.0' }, body: undefined }
 }

@@ -273,6 +273,7 @@ async function prepare(
     mayRelease: isFull(rights, companyId),
     show: ({ id, row }, own, of = entity) =>
       reader.show({ reads: tx, request: parsed, companyId, entity: of, id, row, budget: own }),
+    fieldsOf: () => reader.fieldsOf(parsed),
     record: (write) => activity.record(tx, context.now, request, write),
     budget,
   }

@@ -394,6 +394,6 @@ async function record(
     operation: httpStatus === 204 ? 'subscriptions/delete' : 'subscriptions/write',
     location: `/api/v2.0/subscriptions('${id}')`,
     httpStatus,
-    ...(httpStatus === 204 ? {} : { after: JSON.stringify(shown) }),
+    ...(httpStatus === 204 ? {} : { after: { fields: shown } }),
   })
 }

@@ -13,6 +13,7 @@ import { SqlWriter } from '../compile/sql.ts'
 import type { Entity, Model, Version } from '../entity.ts'
 import { refuse } from '../errors.ts'
 import { type BusinessAnswer, jsonHeaders, namesTag, type Reads, textAnswer } from '../message.ts'
+import * as tables from '../tables.ts'
 import { absent, belongs, below, ofCompany, writtenPart } from './addressed-row.ts'
 import { contentTypeOf, isUsual } from './answer-format.ts'
 import { Budget } from './budget.ts'
@@ -24,7 +25,7 @@ import {
   type WrittenRow,
   written,
 } from './level-reader.ts'
-import { type Conditions, LevelStatement, whereOf } from './level-statement.ts'
+import { type Conditions, LevelStatement, type ReadRow, whereOf } from './level-statement.ts'
 import { odataLimits } from './limits.ts'
 import { lastOf, requireNarrowing, searchAfter, withoutPlace } from './narrowing.ts'
 import { plainOptions, type QueryOptions } from './options.ts'
@@ -44,6 +45,8 @@ export interface ReaderOptions {
   readonly pageSize?: number
 }
 
+type Fields = ReadRow['fields']
+
 /** A row that was written, and the request that shows it. */
 interface RowToShow {
   readonly reads: Reads
@@ -59,6 +62,8 @@ interface RowToShow {
 export interface ShownRow {
   /** The row as in an answer: a JSON object that begins with context and tag. */
   readonly text: string
+  /** The same as an object, without the context, where nothing but the row is shown. */
+  readonly fields: Fields | undefined
   readonly etag: string
   /** The absolute address of the row, for `Location`. */
   readonly location: string
@@ -94,6 +99,11 @@ export interface Reader {
   ): Promise<ResolvedPath>
   /** One row as the answer to a write, in the version of the request, with its `$select` and `$expand`. */
   show(written: RowToShow): Promise<ShownRow>
+  /**
+   * Makes the fields that `show` gives of the last segment's row out of all its columns. Undefined where more is shown than
+   * they hold.
+   */
+  fieldsOf(request: DataRequest): ((row: SqlRow) => Fields) | undefined
   /** The id of a company by the request's key. Answers 404 `Internal_CompanyNotFound` if there is none. */
   companyId(reads: Reads, request: DataRequest): Promise<string | undefined>
 }
@@ -284,7 +294,7 @@ class SqlReader implements Reader {
     const isLast = entity === lastOf(request).entity
     const shown = isLast ? ofOneRow(request.options) : plainOptions(entity, version)
     const byId = { entity, version, id, companyId }
-    const row = isPlain(shown)
+    const row: (WrittenRow & { readonly fields?: Fields }) | undefined = isPlain(shown)
       ? await this.#wholeRow(reads, byId, { cells: toShow.row })
       : await this.#oneRow({ ...byId, options: shown }, withId(byId), { reads, budget })
     if (row === undefined)
@@ -294,9 +304,20 @@ class SqlReader implements Reader {
     const key = await this.#paths.wireKey(reads, { entity, version, id }, toShow.row)
     return {
       text: this.#told(request, context, row.text),
+      fields: row.fields,
       etag: row.etag,
       location: `${this.#root(version)}/${below(companyId)}${entity.set}(${key})`,
     }
+  }
+
+  fieldsOf(request: DataRequest): ((row: SqlRow) => Fields) | undefined {
+    const { version, options } = request
+    const { entity } = lastOf(request)
+    // Lines are read through their view by who writes them.
+    const isViewed = entity.view !== undefined && entity.table !== tables.lines
+    if (isViewed || !isPlain(options)) return undefined
+    const { read } = this.#wholeRowOf({ entity, version, id: '', companyId: '' })
+    return read.isPlain ? (row) => read.row(row).fields : undefined
   }
 
   #told({ options }: DataRequest, context: string, row: string): string {
@@ -308,7 +329,16 @@ class SqlReader implements Reader {
     reads: Reads,
     byId: RowById,
     { works, cells }: { readonly works?: string; readonly cells?: SqlRow | undefined } = {},
-  ): Promise<ReturnType<typeof written> | undefined> {
+  ): Promise<(ReturnType<typeof written> & { readonly fields: Fields }) | undefined> {
+    const { read, text, own, values } = this.#wholeRowOf(byId, works)
+    const row =
+      cells !== undefined && read.isPlain ? cells : (await reads.all(text, ...own, ...values))[0]
+    if (row === undefined) return undefined
+    const found = read.row(row)
+    return { ...written(found), fields: found.fields }
+  }
+
+  #wholeRowOf(byId: RowById, works?: string): WholeRow & { readonly own: readonly string[] } {
     const { version, id, companyId, above } = byId
     const own =
       byId.entity.scope === 'installation' || companyId === undefined ? [id] : [id, companyId]
@@ -322,10 +352,7 @@ class SqlReader implements Reader {
       known = { read, text, values: values.slice(own.length) }
       this.#wholeRows.set(key, known)
     }
-    const { read, text, values } = known
-    if (cells !== undefined && read.isPlain) return written(read.row(cells))
-    const [row] = await reads.all(text, ...own, ...values)
-    return row === undefined ? undefined : written(read.row(row))
+    return { ...known, own }
   }
 
   /** As `#oneRow`, for every field of a row that is named by ids. */

@@ -109,11 +109,12 @@ function linesOf(entity: Entity): string {
 /** Only these may change after posting (business facts 7). */
 const openAfterPosting: ReadonlySet<string> = new Set(['dueDate'])
 
+/** Returns the row as it was. */
 export async function changeDocument(
   context: WriteContext,
   target: Target,
   body: Body,
-): Promise<void> {
+): Promise<DocumentRow> {
   const { entity, id } = target
   const lineSet = linesOf(entity)
   if (Object.hasOwn(body, lineSet)) {
@@ -143,7 +144,7 @@ export async function changeDocument(
     typeof discount === 'number' ? discount : inCurrencyOf(draft, row.discount_amount, row)
   const isDiscounted = requested !== row.discount_amount
   const changed = changedCells(row, draft)
-  if (Object.keys(changed).length === 0 && !isDiscounted) return
+  if (Object.keys(changed).length === 0 && !isDiscounted) return row
   if (!linesAreOpen(row, 'Item')) {
     const fixed = [...given.values()].find(
       ({ field }) => Object.hasOwn(changed, field.column) && !openAfterPosting.has(field.name),
@@ -160,7 +161,7 @@ export async function changeDocument(
       due_date,
       last_modified_date_time: context.now,
     })
-    return
+    return row
   }
   const isReckoned = pricingColumns.some((column) => changed[column] !== undefined)
   if (isReckoned) await repriceLines(context, { before: row, after: draft }, lookups)
@@ -169,6 +170,7 @@ export async function changeDocument(
   if (typeof discount === 'number' && isDiscounted) ledger.setDiscount(requested)
   else if (isDiscounted) ledger.exchangeDiscount(requested)
   await ledger.finish(changed)
+  return row
 }
 
 export async function removeDocument(context: WriteContext, target: Target): Promise<void> {

@@ -156,15 +156,15 @@ export async function addLine(
   return draft
 }
 
-/** Changes one line. */
+/** Changes one line. Also returns its row as it was. */
 export async function changeLine(
   context: WriteContext,
   target: Target,
   body: Body,
-): Promise<WrittenLine> {
+): Promise<WrittenLine & { readonly before: LineRow }> {
   const { id } = target
-  const given = readBody(target.entity, context.version, body)
   const { document, row } = await openLine(context, target)
+  const given = readBody(target.entity, context.version, body)
   checkTag(target, row, true, context.conflictStatus)
   refuseFixed(given, row)
   const { head, ledger } = document
@@ -177,7 +177,7 @@ export async function changeLine(
   const types = [row.line_type, draft.line_type]
   if (!types.every((type) => linesAreOpen(head, type))) throw closed(head)
   const changed = changedCells(row, draft)
-  if (Object.keys(changed).length === 0) return { id, row }
+  if (Object.keys(changed).length === 0) return { id, row, before: row }
   const before = row.tax_key
   const isReckoned =
     before !== draft.tax_key ||
@@ -194,7 +194,7 @@ export async function changeLine(
   if (isReckoned && draft.tax_key === '') await raiseRevision(context.tx, id, row.revision + 1)
   const { areRowsKnown } = await ledger.finish()
   const written = { ...row, ...changed, revision: row.revision + 1 }
-  return { id, row: areRowsKnown ? written : undefined }
+  return { id, row: areRowsKnown ? written : undefined, before: row }
 }
 
 export async function removeLine(context: WriteContext, target: Target): Promise<void> {

@@ -76,11 +76,12 @@ function withOwner(entity: Entity, body: Body, owner: Owner | undefined): Body {
   return { ...body, [field.name]: owner.id }
 }
 
+/** Returns the row as it was. */
 export async function changeMaster(
   context: WriteContext,
   target: Target,
   body: Body,
-): Promise<void> {
+): Promise<Cells> {
   const { entity, id } = target
   const given = readBody(entity, context.version, body)
   if (given.has('inventory')) await lockLedger(context)
@@ -93,7 +94,7 @@ export async function changeMaster(
   const cells: DraftCells = { ...row }
   await applyGiven(context, cells, given, masterRules[entity.set] ?? {})
   const changed = changedCells<DraftCells>(row, cells)
-  if (Object.keys(changed).length === 0) return
+  if (Object.keys(changed).length === 0) return row
   if (entity.set === 'companies' && changed['name'] !== undefined)
     await refuseTaken(context, entity, cells)
   if (entity.set === 'numberSeries') await checkSeries(context, cells)
@@ -104,6 +105,7 @@ export async function changeMaster(
   await updateRow(context.tx, entity.table, id, { ...changed, ...touched(entity, context, false) })
   if (changed['inventory'] !== undefined)
     await adjust(context, cells, Number(changed['inventory']) - Number(row['inventory']))
+  return row
 }
 
 /** The stock that a line moves is counted in base units. */

@@ -90,11 +90,12 @@ export async function createPayment(
   return id
 }
 
+/** Returns the row as it was. */
 export async function changePayment(
   context: WriteContext,
   target: Target,
   body: Body,
-): Promise<void> {
+): Promise<PaymentRow> {
   const given = readBody(target.entity, context.version, body)
   const before = await lockDraft(context, target, true)
   const journalId = given.get('journalId')?.value ?? before.journal_id
@@ -105,11 +106,12 @@ export async function changePayment(
   if (isMoved) await lockJournal(context, before.journal_id)
   const line_number = isMoved ? await lineNumberOf(context, wanted) : before.line_number
   const changed = changedCells<PaymentRow>(before, { ...wanted, line_number })
-  if (Object.keys(changed).length === 0) return
+  if (Object.keys(changed).length === 0) return before
   await updateRow(context.tx, tables.customerPayments, before.id, {
     ...changed,
     last_modified_date_time: context.now,
   })
+  return before
 }
 
 export async function removePayment(context: WriteContext, target: Target): Promise<void> {

@@ -1,5 +1,6 @@
 /** Dispatches a write by its entity: documents, their lines, companies, or master data. */
 
+import type { SqlRow } from '#stores/store.ts'
 import type { Entity, Model } from '../entity.ts'
 import { refuse } from '../errors.ts'
 import * as tables from '../tables.ts'
@@ -65,21 +66,23 @@ function ofOwner(body: Body, { owner }: Place): Body {
   return property === undefined ? body : { [property]: owner?.id, ...body }
 }
 
-export async function change(context: WriteContext, target: Target, body: Body): Promise<Written> {
-  const { entity, id } = target
+/** Also returns the row as it was. */
+export async function change(
+  context: WriteContext,
+  target: Target,
+  body: Body,
+): Promise<Written & { readonly before: SqlRow }> {
+  const { entity } = target
   if (!entity.allows.change) throw notAllowed(entity, 'PATCH')
   switch (kindOf(entity)) {
     case 'lines':
       return await changeLine(context, target, body)
     case 'documents':
-      await changeDocument(context, target, body)
-      return unread(id)
+      return { ...unread(target.id), before: await changeDocument(context, target, body) }
     case 'payments':
-      await changePayment(context, target, body)
-      return unread(id)
+      return { ...unread(target.id), before: await changePayment(context, target, body) }
     default:
-      await changeMaster(context, target, body)
-      return unread(id)
+      return { ...unread(target.id), before: await changeMaster(context, target, body) }
   }
 }
 
