@@ -7,15 +7,15 @@ import type { Cells, Columns, Table } from './table.ts'
 type Named = Pick<Table, 'name'>
 
 /** All rows. `rest` follows the name of the table: `where …`. */
-export async function allRows<C extends Columns>(
+export function allRows<C extends Columns>(
   reader: Reader,
   { name, selected }: Table<C>,
   rest: string,
   ...values: readonly SqlValue[]
 ): Promise<readonly Cells<C>[]> {
-  const rows = await reader.all(`select ${selected} from ${name} ${rest}`, ...values)
+  const rows = reader.all(`select ${selected} from ${name} ${rest}`, ...values)
   // The selected columns are those of the table, as the migrations made them.
-  return rows as readonly Cells<C>[]
+  return rows as Promise<readonly Cells<C>[]>
 }
 
 export async function firstRow<C extends Columns>(

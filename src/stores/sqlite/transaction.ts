@@ -222,7 +222,8 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
 
   async all(text: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
     const rows = this.ask(() => this.#writer.relational.all(text, values))
-    await this.#writer.turns.pause()
+    const pause = this.#writer.turns.pause()
+    if (pause !== undefined) await pause
     return rows
   }
 
@@ -230,7 +231,8 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
     this.wrote = true
     const changed = this.ask(() => this.#writer.relational.run(text, values))
     this.#writer.turns.weighValues(values.length)
-    await this.#writer.turns.pause()
+    const pause = this.#writer.turns.pause()
+    if (pause !== undefined) await pause
     return changed
   }
 
