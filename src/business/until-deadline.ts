@@ -12,17 +12,17 @@ export function untilDeadline(sql: Sql, signal: AbortSignal | undefined): Sql {
   // Without a promise of their own: they stand around every statement.
   const before =
     <T>(
-      ask: (...asked: Parameters<Read>) => Promise<T>,
-    ): ((...asked: Parameters<Read>) => Promise<T>) =>
-    (...asked) =>
-      signal.aborted ? Promise.reject(signal.reason) : ask(...asked)
+      ask: (...statement: Parameters<Read>) => Promise<T>,
+    ): ((...statement: Parameters<Read>) => Promise<T>) =>
+    (...statement) =>
+      signal.aborted ? Promise.reject(signal.reason) : ask(...statement)
   const readsOf = (reads: { readonly all: Read; readonly scan: Read }) => ({
-    all: before((...asked) => reads.all(...asked)),
-    scan: before((...asked) => reads.scan(...asked)),
+    all: before((...statement) => reads.all(...statement)),
+    scan: before((...statement) => reads.scan(...statement)),
   })
   const txOf = (tx: SqlTx): SqlTx => ({
-    all: before((...asked) => tx.all(...asked)),
-    run: before((...asked) => tx.run(...asked)),
+    all: before((...statement) => tx.all(...statement)),
+    run: before((...statement) => tx.run(...statement)),
     follow: (feed, key) => tx.follow(feed, key),
     record: (event) => tx.record(event),
   })

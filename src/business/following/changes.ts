@@ -14,7 +14,7 @@ import { odataLimits } from '../odata/limits.ts'
 import { lastOf, withoutPlace } from '../odata/narrowing.ts'
 import { plainOptions } from '../odata/options.ts'
 import type { Bounds } from '../odata/path-rows.ts'
-import type { Reader } from '../odata/read.ts'
+import type { Reader } from '../odata/reader.ts'
 import type { DataRequest } from '../odata/request.ts'
 import type { FollowedSetRow } from '../tables.ts'
 import {

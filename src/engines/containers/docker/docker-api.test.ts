@@ -116,8 +116,8 @@ test('an event that is too long is left out, and those that follow are seen', as
       for await (const one of engine.events(new AbortController().signal)) seen.push(one)
     }
     await assert.rejects(work(), { message: /the engine went away/ })
-    const parts = seen.map((one) => (one as { part?: string }).part)
-    assert.deepEqual(parts, [undefined, 'a', 'ä'])
+    const attributes = seen.map((one) => (one as { part?: string }).part)
+    assert.deepEqual(attributes, [undefined, 'a', 'ä'])
   })
 })
 
