@@ -6,8 +6,11 @@ import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import type { Business } from '#business/service.ts'
 import { refuse } from '#kernel/error.ts'
-import { owner } from '#plane/testing/start.ts'
+import { defaultLimits } from '#kernel/limits.ts'
+import { group, owner, startPlane } from '#plane/testing/start.ts'
+import { turnsOf } from '../../tests/turns.ts'
 import { until } from '../../tests/until.ts'
+import { servePlane } from './testing/serve-plane.ts'
 import { startEdge, type TestEdge } from './testing/start.ts'
 
 /** More than the system's own buffers hold. */
@@ -123,4 +126,55 @@ test('a caller who was disabled while a list waited for its turn does not get it
   const statuses = (await Promise.all(answers)).map(({ status }) => status)
   assert.deepEqual(statuses.toSorted(), [200, 200, 401])
   assert.equal(begun.length, 2)
+})
+
+test('a resource that is asked for in another form than its own waits as a list does', async () => {
+  await using t = await startPlane({ reconcile: false })
+  const widget = `${group}/providers/Vendor.Sample/widgets/w`
+  await t.call('PUT', widget, { location: 'here', properties: { parts: ['a'] } })
+  const held: (() => void)[] = []
+  const begun: string[] = []
+  const { plane } = t
+  const slow: typeof plane = {
+    ...plane,
+    async run(route, input) {
+      begun.push(route.kind)
+      await new Promise<void>((resolve) => held.push(resolve))
+      return plane.run(route, input)
+    },
+  }
+  await using edge = await servePlane(slow, { limits: { ...defaultLimits, ...limits } })
+  const ask = (more: string) => fetch(`${edge.url}${widget}?api-version=2024-01-01${more}`)
+  const whole = Array.from({ length: 5 }, () => ask('&export=true'))
+  await until(() => begun.length === 2)
+  const own = Array.from({ length: 5 }, () => ask(''))
+  await until(() => begun.length === 7)
+  const letting = setInterval(() => held.shift()?.(), 1)
+  for (const answer of await Promise.all([...whole, ...own])) assert.equal(answer.status, 200)
+  clearInterval(letting)
+})
+
+test('a large body is parsed, checked, written and answered in turns of their own', async () => {
+  await using t = await startPlane({ reconcile: false })
+  const { plane } = t
+  const counted: number[] = []
+  const counting: typeof plane = {
+    ...plane,
+    async run(route, input) {
+      const { turns, result } = await turnsOf(() => plane.run(route, input))
+      counted.push(turns)
+      return result
+    },
+  }
+  await using edge = await servePlane(counting)
+  const put = (name: string, padding: number) => {
+    const body = `{"location":"here","properties":{"parts":["a"]}}${' '.repeat(padding)}`
+    const path = `${group}/providers/Vendor.Sample/widgets/${name}?api-version=2024-01-01`
+    const headers = { 'content-type': 'application/json' }
+    return fetch(`${edge.url}${path}`, { method: 'PUT', headers, body })
+  }
+  await put('warm', 0)
+  for (const padding of [0, 100_000]) assert.equal((await put(`w${padding}`, padding)).status, 201)
+  const [, small = 0, large = 0] = counted
+  assert.ok(large > small, `${large} turns, and ${small} of a small one`)
 })

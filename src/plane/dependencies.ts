@@ -9,7 +9,7 @@ import { type Access, allowsWithoutAttributes, isAboveOne, requestedOf } from '.
 import type { Context, InsideContext, Reader } from './declare/resource.ts'
 import { readRow } from './document.ts'
 import type { Guard } from './guard.ts'
-import { nextTurn } from './next-turn.ts'
+import { largeDocument, nextTurn } from './next-turn.ts'
 import type { RunInput } from './plane.ts'
 import type { Registry } from './registry.ts'
 
@@ -68,6 +68,7 @@ export function createReader(
   const count: Reader['count'] = ({ type, under, limit }) =>
     reads.count({ type: registry.byName(type).key, under: keyOf(under), limit })
   const decode = (row: ResourceRow): ReturnType<typeof readRow> => readRow(row)
+  const decodeOne = (row: ResourceRow | undefined) => (row === undefined ? undefined : decode(row))
   async function* pagesOf({
     type,
     under,
@@ -95,8 +96,11 @@ export function createReader(
   return {
     async get(id) {
       // Inside a write, rows that rules have read must not change until the write is done.
-      const row = await ('lock' in reads ? reads.lock(keyOf(id), 'share') : reads.get(keyOf(id)))
-      return row === undefined ? undefined : decode(row)
+      if ('lock' in reads) return decodeOne(await reads.lock(keyOf(id), 'share'))
+      const row = await reads.get(keyOf(id))
+      // Of those that many requests read at once, each is parsed in its own turn.
+      if (row !== undefined && row.document.length > largeDocument) await nextTurn()
+      return decodeOne(row)
     },
     async list(query) {
       const all: ReturnType<typeof decode>[] = []

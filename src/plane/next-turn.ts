@@ -3,3 +3,6 @@
 import { nextTurn as turn } from '#stores/next-turn.ts'
 
 export const nextTurn = turn
+
+/** Characters of a document above which it is large: it is not kept as an answer, and is parsed and shown in its own turn. */
+export const largeDocument = 64 * 1024

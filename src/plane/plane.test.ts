@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
+import { turnsOf } from '../../tests/turns.ts'
 import type { Outcome } from './plane.ts'
 import { group, nobody, startPlane, subscription } from './testing/start.ts'
 
@@ -434,4 +435,19 @@ describe('paths', () => {
     assert.equal(json(read).name, 'MixedCase')
     assert.equal(json(read).id, '/providers/Vendor.Sample/boards/MixedCase')
   })
+})
+
+test('large resources that are read at once are each shown in a turn of their own', async () => {
+  await using t = await startPlane({ reconcile: false })
+  await t.call('PUT', widget, widgetBody)
+  const row = await t.store.get(widget.toLowerCase())
+  assert.ok(row !== undefined)
+  const large = `${widget}-large`
+  const document = row.document + ' '.repeat(70_000)
+  const copy = { ...row, key: large.toLowerCase(), id: large, document, etag: '0'.repeat(16) }
+  await t.store.transact((tx) => tx.insert(copy))
+  const read = (path: string) =>
+    turnsOf(() => Promise.all(Array.from({ length: 20 }, () => t.call('GET', path))))
+  assert.ok((await read(large)).turns >= 20)
+  assert.ok((await read(widget)).turns < 5)
 })

@@ -59,6 +59,8 @@ export interface RunInput {
   readonly query: URLSearchParams
   /** Parsed JSON, or undefined when there was none. */
   readonly body: unknown
+  /** True for a large body: it is checked in one turn of the loop and written in another. */
+  readonly isLarge?: true
   /**
    * True for a body that the installation made itself. It is not checked against the schema, whose compilation is
    * slow.

@@ -50,6 +50,7 @@ function planeEndpoint(kind: Endpoint['kind']): Endpoint {
         preconditions: { ifMatch: headers['if-match'], ifNoneMatch: headers['if-none-match'] },
         correlationId: exchange.correlationId,
         takesText: true,
+        ...(exchange.isLarge ? { isLarge: true } : {}),
         ...(mayLeaveRecord ? { from: requestFrom(exchange, edge) } : {}),
         ...(kind === 'action' ? { publicUrl: edge.publicUrlOf(exchange.request) } : {}),
         pending: exchange.pending,
@@ -78,15 +79,17 @@ const located = {
   operation: planeEndpoint('operation'),
 }
 
-function endpointOf(kind: Route['kind']): Endpoint {
+function endpointOf({ kind }: Route, query: URLSearchParams): Endpoint {
   switch (kind) {
     case 'put':
     case 'patch':
     case 'write-computed':
-    case 'get':
-    case 'head':
     case 'delete':
       return located.resource
+    case 'get':
+    case 'head':
+      // What is asked for besides the version may be as large as a list: an export, all that is below.
+      return query.size > 1 ? located.collection : located.resource
     case 'list':
       return located.collection
     case 'action':
@@ -110,7 +113,7 @@ export function locate(exchange: Exchange, edge: Edge): void {
   }
   const route = edge.plane.locate(method, exchange.path, queryOf(exchange))
   exchange.route = route
-  exchange.endpoint = endpointOf(route.kind)
+  exchange.endpoint = endpointOf(route, queryOf(exchange))
   exchange.type = route.type
   exchange.counts = route.counts
   exchange.bodyRule = route.body

@@ -8,6 +8,7 @@ import type { IncomingMessage } from 'node:http'
 import { refuse } from '#kernel/error.ts'
 import { type JsonSizeLimits, jsonSizeLimitsOf } from '#kernel/json-size.ts'
 import { ReceivedBytes } from '#kernel/received-bytes.ts'
+import { largeDocument } from '#plane/next-turn.ts'
 import { edgeErrors } from '../edge-errors.ts'
 import {
   announcesBody,
@@ -48,6 +49,7 @@ async function keep(exchange: Exchange, edge: Edge, size: JsonSizeLimits): Promi
       if (exchange.bodyRule === 'required') throw missing()
       return
     }
+    exchange.isLarge = bytes.length > largeDocument
     exchange.body = await parseJsonWithPauses(bytes, size, exchange.bodySyntax)
   } finally {
     // The parsed value does not refer to the bytes, so the buffer can be reused.

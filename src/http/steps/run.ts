@@ -7,6 +7,7 @@ import { gone } from './read-body.ts'
 export function run(exchange: Exchange, edge: Edge): void | Promise<void> {
   // A page may hold megabytes and is built in one turn.
   if (exchange.endpoint.kind === 'collection') return runInTurn(exchange, edge)
+  if (exchange.isLarge) return runInTurns(exchange, edge)
   const outcome = exchange.endpoint.run(exchange, edge)
   if (outcome instanceof Promise) {
     return exchange.endpoint.kind === 'action'
@@ -20,6 +21,12 @@ async function runInTurn(exchange: Exchange, edge: Edge): Promise<void> {
   if (!(await enterAnswerRoom(exchange, edge))) throw gone()
   await nextTurn()
   exchange.outcome = await exchange.endpoint.run(exchange, edge)
+}
+
+/** A large body was just parsed, and its answer may be as large. */
+async function runInTurns(exchange: Exchange, edge: Edge): Promise<void> {
+  await nextTurn()
+  await keepInTurn(exchange, Promise.resolve(exchange.endpoint.run(exchange, edge)))
 }
 
 async function keep(

@@ -19,6 +19,7 @@ import { contextOf, type PlaneDependencies, type WireRow } from '../dependencies
 import { readRow, toWire } from '../document.ts'
 import { requireGrant } from '../grant.ts'
 import type { LocatedRoute, ReadRoute } from '../locate.ts'
+import { largeDocument, nextTurn } from '../next-turn.ts'
 import { pageAfter } from '../page-after.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import { requireScopes } from '../scopes.ts'
@@ -73,11 +74,10 @@ export async function runGet(
     compiled.reconcile?.background === undefined || (readRow(row).observed ?? null) === null
   if (verdict.kind === 'not-modified' && isWhole()) return { status: 304, etag: row.etag }
   const show = input.takesText === true ? rowToText : rowToWire
+  // Of those that are asked for at once, each is shown in its own turn.
+  if (row.document.length > largeDocument) await nextTurn()
   return { status: 200, body: show(deps, compiled, version, row), etag: row.etag }
 }
-
-/** Characters of a document above which its answer is not kept: it would take two or three times its size in memory. */
-const keptWireMax = 64 * 1024
 
 /** Rows and answers never change, so an answer stays valid as long as its row exists. */
 function rowToWire(
@@ -109,7 +109,8 @@ function rowToText(
 }
 
 function keepWire({ wireCache }: PlaneDependencies, row: ResourceRow, wire: WireRow): void {
-  if (row.document.length <= keptWireMax) wireCache.set(row, wire)
+  // A larger one would take two or three times its size in memory.
+  if (row.document.length <= largeDocument) wireCache.set(row, wire)
 }
 
 function knownWire(

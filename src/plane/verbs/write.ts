@@ -25,6 +25,7 @@ import { readRow, type StoredResource, toWire, writeRow } from '../document.ts'
 import { requireGrant } from '../grant.ts'
 import { askGuards } from '../guard.ts'
 import type { WriteRoute } from '../locate.ts'
+import { nextTurn } from '../next-turn.ts'
 import { linkOf, type Opening, openOperation, readOperation } from '../operations.ts'
 import type { OperationLink, Outcome, RunInput } from '../plane.ts'
 import {
@@ -89,6 +90,7 @@ export async function commitWrite(
   inside: (request: WriteRequest, tx: Tx) => Promise<Outcome>,
 ): Promise<Outcome> {
   const { deps, route, input } = checked
+  if (input.isLarge === true) await nextTurn()
   let outcome: Outcome
   try {
     outcome = await transactFor(deps, route.compiled, {

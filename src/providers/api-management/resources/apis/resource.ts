@@ -7,6 +7,7 @@ import type { GetContext } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Context, Reader, Resource } from '#plane/declare/resource.ts'
 import { defineStored } from '#plane/declare/stored.ts'
+import { nextTurn } from '#plane/next-turn.ts'
 import { countedList, countedQuery } from '../../domain/counted-list.ts'
 import { idRule, revisionOf } from '../../domain/names.ts'
 import { createDocumentReader, type DocumentReader } from '../../domain/openapi/document-reader.ts'
@@ -154,9 +155,11 @@ async function exported(
     })
   }
   const operations = await operationsBelow(type, reader, id)
+  await nextTurn()
   const value = writeOpenApi(stored.model as Api, nameOf(id), operations)
-  const link = `data:application/json;base64,${Buffer.from(JSON.stringify(value)).toString('base64')}`
   if (!format.endsWith('-link')) return { id: id.text, format, value }
+  const link = `data:application/json;base64,${Buffer.from(JSON.stringify(value)).toString('base64')}`
+  await nextTurn()
   // Published libraries read the link at the top, the published command line below `properties`.
   const shown = { format, value: { link } }
   return { id: id.text, name: nameOf(id), type: qualify(words, type), ...shown, properties: shown }
