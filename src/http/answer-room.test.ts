@@ -33,13 +33,14 @@ function holding(text: string) {
   return { business, begun, held }
 }
 
-/** Sends a request on a connection of its own, and reads nothing. */
-function ask(edge: TestEdge): Socket {
+/** Sends a request on a connection of its own, several times in one piece, and reads nothing. */
+function ask(edge: TestEdge, path = list, times = 1): Socket {
   const socket = connect(edge.port, '127.0.0.1')
   // A cut connection is no fault of the test.
   socket.on('error', () => {})
   socket.pause()
-  socket.write(`GET ${list} HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer owner\r\n\r\n`)
+  const request = `GET ${path} HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer owner\r\n\r\n`
+  socket.write(request.repeat(times))
   return socket
 }
 
@@ -177,4 +178,20 @@ test('a large body is parsed, checked, written and answered in turns of their ow
   for (const padding of [0, 100_000]) assert.equal((await put(`w${padding}`, padding)).status, 201)
   const [, small = 0, large = 0] = counted
   assert.ok(large > small, `${large} turns, and ${small} of a small one`)
+})
+
+test('documents that need no token are made a few at a time for each address', async () => {
+  let found = 0
+  const openapi = () => {
+    found++
+    return large
+  }
+  await using edge = await startEdge({ limits, options: { openapi } })
+  const sockets = Array.from({ length: 4 }, () => ask(edge, '/openapi/one', 5))
+  await until(() => found === 2)
+  for (let at = 0; at < 20; at++) assert.equal((await edge.fetch('/healthz')).status, 200)
+  assert.equal(found, 2)
+  for (const socket of sockets) socket.destroy()
+  const { length } = await (await edge.fetch('/openapi/one', { as: '' })).text()
+  assert.equal(length, large.length)
 })

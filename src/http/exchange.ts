@@ -16,7 +16,7 @@ import { isUuid } from '#kernel/uuid.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { ConditionalGrant } from '#plane/access.ts'
 import type { Outcome, Plane, Route } from '#plane/plane.ts'
-import { type AddressOf, originOf } from './client-address.ts'
+import { type AddressOf, addressGroupOf, originOf } from './client-address.ts'
 import type { JsonSyntax } from './json.ts'
 import type { LargeBodies } from './large-bodies.ts'
 import type { Metrics } from './metrics.ts'
@@ -42,6 +42,8 @@ export interface Endpoint {
   readonly type: string
   readonly body: 'required' | 'optional' | 'none'
   readonly counts: 'reads' | 'writes' | 'deletes'
+  /** Its answers are large: few are made for one caller at once. So are those of all collections. */
+  readonly waitsForRoom?: true
   /** The action name of a refused request, without the vendor word. Paths of the plane take it from their route. */
   readonly operation?: string
   /** Throws `AuthorizationFailed`. Called only where the matrix says so. */
@@ -268,17 +270,20 @@ export async function enterBodyRoom(
 /**
  * Waits until the caller may have one more answer that can be large. It takes one place until the answer is built and
  * another until it is read, so that a slow reader gets no more of them. Throws when the caller has lost the right while
- * waiting. False: as above.
+ * waiting. Callers without a token are told apart by their addresses. False: as above.
  */
 export async function enterAnswerRoom(exchange: Exchange, edge: Edge): Promise<boolean> {
   const { response } = exchange
-  const waitedForReader = await enter(exchange, edge.unreadRoom, 1, (free) => {
+  const owner = exchange.principal?.id ?? addressGroupOf(originOfExchange(exchange, edge).address)
+  const waitedForReader = await enter(exchange, edge.unreadRoom, 1, owner, (free) => {
     if (response.writableLength <= smallAnswerBytes || response.closed) free()
     else response.once('close', free)
   })
-  const waitedForTurn = await enter(exchange, edge.answerRoom, 1)
+  const waitedForTurn = await enter(exchange, edge.answerRoom, 1, owner)
   if (!isAwaited(exchange)) return false
-  if (waitedForReader || waitedForTurn) await authorizeAgain(exchange, edge)
+  const { principal } = exchange
+  if ((waitedForReader || waitedForTurn) && principal !== undefined)
+    await authorizeAgain(exchange, edge)
   return true
 }
 
@@ -298,9 +303,10 @@ async function enter(
   exchange: Exchange,
   room: Room,
   amount: number,
+  owner = principalOf(exchange).id,
   leave = (free: () => void): void => free(),
 ): Promise<boolean> {
-  const entered = room.enter(principalOf(exchange).id, amount)
+  const entered = room.enter(owner, amount)
   const hasWaited = entered instanceof Promise
   const free = hasWaited ? await entered : entered
   const before = exchange.leave

@@ -65,11 +65,12 @@ export const metadataEndpoints: Endpoint = open('metadata', (exchange, edge) => 
 
 /** Documents by path below `/openapi`; `/openapi` itself has the empty path. */
 export function openapi(find: (path: string) => string | undefined): Endpoint {
-  return open('openapi', (exchange) => {
-    const body = find(exchange.path.slice('/openapi/'.length))
-    if (body === undefined) throw refuse.NotFound({ path: exchange.path })
+  const run = ({ path }: Exchange): Outcome => {
+    const body = find(path.slice('/openapi/'.length))
+    if (body === undefined) throw refuse.NotFound({ path })
     return { status: 200, body }
-  })
+  }
+  return { ...open('openapi', run), waitsForRoom: true }
 }
 
 /** RFC 9110, 9.3.7: the methods of a path that the edge serves itself. */

@@ -6,13 +6,12 @@ import { gone } from './read-body.ts'
 
 export function run(exchange: Exchange, edge: Edge): void | Promise<void> {
   // A page may hold megabytes and is built in one turn.
-  if (exchange.endpoint.kind === 'collection') return runInTurn(exchange, edge)
+  const { kind, waitsForRoom } = exchange.endpoint
+  if (kind === 'collection' || waitsForRoom === true) return runInTurn(exchange, edge)
   if (exchange.isLarge) return runInTurns(exchange, edge)
   const outcome = exchange.endpoint.run(exchange, edge)
   if (outcome instanceof Promise) {
-    return exchange.endpoint.kind === 'action'
-      ? keepInTurn(exchange, outcome)
-      : keep(exchange, outcome)
+    return kind === 'action' ? keepInTurn(exchange, outcome) : keep(exchange, outcome)
   }
   exchange.outcome = outcome
 }
