@@ -60,6 +60,8 @@ test('a command line learns where things are, in the form of its version', async
   })
   const one = (await ask('?api-version=2022-09-01')).body
   assert.equal(one['resourceManager'], url)
+  // What the newest command lines ask for names of people, and Terraform, too.
+  assert.equal(one['microsoftGraphResourceId'], url)
   assert.deepEqual((await ask('?api-version=2019-05-01')).body, [one])
   assert.equal((await ask('')).status, 400)
   assert.equal((await ask('?api-version=newest')).status, 400)

@@ -44,6 +44,8 @@ function cloudOf(publicUrl: string): object {
     resourceManager: publicUrl,
     graph: publicUrl,
     graphAudience: publicUrl,
+    // Newer clients take this one, and would otherwise turn to a public directory.
+    microsoftGraphResourceId: publicUrl,
     media: '',
     batch: '',
     gallery: '',

@@ -127,7 +127,9 @@ export function createDirectoryCache(options: {
       }),
     async find(id) {
       const found = await record(id)
-      return found === undefined ? undefined : { type: found.type, displayName: found.displayName }
+      if (found === undefined) return undefined
+      const { type, displayName, clientId } = found
+      return { type, displayName, ...(clientId === undefined ? {} : { clientId }) }
     },
     async isActive({ id, issuer, generation }) {
       const found = await record(id)

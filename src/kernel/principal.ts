@@ -40,12 +40,17 @@ export type PrincipalAttributes = Readonly<
   Record<string, string | number | boolean | readonly string[] | readonly number[]>
 >
 
+interface KnownPrincipal {
+  readonly type: PrincipalType
+  readonly displayName: string
+  /** What it signs in by. Applications and managed identities have one. */
+  readonly clientId?: string
+}
+
 /** What the rest of the tree may ask the directory. `identity` implements it. */
 export interface Directory {
   /** The principal with that object id; `undefined` when the directory has none. */
-  find(
-    id: string,
-  ): Promise<{ readonly type: PrincipalType; readonly displayName: string } | undefined>
+  find(id: string): Promise<KnownPrincipal | undefined>
   /**
    * Every group the principal is in, directly or through other groups; cycles are harmless. Always current: a
    * change counts at once.

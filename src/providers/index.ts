@@ -13,6 +13,7 @@ import type { Inspection } from './authorization/dependencies.ts'
 import type { AssignmentsOf } from './authorization/domain/authorizer.ts'
 import { builtInRoleIds } from './authorization/domain/built-in-roles.ts'
 import { authorizationProvider } from './authorization/provider.ts'
+import type { InvoicePrinter } from './billing/domain/invoices/page.ts'
 import { billingMigrations } from './billing/domain/migrations.ts'
 import { billingProvider, usageMeter } from './billing/provider.ts'
 import type { ContainerInstanceDependencies } from './container-instance/dependencies.ts'
@@ -76,6 +77,8 @@ export interface ProviderDependencies {
   placesAbove?(scope: ResourceId): readonly string[]
   /** Without it resources of unknown types are refused. */
   readonly generic?: { readonly schemaFiles: readonly SchemaFile[] }
+  /** Without it invoices of billing are not printed. */
+  readonly printer?: InvoicePrinter
   /** Without it API management has no authorizations. */
   readonly consent?: Consenting
 }
@@ -146,7 +149,10 @@ function servedProviders(deps: ProviderDependencies): readonly Provider[] {
       deps.consent === undefined ? undefined : apiManagementDependencies(context, deps.consent),
     ),
     managedIdentityProvider(context),
-    billingProvider(context),
+    billingProvider({
+      ...context,
+      ...(deps.printer === undefined ? {} : { printer: deps.printer }),
+    }),
     insightsProvider({
       ...context,
       metricSources: {

@@ -304,10 +304,12 @@ test('lists of what is not here are empty for whoever may read there, and take n
   await t.call('PUT', group, { location: 'local' }, { version: '2021-04-01' })
   const lists = [
     ...[subscription, group].map((scope) => `${scope}/${authorization}/policyAssignments`),
+    `${group}/${authorization}/roleManagementPolicyAssignments`,
     `${subscription}/providers/Vendor.Features/features`,
   ]
   for (const list of lists) {
-    const versioned = { version: list.includes('Features') ? '2021-07-01' : '2021-06-01' }
+    const usual = list.includes('Features') ? '2021-07-01' : '2021-06-01'
+    const versioned = { version: list.includes('roleManagement') ? '2020-10-01' : usual }
     assert.deepEqual(json(await t.call('GET', list, undefined, versioned)), { value: [] })
     await refused(t.call('GET', `${list}/one`, undefined, versioned), 'ResourceNotFound', 404)
     await refused(t.call('PUT', `${list}/one`, {}, versioned), 'NotImplemented', 501)

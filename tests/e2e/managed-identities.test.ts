@@ -57,10 +57,13 @@ test('a group’s own identity is in the directory as long as the group is', asy
   assert.equal(made.status, 201, made.text)
   const id = made.at('identity.principalId')
   await settled(path)
-  assert.equal((await principal(id)).status, 200)
+  const known = await principal(id)
+  assert.equal(known.status, 200)
   const [resource] = path.split('?')
   const own = `${resource}/providers/Vendor.ManagedIdentity/identities/default?api-version=${identities}`
-  assert.equal((await installation.request('GET', own)).at('properties.principalId'), id)
+  const shown = await installation.request('GET', own)
+  assert.equal(shown.at('properties.principalId'), id)
+  assert.equal(shown.at('properties.clientId'), known.at('clientId'))
   // Without `principalType` the directory is asked, which knows it.
   const assigned = await installation.request('PUT', assignmentPath(group), {
     body: { properties: { principalId: id, roleDefinitionId: roleId(roles.reader) } },

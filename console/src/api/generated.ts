@@ -1557,6 +1557,12 @@ export interface Operations {
           readonly invoicePeriodEndDate: string
           readonly isMonthlyInvoice: boolean
           readonly status?: string
+          readonly documents?: readonly ({
+            readonly kind: "Invoice" | "CreditNote"
+            readonly name: string
+            readonly source: "DRS" | "ENF" | "Other"
+            readonly url: string
+          })[]
         }
       })[]
       readonly nextLink?: string

@@ -278,6 +278,29 @@ describe('what policies and developers have', () => {
     assert.deepEqual(await problemsOf(put('two', product)), ['properties.scope'])
   })
 
+  test('versions before 2018 name a product and a user', async () => {
+    await using started = await startWithApi()
+    const product = `${service}/products/pets`
+    await started.send('PUT', product, { properties: { displayName: 'Pets' } })
+    const subscription = `${service}/subscriptions/one`
+    const old = { version: '2017-03-01' }
+    const given = { displayName: 'One', productId: '/products/pets', userId: '/users/ada' }
+    const made = await started.send('PUT', subscription, { properties: given }, old)
+    assert.equal(made.status, 201)
+    const { properties } = JSON.parse(JSON.stringify(made.body))
+    assert.equal(properties.productId.toLowerCase(), product.toLowerCase())
+    assert.equal(properties.userId, '/users/ada')
+    assert.deepEqual([properties.scope, properties.ownerId], [undefined, undefined])
+    const now = (await started.json('GET', subscription)).properties
+    assert.deepEqual([now.scope.toLowerCase(), now.ownerId], [product.toLowerCase(), '/users/ada'])
+    // One of all APIs has no product.
+    await started.send('PUT', `${service}/subscriptions/all`, {
+      properties: { displayName: 'All', scope: '/apis' },
+    })
+    const all = await started.send('GET', `${service}/subscriptions/all`, undefined, old)
+    assert.doesNotMatch(JSON.stringify(all.body), /productId|scope/)
+  })
+
   test('a PUT shows no keys to a caller who may not list them', async () => {
     const mayNot = 'Vendor.ApiManagement/service/subscriptions/listSecrets/action'
     await using started = await startApis({ mayNot })

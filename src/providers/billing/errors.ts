@@ -71,7 +71,12 @@ export const billingErrors = defineErrors({
   DownloadExpired: {
     status: 404,
     message: 'The download is not there any more: ask for a new one.',
-    advice: 'User: POST transactionsDownload again.',
+    advice: 'User: POST transactionsDownload again, or download.',
+  },
+  InvoiceDocumentNotFound: {
+    status: 404,
+    message: "The invoice '{invoice}' has no document '{name}'.",
+    advice: 'User: `properties.documents` of the invoice names the one that it has.',
   },
   NothingToInvoice: {
     status: 409,

@@ -12,6 +12,7 @@ import { billingVersion } from './domain/entity.ts'
 import { accountIdOf } from './domain/ids.ts'
 import { importTransactions } from './domain/imports/import.ts'
 import { closeStatements } from './domain/invoices/close.ts'
+import type { InvoicePrinter } from './domain/invoices/page.ts'
 import { openLedger } from './domain/ledger/ledger.ts'
 import { monthOf } from './domain/ledger/statements.ts'
 import { type BillingLimits, defaultBillingLimits } from './domain/limits.ts'
@@ -42,6 +43,7 @@ export type BillingDependencies = Pick<
 > & {
   readonly services: Pick<ProviderContext['services'], 'reader' | 'seed'>
   readonly limits?: Partial<BillingLimits>
+  readonly printer?: InvoicePrinter
 }
 
 /** The port for reporting runs. */
@@ -156,6 +158,7 @@ export function billingProvider(deps: BillingDependencies): Provider {
         seal: deps.sealOf('billing-downloads'),
         defaultAccount: deps.tenantId,
         publicUrl: () => deps.publicUrl(),
+        ...(deps.printer === undefined ? {} : { printer: deps.printer }),
       }),
       ...imports(ledger),
       billingSubscriptions(profile),

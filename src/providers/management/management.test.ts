@@ -47,6 +47,18 @@ async function decisionOn(started: Started, of: typeof owner): Promise<unknown> 
   return answer.value[0].accessDecision
 }
 
+test('a name is available as long as no group has it', async () => {
+  await using started = await startDeployments()
+  await make(started, 'corp')
+  const path = '/providers/Vendor.Management/checkNameAvailability'
+  const ask = async (name: string) =>
+    json(await started.call('POST', path, { name, type: 'any' }, version))
+  assert.deepEqual(await ask('fresh'), { nameAvailable: true })
+  assert.equal((await ask('CORP')).reason, 'AlreadyExists')
+  assert.equal((await ask(owner.tenantId)).reason, 'AlreadyExists')
+  assert.equal((await ask('ends.')).reason, 'Invalid')
+})
+
 test('a group shows where it lies; the one of the tenant is always there', async () => {
   await using started = await startDeployments()
   await make(started, 'corp')

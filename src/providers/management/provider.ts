@@ -7,6 +7,7 @@ import { entities } from './resources/entities/resource.ts'
 import { managementGroupSubscriptions } from './resources/management-group-subscriptions/resource.ts'
 import { managementGroups } from './resources/management-groups/resource.ts'
 import type { GroupNaming } from './resources/management-groups/versions/2020-05-01.ts'
+import { nameAvailability } from './resources/name-availability/resource.ts'
 
 export function managementProvider({ words, tenantId }: GroupNaming): Provider {
   return defineProvider({
@@ -18,6 +19,7 @@ export function managementProvider({ words, tenantId }: GroupNaming): Provider {
       managementGroups({ words, tenantId }),
       managementGroupSubscriptions(tenantId),
       entities(tenantId),
+      nameAvailability(tenantId),
     ],
   })
 }

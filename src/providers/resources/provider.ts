@@ -10,6 +10,7 @@ import { publishedVersions } from './published-versions.ts'
 import { deploymentStacks } from './resources/deployment-stacks/resource.ts'
 import { deployments } from './resources/deployments/resource.ts'
 import { locations } from './resources/locations/resource.ts'
+import { checkResourceName } from './resources/name-check/resource.ts'
 import { providerLists } from './resources/provider-lists/resource.ts'
 import { groupActions } from './resources/resource-groups/actions.ts'
 import { resourceGroups } from './resources/resource-groups/resource.ts'
@@ -45,6 +46,7 @@ export function resourcesProvider(deps: ResourcesProviderDependencies): Provider
         actions: groupActions(deps),
       }),
       calculateTemplateHash(),
+      checkResourceName(),
       templateSpecs(),
       versionsOfTemplateSpecs(),
       tagsOfScopes(deps),

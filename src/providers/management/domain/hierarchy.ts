@@ -23,6 +23,7 @@ export const types = {
 } as const
 
 export const groupName = /^[\w().-]{0,89}[\w()-]$/
+export const groupNameRule = '1 to 90 letters, digits, or any of "-_.()", not ending in a period'
 
 /** Below the group of the tenant, as published. */
 export const depthMax = 6

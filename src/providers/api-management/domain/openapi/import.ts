@@ -1,5 +1,5 @@
 /**
- * An OpenAPI 3 document made into an API and its operations: template parameters, query and header parameters,
+ * An OpenAPI 3 or Swagger 2 document made into an API and its operations: template parameters, query and header parameters,
  * representations of bodies and answers with their examples. Schemas are not kept. Pure; whatever is wrong with a document
  * comes back in words.
  */
@@ -18,6 +18,7 @@ import type {
 } from '../../resources/operations/model.ts'
 
 import { charactersMax, DocumentSource } from './document-source.ts'
+import { fromSwagger, isSwagger } from './swagger.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -33,7 +34,7 @@ export interface ImportedApi {
   readonly operations: readonly ImportedOperation[]
 }
 
-export const importFormats = ['openapi', 'openapi+json'] as const
+export const importFormats = ['openapi', 'openapi+json', 'swagger-json'] as const
 
 const operationsMax = 500
 /** Characters of all texts and names of a document, with each use of an alias: as many as a body has bytes. */
@@ -43,11 +44,12 @@ const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'tr
 
 /** The API of a document, or what is wrong with it. */
 export function readOpenApi(text: string): ImportedApi | string {
-  const document = parsed(text)
-  if (typeof document === 'string') return document
+  const given = parsed(text)
+  if (typeof given === 'string') return given
+  const document = isSwagger(given) ? fromSwagger(given) : given
   const version = document['openapi']
   if (typeof version !== 'string' || !version.startsWith('3.')) {
-    return 'expected an OpenAPI document of version 3, whose member `openapi` says so'
+    return 'expected an OpenAPI document of version 3 or 2, whose member `openapi` or `swagger` says so'
   }
   const source = new DocumentSource(document)
   const info = objectIn(document, 'info')

@@ -140,6 +140,94 @@ test('a document becomes an API with its operations, and its operations a docume
   assert.deepEqual(await (await fetch(link)).json(), out.value)
 })
 
+const swagger = {
+  swagger: '2.0',
+  info: { title: 'Pets', version: '1' },
+  host: 'pets.example',
+  basePath: '/v1',
+  schemes: ['http', 'https'],
+  produces: ['application/json', 'text/xml'],
+  paths: {
+    '/pets': {
+      parameters: [{ $ref: '#/parameters/limit' }],
+      get: {
+        operationId: 'listPets',
+        responses: {
+          200: {
+            description: 'A page',
+            schema: { type: 'array' },
+            headers: { 'X-Next': { type: 'string' } },
+            examples: { 'application/json': [{ name: 'Rex' }] },
+          },
+        },
+      },
+      post: {
+        operationId: 'addPet',
+        consumes: ['application/json'],
+        parameters: [{ name: 'pet', in: 'body', schema: { $ref: '#/definitions/pet' } }],
+        responses: { 201: { $ref: '#/responses/made' } },
+      },
+    },
+    '/pets/{petId}/photo': {
+      put: {
+        operationId: 'setPhoto',
+        parameters: [
+          { name: 'petId', in: 'path', required: true, type: 'integer' },
+          { name: 'photo', in: 'formData', required: true, type: 'file' },
+        ],
+        responses: { 204: { description: 'Set' } },
+      },
+    },
+  },
+  parameters: {
+    limit: { name: 'limit', in: 'query', type: 'integer', default: 20, enum: [20, 50] },
+  },
+  responses: { made: { description: 'Made' } },
+  definitions: { pet: { type: 'object', example: { name: 'Rex' } } },
+}
+
+test('a Swagger 2 document becomes an API, and an API a Swagger 2 document', async () => {
+  await using t = await openInstallation()
+  await makeService(t)
+  const body = imported(JSON.stringify(swagger), { format: 'swagger-json' })
+  const made = await t.call('PUT', path, body, version)
+  assert.equal(json(made).properties.serviceUrl, 'https://pets.example/v1')
+  const { value: list } = json(await t.call('GET', `${path}/operations`, undefined, version))
+  const [add, all, photo] = list.map((one: { properties: object }) => one.properties)
+  assert.deepEqual(add.request.representations[0].examples.default.value, { name: 'Rex' })
+  assert.equal(add.responses[0].description, 'Made')
+  const [limit] = all.request.queryParameters
+  assert.deepEqual([limit.name, limit.defaultValue, limit.values], ['limit', '20', ['20', '50']])
+  const types = all.responses[0].representations.map(
+    (one: { contentType: string }) => one.contentType,
+  )
+  assert.deepEqual(types, ['application/json', 'text/xml'])
+  assert.equal(all.responses[0].headers[0].name, 'X-Next')
+  assert.equal(photo.templateParameters[0].type, 'integer')
+  const [sent] = photo.request.representations
+  assert.equal(sent.contentType, 'multipart/form-data')
+  assert.deepEqual(sent.formParameters, [{ name: 'photo', type: 'file', required: true }])
+
+  const get = async (format: string) =>
+    json(await t.call('GET', `${path}?export=true&format=${format}`, undefined, version))
+  const out = await get('swagger')
+  const { host, basePath, schemes, paths } = out.value
+  assert.deepEqual(
+    [out.value.swagger, host, basePath, schemes],
+    ['2.0', 'pets.example', '/v1', ['https']],
+  )
+  assert.equal(paths['/pets'].get.parameters[0].default, 20)
+  assert.equal(paths['/pets'].post.parameters.at(-1).in, 'body')
+  assert.equal(paths['/pets/{petId}/photo'].put.parameters.at(-1).in, 'formData')
+  const linked = await get('swagger-link')
+  assert.equal(linked.format, 'swagger-link-json')
+  assert.deepEqual(await (await fetch(linked.value.link)).json(), out.value)
+  // What was written is read as the same operations.
+  const again = imported(JSON.stringify(out.value), { format: 'swagger-json' })
+  await t.call('PUT', path, again, version)
+  assert.deepEqual((await get('swagger')).value, out.value)
+})
+
 test('what a type puts into a body is never the caller’s', async () => {
   await using t = await openInstallation()
   await makeService(t)
@@ -178,7 +266,7 @@ test('a document that cannot be taken, and a lock on what it would replace, chan
   await using t = await openInstallation()
   const wrong: readonly (readonly [object, RegExp])[] = [
     [imported('{'), /JSON nor as YAML/],
-    [imported('{"swagger":"2.0"}'), /version 3/],
+    [imported('{"swagger":"1.2"}'), /version 3/],
     [imported(JSON.stringify(document), { format: 'wsdl' }), /expected openapi or openapi/],
     [imported('a: &a [*a,*a]\nb: [*a,*a]', { format: 'openapi' }), /deeper than 64 levels/],
   ]

@@ -14,6 +14,7 @@ import { createDocumentReader, type DocumentReader } from '../../domain/openapi/
 import { charactersMax } from '../../domain/openapi/document-source.ts'
 import { writeOpenApi } from '../../domain/openapi/export.ts'
 import type { ImportedOperation } from '../../domain/openapi/import.ts'
+import { toSwagger } from '../../domain/openapi/swagger.ts'
 import { refuseFields } from '../../errors.ts'
 import { allDates, workspaceDates } from '../../published-versions.ts'
 import type { Definition } from '../definitions/model.ts'
@@ -138,9 +139,11 @@ async function exported(
   { id, query, reader, may, principal, words }: GetContext,
 ): Promise<object | undefined> {
   if (query.get('export')?.toLowerCase() !== 'true') return undefined
-  const format = (query.get('format') ?? 'openapi+json').toLowerCase()
-  if (!exportFormats.includes(format)) {
-    throw refuseFields([{ path: 'format', message: `expected ${exportFormats.join(', ')}` }])
+  const wanted = (query.get('format') ?? 'openapi+json').toLowerCase()
+  const format = exportFormats.get(wanted)
+  if (format === undefined) {
+    const message = `expected ${[...exportFormats.keys()].join(', ')}`
+    throw refuseFields([{ path: 'format', message }])
   }
   const stored = await reader.get(id)
   if (stored === undefined) return undefined
@@ -156,8 +159,9 @@ async function exported(
   }
   const operations = await operationsBelow(type, reader, id)
   await nextTurn()
-  const value = writeOpenApi(stored.model as Api, nameOf(id), operations)
-  if (!format.endsWith('-link')) return { id: id.text, format, value }
+  const document = writeOpenApi(stored.model as Api, nameOf(id), operations)
+  const value = format.startsWith('swagger') ? toSwagger(document) : document
+  if (!format.includes('-link')) return { id: id.text, format, value }
   const link = `data:application/json;base64,${Buffer.from(JSON.stringify(value)).toString('base64')}`
   await nextTurn()
   // Published libraries read the link at the top, the published command line below `properties`.
@@ -179,7 +183,16 @@ async function versionSetOf({
   return { apiVersionSet: { id: set.id.text, name: displayName, ...shown } }
 }
 
-const exportFormats = ['openapi', 'openapi+json', 'openapi-link', 'openapi+json-link']
+/** By what clients ask for: what the answer calls it. */
+const exportFormats: ReadonlyMap<string, string> = new Map([
+  ...['openapi', 'openapi+json', 'openapi-link', 'openapi+json-link'].map(
+    (one) => [one, one] as const,
+  ),
+  ['swagger', 'swagger-json'],
+  ['swagger-json', 'swagger-json'],
+  ['swagger-link', 'swagger-link-json'],
+  ['swagger-link-json', 'swagger-link-json'],
+])
 
 function apiType(type: string, dates: readonly string[], documents: DocumentReader): ResourceType {
   return defineStored<Api>({

@@ -11,9 +11,13 @@ import { countedList, countedQuery } from '../../domain/counted-list.ts'
 import { idRule } from '../../domain/names.ts'
 import { definitionDates } from '../../published-versions.ts'
 import type { Subscription } from './model.ts'
+import { subscriptionOfProduct } from './versions/2017-03-01.ts'
 import { keyBytes, type SubscriptionDependencies, subscription } from './versions/2021-08-01.ts'
 
 const type = 'ApiManagement/service/subscriptions'
+/** While each subscription was of one product, and the first version in which it has any scope. */
+const datesOfProducts = ['2017-03-01', '2018-01-01']
+const firstOfScopes = '2018-06-01-preview'
 const hush = 'hush-subscription-key'
 
 export function subscriptions(deps: SubscriptionDependencies): ResourceType {
@@ -24,7 +28,10 @@ export function subscriptions(deps: SubscriptionDependencies): ResourceType {
     query: countedQuery,
     name: idRule(256),
     movable: true,
-    versions: definitionDates.map((date) => subscription(date, deps)),
+    versions: [
+      ...datesOfProducts.map((date) => subscriptionOfProduct(date, deps)),
+      ...[firstOfScopes, ...definitionDates].map((date) => subscription(date, deps)),
+    ],
     protocol: { headStatus: 200, anyMatchCreates: true },
     secrets: 'sent-nowhere',
     prepare: async ({ id }, body: object) => ({ ...body, place: id.key }),

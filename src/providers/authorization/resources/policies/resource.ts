@@ -12,8 +12,20 @@ const kinds = {
   policyExemptions: 'What is left out of a requirement. There are none.',
 }
 
+/** A role counts from its assignment to its removal: nobody activates, approves or extends it. */
+const ofRoles = {
+  roleManagementPolicies: 'What is required before a role is held. Nothing: it is held at once.',
+  roleManagementPolicyAssignments: 'Which roles such a policy is for. There are none.',
+  roleEligibilitySchedules: 'Roles that somebody could activate. They hold theirs instead.',
+  roleEligibilityScheduleInstances: 'Roles that somebody could activate now. There are none.',
+  roleEligibilityScheduleRequests: 'Who asked to be able to activate a role. Nobody.',
+}
+
 export function policies(): readonly ResourceType[] {
-  return defineAbsent('Authorization', kinds, { scope: 'any', apiVersions })
+  return [
+    ...defineAbsent('Authorization', kinds, { scope: 'any', apiVersions }),
+    ...defineAbsent('Authorization', ofRoles, { scope: 'any', apiVersions: ['2020-10-01'] }),
+  ]
 }
 
 /** Administrators of the time before roles. Clients list them beside role assignments. */

@@ -364,6 +364,28 @@ test('purchases, credits and refunds, pending and then on an invoice whose sum i
   for await (const chunk of file.body as AsyncIterable<Uint8Array>) csv += Buffer.from(chunk)
   assert.equal(csv.trim().split('\r\n').length, 5)
   assert.match(csv, /A seat/)
+
+  // Printed: the document that the invoice names, through the address that the answer names.
+  const [printable] = properties.documents
+  assert.deepEqual([printable.kind, printable.name], ['CreditNote', invoice])
+  const printing = await started.call('POST', printable.url)
+  assert.equal(printing.status, 202)
+  const where = new URL(printing.headers?.['Location'] ?? '', 'http://armature.example')
+  const printed = new URL((await started.get(where.pathname + where.search)).url)
+  const pdf = await started.call('GET', printed.pathname + printed.search)
+  assert.equal(pdf.headers?.['Content-Type'], 'application/pdf')
+  let page = ''
+  for await (const chunk of pdf.body as AsyncIterable<Uint8Array>) page += Buffer.from(chunk)
+  const { title, rows, sums, company } = JSON.parse(page)
+  assert.deepEqual([title, company, rows.length], ['Credit note', 'This installation', 4])
+  assert.equal(sums.at(-1).value, '-5.00')
+  await assert.rejects(
+    started.call('POST', `${account}/invoices/${invoice}/download?documentName=other`),
+    { code: 'InvoiceDocumentNotFound' },
+  )
+  // The address of one file leads to no other.
+  const crossed = printed.pathname.replace('documentFile', 'transactionsFile') + printed.search
+  await assert.rejects(started.call('GET', crossed), { code: 'DownloadExpired' })
 })
 
 test('a month that is over is closed by itself, and what comes late gets another invoice', async () => {

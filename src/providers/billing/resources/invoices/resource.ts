@@ -7,17 +7,15 @@ import { filterOf } from '#kernel/filter/filter-of.ts'
 import { parseDate, parseUsDate } from '#kernel/filter/moments.ts'
 import { compileOrderBy, parseOrderBy } from '#kernel/filter/order-by.ts'
 import { lenientProfile } from '#kernel/filter/profile.ts'
-import type { Seal } from '#kernel/ports.ts'
 import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import { brandField, qualify, type VendorWords } from '#kernel/vendor.ts'
-import type { ActionOutcome } from '#plane/declare/action.ts'
 import { added, addedEach } from '#plane/declare/added.ts'
 import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { ListContext, ListPage } from '#plane/declare/wire.ts'
 import { billingVersion } from '../../domain/entity.ts'
 import { invoiceIdOf, profileIdOf } from '../../domain/ids.ts'
-import { csvOf } from '../../domain/invoices/csv.ts'
+import { dueDays } from '../../domain/invoices/page.ts'
 import type { Statement } from '../../domain/ledger/entry.ts'
 import type { Ledger } from '../../domain/ledger/ledger.ts'
 import { parseQuestion } from '../../domain/ledger/question.ts'
@@ -28,8 +26,8 @@ import { countMatching } from '../../domain/ledger/totals.ts'
 import { amountOf, showMinor } from '../../domain/money/money.ts'
 import { flag, requireInvoice, skipOf, wholeNumber } from '../../domain/transactions/list.ts'
 import { refuseBilling } from '../../errors.ts'
+import { accountOf, downloads, type InvoiceDependencies } from './actions.ts'
 
-const dueDays = 30
 const day = 86_400_000
 /** The number of invoices of one account or profile that a list reads. */
 const invoicesMax = 5000
@@ -53,6 +51,16 @@ const invoiceAnswer = Type.Object({
     invoicePeriodEndDate: text,
     isMonthlyInvoice: Type.Boolean(),
     status: Type.Optional(text),
+    documents: added(
+      Type.Array(
+        Type.Object({
+          kind: Type.Enum(['Invoice', 'CreditNote']),
+          name: text,
+          source: Type.Enum(['DRS', 'ENF', 'Other']),
+          url: text,
+        }),
+      ),
+    ),
   }),
 })
 const summaryAnswer = (words: VendorWords) =>
@@ -66,14 +74,17 @@ const summaryAnswer = (words: VendorWords) =>
       total: Type.Number(),
     }),
   )
-const downloadAnswer = Type.Object(addedEach({ expiryTime: text, url: text }))
 
 export function showInvoice(words: VendorWords, statement: Statement): object {
   const { currency, totals, month, closedAt = 0 } = statement
   const period = spanOfMonth(month)
   const amount = (minor: bigint) => amountOf(currency, minor)
+  const id = invoiceIdOf(words, statement)
+  const kind = totals.amount < 0n ? 'CreditNote' : 'Invoice'
+  const name = encodeURIComponent(statement.invoice ?? '')
+  const url = `${id}/download?documentName=${name}&api-version=${billingVersion}`
   return {
-    id: invoiceIdOf(words, statement),
+    id,
     name: statement.invoice,
     type: qualify(words, 'Billing/billingAccounts/invoices'),
     properties: present({
@@ -84,7 +95,8 @@ export function showInvoice(words: VendorWords, statement: Statement): object {
       taxAmount: amount(totals.tax),
       totalAmount: amount(totals.amount),
       billingProfileId: profileIdOf(words, statement),
-      documentType: totals.amount < 0n ? 'CreditNote' : 'Invoice',
+      documentType: kind,
+      documents: [{ kind, name: statement.invoice, source: 'Other', url }],
       invoiceType: `${words.brand}Services`,
       invoiceDate: moment(closedAt),
       dueDate: moment(closedAt + dueDays * day),
@@ -188,18 +200,6 @@ function orderOf(orderBy: string | null): (a: Statement, b: Statement) => number
   return compiled.compare
 }
 
-/** The vendor's alias of an account: the installation's own. */
-export function accountOf(defaultAccount: string, name: string): string {
-  return name.toLowerCase() === 'default' ? defaultAccount : name
-}
-
-export interface InvoiceDependencies {
-  readonly ledger: Ledger
-  readonly seal: Seal
-  readonly defaultAccount: string
-  publicUrl(): string
-}
-
 export function invoices(deps: InvoiceDependencies): readonly ResourceType[] {
   const { ledger, defaultAccount } = deps
   const query = {
@@ -238,38 +238,7 @@ export function invoices(deps: InvoiceDependencies): readonly ResourceType[] {
           answer: summaryAnswer(ledger.words),
           run: async ({ id, query }) => ({ status: 200, body: await summary(ledger, id, query) }),
         },
-        transactionsDownload: {
-          method: 'POST',
-          description: 'Make one file (CSV) of an invoice’s transactions',
-          statuses: [202],
-          answer: Type.Object({}),
-          run: async ({ id, now }) => beginDownload(deps, id, now),
-        },
-        transactionsDownloadResult: {
-          method: 'GET',
-          description: 'Where the file is',
-          query: ['download'],
-          permission: 'transactionsDownload/action',
-          answer: downloadAnswer,
-          run: async ({ id, query, now, publicUrl }) => ({
-            status: 200,
-            body: downloadResult(deps, { id, query, now, publicUrl }),
-          }),
-        },
-        transactionsFile: {
-          method: 'GET',
-          description: 'The file itself',
-          query: ['download'],
-          permission: 'transactionsDownload/action',
-          run: async ({ id, query, now }) => ({
-            status: 200,
-            body: csvOf(ledger, await opened(deps, id, query, now)),
-            headers: {
-              'Content-Type': 'text/csv; charset=utf-8',
-              'Content-Disposition': `attachment; filename="${nameOf(id)}.csv"`,
-            },
-          }),
-        },
+        ...downloads(deps),
       },
     }),
     defineComputed({
@@ -287,9 +256,9 @@ export function invoices(deps: InvoiceDependencies): readonly ResourceType[] {
 async function summary(ledger: Ledger, id: ResourceId, query: URLSearchParams): Promise<object> {
   const search = parseSearch(query.get('search') ?? '')
   if (!search.ok) throw refuse.InvalidQueryParameter({ name: 'search', reason: search.reason })
-  const question = parseQuestion(ledger.fields, query.get('filter'), null)
+  const parsed = parseQuestion(ledger.fields, query.get('filter'), null)
   const statement = await requireInvoice(ledger, id)
-  const { totals } = await countMatching(ledger, question, search.words, [statement])
+  const { totals } = await countMatching(ledger, parsed, search.words, [statement])
   return {
     [brandField(ledger.words, 'CreditApplied')]: showMinor(totals.credit),
     billingCurrency: statement.currency,
@@ -298,74 +267,4 @@ async function summary(ledger: Ledger, id: ResourceId, query: URLSearchParams): 
     tax: showMinor(totals.tax),
     total: showMinor(totals.amount),
   }
-}
-
-interface Download {
-  readonly statementId: number
-  readonly expiresAt: number
-}
-
-async function beginDownload(
-  { ledger, seal }: InvoiceDependencies,
-  id: ResourceId,
-  now: number,
-): Promise<ActionOutcome<object>> {
-  const statement = await requireInvoice(ledger, id)
-  const expiresAt = now + ledger.limits.downloadSeconds * 1000
-  const sealed = seal.seal(JSON.stringify({ statementId: statement.id, expiresAt }), 'download')
-  const query = `api-version=${billingVersion}&download=${encodeURIComponent(sealed)}`
-  return {
-    status: 202,
-    headers: {
-      Location: `${id.text}/transactionsDownloadResult?${query}`,
-      'Retry-After': '1',
-    },
-  }
-}
-
-function readDownload(
-  { seal }: InvoiceDependencies,
-  query: URLSearchParams,
-  now: number,
-): Download {
-  const opened = seal.open(query.get('download') ?? '', 'download')
-  if (opened === undefined) throw refuseBilling.DownloadExpired()
-  // Only `beginDownload` seals this.
-  const download = JSON.parse(opened) as Download
-  if (download.expiresAt < now) throw refuseBilling.DownloadExpired()
-  return download
-}
-
-function downloadResult(
-  deps: InvoiceDependencies,
-  {
-    id,
-    query,
-    now,
-    publicUrl = deps.publicUrl(),
-  }: {
-    readonly id: ResourceId
-    readonly query: URLSearchParams
-    readonly now: number
-    readonly publicUrl: string | undefined
-  },
-): object {
-  const { expiresAt } = readDownload(deps, query, now)
-  const file = `api-version=${billingVersion}&download=${encodeURIComponent(query.get('download') ?? '')}`
-  return {
-    expiryTime: moment(expiresAt),
-    url: `${publicUrl}${id.text}/transactionsFile?${file}`,
-  }
-}
-
-async function opened(
-  deps: InvoiceDependencies,
-  id: ResourceId,
-  query: URLSearchParams,
-  now: number,
-): Promise<Statement> {
-  const { statementId } = readDownload(deps, query, now)
-  const statement = await requireInvoice(deps.ledger, id)
-  if (statement.id !== statementId) throw refuseBilling.DownloadExpired()
-  return statement
 }

@@ -3,6 +3,7 @@
 import Type from 'typebox'
 import { nameOf, scopeOf } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
+import { added } from '#plane/declare/added.ts'
 import { defineComputed } from '#plane/declare/computed.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { ProviderContext } from '#plane/provider-context.ts'
@@ -11,7 +12,12 @@ import { userAssignedType } from '../user-assigned-identities/model.ts'
 const type = 'ManagedIdentity/identities'
 const only = 'default'
 
-export function identities({ workloads, tenantId, words }: ProviderContext): ResourceType {
+export function identities({
+  workloads,
+  directory,
+  tenantId,
+  words,
+}: ProviderContext): ResourceType {
   const lent = `/providers/${qualify(words, userAssignedType)}/`.toLowerCase()
   return defineComputed({
     type,
@@ -20,7 +26,11 @@ export function identities({ workloads, tenantId, words }: ProviderContext): Res
     apiVersions: ['2023-01-31'],
     answer: Type.Object({
       location: Type.Optional(Type.String()),
-      properties: Type.Object({ tenantId: Type.String(), principalId: Type.String() }),
+      properties: Type.Object({
+        tenantId: Type.String(),
+        principalId: Type.String(),
+        clientId: added(Type.String()),
+      }),
     }),
     source: {
       async get({ id, reader }) {
@@ -29,13 +39,14 @@ export function identities({ workloads, tenantId, words }: ProviderContext): Res
         const resource = await reader.get(at)
         const principalId = resource === undefined ? undefined : await workloads.of(at.key)
         if (resource === undefined || principalId === undefined) return undefined
+        const clientId = (await directory.find(principalId))?.clientId
         const full = qualify(words, type)
         return {
           id: `${resource.id.text}/providers/${full}/${only}`,
           name: only,
           type: full,
           ...(resource.location === undefined ? {} : { location: resource.location }),
-          properties: { tenantId, principalId },
+          properties: { tenantId, principalId, ...(clientId === undefined ? {} : { clientId }) },
         }
       },
     },

@@ -12,6 +12,7 @@ import {
   depthMax,
   groupIdOf,
   groupName,
+  groupNameRule,
   levelsOf,
   parentNameOf,
   parentNames,
@@ -41,7 +42,7 @@ export function managementGroups(naming: GroupNaming): ResourceType {
     feed: 'authorization',
     name: {
       pattern: groupName,
-      rule: '1 to 90 letters, digits, or any of "-_.()", not ending in a period',
+      rule: groupNameRule,
     },
     versions: [v2020_05_01(naming)],
     // Published clients take a 201, and a 200 of a DELETE, for a failure.

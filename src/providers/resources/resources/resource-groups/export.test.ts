@@ -113,6 +113,14 @@ test('it takes a right, and says what it does not make', async () => {
   })
 })
 
+test('no word of a name is reserved, whoever asks', async () => {
+  await using started = await start()
+  const given = { name: 'Armature', type: 'Vendor.Resources/deployments' }
+  const path = '/providers/Vendor.Resources/checkResourceName'
+  const { body } = await started.call('POST', path, given, { version, as: nobody })
+  assert.deepEqual(body, { ...given, status: 'Allowed' })
+})
+
 test('the hash of a template is the one that its deployments show', async () => {
   await using started = await start()
   const { call } = started

@@ -56,6 +56,15 @@ test('a version is deployed by its id, with the templates that it links to', asy
   }
   const listed = json(await started.call('GET', `${spec}/versions`, undefined, version))
   assert.equal(listed.value.length, 1)
+  // The published command line shows a spec by the names of its versions.
+  const withVersions = `${spec}?$expand=versions`
+  const expanded = json(await started.call('GET', withVersions, undefined, version))
+  assert.deepEqual(Object.keys(expanded.properties.versions), ['1.0'])
+  const { properties: _with, ...envelope } = expanded
+  const { properties: _without, ...plain } = json(
+    await started.call('GET', spec, undefined, version),
+  )
+  assert.deepEqual(envelope, plain)
 })
 
 test('who may not read a version does not deploy it; one that is not there is said so', async () => {

@@ -1,6 +1,6 @@
 /**
  * The wire form of APIs: one shape in every version (facts 3.2, decision 0016). A PUT may contain an OpenAPI
- * document.
+ * or Swagger document.
  */
 
 import Type, { type Static } from 'typebox'
@@ -138,7 +138,7 @@ function withLists(written: object): object {
 function documentProblems({ format, value }: Body['properties']): readonly Problem[] {
   if (format === undefined && value === undefined) return []
   if (!importFormats.some((known) => known === format?.toLowerCase())) {
-    const message = `expected ${importFormats.join(' or ')}: the document itself, OpenAPI 3`
+    const message = `expected ${importFormats.join(' or ')}: the document itself, OpenAPI 3 or Swagger 2`
     return [{ path: 'properties.format', message }]
   }
   if (value !== undefined) return []

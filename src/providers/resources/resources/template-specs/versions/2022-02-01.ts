@@ -1,6 +1,7 @@
 /** Template specs on the wire, as published. */
 
 import Type from 'typebox'
+import { added } from '#plane/declare/added.ts'
 import type { Version } from '#plane/declare/wire.ts'
 import type { TemplateSpec } from '../model.ts'
 
@@ -10,6 +11,13 @@ const properties = {
   metadata: Type.Optional(Type.Object({}, { additionalProperties: true })),
 }
 
+/** What `$expand=versions` shows of each. */
+const version = Type.Object({
+  description: Type.Optional(Type.String()),
+  timeCreated: Type.String(),
+  timeModified: Type.String(),
+})
+
 interface Body {
   readonly properties?: TemplateSpec
 }
@@ -17,7 +25,12 @@ interface Body {
 export const v2022_02_01: Version<TemplateSpec> = {
   date: '2022-02-01',
   body: Type.Object({ properties: Type.Optional(Type.Object(properties)) }),
-  answer: Type.Object({ properties: Type.Object(properties) }),
+  answer: Type.Object({
+    properties: Type.Object({
+      ...properties,
+      versions: added(Type.Record(Type.String(), version, { readOnly: true })),
+    }),
+  }),
   unknownProperties: 'ignore',
   toModel({ properties: given = {} }: Body) {
     const { displayName, description, metadata } = given
