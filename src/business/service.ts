@@ -4,6 +4,7 @@
  */
 
 import type { ActivityQueue } from '#activity/queue.ts'
+import { ApiError } from '#kernel/error.ts'
 import type { Clock, Ids } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
 import type { Sql, SqlTx } from '#stores/store.ts'
@@ -49,15 +50,14 @@ import { answerBatch, type BatchedPart } from './odata/batch.ts'
 import { Budget } from './odata/budget.ts'
 import { withLargeBody } from './odata/large-json.ts'
 import { entityDefinitions, metadataOf, serviceDocument } from './odata/metadata.ts'
-import { knownPath } from './odata/path-rows.ts'
+import { knownCompany, knownPath } from './odata/path-rows.ts'
 import { createReader } from './odata/read.ts'
 import type { Reader } from './odata/reader.ts'
 import { type DataRequest, type ParsedRequest, parseRequest } from './odata/request.ts'
 import type { Outbox } from './outbox/deliver.ts'
 import { messageAddress } from './outbox/message-address.ts'
-import { companies } from './tables.ts'
 import { untilDeadline } from './until-deadline.ts'
-import { lockRow, type WriteContext } from './write/rows.ts'
+import { lockFor, type WriteContext } from './write/rows.ts'
 
 export interface BusinessDependencies extends AccessDependencies {
   readonly sql: Sql
@@ -171,7 +171,14 @@ export function createBusiness(deps: BusinessDependencies): Business {
 
   async function written(requested: RequestedWrite, tx: SqlTx): Promise<BusinessAnswer> {
     const reader = readerOf(requested.request)
-    return await carryOut(await prepare(deps, requested, { tx, reader, activity }))
+    try {
+      return await carryOut(await prepare(deps, requested, { tx, reader, activity }))
+    } catch (error) {
+      // Of a company that was not looked for, this is its 404.
+      if (error instanceof ApiError && knownCompany(requested.parsed) !== undefined)
+        await reader.companyId(tx, requested.parsed)
+      throw error
+    }
   }
 
   return {
@@ -235,24 +242,22 @@ async function prepare(
   { tx, reader, activity }: WriteTools,
 ): Promise<PreparedWrite> {
   const entity = targetOf(parsed)
-  const companyId = await reader.companyId(tx, parsed)
-  const isCreate = parsed.method === 'POST' && parsed.kind !== 'action'
+  const isOfCompany = entity.scope === 'company'
   const writing = { tx, dialect: deps.sql.dialect }
+  // Until the transaction ends nobody removes the company: one store has one writer, the other locks.
+  const lock = isOfCompany ? lockFor(writing, 'reference') : ''
+  const known = lock === '' ? knownCompany(parsed) : undefined
+  const companyId = known ?? (await reader.companyId(tx, parsed, lock))
+  const isCreate = parsed.method === 'POST' && parsed.kind !== 'action'
   const permitted = async (id: string | undefined) => {
     const rights = await keptRightsOf(writing, caller, id)
     authorize(rights, id, entity, true)
     return rights
   }
-  const isOfCompany = entity.scope === 'company'
-  if (isOfCompany && companyId !== undefined && deps.sql.dialect === 'postgres') {
-    // Nobody removes the company until the transaction ends. Where that was done just now, this is its 404.
-    const kept = await lockRow(writing, companies, { id: companyId }, 'reference')
-    if (kept === undefined) await reader.companyId(tx, parsed)
-  }
-  const known = isOfCompany || isCreate ? await permitted(companyId) : undefined
+  const early = isOfCompany || isCreate ? await permitted(companyId) : undefined
   const odd = isCreate && parsed.kind === 'row' ? 'last-key-ignored' : undefined
   const resolved = knownPath(parsed) ?? (await reader.resolve(tx, parsed, companyId, odd))
-  const rights = known ?? (await permitted(resolved.id))
+  const rights = early ?? (await permitted(resolved.id))
   const context: WriteContext = {
     ...writing,
     companyId: companyId ?? resolved.id ?? '',

@@ -35,9 +35,9 @@ export function knownPath({ path, kind }: DataRequest): ResolvedPath | undefined
   if (last?.entity.table !== tables.lines || path.length > 2 || kind === 'action') {
     return undefined
   }
-  const id = knownId(last)
+  const id = knownId(last.key)
   if (last === first) return id === undefined ? undefined : { parents: [], id }
-  const documentId = first?.entity.table === tables.documents ? knownId(first) : undefined
+  const documentId = first?.entity.table === tables.documents ? knownId(first.key) : undefined
   if (documentId === undefined || (last.key !== undefined && id === undefined)) return undefined
   return { parents: [documentId], id }
 }
@@ -46,11 +46,19 @@ export function knownPath({ path, kind }: DataRequest): ResolvedPath | undefined
 export function idsOf(request: DataRequest): ResolvedPath | undefined {
   const [first] = request.path
   if (first === undefined || request.path.length > 1) return knownPath(request)
-  const id = knownId(first)
+  const id = knownId(first.key)
   return id === undefined ? undefined : { parents: [], id }
 }
 
-function knownId({ key }: Segment): string | undefined {
+/**
+ * The company of a write whose rows tell that it exists: they are found below that company alone. Whoever refuses such a
+ * write looks for the company first.
+ */
+export function knownCompany(request: DataRequest): string | undefined {
+  return knownPath(request) === undefined ? undefined : knownId(request.company)
+}
+
+function knownId(key: Segment['key']): string | undefined {
   const [part] = key ?? []
   return key?.length === 1 && part?.field.column === 'id' ? String(part.value) : undefined
 }
@@ -75,25 +83,35 @@ export class PathRows {
     this.#model = model
   }
 
-  /** The id of a company by the request's key. Answers 404 `Internal_CompanyNotFound` if there is none. */
-  async companyId(reads: Reads, request: DataRequest): Promise<string | undefined> {
+  /**
+   * The id of a company by the request's key, whose row ends with `lock`. Answers 404 `Internal_CompanyNotFound` if there
+   * is none.
+   */
+  async companyId(reads: Reads, request: DataRequest, lock = ''): Promise<string | undefined> {
     const { company, version } = request
     if (company === undefined) return undefined
+    const id = knownId(company)
+    const named = id === undefined ? await this.#companyByName(reads, company, version) : undefined
     // The usual form, which every request uses. It needs no composed statement.
-    const [part] = company
-    if (company.length === 1 && part?.field.column === 'id') {
-      const [known] = await reads.all(
-        'select id from business_companies where id = ?',
-        String(part.value),
-      )
-      if (known === undefined) throw refuse.Internal_CompanyNotFound({ key: describeKey(company) })
-      return String(part.value)
-    }
+    const [known] =
+      id === undefined && lock === ''
+        ? [named]
+        : await reads.all(
+            `select id from business_companies where id = ?${lock}`,
+            id ?? String(named?.['id']),
+          )
+    if (known === undefined) throw refuse.Internal_CompanyNotFound({ key: describeKey(company) })
+    return String(known['id'])
+  }
+
+  #companyByName(
+    reads: Reads,
+    company: Parameters<typeof keyConditions>[0],
+    version: Version,
+  ): Promise<SqlRow | undefined> {
     const companies = this.#model.find('companies', version)
     if (companies === undefined) throw new Error('The model has no companies.')
-    const row = await this.#one(reads, { entity: companies, version }, keyConditions(company), [])
-    if (row === undefined) throw refuse.Internal_CompanyNotFound({ key: describeKey(company) })
-    return String(row['id'])
+    return this.#one(reads, { entity: companies, version }, keyConditions(company), [])
   }
 
   async resolve(

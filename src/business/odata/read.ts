@@ -199,8 +199,8 @@ class SqlReader implements Reader {
     return new Map(rows.map(({ id, text }) => [id, text]))
   }
 
-  companyId(reads: Reads, request: DataRequest): Promise<string | undefined> {
-    return this.#paths.companyId(reads, request)
+  companyId(reads: Reads, request: DataRequest, lock?: string): Promise<string | undefined> {
+    return this.#paths.companyId(reads, request, lock)
   }
 
   resolve(

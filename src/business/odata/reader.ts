@@ -80,6 +80,9 @@ export interface Reader {
    * they hold.
    */
   fieldsOf(request: DataRequest): ((row: SqlRow) => Fields) | undefined
-  /** The id of a company by the request's key. Answers 404 `Internal_CompanyNotFound` if there is none. */
-  companyId(reads: Reads, request: DataRequest): Promise<string | undefined>
+  /**
+   * The id of a company by the request's key, whose row is read with `lock` at the end of the statement. Answers 404
+   * `Internal_CompanyNotFound` if there is none.
+   */
+  companyId(reads: Reads, request: DataRequest, lock?: string): Promise<string | undefined>
 }

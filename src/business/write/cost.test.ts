@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import type { SqlTx } from '#stores/store.ts'
 import { businessMigrations } from '../migrations.ts'
 import { type BusinessFixture, dialects, openBooks } from '../testing/books.ts'
+import { caller } from '../testing/caller.ts'
 
 /** Counts the statements of some work, and the rows they returned and changed. `texts` takes the statements. */
 function costIn({ sql }: BusinessFixture, texts = new Set<string>()) {
@@ -64,6 +65,40 @@ test('adding, changing and removing a line costs the same in long and short docu
   }
   assert.deepEqual(costs[1], costs[0])
   assert.ok((costs[0]?.[0]?.[0] ?? 0) > 3, 'the counting counts')
+})
+
+test('a request for a line asks each thing once, and for its company where it is refused', async (t) => {
+  await using books = await openBooks(t, 'sqlite')
+  if (books === undefined) return
+  const { itemId, customerId, companyId } = books
+  const call = caller(books)
+  const line = { itemId, quantity: 1 }
+  const documentId = await books.create('salesInvoices', { customerId, salesInvoiceLines: [line] })
+  const lines = `salesInvoices(${documentId})/salesInvoiceLines`
+  const texts = new Set<string>()
+  const costOf = costIn(books, texts)
+  let id: unknown
+  const [added] = await costOf(async () => {
+    id = (await call(201, 'v2.0', 'POST', lines, line))['id']
+  })
+  const [changed] = await costOf(() =>
+    call(200, 'v2.0', 'PATCH', `${lines}(${id})`, { quantity: 2 }),
+  )
+  // The document, the item and its tax, the last line, the tax group; then the line, its tax group and its document.
+  assert.deepEqual([added, changed], [8, 6])
+  assert.ok(![...texts].some((text) => text.includes('business_companies')), 'no company is read')
+  const inOther = caller({ ...books, companyId: documentId })
+  for (const [method, path] of [
+    ['POST', lines],
+    ['PATCH', `${lines}(${id})`],
+    ['DELETE', `${lines}(${id})`],
+  ] as const) {
+    const refused = await inOther(404, 'v2.0', method, path, { quantity: 2 })
+    assert.match(JSON.stringify(refused), /Internal_CompanyNotFound/)
+    const absent = path.replace(documentId, companyId)
+    const missing = await call(404, 'v2.0', method, absent, { quantity: 2 })
+    assert.match(JSON.stringify(missing), /BadRequest_ResourceNotFound/)
+  }
 })
 
 test('so it is with an invoice discount; in the middle a line costs its block', async (t) => {
