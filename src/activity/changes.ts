@@ -148,8 +148,8 @@ function namesOf(before: unknown, after: unknown): readonly string[] {
   if (!isObject(before)) return isObject(after) ? Object.keys(after) : []
   const names = Object.keys(before)
   if (!isObject(after)) return names
-  const more = Object.keys(after).filter((name) => !Object.hasOwn(before, name))
-  return more.length === 0 ? names : [...names, ...more]
+  for (const name of Object.keys(after)) if (!Object.hasOwn(before, name)) names.push(name)
+  return names
 }
 
 function memberOf(value: unknown, name: string): unknown {

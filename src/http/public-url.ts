@@ -26,21 +26,21 @@ const authority =
 export function createPublicUrlOf(options: PublicUrlOptions): PublicUrlOf {
   const { configured, listening, isProxy, proxyHeader } = options
   if (configured !== undefined) return () => configured
+  // Of nearly all requests the host is that of the request before.
+  let latest: string | undefined
   return (request) => {
     const { socket, headers } = request
     const forwarded = isProxy(socket.remoteAddress ?? '') ? forwardedOf(request, proxyHeader) : {}
     const own = socket instanceof TLSSocket ? 'https' : 'http'
     const scheme = forwarded.scheme ?? own
     const host = (forwarded.host ?? headers.host ?? '').toLowerCase()
-    const port = authority.exec(host)?.groups?.['port']
-    if (
-      !authority.test(host) ||
-      Number(port ?? 1) > 65_535 ||
-      !URL.canParse(`${scheme}://${host}`)
-    ) {
-      return listening()
-    }
-    return `${scheme}://${host}`
+    const url = `${scheme}://${host}`
+    if (url === latest) return url
+    const written = authority.exec(host)
+    const port = Number(written?.groups?.['port'] ?? 1)
+    if (written === null || port > 65_535 || !URL.canParse(url)) return listening()
+    latest = url
+    return url
   }
 }
 
