@@ -4,7 +4,6 @@
  */
 
 import type { ActivityQueue } from '#activity/queue.ts'
-import { ApiError } from '#kernel/error.ts'
 import type { Clock, Ids } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
 import type { Sql, SqlTx } from '#stores/store.ts'
@@ -50,7 +49,7 @@ import { answerBatch, type BatchedPart } from './odata/batch.ts'
 import { Budget } from './odata/budget.ts'
 import { withLargeBody } from './odata/large-json.ts'
 import { entityDefinitions, metadataOf, serviceDocument } from './odata/metadata.ts'
-import { knownCompany, knownPath } from './odata/path-rows.ts'
+import { knownPath } from './odata/path-rows.ts'
 import { createReader } from './odata/read.ts'
 import type { Reader } from './odata/reader.ts'
 import { type DataRequest, type ParsedRequest, parseRequest } from './odata/request.ts'
@@ -171,14 +170,7 @@ export function createBusiness(deps: BusinessDependencies): Business {
 
   async function written(requested: RequestedWrite, tx: SqlTx): Promise<BusinessAnswer> {
     const reader = readerOf(requested.request)
-    try {
-      return await carryOut(await prepare(deps, requested, { tx, reader, activity }))
-    } catch (error) {
-      // Of a company that was not looked for, this is its 404.
-      if (error instanceof ApiError && knownCompany(requested.parsed) !== undefined)
-        await reader.companyId(tx, requested.parsed)
-      throw error
-    }
+    return await carryOut(await prepare(deps, requested, { tx, reader, activity }))
   }
 
   return {
@@ -246,8 +238,7 @@ async function prepare(
   const writing = { tx, dialect: deps.sql.dialect }
   // Until the transaction ends nobody removes the company: one store has one writer, the other locks.
   const lock = isOfCompany ? lockFor(writing, 'reference') : ''
-  const known = lock === '' ? knownCompany(parsed) : undefined
-  const companyId = known ?? (await reader.companyId(tx, parsed, lock))
+  const companyId = await reader.companyId(tx, parsed, lock)
   const isCreate = parsed.method === 'POST' && parsed.kind !== 'action'
   const permitted = async (id: string | undefined) => {
     const rights = await keptRightsOf(writing, caller, id)

@@ -129,7 +129,7 @@ test('a caller who was disabled while a list waited for its turn does not get it
   assert.equal(begun.length, 2)
 })
 
-test('a resource that is asked for in another form than its own waits as a list does', async () => {
+test('a resource in another form than its own waits as a list does', async () => {
   await using t = await startPlane({ reconcile: false })
   const widget = `${group}/providers/Vendor.Sample/widgets/w`
   await t.call('PUT', widget, { location: 'here', properties: { parts: ['a'] } })

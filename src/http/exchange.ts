@@ -262,8 +262,8 @@ export async function enterBodyRoom(
     Number(request.headers['content-length'] ?? bodyBytesMax),
     bodyBytesMax,
   )
-  if (isLarge) await enter(exchange, edge.largeBodyRoom, 1)
-  else if (announced > smallBodyBytes) await enter(exchange, edge.bodyRoom, announced)
+  if (isLarge) await enter(exchange, edge.largeBodyRoom, { amount: 1 })
+  else if (announced > smallBodyBytes) await enter(exchange, edge.bodyRoom, { amount: announced })
   return isAwaited(exchange) && !request.destroyed
 }
 
@@ -275,11 +275,15 @@ export async function enterBodyRoom(
 export async function enterAnswerRoom(exchange: Exchange, edge: Edge): Promise<boolean> {
   const { response } = exchange
   const owner = exchange.principal?.id ?? addressGroupOf(originOfExchange(exchange, edge).address)
-  const waitedForReader = await enter(exchange, edge.unreadRoom, 1, owner, (free) => {
-    if (response.writableLength <= smallAnswerBytes || response.closed) free()
-    else response.once('close', free)
+  const waitedForReader = await enter(exchange, edge.unreadRoom, {
+    amount: 1,
+    owner,
+    leave: (free) => {
+      if (response.writableLength <= smallAnswerBytes || response.closed) free()
+      else response.once('close', free)
+    },
   })
-  const waitedForTurn = await enter(exchange, edge.answerRoom, 1, owner)
+  const waitedForTurn = await enter(exchange, edge.answerRoom, { amount: 1, owner })
   if (!isAwaited(exchange)) return false
   const { principal } = exchange
   if ((waitedForReader || waitedForTurn) && principal !== undefined)
@@ -298,15 +302,20 @@ export async function authorizeAgain(exchange: Exchange, edge: Edge): Promise<Ex
   return exchange.pending
 }
 
+interface Entry {
+  readonly amount: number
+  /** The caller if it is left out. */
+  readonly owner?: string
+  leave?(free: () => void): void
+}
+
 /** Registers with `leave` how the room is given back at the end of the exchange. True when it had to wait. */
 async function enter(
   exchange: Exchange,
   room: Room,
-  amount: number,
-  owner = principalOf(exchange).id,
-  leave = (free: () => void): void => free(),
+  { amount, owner, leave = (free) => free() }: Entry,
 ): Promise<boolean> {
-  const entered = room.enter(owner, amount)
+  const entered = room.enter(owner ?? principalOf(exchange).id, amount)
   const hasWaited = entered instanceof Promise
   const free = hasWaited ? await entered : entered
   const before = exchange.leave

@@ -50,14 +50,6 @@ export function idsOf(request: DataRequest): ResolvedPath | undefined {
   return id === undefined ? undefined : { parents: [], id }
 }
 
-/**
- * The company of a write whose rows tell that it exists: they are found below that company alone. Whoever refuses such a
- * write looks for the company first.
- */
-export function knownCompany(request: DataRequest): string | undefined {
-  return knownPath(request) === undefined ? undefined : knownId(request.company)
-}
-
 function knownId(key: Segment['key']): string | undefined {
   const [part] = key ?? []
   return key?.length === 1 && part?.field.column === 'id' ? String(part.value) : undefined
