@@ -9,6 +9,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
+import { turnsOf } from '../../../tests/turns.ts'
 import { contractOptions, contractRow, type Place } from '../contract/setting.ts'
 import { storeContract } from '../contract.ts'
 import { type SqlTx, type Store, StoreUnavailable } from '../store.ts'
@@ -232,4 +233,20 @@ test('the position of a feed is known without asking', async (t) => {
   await using store = await open(await freshPath(t))
   await store.sql.transact((tx) => tx.follow('f', '/a'))
   assert.equal(store.feed('f').position(), 1)
+})
+
+test('rows that are too large to be kept are read one in each turn', async (t) => {
+  await using store = await open(await freshPath(t))
+  const document = JSON.stringify({ text: 'x'.repeat(3_000_000) })
+  const [large, small] = [contractRow('/large', { document }), contractRow('/small')]
+  await store.transact(async (tx) => {
+    await tx.insert(large)
+    await tx.insert(small)
+  })
+  const read = (key: string) =>
+    turnsOf(() => Promise.all(Array.from({ length: 8 }, () => store.get(key))))
+  const { turns, result } = await read(large.key)
+  assert.ok(turns >= 7, `${turns} turns`)
+  assert.ok(result.every((row) => row?.document === document))
+  assert.ok((await read(small.key)).turns < 7)
 })
