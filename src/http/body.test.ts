@@ -124,7 +124,9 @@ describe('a body', () => {
   })
 
   test('nobody reads is not read without end', async () => {
-    await using edge = await startEdge({ limits: { bodyBytesMax: 1000 } })
+    await using edge = await startEdge({
+      limits: { bodyBytesMax: 1000, businessBodyBytesMax: 1000 },
+    })
     const socket = connect(edge.port, '127.0.0.1')
     await once(socket, 'connect')
     let sent = 0

@@ -50,3 +50,25 @@ test('whoever may write nowhere is refused before a large body is received', asy
   assert.match(await socket.answer, /^HTTP\/1\.1 409 /)
   socket.destroy()
 })
+
+test('whoever is refused while a large body is sent gets the answer', async () => {
+  const large = { ...limits, businessBodyBytesMax: 20_000_000 }
+  await using edge = await startEdge({ limits: large, options: { business } })
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify({ a: 'x'.repeat(19_000_000) })
+  for (let at = 0; at < 3; at++) {
+    const answer = await edge.fetch(path, { method: 'POST', headers, body, as: 'nobody' })
+    assert.equal(answer.status, 409)
+    assert.match(await answer.text(), /^\{"error":/)
+  }
+})
+
+test('a body that nobody reads and that does not end is cut after a time', async () => {
+  const hasty = { ...limits, writeSeconds: 0.2, requestSeconds: 60 }
+  await using edge = await startEdge({ limits: hasty, options: { business } })
+  const socket = announce(edge, 'nobody')
+  assert.match(await socket.answer, /^HTTP\/1\.1 409 /)
+  const sending = setInterval(() => socket.write('x'), 20)
+  await new Promise((resolve) => socket.once('close', resolve))
+  clearInterval(sending)
+})

@@ -254,18 +254,21 @@ function recordRequest(exchange: Exchange, edge: Edge, status: number): void {
 
 /**
  * Reads and drops an unread body, so that the connection stays usable and a client that is still sending sees the
- * answer. After twice the largest permitted body, the connection is cut.
+ * answer. The connection is cut after more than any body may have, or after the time in which an answer must be read.
  */
 function finishReading(exchange: Exchange, edge: Edge, headers: FlatHeaders): void {
   const { request } = exchange
   if (!announcesBody(request) || request.readableEnded) return
   if (request.headers.expect !== undefined && !edge.isDraining())
     headers.push('Connection', 'close')
-  let left = edge.limits.bodyBytesMax * 2
+  const { bodyBytesMax, businessBodyBytesMax, writeSeconds } = edge.limits
+  let left = bodyBytesMax + businessBodyBytesMax
   request.on('data', (chunk: Buffer) => {
     left -= chunk.length
     if (left < 0) request.destroy()
   })
+  const late = setTimeout(() => request.destroy(), writeSeconds * 1000)
+  request.once('close', () => clearTimeout(late))
   // How the body ends does not matter any more.
   request.on('error', () => {})
   request.resume()

@@ -8,7 +8,6 @@ import type { IncomingMessage } from 'node:http'
 import { refuse } from '#kernel/error.ts'
 import { type JsonSizeLimits, jsonSizeLimitsOf } from '#kernel/json-size.ts'
 import { ReceivedBytes } from '#kernel/received-bytes.ts'
-import { largeDocument } from '#plane/next-turn.ts'
 import { edgeErrors } from '../edge-errors.ts'
 import {
   announcesBody,
@@ -36,6 +35,9 @@ export function readBody(exchange: Exchange, edge: Edge): void | Promise<void> {
   return keep(exchange, edge, jsonSizeLimitsOf(edge.limits))
 }
 
+/** Bytes of a body that may be checked and written with others: some thousand members. */
+const takenAtOnceMax = 8 * 1024
+
 async function keep(exchange: Exchange, edge: Edge, size: JsonSizeLimits): Promise<void> {
   let into: Buffer | undefined
   try {
@@ -49,7 +51,7 @@ async function keep(exchange: Exchange, edge: Edge, size: JsonSizeLimits): Promi
       if (exchange.bodyRule === 'required') throw missing()
       return
     }
-    exchange.isLarge = bytes.length > largeDocument
+    exchange.isLarge = bytes.length > takenAtOnceMax
     exchange.body = await parseJsonWithPauses(bytes, size, exchange.bodySyntax)
   } finally {
     // The parsed value does not refer to the bytes, so the buffer can be reused.
