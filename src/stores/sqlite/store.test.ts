@@ -250,3 +250,19 @@ test('rows that are too large to be kept are read one in each turn', async (t) =
   assert.ok(result.every((row) => row?.document === document))
   assert.ok((await read(small.key)).turns < 7)
 })
+
+test('writes to one large row, one after the other, leave turns to others', async (t) => {
+  await using store = await open(await freshPath(t))
+  const document = JSON.stringify({ text: 'x'.repeat(1_500_000) })
+  const row = contractRow('/large', { document })
+  await store.transact((tx) => tx.insert(row))
+  const change = () =>
+    store.transact(async (tx) => {
+      const current = await tx.lock(row.key, 'change')
+      assert.ok(current !== undefined)
+      await tx.update({ ...current, generation: current.generation + 1 }, current.etag)
+    })
+  const { turns } = await turnsOf(() => Promise.all(Array.from({ length: 10 }, change)))
+  assert.ok(turns >= 10, `${turns} turns`)
+  assert.equal((await store.get(row.key))?.generation, 11)
+})

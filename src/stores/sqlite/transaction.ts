@@ -61,12 +61,12 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
   async lock(key: string): Promise<ResourceRow | undefined> {
     // Only one transaction writes at a time, so rows read in it cannot change.
     this.assertOpen()
-    if (this.#writer.touched.has(key)) return this.row(key)
-    const known = this.#writer.committed(key)
-    if (known !== undefined) return known
-    const row = this.row(key)
+    const isTouched = this.#writer.touched.has(key)
+    const known = isTouched ? undefined : this.#writer.committed(key)
+    const row = known ?? this.row(key)
     // Nobody has written it in this batch, so it is as committed.
-    if (row !== undefined) this.#writer.keep(row)
+    if (row !== undefined && row !== known && !isTouched) this.#writer.keep(row)
+    // One that is in memory is parsed as well.
     await this.#weighed(row === undefined ? [] : [row])
     return row
   }
@@ -102,6 +102,7 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
 
   async insert(row: ResourceRow): Promise<void> {
     this.#writer.touched.add(row.key)
+    this.#writer.turns.weigh(row.document.length)
     this.#writer.emptyTypes.delete(row.type)
     this.#change(
       () =>
@@ -123,6 +124,7 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
 
   async update(row: ResourceRow, etag: string): Promise<void> {
     this.#writer.touched.add(row.key)
+    this.#writer.turns.weigh(row.document.length)
     this.#writer.emptyTypes.delete(row.type)
     const tracked = row.tracked ? 1 : 0
     const light = this.#change(() =>
