@@ -6,6 +6,7 @@ import type { Limits } from '#kernel/limits.ts'
 import type { Clock, Ids, Log, Timers } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
 import { type ResourceId, subscriptionIdOf, subscriptionOf } from '#kernel/resource-id.ts'
+import { createRoom, inRoom } from '#kernel/room.ts'
 import type { VendorWords } from '#kernel/vendor.ts'
 import type { Store } from '#stores/store.ts'
 import {
@@ -173,7 +174,8 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     storeAsSystem: (id, version, body) => storeAsSystem(deps, id, version, body),
     moveResources: (request, by) => moveResources(deps, request, by),
     asRecorded: (request) => bodyAsRecorded(deps, request),
-    replaceTags: (id, change, by) => replaceTags(deps, id, change, by),
+    replaceTags: (id, change, by) =>
+      inRoom(oneByOne, id.key, () => replaceTags(deps, id, change, by)),
     isAllowed: async (principal, action, scope) =>
       (await isActive(principal)) &&
       allowsWithoutAttributes(
@@ -193,6 +195,8 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     },
   }
   const settled = new Set<(key: string) => void>()
+  // Tags are made of what is there: two who write them at once would begin again by turns.
+  const oneByOne = createRoom({ perOwnerMax: 1, sumMax: Number.POSITIVE_INFINITY })
   const declared = options.providers(services)
   const registry = createRegistry(declared, options.words, options.apiVersions)
   const deps: PlaneDependencies = {

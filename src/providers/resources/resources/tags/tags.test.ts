@@ -86,6 +86,27 @@ test('what many change at once is all there', async () => {
   assert.deepEqual(await tagsAt(started, group), { a: '1' })
 })
 
+test('those who change the tags of one resource at once do not lose to each other', async () => {
+  await using started = await start()
+  const { call, store } = started
+  let read = 0
+  const get = store.get.bind(store)
+  store.get = (key) => {
+    if (key === group.toLowerCase()) read++
+    return get(key)
+  }
+  const names = Array.from({ length: 20 }, (_, at) => `t${at}`)
+  const patch = (name: string): Promise<unknown> =>
+    call(
+      'PATCH',
+      at(group),
+      { operation: 'Merge', properties: { tags: { [name]: 'v' } } },
+      { version },
+    )
+  await Promise.all(names.map(patch))
+  assert.ok(read < 100, `read ${read} times`)
+})
+
 test('a subscription and a resource have them too; what has none is refused', async () => {
   await using started = await start()
   const { call } = started
