@@ -107,6 +107,8 @@ export interface Outcome {
   /** Unquoted entity tag of the resource in the answer. */
   readonly etag?: string
   readonly operation?: OperationLink
+  /** For a write: the resource is large. */
+  readonly isLarge?: true
   /** For a write: nothing changed, and the body is the resource as it is. */
   readonly isUnchanged?: true
   /** A continuation token: the edge makes the absolute `nextLink` and puts it into the body. */

@@ -25,7 +25,7 @@ import { readRow, type StoredResource, toWire, writeRow } from '../document.ts'
 import { requireGrant } from '../grant.ts'
 import { askGuards } from '../guard.ts'
 import type { WriteRoute } from '../locate.ts'
-import { nextTurn } from '../next-turn.ts'
+import { largeDocument, nextTurn } from '../next-turn.ts'
 import { linkOf, type Opening, openOperation, readOperation } from '../operations.ts'
 import type { OperationLink, Outcome, RunInput } from '../plane.ts'
 import {
@@ -104,6 +104,8 @@ export async function commitWrite(
     }
     throw error
   }
+  // Many writes are committed together, and each is answered in its own turn.
+  if (outcome.isLarge === true) await nextTurn()
   const isScheduled =
     outcome.operation !== undefined || route.compiled.reconcile?.background !== undefined
   if (isScheduled) deps.wake()
@@ -305,7 +307,7 @@ export async function storeDesired(write: Write, desired: Desired): Promise<Outc
     isScheduled ? tx.schedule(id.key, now) : undefined,
   ])
   await appendToFeed(tx, compiled, id.key)
-  return outcome
+  return nextRow.document.length > largeDocument ? { ...outcome, isLarge: true } : outcome
 }
 
 function openingOf(
