@@ -322,7 +322,7 @@ function paging(query: Readonly<Record<string, string | undefined>>): {
   }
 }
 
-function parseTime(text: string): number {
+export function parseTime(text: string): number {
   const time = /^\d{4}-\d{2}-\d{2}T/.test(text) ? Date.parse(text) : Number.NaN
   if (Number.isNaN(time)) {
     throw refuse.InvalidRequestContent(

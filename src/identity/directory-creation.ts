@@ -43,6 +43,8 @@ export interface PrincipalCreation {
     readonly displayName: string
     readonly redirectUris?: readonly string[]
     readonly publicClient?: { readonly clientId?: string }
+    /** It gets its secrets later. The answer has one that was kept nowhere. */
+    readonly secret?: 'none'
   }): Promise<{ readonly principal: PrincipalRecord; readonly clientSecret: string }>
 }
 
@@ -97,7 +99,7 @@ export function principalCreation(
       return group
     },
 
-    async createServicePrincipal({ displayName, redirectUris, publicClient }) {
+    async createServicePrincipal({ displayName, redirectUris, publicClient, secret: wanted }) {
       const principal = {
         ...freshPrincipal('ServicePrincipal', displayName, context),
         clientId: checkClientId(publicClient?.clientId) ?? ids.uuid(),
@@ -116,7 +118,7 @@ export function principalCreation(
           throw refuseIdentity.ClientIdExists({ clientId: principal.clientId })
         }
         tellPrincipal(tx, undefined, principal)
-        if (publicClient !== undefined) return
+        if (publicClient !== undefined || wanted === 'none') return
         await credentials.storeSecret(tx, principal.id, clientSecret, secret)
       })
       return { principal, clientSecret }

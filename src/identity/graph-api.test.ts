@@ -54,6 +54,45 @@ async function people(fixture: IdentityFixture) {
   return { user, group, app }
 }
 
+test('an application is made, gets a password, and signs in as its service principal', async () => {
+  await using fixture = await openIdentityFixture()
+  const { directory } = fixture.identity
+  const made = await ask(fixture, '/v1.0/applications', { body: { displayName: 'pipeline' } })
+  assert.deepEqual(made.passwordCredentials, [], 'no secret that nobody knows')
+  const at = `/v1.0/applications/${made.id}`
+  const passwordCredential = { displayName: 'rbac', endDateTime: '2099-01-01T00:00:00Z' }
+  const added = await ask(fixture, `${at}/addPassword`, { body: { passwordCredential } })
+  assert.equal(added.endDateTime, '2099-01-01T00:00:00.000Z')
+  const service = await ask(fixture, '/v1.0/servicePrincipals', { body: { appId: made.appId } })
+  assert.deepEqual([service.id, service.appId], [made.id, made.appId])
+  assert.ok((await directory.verifySecret(made.id, added.secretText)) !== undefined)
+  const shown = await ask(fixture, at)
+  assert.deepEqual(shown.passwordCredentials[0].keyId, added.keyId)
+  assert.equal('secretText' in shown.passwordCredentials[0], false)
+  await ask(fixture, `${at}/removePassword`, { body: { keyId: added.keyId } })
+  assert.equal(await directory.verifySecret(made.id, added.secretText), undefined)
+  const other = { displayName: 'changed', web: { redirectUris: ['https://app.example/back'] } }
+  await ask(fixture, at, { method: 'PATCH', body: other })
+  assert.equal((await ask(fixture, at)).web.redirectUris[0], 'https://app.example/back')
+  await assert.rejects(ask(fixture, '/v1.0/servicePrincipals', { body: { appId: "none'" } }), {
+    code: 'InvalidRequestContent',
+  })
+  await ask(fixture, at, { method: 'DELETE' })
+  assert.equal(await directory.find(made.id), undefined)
+})
+
+test('what an application cannot have here is refused', () => {
+  const body = routes.find(
+    ({ method, path }) => `${method} ${path}` === 'POST /v1.0/applications',
+  )?.body
+  assert.ok(body !== undefined)
+  const takes = (given: object): boolean => ajv.validate(body, { displayName: 'a', ...given })
+  assert.ok(takes({ keyCredentials: [], signInAudience: 'AzureADMyOrg' }))
+  for (const given of [{ keyCredentials: [{}] }, { identifierUris: ['api://a'] }, { oauth: 1 }]) {
+    assert.equal(takes(given), false, JSON.stringify(given))
+  }
+})
+
 test('names lead to ids: users by name, applications by their client id', async () => {
   await using fixture = await openIdentityFixture()
   const { user, group, app } = await people(fixture)
@@ -181,7 +220,7 @@ test('oneself needs no right; every other question asks for one', () => {
     assert.equal(action === undefined, /^\/v1\.0\/me(?:\/|$)/.test(path), path)
     const isRead =
       method === 'GET' || /\/(?:getByIds|getMemberGroups|checkMemberGroups)$/.test(path)
-    const form = isRead ? /^Directory\/\w+\/read$/ : /^Directory\/\w+\/\w+\/(?:write|delete)$/
+    const form = isRead ? /^Directory\/\w+\/read$/ : /^Directory\/\w+(?:\/\w+)?\/(?:write|delete)$/
     if (action !== undefined) assert.match(action, form)
   }
 })

@@ -1,7 +1,7 @@
 /**
  * The part of the family's directory API that command lines need to turn names into object ids and back: users, groups,
- * service principals, applications, oneself, and many by their ids. It only reads; what changes the directory is in
- * `directory-api.ts`. Options that choose or count (`$select`, `$count`, `ConsistencyLevel`) are taken and change nothing.
+ * service principals, applications, oneself, and many by their ids. Applications are written, too; all else that changes the
+ * directory is in `directory-api.ts`. Options that choose or count (`$select`, `$count`, `ConsistencyLevel`) are taken and change nothing.
  */
 
 import { Type } from 'typebox'
@@ -10,6 +10,7 @@ import { collection, type FieldMap } from '#kernel/filter/field-map.ts'
 import { filterOf } from '#kernel/filter/filter-of.ts'
 import type { IdentityDirectory } from './directory.ts'
 import { type DirectoryRoute, param } from './directory-route.ts'
+import { applicationRoutes, showApplication, showWithSecrets } from './graph-applications.ts'
 import { federatedRoutes } from './graph-federated.ts'
 import { findPrincipal, membershipRoutes } from './graph-membership.ts'
 import { defaultIdentityLimits } from './limits.ts'
@@ -82,7 +83,9 @@ export function graphRoutes(word: string): readonly DirectoryRoute[] {
       type: 'ServicePrincipal',
       action: read('servicePrincipals'),
       show: showApplication,
+      showOne: showWithSecrets,
     }),
+    ...applicationRoutes(show, findClient),
     ...federatedRoutes,
     ...membershipRoutes(show),
     {
@@ -104,9 +107,11 @@ interface Listed {
   readonly type: LocalType
   readonly action: string
   readonly show: Show
+  /** Default: as in the list. */
+  readonly showOne?: (directory: IdentityDirectory, principal: PrincipalRecord) => Promise<object>
 }
 
-function listed({ plural, type, action, show }: Listed): readonly DirectoryRoute[] {
+function listed({ plural, type, action, show, showOne }: Listed): readonly DirectoryRoute[] {
   return [
     {
       method: 'GET',
@@ -123,10 +128,20 @@ function listed({ plural, type, action, show }: Listed): readonly DirectoryRoute
       action,
       status: 200,
       async run(directory, { params }) {
-        return show(await findPrincipal(directory, param(params, 'id'), type))
+        const found = await findPrincipal(directory, param(params, 'id'), type)
+        return showOne === undefined ? show(found) : showOne(directory, found)
       },
     },
   ]
+}
+
+async function findClient(
+  directory: IdentityDirectory,
+  clientId: string,
+): Promise<PrincipalRecord | undefined> {
+  const $filter = `appId eq '${clientId.replaceAll("'", "''")}'`
+  const [found] = await search(directory, 'ServicePrincipal', { $filter })
+  return found
 }
 
 async function findById(
@@ -213,24 +228,5 @@ function ownMembers({ type, signInName, clientId, enabled }: PrincipalRecord): o
       }
     default:
       return type satisfies never
-  }
-}
-
-/**
- * An application object. Here every application has exactly one service principal, and the two have the same id.
- */
-function showApplication({
-  id,
-  displayName,
-  clientId,
-  redirectUris,
-  createdAt,
-}: PrincipalRecord): object {
-  return {
-    id,
-    displayName,
-    ...(clientId === undefined ? {} : { appId: clientId }),
-    createdDateTime: new Date(createdAt).toISOString(),
-    web: { redirectUris },
   }
 }

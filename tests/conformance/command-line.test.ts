@@ -153,6 +153,49 @@ test('the published command line does its work', { timeout: 300_000 }, async (t)
     },
   )
 
+  await step(
+    'role assignment',
+    'an application is made with a role, by name, and goes',
+    async () => {
+      const make = `ad sp create-for-rbac -n pipeline --role Reader --scopes /subscriptions/${subscriptionId}`
+      const made = await az<{ appId: string; password: string }>(make)
+      const again = await az<{ appId: string; password: string }>(
+        'ad sp create-for-rbac -n pipeline',
+      )
+      assert.equal(again.appId, made.appId)
+      assert.notEqual(again.password, made.password)
+      const kept = await az<object[]>(`ad app credential list --id ${made.appId}`)
+      assert.equal(kept.length, 1, 'the second took the place of the first')
+      await az(`ad sp delete --id ${made.appId}`)
+      assert.deepEqual(await az('ad app list --display-name pipeline'), [])
+    },
+  )
+
+  await step('deployments', 'a template spec is kept, and shown with its versions', async () => {
+    const file = join(settings, 'spec.json')
+    const $schema = 'https://schema.example/2019-04-01/deploymentTemplate.json#'
+    writeFileSync(file, JSON.stringify({ $schema, contentVersion: '1.0.0.0', resources: [] }))
+    await az(`ts create -n kept -g one -l local -v 1.0 --yes --template-file ${file}`)
+    const shown = await az<{ versions: string[] }>('ts show -n kept -g one')
+    assert.deepEqual(shown.versions, ['1.0'])
+  })
+
+  await step('operation definitions', 'a Swagger 2 document becomes an API', async () => {
+    const file = join(settings, 'swagger.json')
+    const responses = { 200: { description: 'All' } }
+    const paths = { '/pets': { get: { operationId: 'list', responses } } }
+    const info = { title: 'Pets', version: '1' }
+    writeFileSync(file, JSON.stringify({ swagger: '2.0', info, host: 'pets.example', paths }))
+    const publisher = '--publisher-email a@example.test --publisher-name A --sku-name Developer'
+    await az(`apim create -n shop -g one -l local ${publisher}`)
+    const api = '-g one -n shop --api-id pets'
+    const format = `--specification-format Swagger --specification-path ${file}`
+    const made = await az<{ serviceUrl: string }>(`apim api import ${api} --path pets ${format}`)
+    assert.equal(made.serviceUrl, 'https://pets.example')
+    const operations = await az<Item[]>(`apim api operation list ${api}`)
+    assert.equal(operations.length, 1)
+  })
+
   await step('identities', 'resources of any type: by id, by type, with tags', async () => {
     const type = 'Microsoft.ManagedIdentity/userAssignedIdentities'
     const { id } = await az<Item>(`resource show -g one -n robot --resource-type ${type}`)

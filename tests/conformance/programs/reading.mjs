@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { BillingManagementClient } from '@azure/arm-billing'
 import { MicrosoftResourceHealth } from '@azure/arm-resourcehealth'
 import { ResourceManagementClient } from '@azure/arm-resources'
-import { runCases } from './cases.mjs'
+import { runCases, scope } from './cases.mjs'
 import { all, credential, options, subscriptionId } from './typed.mjs'
 
 const billing = new BillingManagementClient(credential, subscriptionId, options)
@@ -39,6 +39,23 @@ await runCases('transactions', '@azure/arm-billing', {
       assert.equal(typeof row.transactionAmount.value, 'number')
       assert.equal(typeof row.transactionType, 'string')
     }
+  },
+
+  async 'downloads an invoice as it is printed'() {
+    const [account] = await all(billing.billingAccounts.list())
+    const name = 'G000000001'
+    const { url, expiryTime } = await billing.invoices.beginDownloadInvoiceAndWait(
+      account.name,
+      name,
+      name,
+    )
+    assert.ok(Date.parse(expiryTime) > Date.now())
+    const { token } = await credential.getToken(scope)
+    const file = await fetch(url, { headers: { authorization: `Bearer ${token}` } })
+    assert.equal(file.headers.get('content-type'), 'application/pdf')
+    const bytes = Buffer.from(await file.arrayBuffer())
+    assert.equal(bytes.subarray(0, 5).toString(), '%PDF-')
+    assert.equal((await fetch(url)).status, 401, 'who has no token gets no invoice')
   },
 })
 
