@@ -201,22 +201,12 @@ export function etagOf(id: string, revision: number): string {
   return `W/"${toBase64(`${id};${revision}`)}"`
 }
 
-const base64Digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-
-/** The input is ASCII: hexadecimal digits, hyphens, a semicolon and a number. */
+/**
+ * The input is hexadecimal digits, hyphens, a semicolon and a number, so the digits that an address would not take do not
+ * occur.
+ */
 function toBase64(text: string): string {
-  let out = ''
-  for (let at = 0; at < text.length; at += 3) {
-    const left = text.length - at
-    const bits =
-      (text.charCodeAt(at) << 16) |
-      ((left > 1 ? text.charCodeAt(at + 1) : 0) << 8) |
-      (left > 2 ? text.charCodeAt(at + 2) : 0)
-    out += base64Digits.charAt((bits >> 18) & 63) + base64Digits.charAt((bits >> 12) & 63)
-    if (left > 1) out += base64Digits.charAt((bits >> 6) & 63)
-    if (left > 2) out += base64Digits.charAt(bits & 63)
-  }
-  return out
+  return btoa(text).replace(/=+$/, '')
 }
 
 /** The entities of an installation, by set. Made once, at start. */

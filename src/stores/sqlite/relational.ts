@@ -18,6 +18,8 @@ const statementsMax = 256
 interface Kept {
   readonly statement: StatementSync
   columns: readonly string[] | undefined
+  /** Makes a row of its cells. */
+  make: ReturnType<typeof objectMaker<SqlValue>> | undefined
   used: number
 }
 
@@ -31,17 +33,24 @@ export class RelationalStatements {
   }
 
   all(text: string, values: readonly SqlValue[]): readonly SqlRow[] {
-    return rowsOf(this.cells(text, values))
+    return this.#read(text, values, (kept, { columns, rows }) => {
+      kept.make ??= objectMaker(columns)
+      return rows.map(kept.make)
+    })
   }
 
   cells(text: string, values: readonly SqlValue[]): Cells {
+    return this.#read(text, values, (_, cells) => cells)
+  }
+
+  #read<T>(text: string, values: readonly SqlValue[], use: (kept: Kept, cells: Cells) => T): T {
     assertCarried(values)
     return this.#ask(text, (kept) => {
       kept.columns ??= kept.statement.columns().map(({ name }) => name)
       const { statement, columns } = kept
       // Rows are arrays by `setReturnArrays`, which the declared types do not follow. No cell is a bigint: that must
       // be asked for.
-      return { columns, rows: statement.all(...values) as unknown as Cells['rows'] }
+      return use(kept, { columns, rows: statement.all(...values) as unknown as Cells['rows'] })
     })
   }
 
@@ -82,10 +91,6 @@ export class RelationalStatements {
   #prepare(text: string): Kept {
     const statement = this.#db.prepare(text)
     statement.setReturnArrays(true)
-    return { statement, columns: undefined, used: 0 }
+    return { statement, columns: undefined, make: undefined, used: 0 }
   }
-}
-
-export function rowsOf({ columns, rows }: Cells): readonly SqlRow[] {
-  return rows.length === 0 ? [] : rows.map(objectMaker<SqlValue>(columns))
 }

@@ -6,11 +6,11 @@
 
 import { statSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
+import { objectMaker } from '#kernel/object-maker.ts'
 import { createRoom } from '#kernel/room.ts'
 import { assertCarried, assertReads } from '../sql.ts'
 import { type SqlReads, type SqlRow, type SqlValue, StoreUnavailable } from '../store.ts'
 import type { LogState } from './checkpoints.ts'
-import { rowsOf } from './relational.ts'
 import type { Cells, ScanAnswer, ScanQuestion } from './scan-messages.ts'
 
 /** Each has a connection of its own. */
@@ -41,7 +41,8 @@ export class Scanner {
     assertReads(text)
     assertCarried(values)
     const at = snapshot === undefined ? {} : { snapshot }
-    return rowsOf(await this.#ask({ kind: 'read', text, values, ...at }))
+    const { columns, rows } = await this.#ask({ kind: 'read', text, values, ...at })
+    return rows.map(objectMaker<SqlValue>(columns))
   }
 
   /** All reads of `work` see the store as it was at the first of them. */
