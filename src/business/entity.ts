@@ -4,6 +4,7 @@
  * rule that a field's type cannot say (those stand in `entities/` beside the declarations, and in `write/`).
  */
 
+import { withoutTrailing } from '#kernel/trailing.ts'
 import type { Dialect, Table } from '#query/table.ts'
 
 /** The versions of the interface, by their address segment. */
@@ -206,7 +207,7 @@ export function etagOf(id: string, revision: number): string {
  * occur.
  */
 function toBase64(text: string): string {
-  return btoa(text).replace(/=+$/, '')
+  return withoutTrailing(btoa(text), '=')
 }
 
 /** The entities of an installation, by set. Made once, at start. */

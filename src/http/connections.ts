@@ -4,7 +4,7 @@
  * more request before it is closed in order, so that no client sees a reset.
  */
 
-import type { Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { type Socket, Server as TcpServer } from 'node:net'
 import { TLSSocket, type Server as TlsServer } from 'node:tls'
 import { addressGroupOf } from './client-address.ts'
@@ -128,4 +128,10 @@ export function trackConnections(
       clearTimeout(cut)
     },
   }
+}
+
+/** Ends what is still sent after so long. */
+export function endLate(request: IncomingMessage, milliseconds: number): void {
+  const late = setTimeout(() => request.destroy(), milliseconds)
+  request.once('close', () => clearTimeout(late))
 }
