@@ -124,7 +124,10 @@ export function createBusiness(deps: BusinessDependencies): Business {
     if (parsed.kind === 'batch') return await batch(request, caller)
     if (!('path' in parsed)) {
       if (!isRead) throw onlyRead(request.method)
-      return describing(deps, request, parsed)
+      if (budget?.isSpent === true) throw tooMuch()
+      const answer = describing(deps, request, parsed)
+      budget?.spend(0, answer.body?.length ?? 0)
+      return answer
     }
     if (isRead) {
       const reader = readerOf(request)
@@ -338,6 +341,13 @@ async function read(
     if (answer !== undefined) return answer
   }
   return await reader.read({ reads, budget }, parsed, bounds)
+}
+
+/** Pages of rows end earlier instead. */
+function tooMuch(): Error {
+  return refuse.BadRequest({
+    reason: 'The requests before it have used up what a batch may be answered: ask in another one.',
+  })
 }
 
 function inBatch(): Error {

@@ -18,7 +18,7 @@ import type { SavedState } from '../control/snapshots.ts'
 import { initialState } from '../control/snapshots.ts'
 import { openStateChunks } from '../control/state-chunks.ts'
 import type { States } from '../control/states.ts'
-import { faultRuleBody, readFaultRule } from './fault-rule.ts'
+import { faultRuleBody, withEffect } from './fault-rule.ts'
 
 /** Actions that only the owner has and no role gives. */
 export const controlNamespace = 'Control/'
@@ -246,7 +246,7 @@ function faultRoutes(faults: Faults): readonly ControlRoute[] {
       path: '/_armature/faults',
       action: `${controlNamespace}faults/write`,
       body: faultRuleBody,
-      run: (rule) => ({ id: faults.add(readFaultRule(rule)) }),
+      run: (rule) => ({ id: faults.add(withEffect(rule)) }),
     }),
     {
       method: 'POST',

@@ -32,12 +32,16 @@ export const faultRuleBody = Type.Object(
 /** One of these says what happens. */
 const effects = ['status', 'latency', 'cut', 'token', 'step', 'store', 'engine'] as const
 
-/** Throws when it is none, or a rule by which nothing happens: most likely a word is mistyped. */
+/** Throws when it is none. */
 export function readFaultRule(rule: unknown): FaultRule {
   checkSchema(faultRuleBody, 'refuse', rule)
   // The schema is that of a rule.
-  const read = rule as FaultRule
-  if (effects.some((name) => read[name] !== undefined)) return read
+  return withEffect(rule as FaultRule)
+}
+
+/** Throws for a rule by which nothing happens: most likely a word is mistyped. */
+export function withEffect(rule: FaultRule): FaultRule {
+  if (effects.some((name) => rule[name] !== undefined)) return rule
   throw refuse.BadRequest({
     reason: `nothing happens by this rule: it needs one of ${effects.join(', ')}`,
   })

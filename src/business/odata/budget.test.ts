@@ -168,6 +168,25 @@ for (const dialect of dialects) {
       for (const answer of answers.slice(20)) assert.equal(answer.body.id, books.customerId)
     })
 
+    await t.test('descriptions count, and are refused when the budget is used up', async () => {
+      const one = `companies(${books.companyId})/customers(${books.customerId})`
+      const requests = Array.from({ length: partsOfBatch }, (_, at) => ({
+        id: String(at),
+        method: 'GET',
+        url: at < 99 ? ['$metadata', 'entityDefinitions'][at % 2] : one,
+      }))
+      const { body = '' } = await business.handle(
+        request('POST', '$batch', JSON.stringify({ requests }), {
+          prefer: 'odata.continue-on-error',
+        }),
+      )
+      assert.ok(body.length < 6_000_000, `${body.length} characters`)
+      const answers: { status: number; body: { id?: string } }[] = JSON.parse(body).responses
+      const statuses = answers.map(({ status }) => status)
+      assert.deepEqual([...new Set(statuses)], [200, 400])
+      assert.equal(answers.at(-1)?.body.id, books.customerId)
+    })
+
     await t.test('parts of one transaction have a smaller budget', async () => {
       const [body] = jsonBatch(address)
       const answer = await business.handle(
