@@ -62,11 +62,18 @@ export function subscriptions(deps: SubscriptionDependencies): ResourceType {
     },
     sample: {
       name: (seed) => `subscription-${seed}`,
-      body: () => ({ properties: { displayName: 'All', scope: '/apis', primaryKey: hush } }),
-      changed: () => ({ properties: { displayName: 'Every', scope: '/apis', primaryKey: hush } }),
+      body: (_seed, version) => sampleOf('All', version),
+      changed: (_seed, version) => sampleOf('Every', version),
       secrets: [hush],
     },
   })
+}
+
+function sampleOf(displayName: string, version = ''): object {
+  const to = datesOfProducts.includes(version)
+    ? { productId: '/other/products/all' }
+    : { scope: '/apis' }
+  return { properties: { displayName, ...to, primaryKey: hush } }
 }
 
 function listSecrets(deps: SubscriptionDependencies): ReadingAction<Subscription> {
