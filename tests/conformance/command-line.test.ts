@@ -40,7 +40,7 @@ async function enterDeviceCode(installation: Published, page: string, code: stri
   await browser.submit(consent, { do: 'allow' })
 }
 
-test('the published command line does its work', { timeout: 300_000 }, async (t) => {
+test('the published command line does its work', { timeout: 580_000 }, async (t) => {
   if (!requireOrSkip(t, isThere, 'no az: `apt-get install azure-cli`')) return
   if (!requireOrSkip(t, findServer(18) !== undefined, howToGetServers)) return
   await using server = await startServer(18)

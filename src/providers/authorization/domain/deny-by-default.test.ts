@@ -20,6 +20,8 @@ const open = new Set([
   // Public knowledge, and the hash of what the caller sends.
   'GET /providers/Vendor.Authorization/providerOperations',
   'POST /providers/Vendor.Resources/calculateTemplateHash',
+  // No word is reserved, and what a resource is named tells nothing of those there are.
+  'POST /providers/Vendor.Resources/checkResourceName',
   // Either of two permissions suffices (facts 7.4): the action itself refuses a caller with neither.
   'POST /{scope}/providers/Vendor.ResourceHealth/events/{eventName}/fetchEventDetails',
   // Access policies decide, and no role.

@@ -1,4 +1,4 @@
-/** Answers whether a management group may have a name. */
+/** Answers whether a management group may have a name: to whoever may ask at the root, as it tells which there are. */
 
 import Type from 'typebox'
 import { type ActionType, defineActions } from '#plane/declare/action.ts'
@@ -14,7 +14,6 @@ export function nameAvailability(tenantId: string): ActionType {
       POST: {
         method: 'POST',
         description: 'Tells whether a management group may have a name',
-        open: true,
         countsAsRead: true,
         body: Type.Object({
           name: Type.String({ maxLength: 256 }),
