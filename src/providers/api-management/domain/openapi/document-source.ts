@@ -53,6 +53,11 @@ export class DocumentSource {
     return this.isSpent ? [] : entries
   }
 
+  /** Counts as many elements, which are made of what others refer to as well. */
+  spendElements(count: number): void {
+    this.#left -= count * elementCharacters
+  }
+
   /** The target of a reference within the document, a few steps on; an empty object when there is none. */
   resolved(given: unknown): Json {
     let value = given

@@ -18,7 +18,7 @@ import type {
 } from '../../resources/operations/model.ts'
 
 import { charactersMax, DocumentSource } from './document-source.ts'
-import { fromSwagger, isSwagger } from './swagger.ts'
+import { fromSwagger, isSwagger, serverOfSwagger } from './swagger.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -44,17 +44,16 @@ const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'tr
 
 /** The API of a document, or what is wrong with it. */
 export function readOpenApi(text: string): ImportedApi | string {
-  const given = parsed(text)
-  if (typeof given === 'string') return given
-  const document = isSwagger(given) ? fromSwagger(given) : given
-  const version = document['openapi']
-  if (typeof version !== 'string' || !version.startsWith('3.')) {
+  const document = parsed(text)
+  if (typeof document === 'string') return document
+  const swagger = isSwagger(document)
+  if (!swagger && textIn(document, 'openapi')?.startsWith('3.') !== true) {
     return 'expected an OpenAPI document of version 3 or 2, whose member `openapi` or `swagger` says so'
   }
   const source = new DocumentSource(document)
   const info = objectIn(document, 'info')
   const [server] = listIn(document, 'servers')
-  const url = textIn(server, 'url')
+  const url = swagger ? serverOfSwagger(document) : textIn(server, 'url')
   const operations: ImportedOperation[] = []
   const names = new Set<string>()
   const seen = new Set<string>()
@@ -62,8 +61,16 @@ export function readOpenApi(text: string): ImportedApi | string {
     if (!path.startsWith('/') || path.length > 1000) return `the path '${shown(path)}' is none`
     const shared = source.resolved(item)
     for (const method of methods) {
-      if (!isJsonObject(shared[method])) continue
-      const model = operationOf(source, { path, method, shared, own: shared[method] })
+      const own = shared[method]
+      if (!isJsonObject(own) || (swagger && method === 'trace')) continue
+      const model = operationOf(source, {
+        path,
+        method,
+        // One by one, so that what is made of references ends at the bounds of operations.
+        ...(swagger
+          ? { shared: {}, own: fromSwagger(source, document, { shared, own }) }
+          : { shared, own }),
+      })
       if (typeof model === 'string') return model
       if (source.isSpent) {
         return `with what it refers to, its operations have more than ${charactersMax} characters`
@@ -72,7 +79,7 @@ export function readOpenApi(text: string): ImportedApi | string {
       if (seen.has(key)) return `the operation '${shown(key)}' is there twice`
       seen.add(key)
       operations.push({
-        name: freshName(nameOfOperation(shared[method], `${method} ${path}`), names),
+        name: freshName(nameOfOperation(own, `${method} ${path}`), names),
         model,
       })
       if (operations.length > operationsMax) return `it has more than ${operationsMax} operations`

@@ -449,3 +449,28 @@ test('large documents and YAML are read in threads, with limits of time and memo
   assert.match(String(await small.read(flat, 'a')), /more than the 16 MB/)
   assert.deepEqual(await small.read('openapi: 3.0.0', 'a'), readOpenApi('openapi: 3.0.0'))
 })
+
+test('a Swagger 2 document is converted as far as operations are taken', async () => {
+  const parameters = Array.from({ length: 500 }, (_, at) => ({
+    name: `p${at}`,
+    in: 'query',
+    type: 'string',
+  }))
+  const responses = { 200: { description: 'All' } }
+  const item = { parameters, get: { responses }, put: { responses }, post: { responses } }
+  const paths = Object.fromEntries(
+    Array.from({ length: 3_000 }, (_, at) => [`/${at}`, { $ref: '#/x-item' }]),
+  )
+  const info = { title: 'Many', version: '1' }
+  const text = JSON.stringify({ swagger: '2.0', info, 'x-item': item, paths })
+  const reader = createDocumentReader({
+    threadsMax: 1,
+    seconds: 60,
+    heapMegabytes: 96,
+    idleSeconds: 1,
+  })
+  assert.match(
+    String(await reader.read(text, 'anybody')),
+    /operations have more than \d+ characters/,
+  )
+})

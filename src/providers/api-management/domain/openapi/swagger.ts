@@ -4,11 +4,10 @@
  */
 
 import { isJsonObject } from '#kernel/patch.ts'
-import { DocumentSource } from './document-source.ts'
+import type { DocumentSource } from './document-source.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
-const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const
 const form = 'application/x-www-form-urlencoded'
 const multipart = 'multipart/form-data'
 /** What a parameter says of its values itself in Swagger 2, and in its schema since OpenAPI 3. */
@@ -18,47 +17,36 @@ export function isSwagger(document: Json): boolean {
   return document['swagger'] === '2.0'
 }
 
-/** The document as OpenAPI 3: what of it operations keep, and no schemas. */
-export function fromSwagger(document: Json): Json {
-  const source = new DocumentSource(document)
-  const schemes = texts(document['schemes'])
-  const { host, basePath } = document
+/** The address of the API, if the document names a host. */
+export function serverOfSwagger({ host, basePath, schemes: given }: Json): string | undefined {
+  const schemes = texts(given)
   const scheme = schemes.includes('http') && !schemes.includes('https') ? 'http' : 'https'
   const path = typeof basePath === 'string' ? basePath : ''
-  const items = Object.entries(objectOf(document['paths'])).map(([at, given]) => {
-    const item = source.resolved(given)
-    const shared = listOf(item['parameters'])
-    const operations = methods.flatMap((method) => {
-      const own = item[method]
-      return isJsonObject(own) ? [[method, upgraded(source, document, own, shared)] as const] : []
-    })
-    return [at, Object.fromEntries(operations)] as const
-  })
-  return {
-    openapi: '3.0.1',
-    info: document['info'],
-    ...(typeof host === 'string' ? { servers: [{ url: `${scheme}://${host}${path}` }] } : {}),
-    paths: Object.fromEntries(items),
-  }
+  return typeof host === 'string' ? `${scheme}://${host}${path}` : undefined
 }
 
-function upgraded(
+/** An operation as in OpenAPI 3, with the parameters of its path: what of it is kept, and no schemas. Counted by its source. */
+export function fromSwagger(
   source: DocumentSource,
   document: Json,
-  own: Json,
-  shared: readonly unknown[],
+  { shared, own }: { readonly shared: Json; readonly own: Json },
 ): Json {
-  const given = [...shared, ...listOf(own['parameters'])].map((one) => source.resolved(one))
+  if (source.isSpent) return {}
+  const given = [...listOf(shared['parameters']), ...listOf(own['parameters'])].map((one) =>
+    source.resolved(one),
+  )
   const body = given.findLast((one) => one['in'] === 'body')
   const fields = given.filter((one) => one['in'] === 'formData')
   const consumes = texts(own['consumes'] ?? document['consumes'])
   const produces = texts(own['produces'] ?? document['produces'])
   const requestBody =
     body === undefined ? formOf(fields, consumes) : bodyOf(source, body, orJson(consumes))
-  const responses = Object.entries(objectOf(own['responses'])).map(
-    ([status, one]) =>
-      [status, responseOf(source, source.resolved(one), orJson(produces))] as const,
-  )
+  const responses = source
+    .entries(objectOf(own['responses']))
+    .map(
+      ([status, one]) =>
+        [status, responseOf(source, source.resolved(one), orJson(produces))] as const,
+    )
   const parameters = given.filter(({ in: place }) => place !== 'body' && place !== 'formData')
   return {
     ...only(own, ['operationId', 'summary', 'description']),
@@ -92,17 +80,19 @@ function formOf(fields: readonly Json[], consumes: readonly string[]): Json | un
 }
 
 function responseOf(source: DocumentSource, given: Json, produces: readonly string[]): Json {
+  if (source.isSpent) return {}
   const examples = objectOf(given['examples'])
   const types = new Set([
     ...(given['schema'] === undefined ? [] : produces),
     ...Object.keys(examples),
   ])
+  source.spendElements(types.size)
   const { example } = source.resolved(given['schema'])
   const content = [...types].map((type) => {
     const one = Object.hasOwn(examples, type) ? examples[type] : example
     return [type, one === undefined ? {} : { example: one }] as const
   })
-  const headers = Object.entries(objectOf(given['headers'])).map(([name, header]) => {
+  const headers = source.entries(objectOf(given['headers'])).map(([name, header]) => {
     const one = objectOf(header)
     return [name, { ...only(one, ['description']), schema: only(one, ofSchema) }] as const
   })
