@@ -512,7 +512,7 @@ describe('names and rights', () => {
       const losing: Session = {
         ...lost,
         run: async (text) => {
-          if (text.startsWith('GRANT')) await other.run(`SELECT pg_terminate_backend(${pid})`)
+          if (text.includes('; GRANT')) await other.run(`SELECT pg_terminate_backend(${pid})`)
           await lost.run(text)
         },
       }

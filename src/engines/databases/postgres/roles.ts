@@ -45,13 +45,12 @@ export async function copyRoles(source: Session, target: Session): Promise<reado
   await keepOutOfLog(target)
   const refused: string[] = []
   const run = async (what: string, statement: string): Promise<boolean> => {
-    await target.run('SAVEPOINT one')
     try {
-      await target.run(statement)
+      await target.run(`SAVEPOINT one; ${statement}; RELEASE SAVEPOINT one`)
       return true
     } catch (error) {
       if (isTransient(error)) throw error
-      await target.run('ROLLBACK TO SAVEPOINT one')
+      await target.run('ROLLBACK TO SAVEPOINT one; RELEASE SAVEPOINT one')
       refused.push(`${what} (${error instanceof Error ? error.message : String(error)})`)
       return false
     }
