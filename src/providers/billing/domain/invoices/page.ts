@@ -8,7 +8,7 @@ import { entriesOf } from '../ledger/entries.ts'
 import type { Entry, Statement } from '../ledger/entry.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { entryColumns, rowOf } from '../ledger/scan.ts'
-import { spanOfMonth } from '../ledger/statements.ts'
+import { dueAt, spanOfMonth } from '../ledger/statements.ts'
 import { decimalsOfCurrency } from '../money/currencies.ts'
 import { fromMinor, type Minor } from '../money/money.ts'
 
@@ -49,8 +49,6 @@ export interface InvoicePrinter {
   make(page: InvoicePage): Promise<Uint8Array>
 }
 
-export const dueDays = 30
-const day = 86_400_000
 /** As many as a reader leafs through; all of them are in the file of transactions. */
 const rowsMax = 500
 const ink = '#1a1a1a'
@@ -86,7 +84,7 @@ export async function pageOfInvoice(
     facts: [
       ['Date', dayOf(closedAt)],
       ['Period', `${dayOf(period.start)} – ${dayOf(period.end - 1)}`],
-      ['Due', dayOf(closedAt + dueDays * day)],
+      ['Due', dayOf(dueAt(closedAt))],
       ['Billing account', statement.account],
       ['Billing profile', statement.profile],
     ],

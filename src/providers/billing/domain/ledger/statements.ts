@@ -130,6 +130,13 @@ export function monthOf(milliseconds: number): string {
   return new Date(milliseconds).toISOString().slice(0, 7)
 }
 
+const dueMilliseconds = 30 * 86_400_000
+
+/** When an invoice of that moment is to be paid. */
+export function dueAt(closedAt: number): number {
+  return closedAt + dueMilliseconds
+}
+
 /** Its first moment, and the first one after it. */
 export function spanOfMonth(month: string): { readonly start: number; readonly end: number } {
   const [year, number] = month.split('-').map(Number)

@@ -15,13 +15,17 @@ import type { ResourceType } from '#plane/declare/provider.ts'
 import type { ListContext, ListPage } from '#plane/declare/wire.ts'
 import { billingVersion } from '../../domain/entity.ts'
 import { invoiceIdOf, profileIdOf } from '../../domain/ids.ts'
-import { dueDays } from '../../domain/invoices/page.ts'
 import type { Statement } from '../../domain/ledger/entry.ts'
 import type { Ledger } from '../../domain/ledger/ledger.ts'
 import { parseQuestion } from '../../domain/ledger/question.ts'
 import { parseSearch } from '../../domain/ledger/search.ts'
 import { moment, present } from '../../domain/ledger/show.ts'
-import { listStatements, spanOfMonth, statementOfInvoice } from '../../domain/ledger/statements.ts'
+import {
+  dueAt,
+  listStatements,
+  spanOfMonth,
+  statementOfInvoice,
+} from '../../domain/ledger/statements.ts'
 import { countMatching } from '../../domain/ledger/totals.ts'
 import { amountOf, showMinor } from '../../domain/money/money.ts'
 import { flag, requireInvoice, skipOf, wholeNumber } from '../../domain/transactions/list.ts'
@@ -99,7 +103,7 @@ export function showInvoice(words: VendorWords, statement: Statement): object {
       documents: [{ kind, name: statement.invoice, source: 'Other', url }],
       invoiceType: `${words.brand}Services`,
       invoiceDate: moment(closedAt),
-      dueDate: moment(closedAt + dueDays * day),
+      dueDate: moment(dueAt(closedAt)),
       invoicePeriodStartDate: moment(period.start),
       invoicePeriodEndDate: moment(period.end - 1),
       isMonthlyInvoice: true,
@@ -117,7 +121,7 @@ const fields: FieldMap<Statement> = {
     'properties/invoiceDate': { type: 'dateTime', read: (s) => s.closedAt },
     'properties/dueDate': {
       type: 'dateTime',
-      read: (s) => (s.closedAt === undefined ? null : s.closedAt + dueDays * day),
+      read: (s) => (s.closedAt === undefined ? null : dueAt(s.closedAt)),
     },
     'properties/invoicePeriodStartDate': {
       type: 'dateTime',
