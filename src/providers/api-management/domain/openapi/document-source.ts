@@ -15,6 +15,18 @@ const elementCharacters = 32
 const referenceLengthMax = 1000
 const stepsMax = 10
 
+const listMax = 500
+
+/** Of what is none: an empty one. */
+export function objectOf(value: unknown): Json {
+  return isJsonObject(value) ? value : {}
+}
+
+/** As much of a list as a document may have. */
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value.slice(0, listMax) : []
+}
+
 export class DocumentSource {
   readonly #document: Json
   readonly #references = new Map<string, unknown>()

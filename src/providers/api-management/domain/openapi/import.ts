@@ -17,7 +17,7 @@ import type {
   Representation,
 } from '../../resources/operations/model.ts'
 
-import { charactersMax, DocumentSource } from './document-source.ts'
+import { charactersMax, DocumentSource, listOf, objectOf } from './document-source.ts'
 import { fromSwagger, isSwagger, serverOfSwagger } from './swagger.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -356,13 +356,11 @@ function freshName(wanted: string, names: Set<string>): string {
 }
 
 function objectIn(holder: Json, key: string): Json {
-  const value = Object.hasOwn(holder, key) ? holder[key] : undefined
-  return isJsonObject(value) ? value : {}
+  return objectOf(Object.hasOwn(holder, key) ? holder[key] : undefined)
 }
 
 function listIn(holder: Json, key: string): readonly unknown[] {
-  const value = Object.hasOwn(holder, key) ? holder[key] : undefined
-  return Array.isArray(value) ? value.slice(0, 500) : []
+  return listOf(Object.hasOwn(holder, key) ? holder[key] : undefined)
 }
 
 function textIn(holder: unknown, key: string): string | undefined {

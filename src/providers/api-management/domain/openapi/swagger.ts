@@ -3,8 +3,7 @@
  * Swagger document are followed by its source, which bounds them.
  */
 
-import { isJsonObject } from '#kernel/patch.ts'
-import type { DocumentSource } from './document-source.ts'
+import { type DocumentSource, listOf, objectOf } from './document-source.ts'
 
 type Json = Readonly<Record<string, unknown>>
 
@@ -203,17 +202,6 @@ function only(holder: Json, names: readonly string[]): Json {
   return Object.fromEntries(
     names.flatMap((name) => (Object.hasOwn(holder, name) ? [[name, holder[name]]] : [])),
   )
-}
-
-function objectOf(value: unknown): Json {
-  return isJsonObject(value) ? value : {}
-}
-
-/** As many as the reader of OpenAPI 3 takes. */
-const listMax = 500
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value.slice(0, listMax) : []
 }
 
 function texts(value: unknown): readonly string[] {
