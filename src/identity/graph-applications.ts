@@ -1,7 +1,8 @@
 /**
  * Applications as command lines write them (`az ad sp create-for-rbac`, `az ad app`). An application and its service principal
  * are one here, with one id: making the second answers the first. What an application cannot have here (certificates,
- * identifiers, roles of its own) is refused, never dropped.
+ * identifiers, roles of its own) is refused. Whether it has secrets is said when it is made; a later word on that, the first
+ * day of a password and `accountEnabled` change nothing.
  */
 
 import { type Static, Type } from 'typebox'
