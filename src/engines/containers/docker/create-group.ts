@@ -3,6 +3,7 @@
  * interrupted attempt made. It starts only the sandbox and removes nothing.
  */
 
+import { oneChunk } from '#kernel/one-chunk.ts'
 import { EngineError, type GroupContents, type GroupSpec, type VolumeSpec } from '../engine.ts'
 import { type Json, textAt, timeAt } from '../json.ts'
 import type { DockerClient } from './client.ts'
@@ -150,7 +151,7 @@ export class GroupCreator {
       path: '/images/create',
       // The tag is part of `repo`: Podman 4.3 ignores `tag` at an import.
       query: { fromSrc: '-', repo: pauseImage, changes: 'ENTRYPOINT ["/pause"]' },
-      upload: once(pauseRoot(program)),
+      upload: oneChunk(pauseRoot(program)),
       doing,
     })
   }
@@ -164,9 +165,9 @@ function uploadOf(
   switch (volume.kind) {
     case 'empty':
       // Any user of any part may write to it, as in a pod.
-      return once(writeTar([{ name: './', mode: 0o777 }]))
+      return oneChunk(writeTar([{ name: './', mode: 0o777 }]))
     case 'files':
-      return once(
+      return oneChunk(
         writeTar(
           (contents.files?.get(volume.name) ?? []).map((file) => ({
             name: file.name,
@@ -182,8 +183,4 @@ function uploadOf(
     default:
       return volume satisfies never
   }
-}
-
-async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
-  yield bytes
 }

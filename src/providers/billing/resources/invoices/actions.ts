@@ -5,6 +5,7 @@
 
 import Type from 'typebox'
 import { refuse } from '#kernel/error.ts'
+import { oneChunk } from '#kernel/one-chunk.ts'
 import type { Seal } from '#kernel/ports.ts'
 import { nameOf, parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import type { Action, ActionOutcome, RequestedAction } from '#plane/declare/action.ts'
@@ -110,16 +111,12 @@ export function downloads(deps: InvoiceDependencies): Readonly<Record<string, Ac
         const bytes = await printer.make(await pageOfInvoice(ledger, context.reader, statement))
         return {
           status: 200,
-          body: once(bytes),
+          body: oneChunk(bytes),
           headers: fileHeaders('application/pdf', `${nameOf(context.id)}.pdf`),
         }
       },
     },
   }
-}
-
-async function* once(bytes: Uint8Array): AsyncIterable<Uint8Array> {
-  yield bytes
 }
 
 function fileHeaders(type: string, name: string): Readonly<Record<string, string>> {
