@@ -7,6 +7,7 @@ import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Timers } from '#kernel/ports.ts'
 import type { Store, Tx } from '#stores/store.ts'
+import { until } from '../../../tests/until.ts'
 import { mortalStore } from '../testing/mortal-store.ts'
 import { scriptedProvider } from '../testing/scripted-provider.ts'
 import { group, memoryStore, owner, startPlane } from '../testing/start.ts'
@@ -96,14 +97,14 @@ for (const [what, renew, expected] of answers) {
         t.clock.advance(20)
         fire()
         await turns()
-        assert.equal(waiting.size, what.startsWith('refused') ? 0 : 1, `renewal ${count + 2}`)
+        await until(() => waiting.size === (what.startsWith('refused') ? 0 : 1))
       }
     } finally {
       go.resolve()
     }
-    await turns()
+    // What has ended is renewed no more.
+    await until(() => steps.length === 2 && waiting.size === 0)
     assert.deepEqual(steps, expected)
-    assert.equal(waiting.size, 0, 'what has ended is renewed no more')
   })
 }
 
@@ -138,7 +139,7 @@ test('a refused renewal ends the lease, although its time is not over', async ()
   } finally {
     go.resolve()
   }
-  await turns()
+  await until(() => steps.length === 2)
   assert.deepEqual(steps, [1, 2])
 })
 
