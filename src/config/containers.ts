@@ -1,9 +1,17 @@
 /** Settings of the container engine, and of what a container group may use. */
 
+import { isIP } from 'node:net'
 import { resolve } from 'node:path'
+import { isLoopback } from '#outbound/address.ts'
 import { choice, flag, text, type Wrong } from './setting.ts'
 
 const none = ''
+
+/**
+ * What containers publish when nothing is set: an address that only this machine reaches, and where the server is not. Other
+ * systems have no second loopback address.
+ */
+const apart = process.platform === 'linux' ? '127.0.0.2' : '127.0.0.1'
 
 const registryPattern = /^[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?(?:\/[a-z0-9][a-z0-9._-]*)*\/?$/
 
@@ -20,6 +28,8 @@ export interface ContainersConfig {
   readonly containersPrivileged: boolean
   /** The engine's network that groups join; undefined: its default one. */
   readonly containersNetwork: string | undefined
+  /** The address at which ports of `Public` groups are published. */
+  readonly containersAddress: string
   /** The registries, or folders of them, whose images groups may run; empty: any. */
   readonly containersRegistries: readonly string[]
   /** The folder of file shares that groups may mount; an absolute path. */
@@ -73,6 +83,15 @@ export const containersSettings = {
         'A network of the Docker Engine API that container groups join in place of its usual one. Make it first; it decides what groups reach: each other, the outside, this machine. Empty is the engine’s usual one.',
     },
   ),
+  containersAddress: text(
+    'empty, or an IP address',
+    (v) => v === none || (isIP(v) !== 0 && !v.includes('%')),
+    {
+      default: none,
+      description:
+        'The address of the engine’s machine at which `Public` groups publish their ports. Take one by which nobody reaches this server: a browser sends the cookies of its sign-in to every port of a host. Empty is `127.0.0.2` on Linux, `127.0.0.1` elsewhere: this machine only.',
+    },
+  ),
   containersShares: text('empty, or a folder', (v) => !v.includes('\0'), {
     default: none,
     description:
@@ -103,6 +122,7 @@ export function arrangeContainers(
     runtimeFolder: variables.runtimeFolder,
     containersPrivileged: named.containersPrivileged,
     containersNetwork: named.containersNetwork === none ? undefined : named.containersNetwork,
+    containersAddress: named.containersAddress === none ? apart : named.containersAddress,
     containersRegistries: named.containersRegistries
       .split(',')
       .map((one) => one.trim())
@@ -110,4 +130,27 @@ export function arrangeContainers(
     containersShares:
       named.containersShares === none ? undefined : resolve(directory, named.containersShares),
   }
+}
+
+/**
+ * Whether a browser that has signed in sends its cookies to what containers publish, too: cookies know no ports (RFC 6265,
+ * 8.5). Over https they are sent to nobody without a certificate.
+ */
+export function shareCookies({
+  host,
+  publicUrl,
+  containersAddress: address,
+}: Pick<ContainersConfig, 'containersAddress'> & {
+  readonly host: string
+  readonly publicUrl: string | undefined
+}): boolean {
+  if (publicUrl?.startsWith('https:')) return false
+  const named = publicUrl === undefined ? [] : [new URL(publicUrl).hostname.replace(/^\[|\]$/g, '')]
+  const hosts = [host, ...named].map((one) => (one === 'localhost' ? '127.0.0.1' : one))
+  if (isAny(address) || hosts.includes(address)) return true
+  return hosts.some(isAny) && !isLoopback(address)
+}
+
+function isAny(address: string): boolean {
+  return address === '0.0.0.0' || address === '::'
 }

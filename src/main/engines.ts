@@ -2,6 +2,7 @@
 
 import { workerEngine } from '#engines/copy/worker/worker-engine.ts'
 import type { Copying, Migrating } from '#providers/index.ts'
+import { shareCookies } from '../config/containers.ts'
 import { type ChosenEngine, chooseContainerEngine } from './container-engine.ts'
 import type { Foundation } from './foundation.ts'
 import { openMigrating } from './migration-engine.ts'
@@ -26,6 +27,12 @@ export async function openEngines(
   if (containers.isAwaited) {
     log.warn({ engine: containers.title }, 'container groups wait for their engine')
   } else log.debug({ engine: containers.title }, 'container engine')
+  if (shareCookies(config)) {
+    log.warn(
+      { address: config.containersAddress },
+      "containers publish their ports where this server may be reached: whoever opens a container's page gives it the cookies of their sign-in; set ARMATURE_CONTAINERS_ADDRESS to another address of this machine, or use https",
+    )
+  }
   const migrating = openMigrating(config, clock, outbound)
   opened.use(migrating.engine)
   return {

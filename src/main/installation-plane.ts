@@ -148,6 +148,7 @@ function providerEngines(
       repositories: gitRepositories({ outbound }),
       streams,
       ...(containers.cpusMax === undefined ? {} : { cpusMax: containers.cpusMax }),
+      hostAddress: config.containersAddress,
       allowedRegistries: config.containersRegistries,
       ...(config.containersShares === undefined ? {} : { shareRoot: config.containersShares }),
     },

@@ -74,7 +74,7 @@ function promiseSharing({ test }: ContractFixture): void {
 
   test('a published port answers on the host', async (fixture) => {
     const group = fixture.group()
-    const ports = [{ port: 80, protocol: 'tcp', publish: { address: '127.0.0.1' } }] as const
+    const ports = [{ port: 80, protocol: 'tcp', publish: { address } }] as const
     await drive(fixture, group, spec([script(fixture, 'web', server(80))], { ports }))
     const { published } = await fixture.engine().observe(group)
     const text = await eventually(fixture, () => ask(published[0]?.hostPort ?? 0))
@@ -82,11 +82,14 @@ function promiseSharing({ test }: ContractFixture): void {
   })
 }
 
+/** Where an installation publishes ports if nothing is set. */
+const address = '127.0.0.2'
+
 /** Sends one request and returns the answer; empty while nobody listens. */
 function ask(port: number): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   let text = ''
-  const socket = createConnection({ host: '127.0.0.1', port }, () =>
+  const socket = createConnection({ host: address, port }, () =>
     socket.write('GET / HTTP/1.0\r\n\r\n'),
   )
   socket.on('data', (chunk) => {
