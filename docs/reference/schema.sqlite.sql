@@ -186,6 +186,14 @@ CREATE INDEX billing_usage_by_resource on billing_usage (resource_id, rated_unti
 
 CREATE INDEX billing_usage_unrated on billing_usage (rated_until, run_key) where unrated = 1;
 
+CREATE TABLE billing_usage_days (
+  resource_key text not null,
+  day bigint not null,
+  meter text not null,
+  held_seconds text not null,
+  primary key (resource_key, day, meter)
+);
+
 CREATE TABLE business_access_rights (
   id text not null primary key,
   company_id text not null,

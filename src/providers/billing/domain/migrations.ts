@@ -231,6 +231,15 @@ const dimensionsByParts = (tail: string): readonly string[] => [
 const usageByResource =
   'create index billing_usage_by_resource on billing_usage (resource_id, rated_until)'
 
+/** The same as a sum: reading all runs of the day for each next charge took the square of their number. */
+const usageDays = `create table billing_usage_days (
+  resource_key text not null,
+  day bigint not null,
+  meter text not null,
+  held_seconds text not null,
+  primary key (resource_key, day, meter)
+)`
+
 export const billingMigrations: readonly Migration[] = [
   {
     area: 'billing',
@@ -258,5 +267,11 @@ export const billingMigrations: readonly Migration[] = [
     number: 4,
     sqlite: [usageByResource],
     postgres: [usageByResource],
+  },
+  {
+    area: 'billing',
+    number: 5,
+    sqlite: [usageDays],
+    postgres: [usageDays],
   },
 ]

@@ -100,6 +100,13 @@ export const usage = defineTable(
   ['run_key'],
 )
 
+/** What a resource was charged for in a day. */
+export const usageDays = defineTable(
+  'billing_usage_days',
+  { resource_key: text(), day: whole(), meter: text(), held_seconds: text() },
+  ['resource_key', 'day', 'meter'],
+)
+
 /** The progress of a file of transactions. */
 export const imports = defineTable(
   'billing_imports',

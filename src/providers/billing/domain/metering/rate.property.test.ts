@@ -26,7 +26,8 @@ test('every second is charged once, however often it is looked at and rated', as
     fc.asyncProperty(
       fc.array(run, { minLength: 1, maxLength: 5 }),
       moments,
-      async (runs, looks) => {
+      fc.boolean(),
+      async (runs, looks, forgets) => {
         await using started = await startBilling()
         const tell = (now: number): readonly UsageRun[] =>
           runs.flatMap(({ at, length, cpu }, index): readonly UsageRun[] => {
@@ -48,6 +49,10 @@ test('every second is charged once, however often it is looked at and rated', as
           started.clock.set(now)
           await started.meter.note(tell(now))
           await started.meter.note(tell(now))
+          // As in a store that was charged before it kept sums: they are made from the runs.
+          if (forgets) {
+            await started.store.sql.transact((tx) => tx.run('delete from billing_usage_days'))
+          }
           await started.post(`${profile}/chargeUsage`)
           await started.post(`${profile}/chargeUsage`)
         }
@@ -107,4 +112,35 @@ test('usage is charged by those alone who may charge the profile that pays for i
   ])
   await assert.rejects(started.post(`${other}/chargeUsage`), { code: 'UsageChargedElsewhere' })
   assert.deepEqual(await started.post(`${profile}/chargeUsage`), { charges: 1 })
+})
+
+test('what a day was charged before is read as one sum, however many runs it had', async () => {
+  await using started = await startBilling()
+  const { sql } = started.store
+  let read = 0
+  const { transact } = sql
+  sql.transact = (work, among) =>
+    transact((tx) => {
+      const all = tx.all.bind(tx)
+      tx.all = async (text, ...values) => {
+        const rows = await all(text, ...values)
+        if (text.includes('billing_usage')) read += rows.length
+        return rows
+      }
+      return work(tx)
+    }, among)
+  const runs = 1_000
+  const startedAt = started.clock.now() - hour
+  await started.meter.note(
+    Array.from({ length: runs }, (_, index) => ({
+      key: `run-${String(index).padStart(4, '0')}`,
+      resourceId: group,
+      startedAt: startedAt + index * 1000,
+      endedAt: startedAt + (index + 1) * 1000,
+      seenAt: startedAt + (index + 1) * 1000,
+      held: { 'containerGroups/cpu': 1 },
+    })),
+  )
+  assert.deepEqual(await started.post(`${profile}/chargeUsage`), { charges: 5 })
+  assert.ok(read < 2 * runs, `${read} rows`)
 })

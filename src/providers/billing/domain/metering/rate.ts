@@ -23,7 +23,7 @@ import { recordedByTheService } from '../ledger/show.ts'
 import { lockAccount, monthOf, spanOfMonth } from '../ledger/statements.ts'
 import { type Charge, chargeOf, discounted } from '../money/money.ts'
 import { type Section, sectionFor, sectionsOf } from '../section-of-usage.ts'
-import { columnsOf, usage } from '../tables.ts'
+import { columnsOf, usage, usageDays } from '../tables.ts'
 import {
   exchangeRateOf,
   type ProfileFacts,
@@ -109,9 +109,12 @@ async function rateSome(
     // One at a time: whoever waited here sees what the other charged.
     await lockAccount(tx, prices.profile.place.account)
     const usages = await nextUsages(tx, until, after)
-    const lines = linesOf(usages, prices)
-    await addCharged(tx, usages, lines, prices)
-    const entries = [...lines.values()].map((line) => entryOf(line, prices, ids))
+    const lines = linesOf(usages)
+    await addCharged(tx, lines)
+    const entries = [...lines.values()].flatMap((line) => {
+      const priced = prices.products.find(({ product }) => product.meter === line.meter)
+      return priced === undefined ? [] : [entryOf(line, priced, prices, ids)]
+    })
     for (const usage of usages) {
       await tx.run(
         'update billing_usage set rated_until = ?, unrated = ? where run_key = ?',
@@ -156,23 +159,23 @@ async function nextUsages(tx: SqlTx, until: number, after: string): Promise<read
   })
 }
 
-/** One charge for each resource, product and day. */
+/** What a resource used of a meter in a day. Where the meter has a price, it is one charge. */
 interface Line {
   readonly resourceId: string
   readonly day: number
-  readonly product: Prices['products'][number]
+  readonly meter: string
   heldSeconds: Decimal
-  /** Of the same resource, product and day, charged before. */
+  /** What was charged before. */
   chargedSeconds: Decimal
 }
 
-function linesOf(usages: readonly Usage[], prices: Prices): Map<string, Line> {
+function linesOf(usages: readonly Usage[]): Map<string, Line> {
   const lines = new Map<string, Line>()
   for (const { resourceId, ...usage } of usages) {
-    for (const { day, product, heldSeconds } of heldByDay(usage, prices)) {
-      const key = keyOf(resourceId, day, product)
+    for (const { day, meter, heldSeconds } of heldByDay(usage)) {
+      const key = keyOf(resourceId, day, meter)
       const line = lines.get(key) ?? {
-        ...{ resourceId, day, product },
+        ...{ resourceId, day, meter },
         heldSeconds: new Decimal(0),
         chargedSeconds: new Decimal(0),
       }
@@ -183,42 +186,72 @@ function linesOf(usages: readonly Usage[], prices: Prices): Map<string, Line> {
   return lines
 }
 
-/** Adds to the lines what all runs of their resources were charged for before. */
-async function addCharged(
-  tx: SqlTx,
-  usages: readonly Usage[],
-  lines: ReadonlyMap<string, Line>,
-  prices: Prices,
-): Promise<void> {
-  for (const [resourceId, own] of Map.groupBy(usages, (one) => one.resourceId)) {
-    const firstDay = dayOf(Math.min(...own.map(({ from }) => from)))
-    const rows = await tx.all(
-      `select ${columnsOf(usage)} from billing_usage where resource_id = ? and rated_until > ?`,
-      resourceId,
-      firstDay,
-    )
-    for (const { startedAt, ratedUntil: until, held } of rows.map(usage.row)) {
-      const charged = { startedAt, from: Math.max(startedAt, firstDay), until, held }
-      for (const { day, product, heldSeconds } of heldByDay(charged, prices)) {
-        const line = lines.get(keyOf(resourceId, day, product))
-        if (line !== undefined) line.chargedSeconds = line.chargedSeconds.plus(heldSeconds)
-      }
+/** Adds to the lines what their resources were charged for before, and keeps the sums for the next charge of these days. */
+async function addCharged(tx: SqlTx, lines: ReadonlyMap<string, Line>): Promise<void> {
+  const days = Map.groupBy(lines.values(), ({ resourceId, day }) => keyOf(resourceId, day, ''))
+  for (const [{ resourceId, day }] of days.values() as Iterable<readonly [Line]>) {
+    for (const { meter, heldSeconds } of await chargedOf(tx, resourceId, day)) {
+      const line = lines.get(keyOf(resourceId, day, meter))
+      if (line !== undefined) line.chargedSeconds = line.chargedSeconds.plus(heldSeconds)
     }
+  }
+  for (const { resourceId, day, meter, ...line } of lines.values()) {
+    await tx.run(
+      `insert into billing_usage_days (resource_key, day, meter, held_seconds) values (?, ?, ?, ?)
+       on conflict (resource_key, day, meter) do update set held_seconds = excluded.held_seconds`,
+      resourceId.toLowerCase(),
+      day,
+      meter,
+      line.chargedSeconds.plus(line.heldSeconds).toFixed(),
+    )
   }
 }
 
-function* heldByDay(
-  { startedAt, from, until, held }: Pick<Usage, 'startedAt' | 'from' | 'until' | 'held'>,
-  { products }: Prices,
-): Generator<Pick<Line, 'day' | 'product' | 'heldSeconds'>> {
+/** By meter. Of a day that was charged in part before there were sums, all runs are added up, once. */
+async function chargedOf(
+  tx: SqlTx,
+  resourceId: string,
+  day: number,
+): Promise<readonly Pick<Line, 'meter' | 'heldSeconds'>[]> {
+  const sums = await tx.all(
+    `select ${columnsOf(usageDays)} from billing_usage_days where resource_key = ? and day = ?`,
+    resourceId.toLowerCase(),
+    day,
+  )
+  if (sums.length > 0) {
+    return sums
+      .map(usageDays.row)
+      .map((row) => ({ meter: row.meter, heldSeconds: new Decimal(row.heldSeconds) }))
+  }
+  const runs = await tx.all(
+    `select ${columnsOf(usage)} from billing_usage
+     where resource_id = ? and rated_until > ? and rated_until > started_at and started_at < ?`,
+    resourceId,
+    day,
+    day + dayMilliseconds,
+  )
+  return runs.map(usage.row).flatMap(({ startedAt, ratedUntil, held }) => {
+    const from = Math.max(startedAt, day)
+    const until = Math.min(ratedUntil, day + dayMilliseconds)
+    return [...heldByDay({ startedAt, from, until, held })]
+  })
+}
+
+function* heldByDay({
+  startedAt,
+  from,
+  until,
+  held,
+}: Pick<Usage, 'startedAt' | 'from' | 'until' | 'held'>): Generator<
+  Pick<Line, 'day' | 'meter' | 'heldSeconds'>
+> {
   for (let at = from; at < until; ) {
     const day = dayOf(at)
     const end = Math.min(until, day + dayMilliseconds)
     const seconds = secondsBetween(startedAt, at, end)
     for (const [meter, amount] of Object.entries(held)) {
-      const product = products.find((one) => one.product.meter === meter)
-      if (product === undefined || amount <= 0 || seconds <= 0) continue
-      yield { day, product, heldSeconds: new Decimal(amount).times(seconds) }
+      if (amount <= 0 || seconds <= 0) continue
+      yield { day, meter, heldSeconds: new Decimal(amount).times(seconds) }
     }
     at = end
   }
@@ -228,12 +261,16 @@ function dayOf(at: number): number {
   return Math.floor(at / dayMilliseconds) * dayMilliseconds
 }
 
-function keyOf(resourceId: string, day: number, product: Line['product']): string {
-  return `${resourceId.toLowerCase()} ${day} ${product.name}`
+function keyOf(resourceId: string, day: number, meter: string): string {
+  return `${resourceId.toLowerCase()} ${day} ${meter}`
 }
 
-function entryOf(line: Line, { profile, sections }: Prices, ids: Ids): NewEntry {
-  const { name, product } = line.product
+function entryOf(
+  line: Line,
+  { name, product }: Prices['products'][number],
+  { profile, sections }: Prices,
+  ids: Ids,
+): NewEntry {
   const units = line.heldSeconds.dividedBy(hourSeconds)
   const rate = exchangeRateOf(profile, product.price.currency)
   const market = new Decimal(product.price.value)
