@@ -16,9 +16,8 @@ export const lockType = 'Authorization/locks'
 /** Types that locks do not affect: locks themselves, and a question that changes nothing. */
 const exempt: ReadonlySet<string> = new Set([lockType, 'Authorization/checkAccess'])
 
+/** The locks that a refusal names; where there are more, it says so. */
 const shownMax = 5
-/** The number of locks read at one scope above, and below a scope that is to be deleted. */
-const locksAtOnce = 200
 
 export const lockGuard: Guard = {
   async check(question) {
@@ -26,20 +25,27 @@ export const lockGuard: Guard = {
     const { reader, effect, id } = question
     // Most installations have no lock, and then this is the only cost.
     if ((await reader.count({ type: lockType, under: '/', limit: 1 })) === 0) return
-    const found: Resource<Lock>[] = []
-    for (const scopeKey of scopeKeys(id)) {
-      if (scopeKey !== '/') found.push(...(await locksAt(question, scopeKey)))
+    const names = new Set<string>()
+    for await (const lock of locksOn(question)) {
+      if (names.size > shownMax) break
+      if (holds(lock.model, effect)) names.add(lock.id.text)
     }
-    const holding = found.filter(({ model }) => holds(model, effect))
-    if (effect === 'delete') holding.push(...(await locksBelow(question)))
-    if (holding.length === 0) return
-    const names = [...new Set(holding.map((lock) => lock.id.text))]
-    const shown = names.slice(0, shownMax).join("', '")
+    if (names.size === 0) return
+    const shown = [...names].slice(0, shownMax).join("', '")
     throw refuse.ScopeLocked({
       scope: id.text,
-      locks: names.length > shownMax ? `${shown}', …` : shown,
+      locks: names.size > shownMax ? `${shown}', …` : shown,
     })
   },
+}
+
+/** All that may hold: one that is not read would not be enforced. */
+async function* locksOn(question: GuardRequest): AsyncGenerator<Resource<Lock>> {
+  for (const scopeKey of scopeKeys(question.id)) {
+    if (scopeKey !== '/') yield* locksAt(question, scopeKey)
+  }
+  // Deleting the scope would delete what is below it and locked, too.
+  if (question.effect === 'delete') yield* locksBelow(question)
 }
 
 function holds({ level }: Lock, effect: GuardRequest['effect']): boolean {
@@ -47,19 +53,20 @@ function holds({ level }: Lock, effect: GuardRequest['effect']): boolean {
 }
 
 /** The locks made at that very scope. */
-async function locksAt(
+async function* locksAt(
   { reader, words }: GuardRequest,
   scopeKey: string,
-): Promise<readonly Resource<Lock>[]> {
+): AsyncGenerator<Resource<Lock>> {
   const under = extensionsAt(words, lockType, scopeKey)
-  const rows = await reader.list({ type: lockType, under, limit: locksAtOnce })
-  // The type's `toModel` made the rows. Extensions of a lock are in the same range.
-  return (rows as readonly Resource<Lock>[]).filter((row) => scopeOf(row.id).key === scopeKey)
+  for await (const row of reader.each({ type: lockType, under })) {
+    // The type's `toModel` made the rows. Extensions of a lock are in the same range.
+    if (scopeOf(row.id).key === scopeKey) yield row as Resource<Lock>
+  }
 }
 
-/** Of any level: deleting the scope would delete what they protect. */
-async function locksBelow({ reader, id }: GuardRequest): Promise<readonly Resource<Lock>[]> {
-  const rows = await reader.list({ type: lockType, under: id, limit: locksAtOnce })
-  // The type's `toModel` made the rows.
-  return (rows as readonly Resource<Lock>[]).filter((row) => isWithin(row.id.key, id.key))
+async function* locksBelow({ reader, id }: GuardRequest): AsyncGenerator<Resource<Lock>> {
+  for await (const row of reader.each({ type: lockType, under: id })) {
+    // The type's `toModel` made the rows.
+    if (isWithin(row.id.key, id.key)) yield row as Resource<Lock>
+  }
 }

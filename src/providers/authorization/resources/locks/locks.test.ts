@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
-import { nobody } from '#plane/testing/start.ts'
+import { memoryStore, nobody } from '#plane/testing/start.ts'
 import {
   assignment,
   at,
@@ -108,4 +108,35 @@ describe('locks', () => {
     await refused(put('', 'ReadOnly'), 'InvalidRequestContent', 400)
     await refused(put(group, 'NotSpecified'), 'InvalidRequestContent', 400)
   })
+})
+
+test('a scope has at most 20 locks, and a lock none', async () => {
+  await using t = await openInstallation()
+  await t.call('PUT', group, { location: 'local' }, groups)
+  const lock = (scope: string, name: string) =>
+    t.call('PUT', lockAt(scope, name), { properties: { level: 'CanNotDelete' } }, { version })
+  for (let number = 0; number < 20; number++) await lock(group, `a${number}`)
+  await refused(lock(group, 'one-more'), 'InvalidRequestContent', 400)
+  await refused(lock(lockAt(group, 'a0'), 'upon-a-lock'), 'InvalidRequestContent', 400)
+  assert.equal((await lock(group, 'a0')).status, 200)
+  assert.equal((await lock(subscription, 'elsewhere')).status, 201)
+})
+
+test('each lock of a scope holds, however many there are from before they were bounded', async () => {
+  const store = await memoryStore()
+  await using t = await openInstallation('implicit', store)
+  await t.call('PUT', group, { location: 'local' }, groups)
+  const put = (name: string, level: string) =>
+    t.call('PUT', lockAt(group, name), { properties: { level } }, { version })
+  await put('a', 'CanNotDelete')
+  await put('zz-of-the-owner', 'ReadOnly')
+  await store.transact(async (tx) => {
+    const row = await tx.lock(lockAt(group, 'a').toLowerCase(), 'share')
+    assert.ok(row)
+    for (let number = 0; number < 600; number++) {
+      const id = `${row.id}${String(number).padStart(3, '0')}`
+      await tx.insert({ ...row, id, key: id.toLowerCase() })
+    }
+  })
+  await refused(t.call('PATCH', group, { tags: { a: 'b' } }, groups), 'ScopeLocked', 409)
 })

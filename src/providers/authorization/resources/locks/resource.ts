@@ -1,8 +1,11 @@
 /** Locks: an extension at any scope below the root. `guard.ts` enforces them. */
 
-import { parentOf } from '#kernel/resource-id.ts'
+import type { Problem } from '#kernel/error.ts'
+import { type ResourceId, scopeOf } from '#kernel/resource-id.ts'
+import { qualify } from '#kernel/vendor.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
-import { defineStored } from '#plane/declare/stored.ts'
+import { defineStored, type RuleContext } from '#plane/declare/stored.ts'
+import { extensionsAt } from '../../domain/list-around-scope.ts'
 import { lockType } from '../../domain/lock-guard.ts'
 import type { Lock } from './model.ts'
 import { v2016_09_01 } from './versions/2016-09-01.ts'
@@ -19,11 +22,7 @@ export function locks(): ResourceType {
     versions: [v2016_09_01],
     compatibleVersions: ['2015-01-01', '2017-04-01', '2020-05-01'],
     verbs: ['get', 'list', 'put', 'delete'],
-    rules: ({ id }) =>
-      // A lock at the root would lock out whoever is to remove it.
-      parentOf(id).segments.length === 0
-        ? [{ path: '', message: 'a lock is made at a subscription or below, not at the root' }]
-        : [],
+    rules: placeProblems,
     attributes: ({ level }) => ({ level }),
     sample: {
       name: (seed) => `sample-${seed}`,
@@ -31,4 +30,35 @@ export function locks(): ResourceType {
       changed: () => ({ properties: { level: 'CanNotDelete', notes: 'sample, changed' } }),
     },
   })
+}
+
+/** Every write at or below the scope reads them all. */
+const locksPerScopeMax = 20
+
+async function placeProblems({
+  id,
+  previous,
+  reader,
+  words,
+}: RuleContext<Lock>): Promise<readonly Problem[]> {
+  const scope = scopeOf(id)
+  // A lock at the root would lock out whoever is to remove it.
+  if (scope.segments.length === 0) {
+    return [{ path: '', message: 'a lock is made at a subscription or below, not at the root' }]
+  }
+  if (previous !== undefined) return []
+  if (isLock(scope, qualify(words, 'Authorization'))) {
+    return [{ path: '', message: 'a lock is made at what it protects; no lock holds another lock' }]
+  }
+  const under = extensionsAt(words, lockType, scope.key)
+  if (await reader.hasRoom({ type: lockType, under, limit: locksPerScopeMax })) return []
+  return [{ path: '', message: `at most ${locksPerScopeMax} locks are made at one scope` }]
+}
+
+function isLock(scope: ResourceId, namespace: string): boolean {
+  const last = scope.segments.at(-1)
+  return (
+    last?.namespace?.toLowerCase() === namespace.toLowerCase() &&
+    last.types[0]?.toLowerCase() === 'locks'
+  )
 }
