@@ -1,5 +1,7 @@
 /** Counts the turns of the event loop: whether others have theirs while something long is done. */
 
+import type { TestContext } from 'node:test'
+
 /** The number of turns during some work. A failure of the work ends the count, too. */
 export async function turnsOf<T>(
   work: () => Promise<T>,
@@ -17,4 +19,13 @@ export async function turnsOf<T>(
   } finally {
     clearImmediate(next)
   }
+}
+
+/** For the rest of the test every turn is used up by what is done first in it: whoever asks then waits. */
+export function useUpTurns(t: TestContext): void {
+  let now = performance.now()
+  t.mock.method(performance, 'now', () => {
+    now += 11
+    return now
+  })
 }

@@ -7,8 +7,9 @@ import { test } from 'node:test'
 import type { Business } from '#business/service.ts'
 import { refuse } from '#kernel/error.ts'
 import { defaultLimits } from '#kernel/limits.ts'
+import { silentLog } from '#kernel/ports.ts'
 import { group, owner, startPlane } from '#plane/testing/start.ts'
-import { turnsOf } from '../../tests/turns.ts'
+import { turnsOf, useUpTurns } from '../../tests/turns.ts'
 import { until } from '../../tests/until.ts'
 import { servePlane } from './testing/serve-plane.ts'
 import { startEdge, type TestEdge } from './testing/start.ts'
@@ -155,9 +156,9 @@ test('a resource in another form than its own waits as a list does', async () =>
   clearInterval(letting)
 })
 
-test('a large body is parsed, checked, written and answered in turns of their own', async () => {
-  await using t = await startPlane({ reconcile: false })
-  const { plane } = t
+test('when the turn is used up, a body is checked, written and answered in turns of their own', async (t) => {
+  await using started = await startPlane({ reconcile: false })
+  const { plane } = started
   const counted: number[] = []
   const counting: typeof plane = {
     ...plane,
@@ -168,16 +169,54 @@ test('a large body is parsed, checked, written and answered in turns of their ow
     },
   }
   await using edge = await servePlane(counting)
-  const put = (name: string, padding: number) => {
-    const body = `{"location":"here","properties":{"parts":["a"]}}${' '.repeat(padding)}`
+  const put = (name: string) => {
+    const body = `{"location":"here","properties":{"parts":["a"]}}`
     const path = `${group}/providers/Vendor.Sample/widgets/${name}?api-version=2024-01-01`
     const headers = { 'content-type': 'application/json' }
     return fetch(`${edge.url}${path}`, { method: 'PUT', headers, body })
   }
-  await put('warm', 0)
-  for (const padding of [0, 100_000]) assert.equal((await put(`w${padding}`, padding)).status, 201)
-  const [, small = 0, large = 0] = counted
-  assert.ok(large > small, `${large} turns, and ${small} of a small one`)
+  for (const name of ['warm', 'quick']) assert.equal((await put(name)).status, 201)
+  useUpTurns(t)
+  assert.equal((await put('slow')).status, 201)
+  const [, quick = 0, slow = 0] = counted
+  assert.ok(slow >= quick + 4, `${slow} turns, and ${quick} while there is time`)
+})
+
+test('requests that come at once begin and are answered as long as the turn has time, in order', async (t) => {
+  let turn = 0
+  let next = setImmediate(function count() {
+    turn++
+    next = setImmediate(count)
+  })
+  t.after(() => clearImmediate(next))
+  const begun: (readonly [path: string, turn: number])[] = []
+  const answered: number[] = []
+  const together = Promise.withResolvers<void>()
+  const count = 20
+  const business: Business = {
+    async handle({ path }) {
+      begun.push([path, turn])
+      if (begun.length === count) together.resolve()
+      await together.promise
+      return { status: 200, headers: {}, body: '{}' }
+    },
+    admitLarge: async () => {},
+  }
+  const log = { ...silentLog, info: () => answered.push(turn) }
+  await using edge = await startEdge({ options: { business, log, logRequests: 'info' } })
+  useUpTurns(t)
+  const socket = connect(edge.port, '127.0.0.1')
+  const paths = Array.from({ length: count }, (_, at) => `customers${at}`)
+  const head = 'Host: here\r\nAuthorization: Bearer owner\r\nContent-Length: 0\r\n\r\n'
+  socket.write(paths.map((path) => `POST /api/v2.0/${path} HTTP/1.1\r\n${head}`).join(''))
+  await until(() => answered.length === count)
+  socket.destroy()
+  assert.deepEqual(
+    begun.map(([path]) => path),
+    paths,
+  )
+  assert.equal(new Set(begun.map(([, at]) => at)).size, count)
+  assert.equal(new Set(answered).size, count)
 })
 
 test('documents that need no token are made a few at a time for each address', async () => {

@@ -10,7 +10,7 @@ import { isBatchPath } from '#business/odata/address.ts'
 import type { Business } from '#business/service.ts'
 import { refuse } from '#kernel/error.ts'
 import { isUuid } from '#kernel/uuid.ts'
-import { nextTurn } from '#plane/next-turn.ts'
+import { freeTurn } from '#plane/next-turn.ts'
 import {
   announcesBody,
   authorizeAgain,
@@ -22,9 +22,6 @@ import {
   requestFrom,
 } from './exchange.ts'
 import { bytesOf, gone } from './steps/read-body.ts'
-
-/** A body up to this many bytes is handled in the turn of the loop in which it arrived. */
-const writtenAtOnceMax = 8 * 1024
 
 /**
  * Path prefixes that clients of hosted installations write before `/api`: the environment, or the tenant and the
@@ -57,7 +54,7 @@ export function businessEndpoints(
       // Lists and batches may be large and take long to write.
       const mayBeLarge = counts === 'reads' || isBatch
       if (mayBeLarge && !(await enterAnswerRoom(exchange, edge))) throw gone()
-      if (mayBeLarge || (body !== undefined && body.length > writtenAtOnceMax)) await nextTurn()
+      await freeTurn()
       exchange.deadline = new AbortController()
       const answer = await business.handle({
         signal: exchange.deadline.signal,

@@ -87,8 +87,6 @@ export interface Exchange {
   /** The conditional grant that `authorize` returned; `run` settles it. */
   pending: ConditionalGrant | undefined
   body: unknown
-  /** Its body is large: what is done with it takes several turns. */
-  isLarge: boolean
   outcome: Outcome | undefined
   /** An answer has begun; anything later is dropped (deadline). */
   answered: boolean
@@ -201,7 +199,6 @@ export function createExchange(
     leave: undefined,
     pending: undefined,
     body: undefined,
-    isLarge: false,
     outcome: undefined,
     answered: false,
     deadline: undefined,

@@ -184,8 +184,4 @@ describe('parseJsonWithPauses', () => {
     assert.ok(other.pauses >= 3)
     await assert.rejects(read(`${strict}]`, 'strict'), /the end of the text at position 150008/)
   })
-
-  test('a small body is read at once', async () => {
-    assert.deepEqual(await read('{a:1}', 'relaxed'), { value: { a: 1 }, pauses: 0 })
-  })
 })

@@ -8,7 +8,7 @@ import { isUtf8 } from 'node:buffer'
 import { refuse } from '#kernel/error.ts'
 import { parseExactJson } from '#kernel/exact-json.ts'
 import { type JsonSizeLimits, jsonExcess } from '#kernel/json-size.ts'
-import { nextTurn } from '#plane/next-turn.ts'
+import { freeTurn } from '#plane/next-turn.ts'
 import { relaxJson } from './relaxed-json.ts'
 
 /** `exact` keeps integers of 64 bits, as bigints; `relaxed` does too, and also accepts what `relaxJson` does. */
@@ -26,17 +26,13 @@ export function parseJson(
   }
 }
 
-/** Parsing a larger body may take some milliseconds per step. */
-const parsedAtOnceMax = 64 * 1024
-
-/** Like `parseJson`, but for a large body the server does other work between the steps. */
+/** Like `parseJson`, but the server does other work between the steps where they take long. */
 export async function parseJsonWithPauses(
   bytes: Buffer,
   limits: JsonSizeLimits,
   syntax: JsonSyntax = 'strict',
-  pause: () => Promise<unknown> = nextTurn,
+  pause: () => Promise<unknown> | undefined = freeTurn,
 ): Promise<unknown> {
-  if (bytes.length <= parsedAtOnceMax) return parseJson(bytes, limits, syntax)
   const parsing = parseInSteps(bytes, limits, syntax)
   for (;;) {
     await pause()

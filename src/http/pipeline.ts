@@ -3,6 +3,7 @@
  * kind of endpoint. A step returns nothing, or a promise of nothing, or throws; only promises are awaited.
  */
 
+import { freeTurn } from '#plane/next-turn.ts'
 import type { Edge, EndpointKind, Exchange } from './exchange.ts'
 import { respond } from './respond.ts'
 import { authenticate } from './steps/authenticate.ts'
@@ -70,7 +71,12 @@ function stepsOf(kind: EndpointKind): readonly (Step | undefined)[] {
 export async function runPipeline(exchange: Exchange, edge: Edge): Promise<void> {
   for (let index = 0; index < matrix.length; index++) {
     const pending = stepsByKind[exchange.endpoint.kind][index]?.(exchange, edge)
-    if (pending !== undefined) await pending
+    if (pending !== undefined) {
+      await pending
+      // Many may have waited for the same: a commit, a turn of the disk.
+      const turn = freeTurn()
+      if (turn !== undefined) await turn
+    }
     // The deadline has answered. Completed steps stand, and the remaining ones are skipped.
     if (exchange.answered) return
     // A read is not started for a client that is gone.

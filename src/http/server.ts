@@ -8,6 +8,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Limits } from '#kernel/limits.ts'
 import { createRoom } from '#kernel/room.ts'
+import { freeTurn } from '#plane/next-turn.ts'
 import { createAnonymousThrottle, createRefusals } from './anonymous-throttle.ts'
 import { trackConnections } from './connections.ts'
 import { edgeErrors } from './edge-errors.ts'
@@ -121,13 +122,18 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
       response.setHeader('Date', new Date(edge.clock.now()).toUTCString())
     })
   }
-  server.on('request', (request, response) => {
+  function arrive(request: IncomingMessage, response: ServerResponse): void {
     const { socket } = request
     if (socket.destroyed) return
     // Pipelined answers wait for those before them, so their number per connection is bounded, whoever answers.
     if (connections.running(socket) <= edge.limits.requestsPerConnectionMax) {
       router.route(request, response)
     } else socket.destroy()
+  }
+  server.on('request', (request, response) => {
+    const turn = freeTurn()
+    if (turn === undefined) arrive(request, response)
+    else void turn.then(() => arrive(request, response))
   })
 
   // Only requests that `shouldUpgradeCallback` accepted come here.

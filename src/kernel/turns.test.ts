@@ -1,29 +1,88 @@
-/** One waiting task continues in each turn, in order, including those that wait again. */
+/** Work goes on while its turn has time left; the rest waits for later turns, in order. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createTurns } from './turns.ts'
 
-test('each turn lets one go on, in the order they asked', async () => {
-  const scheduled: (() => void)[] = []
-  const nextTurn = createTurns((run) => scheduled.push(run))
+/** A loop with a clock: what is scheduled runs in the next turn, and what it leads to before the next of them. */
+function loop() {
+  let scheduled: (() => void)[] = []
+  let now = 0
+  const turns = createTurns({ schedule: (run) => scheduled.push(run), ticks: () => now })
+  return {
+    turns,
+    pass(milliseconds: number) {
+      now += milliseconds
+    },
+    async turn(): Promise<boolean> {
+      const callbacks = scheduled
+      scheduled = []
+      for (const run of callbacks) {
+        run()
+        // A task that continued runs up to its next pause.
+        for (let at = 0; at < 5; at++) await Promise.resolve()
+      }
+      return callbacks.length > 0
+    },
+  }
+}
+
+/** What is done in each turn by three that take so long for each of two slices. */
+async function slices(milliseconds: number): Promise<readonly (readonly string[])[]> {
+  const { turns, pass, turn } = loop()
   const done: string[] = []
   const work = async (name: string): Promise<void> => {
     for (let slice = 1; slice <= 2; slice++) {
-      await nextTurn()
+      await turns.next()
       done.push(`${name}${slice}`)
+      pass(milliseconds)
     }
   }
   const all = Promise.all([work('a'), work('b'), work('c')])
-  const turns: string[][] = []
-  while (scheduled.length > 0) {
-    assert.equal(scheduled.length, 1)
-    const before = done.length
-    scheduled.shift()?.()
-    // A task that continued runs up to its next pause.
-    for (let at = 0; at < 5; at++) await Promise.resolve()
-    turns.push(done.slice(before))
-  }
+  const made: string[][] = []
+  for (let before = 0; await turn(); before = done.length) made.push(done.slice(before))
   await all
-  assert.deepEqual(turns, [['a1'], ['b1'], ['c1'], ['a2'], ['b2'], ['c2']])
+  return made.filter((each) => each.length > 0)
+}
+
+test('where each takes long, each turn lets one go on, in the order they asked', async () => {
+  assert.deepEqual(await slices(11), [['a1'], ['b1'], ['c1'], ['a2'], ['b2'], ['c2']])
+})
+
+test('as many go on in a turn as there is time for', async () => {
+  assert.deepEqual(await slices(6), [
+    ['a1', 'b1'],
+    ['c1', 'a2'],
+    ['b2', 'c2'],
+  ])
+  assert.deepEqual(await slices(1), [
+    ['a1', 'b1', 'c1'],
+    ['a2', 'b2', 'c2'],
+  ])
+})
+
+test('whoever asks waits only when the turn is used up, behind those who wait already', async () => {
+  const { turns, pass, turn } = loop()
+  const done: string[] = []
+  const ask = (name: string): void => {
+    const wait = turns.free()
+    if (wait === undefined) done.push(name)
+    else
+      void wait.then(() => {
+        done.push(name)
+        pass(11)
+      })
+  }
+  for (const name of ['a', 'b']) ask(name)
+  pass(11)
+  for (const name of ['c', 'd']) ask(name)
+  assert.deepEqual(done, ['a', 'b'])
+  await turn()
+  assert.deepEqual(done, ['a', 'b', 'c'])
+  ask('e')
+  await turn()
+  assert.deepEqual(done, ['a', 'b', 'c', 'd'])
+  while (await turn());
+  assert.deepEqual(done, ['a', 'b', 'c', 'd', 'e'])
+  assert.equal(turns.free(), undefined, 'an idle loop begins anew')
 })

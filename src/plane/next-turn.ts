@@ -1,8 +1,7 @@
 /** The turns of `kernel/turns.ts` for providers, which cannot import stores. */
 
-import { nextTurn as turn } from '#stores/next-turn.ts'
+import { freeTurn as free, nextTurn as next } from '#stores/next-turn.ts'
 
-export const nextTurn = turn
+export const nextTurn = next
 
-/** Characters of a document above which it is large: it is not kept as an answer, and is parsed and shown in its own turn. */
-export const largeDocument = 64 * 1024
+export const freeTurn = free

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
-import { turnsOf } from '../../tests/turns.ts'
+import { turnsOf, useUpTurns } from '../../tests/turns.ts'
 import type { Outcome } from './plane.ts'
 import { group, nobody, startPlane, subscription } from './testing/start.ts'
 
@@ -437,17 +437,12 @@ describe('paths', () => {
   })
 })
 
-test('large resources that are read at once are each shown in a turn of their own', async () => {
-  await using t = await startPlane({ reconcile: false })
-  await t.call('PUT', widget, widgetBody)
-  const row = await t.store.get(widget.toLowerCase())
-  assert.ok(row !== undefined)
-  const large = `${widget}-large`
-  const document = row.document + ' '.repeat(70_000)
-  const copy = { ...row, key: large.toLowerCase(), id: large, document, etag: '0'.repeat(16) }
-  await t.store.transact((tx) => tx.insert(copy))
-  const read = (path: string) =>
-    turnsOf(() => Promise.all(Array.from({ length: 20 }, () => t.call('GET', path))))
-  assert.ok((await read(large)).turns >= 20)
-  assert.ok((await read(widget)).turns < 5)
+test('resources that are read at once are shown as long as the turn has time for it', async (t) => {
+  await using started = await startPlane({ reconcile: false })
+  await started.call('PUT', widget, widgetBody)
+  const read = () =>
+    turnsOf(() => Promise.all(Array.from({ length: 20 }, () => started.call('GET', widget))))
+  assert.ok((await read()).turns < 5)
+  useUpTurns(t)
+  assert.ok((await read()).turns >= 20)
 })

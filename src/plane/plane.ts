@@ -59,8 +59,6 @@ export interface RunInput {
   readonly query: URLSearchParams
   /** Parsed JSON, or undefined when there was none. */
   readonly body: unknown
-  /** True for a large body: it is checked in one turn of the loop and written in another. */
-  readonly isLarge?: true
   /**
    * True for a body that the installation made itself. It is not checked against the schema, whose compilation is
    * slow.
@@ -107,8 +105,6 @@ export interface Outcome {
   /** Unquoted entity tag of the resource in the answer. */
   readonly etag?: string
   readonly operation?: OperationLink
-  /** For a write: the resource is large. */
-  readonly isLarge?: true
   /** For a write: nothing changed, and the body is the resource as it is. */
   readonly isUnchanged?: true
   /** A continuation token: the edge makes the absolute `nextLink` and puts it into the body. */

@@ -1,5 +1,14 @@
-/** The turns of all work in slices that belongs to requests: of the plane, its providers, the business application and the edge. */
+/** The turns of all that requests do: in the stores, the plane, its providers, the business application and the edge. */
 
 import { createTurns } from '#kernel/turns.ts'
 
-export const nextTurn = createTurns(setImmediate)
+/** Milliseconds. Only for how long something holds the loop. */
+export const ticks = (): number => performance.now()
+
+const turns = createTurns({ schedule: setImmediate, ticks })
+
+/** Resolves in a later turn: for work in slices. */
+export const nextTurn = turns.next
+
+/** Asked before something that may take a millisecond: `undefined` where this turn has time left for it. */
+export const freeTurn = turns.free

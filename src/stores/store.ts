@@ -132,6 +132,8 @@ export interface Tx extends Reads {
   alone(name: string): Promise<void>
   /** Throws `StoreConflict` unless `claim` still holds; after that its lease cannot be lost before the commit. */
   assertClaim(claim: Claim): Promise<void>
+  /** Between two steps that may each take milliseconds: lets others have a turn where this one is used up. */
+  pause?(): Promise<void> | undefined
 }
 
 /**

@@ -72,6 +72,8 @@ const laws: readonly Law[] = [
       'src/client/timing.ts': 'the client’s own clock is made here',
       'src/cli/commands/demo/shop.ts': 'measures a pause as its clients feel it',
       'src/cli/commands/serve.ts': 'tells two signals of one keystroke apart',
+      'src/stores/next-turn.ts':
+        'measures how long a turn of the loop takes; no moment comes from it',
       'src/engines/copy/elapsed.ts':
         'a process of its own paces itself by it; no moment comes from it',
       'src/engines/databases/postgres/worker.ts':

@@ -50,7 +50,6 @@ function planeEndpoint(kind: Endpoint['kind']): Endpoint {
         preconditions: { ifMatch: headers['if-match'], ifNoneMatch: headers['if-none-match'] },
         correlationId: exchange.correlationId,
         takesText: true,
-        ...(exchange.isLarge ? { isLarge: true } : {}),
         ...(mayLeaveRecord ? { from: requestFrom(exchange, edge) } : {}),
         ...(kind === 'action' ? { publicUrl: edge.publicUrlOf(exchange.request) } : {}),
         pending: exchange.pending,

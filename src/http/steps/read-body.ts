@@ -35,9 +35,6 @@ export function readBody(exchange: Exchange, edge: Edge): void | Promise<void> {
   return keep(exchange, edge, jsonSizeLimitsOf(edge.limits))
 }
 
-/** Bytes of a body that may be checked and written with others: some thousand members. */
-const takenAtOnceMax = 8 * 1024
-
 async function keep(exchange: Exchange, edge: Edge, size: JsonSizeLimits): Promise<void> {
   let into: Buffer | undefined
   try {
@@ -51,7 +48,6 @@ async function keep(exchange: Exchange, edge: Edge, size: JsonSizeLimits): Promi
       if (exchange.bodyRule === 'required') throw missing()
       return
     }
-    exchange.isLarge = bytes.length > takenAtOnceMax
     exchange.body = await parseJsonWithPauses(bytes, size, exchange.bodySyntax)
   } finally {
     // The parsed value does not refer to the bytes, so the buffer can be reused.

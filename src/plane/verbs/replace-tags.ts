@@ -14,7 +14,7 @@ import type { PlaneDependencies } from '../dependencies.ts'
 import { readRow } from '../document.ts'
 import { authorizationFailed, prohibited } from '../grant.ts'
 import { locate } from '../locate.ts'
-import { largeDocument, nextTurn } from '../next-turn.ts'
+import { freeTurn } from '../next-turn.ts'
 import type { RunInput } from '../plane.ts'
 import { runPatch } from './patch.ts'
 
@@ -60,7 +60,7 @@ async function replaceOnce(
   if (found !== undefined) throw prohibited({ action: right, scope: id }, principal, found)
   const row = await deps.store.get(id.key)
   if (row === undefined) throw refuse.ResourceNotFound({ id: id.text })
-  if (row.document.length > largeDocument) await nextTurn()
+  await freeTurn()
   const compiled = deps.registry.byKey(row.type)
   const stored = isStored(compiled) ? compiled.stored : undefined
   const isTaggable = stored?.tracked !== undefined || stored?.container !== undefined

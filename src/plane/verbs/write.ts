@@ -25,7 +25,7 @@ import { readRow, type StoredResource, toWire, writeRow } from '../document.ts'
 import { requireGrant } from '../grant.ts'
 import { askGuards } from '../guard.ts'
 import type { WriteRoute } from '../locate.ts'
-import { largeDocument, nextTurn } from '../next-turn.ts'
+import { freeTurn } from '../next-turn.ts'
 import { linkOf, type Opening, openOperation, readOperation } from '../operations.ts'
 import type { OperationLink, Outcome, RunInput } from '../plane.ts'
 import {
@@ -90,7 +90,7 @@ export async function commitWrite(
   inside: (request: WriteRequest, tx: Tx) => Promise<Outcome>,
 ): Promise<Outcome> {
   const { deps, route, input } = checked
-  if (input.isLarge === true) await nextTurn()
+  await freeTurn()
   let outcome: Outcome
   try {
     outcome = await transactFor(deps, route.compiled, {
@@ -104,8 +104,6 @@ export async function commitWrite(
     }
     throw error
   }
-  // Many writes are committed together, and each is answered in its own turn.
-  if (outcome.isLarge === true) await nextTurn()
   const isScheduled =
     outcome.operation !== undefined || route.compiled.reconcile?.background !== undefined
   if (isScheduled) deps.wake()
@@ -268,7 +266,9 @@ export async function storeDesired(write: Write, desired: Desired): Promise<Outc
     generation: (current?.generation ?? 0) + 1,
     deleting: false,
   }
+  await tx.pause?.()
   const nextRow = writeRow(compiled, next)
+  await tx.pause?.()
   const storeRow = (): Promise<void> =>
     current === undefined ? tx.insert(nextRow) : tx.update(nextRow, current.etag)
   const [effect, status] =
@@ -282,6 +282,7 @@ export async function storeDesired(write: Write, desired: Desired): Promise<Outc
       ? await endedOperation(deps, tx, effect, opening)
       : linkOf(opened, compiled)
   const outcome = outcomeOf(write, next, status, operation)
+  await tx.pause?.()
   const changes = changesOf(deps, {
     compiled,
     version: route.shape,
@@ -307,7 +308,7 @@ export async function storeDesired(write: Write, desired: Desired): Promise<Outc
     isScheduled ? tx.schedule(id.key, now) : undefined,
   ])
   await appendToFeed(tx, compiled, id.key)
-  return nextRow.document.length > largeDocument ? { ...outcome, isLarge: true } : outcome
+  return outcome
 }
 
 function openingOf(

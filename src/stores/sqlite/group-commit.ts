@@ -124,8 +124,9 @@ export class GroupCommit {
 
   /** Never rejects: units get every outcome. */
   async #runBatch(units: readonly Unit[]): Promise<void> {
-    const { db, onCommit, onUndone } = this.#options
+    const { db, onCommit, onUndone, turns } = this.#options
     const open = new Set(units)
+    turns.begin()
     try {
       this.#statements.begin.run()
       if (!(await this.#runTogether(open))) await this.#runApart(open)

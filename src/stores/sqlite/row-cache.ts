@@ -8,8 +8,6 @@ import type { ResourceRow } from '../store.ts'
 
 /** Key, id, type and tag beside the document, roughly. */
 const rowOverheadBytes = 600
-/** Keys that are remembered. */
-const tooLargeMax = 1_000
 
 interface Kept {
   row: ResourceRow
@@ -27,8 +25,6 @@ export class RowCache {
   readonly #rows = new Map<string, Kept>()
   #hand = this.#rows.values()
   #bytes = 0
-  /** Keys of rows that were too large to be kept. */
-  readonly #tooLarge = new Set<string>()
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax
@@ -41,21 +37,13 @@ export class RowCache {
     return kept.row
   }
 
-  /** It was too large to be kept when it was seen last, so reading it takes time. */
-  wasTooLarge(key: string): boolean {
-    return this.#tooLarge.has(key)
-  }
-
   /** Takes the place of the row with the same key. A very large row is not kept: it would push out too many others. */
   put(row: ResourceRow): void {
     const bytes = bytesOf(row)
     if (bytes > this.#bytesMax / 16) {
       this.forget(row.key)
-      if (this.#tooLarge.size >= tooLargeMax) this.#tooLarge.clear()
-      this.#tooLarge.add(row.key)
       return
     }
-    this.#tooLarge.delete(row.key)
     const kept = this.#rows.get(row.key)
     if (kept === undefined) this.#rows.set(row.key, { row, bytes, isUsed: false })
     else {

@@ -9,12 +9,11 @@ import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-import { turnsOf } from '../../../tests/turns.ts'
+import { turnsOf, useUpTurns } from '../../../tests/turns.ts'
 import { contractOptions, contractRow, type Place } from '../contract/setting.ts'
 import { storeContract } from '../contract.ts'
 import { type SqlTx, type Store, StoreUnavailable } from '../store.ts'
 import { openSqlite } from './open.ts'
-import { statementsAtOnceMax } from './turns.ts'
 
 async function freshPath(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'armature-store-'))
@@ -118,42 +117,37 @@ for (const [name, freshPlace] of [
 ] as const) {
   test(`in ${name}, the loop comes round in long transactions and in batches of many`, async (t) => {
     await using store = await (await freshPlace(t))()
-    const counts = async (work: Promise<unknown>): Promise<number> => {
-      let turns = 0
-      const look = (): void => {
-        turns++
-        turn = setImmediate(look)
-      }
-      let turn = setImmediate(look)
-      await work
-      clearImmediate(turn)
-      return turns
-    }
+    const counts = async (work: () => Promise<unknown>) => (await turnsOf(work)).turns
     const long = async (tx: SqlTx, statements: number): Promise<void> => {
       for (let at = 0; at < statements; at++) await tx.all('select count(*) as n from resources')
     }
-    const pauses = 5
-    const statements = pauses * statementsAtOnceMax
-    const one = counts(store.sql.transact((tx) => long(tx, statements)))
-    assert.ok((await one) >= pauses, 'one transaction')
-    const each = statements / 20
-    const many = Array.from({ length: 20 }, () => store.sql.transact((tx) => long(tx, each)))
-    assert.ok((await counts(Promise.all(many))) >= pauses, 'many in one batch')
-    const rows = Array.from({ length: 2.5 * statementsAtOnceMax }, (_, at) =>
-      store.transact((tx) => tx.insert(contractRow(`/made/${at}`))),
-    )
-    assert.ok((await counts(Promise.all(rows))) >= 2, 'rows in one batch')
+    const statements = 20
+    const one = () => store.sql.transact((tx) => long(tx, statements))
+    const rows = (of: string) => () =>
+      Promise.all(
+        Array.from({ length: statements }, (_, at) =>
+          store.transact((tx) => tx.insert(contractRow(`/${of}/${at}`))),
+        ),
+      )
+    assert.ok((await counts(one)) < statements, 'in one turn while there is time')
+    assert.ok((await counts(rows('quick'))) < statements, 'rows while there is time')
+    useUpTurns(t)
+    assert.ok((await counts(one)) >= statements, 'one transaction')
+    const many = () => Promise.all(Array.from({ length: 3 }, one))
+    assert.ok((await counts(many)) >= 3 * statements, 'many in one batch')
+    assert.ok((await counts(rows('slow'))) >= statements, 'rows in one batch')
   })
 
   test(`in ${name}, a transaction that paused is still all or nothing, and awaits nothing foreign`, async (t) => {
     await using store = await (await freshPlace(t))()
     await store.transact((tx) => tx.insert(contractRow('/kept')))
+    useUpTurns(t)
     const seen: Promise<number>[] = []
     const outside = AsyncLocalStorage.snapshot()
     const long = async (tx: SqlTx): Promise<void> => {
       await tx.follow('feed', '/a')
       setImmediate(() => outside(() => seen.push(store.count({ under: '/', limit: 9 }))))
-      for (let at = 0; at < 3 * statementsAtOnceMax; at++) await tx.run('delete from resources')
+      for (let at = 0; at < 3; at++) await tx.run('delete from resources')
     }
     const refusal = new Error('no')
     await assert.rejects(
@@ -235,7 +229,7 @@ test('the position of a feed is known without asking', async (t) => {
   assert.equal(store.feed('f').position(), 1)
 })
 
-test('rows that are too large to be kept are read one in each turn', async (t) => {
+test('rows that are in no memory are read while the turn has time for it', async (t) => {
   await using store = await open(await freshPath(t))
   const document = JSON.stringify({ text: 'x'.repeat(3_000_000) })
   const [large, small] = [contractRow('/large', { document }), contractRow('/small')]
@@ -243,6 +237,7 @@ test('rows that are too large to be kept are read one in each turn', async (t) =
     await tx.insert(large)
     await tx.insert(small)
   })
+  useUpTurns(t)
   const read = (key: string) =>
     turnsOf(() => Promise.all(Array.from({ length: 8 }, () => store.get(key))))
   const { turns, result } = await read(large.key)
@@ -262,6 +257,7 @@ test('writes to one large row, one after the other, leave turns to others', asyn
       assert.ok(current !== undefined)
       await tx.update({ ...current, generation: current.generation + 1 }, current.etag)
     })
+  useUpTurns(t)
   const { turns } = await turnsOf(() => Promise.all(Array.from({ length: 10 }, change)))
   assert.ok(turns >= 10, `${turns} turns`)
   assert.equal((await store.get(row.key))?.generation, 11)

@@ -6,7 +6,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 
 import { assertOutsideWork, runInsideWork } from '../inside-work.ts'
-import { nextTurn } from '../next-turn.ts'
+import { freeTurn } from '../next-turn.ts'
 import { assertReads } from '../sql.ts'
 import {
   type Alone,
@@ -160,8 +160,8 @@ export class SqliteStore implements Store {
   }
 
   async #read(key: string): Promise<ResourceRow | undefined> {
-    // Of those that are asked for at once, each is read in its own turn.
-    if (this.#rows.wasTooLarge(key)) await nextTurn()
+    const turn = freeTurn()
+    if (turn !== undefined) await turn
     const row = this.#reads.rowNow(key)
     // Nothing can have been committed between the read and this line, as both run in one turn.
     if (row !== undefined) this.#rows.put(row)

@@ -66,20 +66,18 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
     const row = known ?? this.row(key)
     // Nobody has written it in this batch, so it is as committed.
     if (row !== undefined && row !== known && !isTouched) this.#writer.keep(row)
-    // One that is in memory is parsed as well.
-    await this.#weighed(row === undefined ? [] : [row])
+    await this.pause()
     return row
   }
 
   override async list(query: ListQuery): Promise<readonly ResourceRow[]> {
-    return this.#weighed(await super.list(query))
+    const rows = await super.list(query)
+    await this.pause()
+    return rows
   }
 
-  /** Gives the event loop a turn after large rows. */
-  async #weighed(rows: readonly ResourceRow[]): Promise<readonly ResourceRow[]> {
-    for (const { document } of rows) this.#writer.turns.weigh(document.length)
-    await this.#writer.turns.pause()
-    return rows
+  pause(): Promise<void> | undefined {
+    return this.#writer.turns.pause()
   }
 
   /** Every write asks this about locks, which most installations do not have. */
@@ -102,7 +100,6 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
 
   async insert(row: ResourceRow): Promise<void> {
     this.#writer.touched.add(row.key)
-    this.#writer.turns.weigh(row.document.length)
     this.#writer.emptyTypes.delete(row.type)
     this.#change(
       () =>
@@ -124,7 +121,6 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
 
   async update(row: ResourceRow, etag: string): Promise<void> {
     this.#writer.touched.add(row.key)
-    this.#writer.turns.weigh(row.document.length)
     this.#writer.emptyTypes.delete(row.type)
     const tracked = row.tracked ? 1 : 0
     const light = this.#change(() =>
@@ -224,7 +220,7 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
 
   async all(text: string, ...values: readonly SqlValue[]): Promise<readonly SqlRow[]> {
     const rows = this.ask(() => this.#writer.relational.all(text, values))
-    const pause = this.#writer.turns.pause()
+    const pause = this.pause()
     if (pause !== undefined) await pause
     return rows
   }
@@ -232,8 +228,7 @@ export class SqliteTransaction extends SqliteReads implements Tx, SqlTx {
   async run(text: string, ...values: readonly SqlValue[]): Promise<number> {
     this.wrote = true
     const changed = this.ask(() => this.#writer.relational.run(text, values))
-    this.#writer.turns.weighValues(values.length)
-    const pause = this.#writer.turns.pause()
+    const pause = this.pause()
     if (pause !== undefined) await pause
     return changed
   }

@@ -1,21 +1,18 @@
 /**
- * Lets the event loop come round while transactions run: after so many of their statements, of one transaction or of
- * many in one batch. Counted, not timed, so that tests can count them too. What is not committed stays unseen meanwhile,
- * since readers have a connection of their own, and other writers wait as they do anyway.
+ * Lets the event loop come round while transactions run, one or many in one batch, and counts their statements. What is
+ * not committed stays unseen meanwhile, since readers have a connection of their own, and other writers wait as they do
+ * anyway.
  */
 
 import { setImmediate } from 'node:timers/promises'
+import { ticks } from '../next-turn.ts'
 
-/** Some milliseconds. */
-export const statementsAtOnceMax = 100
-/** Characters of documents that are read count as one statement. */
-const charactersPerStatement = 16 * 1024
-/** So do values that are written: one statement may insert many rows. */
-const valuesPerStatement = 50
+/** A batch holds the loop no longer than this and its last piece of work. Its own time: others may use up every turn. */
+const millisecondsAtOnce = 5
 
 export class Turns {
-  #statements = 0
   #total = 0
+  #since = ticks()
   #pauses = 0
 
   /** Somebody waits here for the next turn, and for nothing else. */
@@ -29,29 +26,23 @@ export class Turns {
   }
 
   count(): void {
-    this.#statements++
     this.#total++
   }
 
-  /** What is written takes its time, too. */
-  weighValues(values: number): void {
-    this.#statements += values / valuesPerStatement
+  /** A batch begins, or goes on. */
+  begin(): void {
+    this.#since = ticks()
   }
 
-  /** What was read takes its time too. */
-  weigh(characters: number): void {
-    this.#statements += characters / charactersPerStatement
-  }
-
-  /** `undefined` where no pause is due. */
+  /** `undefined` where no pause is due. Other writers wait for the end of the batch, so it waits behind nobody. */
   pause(): Promise<void> | undefined {
-    return this.#statements < statementsAtOnceMax ? undefined : this.#pause()
+    return ticks() - this.#since > millisecondsAtOnce ? this.#pause() : undefined
   }
 
   async #pause(): Promise<void> {
-    this.#statements = 0
     this.#pauses++
     await setImmediate()
     this.#pauses--
+    this.begin()
   }
 }

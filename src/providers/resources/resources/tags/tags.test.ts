@@ -5,14 +5,7 @@ import { test } from 'node:test'
 import type { Principal } from '#kernel/principal.ts'
 import { ask } from '#plane/testing/ask.ts'
 import { owner } from '#plane/testing/start.ts'
-import { turnsOf } from '../../../../../tests/turns.ts'
-import {
-  group,
-  type Started,
-  startDeployments,
-  subscription,
-  templateFor,
-} from '../../testing/start.ts'
+import { group, type Started, startDeployments, subscription } from '../../testing/start.ts'
 
 const at = (scope: string): string => `${scope}/providers/Vendor.Resources/tags/default`
 const version = '2021-04-01'
@@ -112,22 +105,6 @@ test('those who change the tags of one resource at once do not lose to each othe
     )
   await Promise.all(names.map(patch))
   assert.ok(read < 100, `read ${read} times`)
-})
-
-test('writes to one large resource that come at once are each answered in their own turn', async () => {
-  await using started = await start()
-  const { call } = started
-  const as = { version: '2021-05-01' }
-  const spec = `${group}/providers/Vendor.Resources/templateSpecs/one`
-  await call('PUT', spec, { location: 'local', properties: {} }, as)
-  const mainTemplate = templateFor([], { variables: { a: 'x'.repeat(100_000) } })
-  const large = `${spec}/versions/1`
-  await call('PUT', large, { location: 'local', properties: { mainTemplate } }, as)
-  const patch = (at: number) => call('PATCH', large, { tags: { t: `${at}` } }, as)
-  const { turns } = await turnsOf(() =>
-    Promise.all(Array.from({ length: 20 }, (_, at) => patch(at))),
-  )
-  assert.ok(turns >= 20, `${turns} turns`)
 })
 
 test('a subscription and a resource have them too; what has none is refused', async () => {
