@@ -158,10 +158,23 @@ function memberOf(value: unknown, name: string): unknown {
     : undefined
 }
 
+function* membersOf(value: object): Generator {
+  for (const name in value) {
+    yield name
+    yield memberOf(value, name)
+  }
+}
+
+/** Characters of the value, roughly, as far as it matters: counted no further than what is never recorded. */
 function lengthOf(value: unknown): number {
   if (typeof value === 'string') return value.length
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value).length
-  return value === undefined ? 0 : (JSON.stringify(value)?.length ?? 0)
+  if (!isObject(value)) return value === undefined ? 0 : (JSON.stringify(value)?.length ?? 0)
+  let length = 2
+  for (const member of Array.isArray(value) ? value : membersOf(value)) {
+    length += lengthOf(member) + 1
+    if (length > changeLimits.length) break
+  }
+  return length
 }
 
 function pathText(path: readonly string[]): string {

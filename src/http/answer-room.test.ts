@@ -156,6 +156,44 @@ test('a resource in another form than its own waits as a list does', async () =>
   clearInterval(letting)
 })
 
+test('of large resources one principal has a few at once in memory, and is authorized when their turn has come', async (t) => {
+  await using started = await startPlane({ reconcile: false })
+  const widget = `${group}/providers/Vendor.Sample/widgets/w`
+  await started.call('PUT', widget, { location: 'here', properties: { parts: ['a'] } })
+  const held: (() => void)[] = []
+  let begun = 0
+  const { plane } = started
+  const slow: typeof plane = {
+    ...plane,
+    largeAt: ({ text }) => (text === widget ? 8 * 1024 * 1024 : 0),
+    async run(route, input) {
+      if (route.id.text === widget) {
+        begun++
+        await new Promise<void>((resolve) => held.push(resolve))
+      }
+      return plane.run(route, input)
+    },
+  }
+  let isDisabled = false
+  const authenticate = () => {
+    if (isDisabled) throw refuse.InvalidAuthenticationToken({ reason: 'its principal is disabled' })
+    return owner
+  }
+  await using edge = await servePlane(slow, { authenticate })
+  const ask = (path: string) => fetch(`${edge.url}${path}?api-version=2024-01-01`)
+  const answers = Array.from({ length: 5 }, () => ask(widget))
+  await until(() => begun === 2)
+  for (let at = 0; at < 5; at++) assert.equal((await ask(`${widget}2`)).status, 404)
+  assert.equal(begun, 2)
+  held.shift()?.()
+  await until(() => begun === 3)
+  isDisabled = true
+  const letting = setInterval(() => held.shift()?.(), 1)
+  t.after(() => clearInterval(letting))
+  const statuses = (await Promise.all(answers)).map(({ status }) => status)
+  assert.deepEqual(statuses.toSorted(), [200, 200, 200, 401, 401])
+})
+
 test('when the turn is used up, a body is checked, written and answered in turns of their own', async (t) => {
   await using started = await startPlane({ reconcile: false })
   const { plane } = started

@@ -54,7 +54,7 @@ export function businessEndpoints(
       // Lists and batches may be large and take long to write.
       const mayBeLarge = counts === 'reads' || isBatch
       if (mayBeLarge && !(await enterAnswerRoom(exchange, edge))) throw gone()
-      await freeTurn()
+      await freeTurn(principalOf(exchange).id)
       exchange.deadline = new AbortController()
       const answer = await business.handle({
         signal: exchange.deadline.signal,

@@ -154,6 +154,8 @@ export interface Edge extends EdgeDependencies {
   readonly answerRoom: Room
   /** Room for the same answers until their clients have read them. */
   readonly unreadRoom: Room
+  /** Characters of large resources, from before they are read until clients have read the answers. */
+  readonly textRoom: Room
   /** The server is shutting down: answers end their connections. */
   isDraining(): boolean
 }
@@ -270,22 +272,38 @@ export async function enterBodyRoom(
  * waiting. Callers without a token are told apart by their addresses. False: as above.
  */
 export async function enterAnswerRoom(exchange: Exchange, edge: Edge): Promise<boolean> {
-  const { response } = exchange
   const owner = exchange.principal?.id ?? addressGroupOf(originOfExchange(exchange, edge).address)
-  const waitedForReader = await enter(exchange, edge.unreadRoom, {
-    amount: 1,
-    owner,
-    leave: (free) => {
-      if (response.writableLength <= smallAnswerBytes || response.closed) free()
-      else response.once('close', free)
-    },
-  })
+  const leave = whenRead(exchange)
+  const waitedForReader = await enter(exchange, edge.unreadRoom, { amount: 1, owner, leave })
   const waitedForTurn = await enter(exchange, edge.answerRoom, { amount: 1, owner })
   if (!isAwaited(exchange)) return false
   const { principal } = exchange
   if ((waitedForReader || waitedForTurn) && principal !== undefined)
     await authorizeAgain(exchange, edge)
   return true
+}
+
+/**
+ * Waits until the caller may have so many more characters of large resources in memory: for a text as it is read, parsed
+ * and answered. Throws and results as above.
+ */
+export async function enterTextRoom(
+  exchange: Exchange,
+  edge: Edge,
+  amount: number,
+): Promise<boolean> {
+  const hasWaited = await enter(exchange, edge.textRoom, { amount, leave: whenRead(exchange) })
+  if (!isAwaited(exchange)) return false
+  if (hasWaited) await authorizeAgain(exchange, edge)
+  return true
+}
+
+/** Frees a place when the answer is read, or small. */
+function whenRead({ response }: Exchange): (free: () => void) => void {
+  return (free) => {
+    if (response.writableLength <= smallAnswerBytes || response.closed) free()
+    else response.once('close', free)
+  }
 }
 
 /**

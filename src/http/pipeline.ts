@@ -74,7 +74,7 @@ export async function runPipeline(exchange: Exchange, edge: Edge): Promise<void>
     if (pending !== undefined) {
       await pending
       // Many may have waited for the same: a commit, a turn of the disk.
-      const turn = freeTurn()
+      const turn = freeTurn(exchange.principal?.id)
       if (turn !== undefined) await turn
     }
     // The deadline has answered. Completed steps stand, and the remaining ones are skipped.

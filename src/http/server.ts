@@ -131,7 +131,7 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
     } else socket.destroy()
   }
   server.on('request', (request, response) => {
-    const turn = freeTurn()
+    const turn = freeTurn(request.socket.remoteAddress)
     if (turn === undefined) arrive(request, response)
     else void turn.then(() => arrive(request, response))
   })
@@ -206,9 +206,12 @@ function createEdge(deps: HttpServerOptions, isDraining: () => boolean): Edge {
 /** Bodies above `bodyBytesMax` at once; each may take `businessBodyBytesMax` of memory. */
 const largeBodiesAtOnceMax = 2
 
+/** Characters of large resources of one principal at once; each takes some times as many bytes. */
+const textsMax = 16 * 1024 * 1024
+
 function roomsOf(
   limits: Limits,
-): Pick<Edge, 'bodyRoom' | 'largeBodyRoom' | 'answerRoom' | 'unreadRoom'> {
+): Pick<Edge, 'bodyRoom' | 'largeBodyRoom' | 'answerRoom' | 'unreadRoom' | 'textRoom'> {
   return {
     bodyRoom: createRoom({
       perOwnerMax: limits.bodyBytesAtOncePerPrincipalMax,
@@ -224,6 +227,7 @@ function roomsOf(
       perOwnerMax: limits.answersAtOncePerPrincipalMax,
       sumMax: Number.POSITIVE_INFINITY,
     }),
+    textRoom: createRoom({ perOwnerMax: textsMax, sumMax: Number.POSITIVE_INFINITY }),
   }
 }
 

@@ -37,6 +37,7 @@ export function guardStore(store: Store, guard: WriteGuard): Store {
     sql,
     transact: (work, alone) =>
       guard.ready() === undefined ? transact(work, alone) : enter(() => transact(work, alone)),
+    largeAt: (key) => store.largeAt(key),
     get: (key) => store.get(key),
     list: (query) => store.list(query),
     count: (query) => store.count(query),
@@ -77,6 +78,7 @@ function guardTx(tx: Tx, guard: WriteGuard): Tx {
     position: (feed) => tx.position(feed),
     alone: (name) => tx.alone(name),
     assertClaim: (claim) => tx.assertClaim(claim),
+    pause: () => tx.pause(),
   }
 }
 

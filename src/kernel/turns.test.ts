@@ -86,3 +86,23 @@ test('whoever asks waits only when the turn is used up, behind those who wait al
   assert.deepEqual(done, ['a', 'b', 'c', 'd', 'e'])
   assert.equal(turns.free(), undefined, 'an idle loop begins anew')
 })
+
+test('whoever asks for little goes before the rest of those who ask for much', async () => {
+  const { turns, pass, turn } = loop()
+  const done: string[] = []
+  const ask = (owner: string, name: string): void => {
+    const go = (): void => {
+      done.push(name)
+      pass(11)
+    }
+    const wait = turns.free(owner)
+    if (wait === undefined) go()
+    else void wait.then(go)
+  }
+  for (const name of ['a1', 'a2', 'a3', 'a4']) ask('a', name)
+  ask('b', 'b1')
+  ask('c', 'c1')
+  ask('b', 'b2')
+  while (await turn());
+  assert.deepEqual(done, ['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4'])
+})

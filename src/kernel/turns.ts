@@ -1,14 +1,15 @@
 /**
  * Lets work take turns of the event loop. Whatever the requests of one turn do, each being small, they hold up
  * everybody together: so whoever is about to do something asks whether the turn is used up, and waits for a later one
- * where it is. Those who wait go on in order of arrival, as many in a turn as there is time for.
+ * where it is. As many go on in a turn as there is time for: first whoever has taken the least time since they wait, and
+ * of one owner in order of arrival. So whoever asks for much waits for themselves.
  */
 
 interface Turns {
-  /** Resolves in a later turn: for work in slices. */
-  next(): Promise<void>
+  /** Resolves in a later turn: for work in slices. Without an owner it is nobody's in particular. */
+  next(owner?: string): Promise<void>
   /** `undefined` where this turn has time left; otherwise as `next`. */
-  free(): Promise<void> | undefined
+  free(owner?: string): Promise<void> | undefined
 }
 
 interface TurnsOptions {
@@ -21,40 +22,63 @@ interface TurnsOptions {
 /** Others wait no longer for a turn than this and its last piece of work. */
 const turnMilliseconds = 10
 
+interface Queue {
+  readonly waiting: (() => void)[]
+  /** The time that its owner has taken of turns since it waits. */
+  taken: number
+}
+
 export function createTurns({ schedule, ticks }: TurnsOptions): Turns {
-  const waiting = new Set<() => void>()
+  const queues = new Map<string, Queue>()
   let since: number | undefined
+  /** Who went on last, until their time is known. */
+  let running: { readonly queue: Queue; readonly at: number } | undefined
 
   function forget(): void {
     since = undefined
   }
 
   function isUsedUp(): boolean {
-    if (since !== undefined) return ticks() - since > turnMilliseconds
-    since = ticks()
+    const now = ticks()
+    if (running !== undefined) {
+      running.queue.taken += now - running.at
+      running = undefined
+    }
+    if (since !== undefined) return now - since > turnMilliseconds
+    since = now
     schedule(forget)
     return false
   }
 
+  function first(): readonly [owner: string, queue: Queue] | undefined {
+    let found: readonly [string, Queue] | undefined
+    for (const each of queues)
+      if (found === undefined || each[1].taken < found[1].taken) found = each
+    return found
+  }
+
+  /** Scheduled once for each who waits. */
   function run(): void {
     if (isUsedUp()) {
       schedule(run)
       return
     }
-    // There is one for every `run`.
-    for (const go of waiting) {
-      waiting.delete(go)
-      go()
-      return
-    }
+    const [owner, queue] = first() ?? []
+    if (owner === undefined || queue === undefined) return
+    const go = queue.waiting.shift()
+    if (queue.waiting.length === 0) queues.delete(owner)
+    running = { queue, at: ticks() }
+    go?.()
   }
 
-  function next(): Promise<void> {
+  function next(owner = ''): Promise<void> {
     return new Promise((resolve) => {
-      waiting.add(resolve)
+      const queue = queues.get(owner)
+      if (queue !== undefined) queue.waiting.push(resolve)
+      else queues.set(owner, { waiting: [resolve], taken: first()?.[1].taken ?? 0 })
       schedule(run)
     })
   }
 
-  return { next, free: () => (isUsedUp() ? next() : undefined) }
+  return { next, free: (owner) => (isUsedUp() ? next(owner) : undefined) }
 }

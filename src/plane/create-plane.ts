@@ -255,6 +255,7 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     },
     rightsAsOf: () => options.access.asOf?.(),
     stillAllows: (route, principal) => stillAllows(deps, asLocated(route), principal),
+    largeAt: ({ key }) => options.store.largeAt(key),
     hasSubscription: async (id) =>
       (await options.store.get(subscriptionIdOf(id).key)) !== undefined,
     run(route, input) {

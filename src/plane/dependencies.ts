@@ -9,7 +9,7 @@ import { type Access, allowsWithoutAttributes, isAboveOne, requestedOf } from '.
 import type { Context, InsideContext, Reader } from './declare/resource.ts'
 import { readRow } from './document.ts'
 import type { Guard } from './guard.ts'
-import { freeTurn, nextTurn } from './next-turn.ts'
+import { freeTurn, largeDocument, nextTurn } from './next-turn.ts'
 import type { RunInput } from './plane.ts'
 import type { Registry } from './registry.ts'
 
@@ -98,8 +98,7 @@ export function createReader(
       // Inside a write, rows that rules have read must not change until the write is done.
       if ('lock' in reads) return decodeOne(await reads.lock(keyOf(id), 'share'))
       const row = await reads.get(keyOf(id))
-      const turn = freeTurn()
-      if (turn !== undefined) await turn
+      if (row !== undefined && row.document.length > largeDocument) await freeTurn()
       return decodeOne(row)
     },
     async list(query) {

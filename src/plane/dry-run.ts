@@ -14,6 +14,7 @@ import {
   StoreConflict,
   type Tx,
 } from '#stores/store.ts'
+import { freeTurn } from './next-turn.ts'
 
 export class DryRun implements Tx {
   readonly #beneath: Reads
@@ -54,6 +55,10 @@ export class DryRun implements Tx {
     const row = await this.#beneath.get(key)
     this.#read.set(key, row)
     return row
+  }
+
+  pause(): Promise<void> | undefined {
+    return freeTurn()
   }
 
   lock(key: string): Promise<ResourceRow | undefined> {

@@ -5,3 +5,6 @@ import { freeTurn as free, nextTurn as next } from '#stores/next-turn.ts'
 export const nextTurn = next
 
 export const freeTurn = free
+
+/** Characters of a document above which it takes milliseconds to parse it, and no answer made of it is kept. */
+export const largeDocument = 64 * 1024

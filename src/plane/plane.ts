@@ -138,6 +138,8 @@ export interface Plane {
   stillAllows(route: Route, principal: Principal): Promise<StillAllowed>
   /** Whether there is a subscription of this id. */
   hasSubscription(id: string): Promise<boolean>
+  /** Characters of what is known to be large at and above the resource; 0 for all others. */
+  largeAt(id: ResourceId): number
   /** Checks the body against the schema and runs the request. Throws refusals; any other error is a fault. */
   run(route: Route, input: RunInput): Promise<Outcome>
   /** The family of error bodies for a path that could not be located. */

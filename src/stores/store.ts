@@ -133,7 +133,7 @@ export interface Tx extends Reads {
   /** Throws `StoreConflict` unless `claim` still holds; after that its lease cannot be lost before the commit. */
   assertClaim(claim: Claim): Promise<void>
   /** Between two steps that may each take milliseconds: lets others have a turn where this one is used up. */
-  pause?(): Promise<void> | undefined
+  pause(): Promise<void> | undefined
 }
 
 /**
@@ -171,6 +171,12 @@ export interface Unmoved {
 
 export interface Store extends Reads, AsyncDisposable {
   readonly dialect: 'sqlite' | 'postgres'
+
+  /**
+   * Characters of the documents of the row with this key and those above it, as far as they are known to be large: read
+   * or written by this process and more than some hundred thousand. 0 for all others.
+   */
+  largeAt(key: string): number
 
   /**
    * Runs `work` in one transaction. A `StoreConflict` thrown by a call inside is tried again with fresh

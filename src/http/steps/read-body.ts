@@ -8,6 +8,7 @@ import type { IncomingMessage } from 'node:http'
 import { refuse } from '#kernel/error.ts'
 import { type JsonSizeLimits, jsonSizeLimitsOf } from '#kernel/json-size.ts'
 import { ReceivedBytes } from '#kernel/received-bytes.ts'
+import { freeTurn } from '#plane/next-turn.ts'
 import { edgeErrors } from '../edge-errors.ts'
 import {
   announcesBody,
@@ -48,7 +49,8 @@ async function keep(exchange: Exchange, edge: Edge, size: JsonSizeLimits): Promi
       if (exchange.bodyRule === 'required') throw missing()
       return
     }
-    exchange.body = await parseJsonWithPauses(bytes, size, exchange.bodySyntax)
+    const pause = () => freeTurn(exchange.principal?.id)
+    exchange.body = await parseJsonWithPauses(bytes, size, exchange.bodySyntax, pause)
   } finally {
     // The parsed value does not refer to the bytes, so the buffer can be reused.
     if (into !== undefined && edge.spareBodies.length < spareBodiesMax) edge.spareBodies.push(into)

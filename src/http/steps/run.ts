@@ -1,12 +1,15 @@
 /** Passes the request as plain data to the endpoint, and keeps the outcome for `respond`. */
 
-import { freeTurn } from '#plane/next-turn.ts'
-import { type Edge, type Exchange, enterAnswerRoom } from '../exchange.ts'
+import { freeTurn, nextTurn } from '#plane/next-turn.ts'
+import { type Edge, type Exchange, enterAnswerRoom, enterTextRoom } from '../exchange.ts'
 import { gone } from './read-body.ts'
 
 export function run(exchange: Exchange, edge: Edge): void | Promise<void> {
   const { kind, waitsForRoom } = exchange.endpoint
   if (kind === 'collection' || waitsForRoom === true) return runInRoom(exchange, edge)
+  const { route } = exchange
+  const large = route === undefined ? 0 : edge.plane.largeAt(route.id)
+  if (large > 0) return runLarge(exchange, edge, large)
   const outcome = exchange.endpoint.run(exchange, edge)
   if (outcome instanceof Promise) return keep(exchange, outcome)
   exchange.outcome = outcome
@@ -15,7 +18,13 @@ export function run(exchange: Exchange, edge: Edge): void | Promise<void> {
 /** A page may hold megabytes and is built in one turn. */
 async function runInRoom(exchange: Exchange, edge: Edge): Promise<void> {
   if (!(await enterAnswerRoom(exchange, edge))) throw gone()
-  await freeTurn()
+  await freeTurn(exchange.principal?.id)
+  exchange.outcome = await exchange.endpoint.run(exchange, edge)
+}
+
+async function runLarge(exchange: Exchange, edge: Edge, characters: number): Promise<void> {
+  if (!(await enterTextRoom(exchange, edge, characters))) throw gone()
+  await nextTurn(exchange.principal?.id)
   exchange.outcome = await exchange.endpoint.run(exchange, edge)
 }
 

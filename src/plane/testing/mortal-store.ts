@@ -46,6 +46,7 @@ export function mortalStore(inner: Store): MortalStore {
     position: mortal((feed) => tx.position(feed)),
     alone: mortal((name) => tx.alone(name)),
     assertClaim: mortal((claim) => tx.assertClaim(claim)),
+    pause: () => tx.pause(),
   })
   return {
     dieAfter(steps) {
@@ -60,6 +61,7 @@ export function mortalStore(inner: Store): MortalStore {
       replace: mortal((work) => inner.replace(work)) as Store['replace'],
       feed: (name) => inner.feed(name),
       onWork: (callback) => inner.onWork(callback),
+      largeAt: (key) => inner.largeAt(key),
       get: mortal((key) => inner.get(key)),
       list: mortal((query) => inner.list(query)),
       count: mortal((query) => inner.count(query)),

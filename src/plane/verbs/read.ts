@@ -19,7 +19,7 @@ import { contextOf, type PlaneDependencies, type WireRow } from '../dependencies
 import { readRow, toWire } from '../document.ts'
 import { requireGrant } from '../grant.ts'
 import type { LocatedRoute, ReadRoute } from '../locate.ts'
-import { freeTurn } from '../next-turn.ts'
+import { freeTurn, largeDocument } from '../next-turn.ts'
 import { pageAfter } from '../page-after.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import { requireScopes } from '../scopes.ts'
@@ -74,7 +74,7 @@ export async function runGet(
     compiled.reconcile?.background === undefined || (readRow(row).observed ?? null) === null
   if (verdict.kind === 'not-modified' && isWhole()) return { status: 304, etag: row.etag }
   const show = input.takesText === true ? rowToText : rowToWire
-  const turn = freeTurn()
+  const turn = freeTurn(input.principal.id)
   if (turn !== undefined) await turn
   return { status: 200, body: show(deps, compiled, version, row), etag: row.etag }
 }
@@ -108,12 +108,9 @@ function rowToText(
   return text
 }
 
-/** Characters of a document above which no answer is kept. */
-const keptMax = 64 * 1024
-
 function keepWire({ wireCache }: PlaneDependencies, row: ResourceRow, wire: WireRow): void {
   // A larger one would take two or three times its size in memory.
-  if (row.document.length <= keptMax) wireCache.set(row, wire)
+  if (row.document.length <= largeDocument) wireCache.set(row, wire)
 }
 
 function knownWire(

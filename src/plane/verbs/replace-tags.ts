@@ -60,7 +60,7 @@ async function replaceOnce(
   if (found !== undefined) throw prohibited({ action: right, scope: id }, principal, found)
   const row = await deps.store.get(id.key)
   if (row === undefined) throw refuse.ResourceNotFound({ id: id.text })
-  await freeTurn()
+  await freeTurn(principal.id)
   const compiled = deps.registry.byKey(row.type)
   const stored = isStored(compiled) ? compiled.stored : undefined
   const isTaggable = stored?.tracked !== undefined || stored?.container !== undefined

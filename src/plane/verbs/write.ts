@@ -90,7 +90,7 @@ export async function commitWrite(
   inside: (request: WriteRequest, tx: Tx) => Promise<Outcome>,
 ): Promise<Outcome> {
   const { deps, route, input } = checked
-  await freeTurn()
+  await freeTurn(input.principal.id)
   let outcome: Outcome
   try {
     outcome = await transactFor(deps, route.compiled, {
@@ -266,9 +266,9 @@ export async function storeDesired(write: Write, desired: Desired): Promise<Outc
     generation: (current?.generation ?? 0) + 1,
     deleting: false,
   }
-  await tx.pause?.()
+  await tx.pause()
   const nextRow = writeRow(compiled, next)
-  await tx.pause?.()
+  await tx.pause()
   const storeRow = (): Promise<void> =>
     current === undefined ? tx.insert(nextRow) : tx.update(nextRow, current.etag)
   const [effect, status] =
@@ -282,7 +282,7 @@ export async function storeDesired(write: Write, desired: Desired): Promise<Outc
       ? await endedOperation(deps, tx, effect, opening)
       : linkOf(opened, compiled)
   const outcome = outcomeOf(write, next, status, operation)
-  await tx.pause?.()
+  await tx.pause()
   const changes = changesOf(deps, {
     compiled,
     version: route.shape,

@@ -25,6 +25,21 @@ export function openingContract(name: string, given: Given, setting: ContractSet
       await store[Symbol.asyncDispose]()
     })
 
+    given('what was written or read and is large is known by its size', async (store) => {
+      const document = JSON.stringify({ text: 'x'.repeat(300_000) })
+      const row = contractRow('/large', { document })
+      await store.transact((tx) => tx.insert(row))
+      assert.equal(store.largeAt('/large'), document.length)
+      assert.equal(store.largeAt('/large/below/it'), document.length)
+      assert.equal(store.largeAt('/larger'), 0)
+      await store.transact((tx) => tx.update({ ...row, document: '{}', etag: 'e2' }, row.etag))
+      assert.equal(store.largeAt('/large'), 0)
+      await store.transact((tx) => tx.update({ ...row, etag: 'e3' }, 'e2'))
+      assert.equal(store.largeAt('/large'), document.length)
+      await store.transact((tx) => tx.remove('/large', 'e3'))
+      assert.equal(store.largeAt('/large'), 0)
+    })
+
     given('closing ends what was handed in', async (store) => {
       const writes = ['/a', '/b'].map((key) => store.transact((tx) => tx.insert(contractRow(key))))
       await store[Symbol.asyncDispose]()

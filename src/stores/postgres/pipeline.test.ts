@@ -6,6 +6,7 @@ import pg, { type PoolClient } from 'pg'
 
 import { requireOrSkip } from '../../../tests/require.ts'
 import { contractOptions, contractRow } from '../contract/setting.ts'
+import { LargeRows } from '../large-rows.ts'
 import type { Store } from '../store.ts'
 import {
   findPostgres,
@@ -159,5 +160,8 @@ function transactionOn(client: pg.Client, begin: string = transactions.begin): P
       client.query(config.text === transactions.begin ? { ...config, text: begin } : config),
   }
   // A transaction needs only `query` of its connection.
-  return new PostgresTransaction(connection as unknown as PoolClient, new PreparedStatements())
+  return new PostgresTransaction(connection as unknown as PoolClient, {
+    prepared: new PreparedStatements(),
+    large: new LargeRows(),
+  })
 }

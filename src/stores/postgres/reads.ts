@@ -4,6 +4,7 @@
  */
 
 import { keyRange } from '../key-range.ts'
+import type { LargeRows } from '../large-rows.ts'
 import { toOperation, toResource } from '../row-cells.ts'
 import type { ListQuery, OperationRow, Reads, ResourceRow } from '../store.ts'
 import type { Answer, Cells, Parameter } from './session.ts'
@@ -18,14 +19,22 @@ export function toNumber(cells: Cells | undefined): number | undefined {
 
 export class PostgresReads implements Reads {
   readonly #ask: Ask
+  protected readonly large: LargeRows
 
-  constructor(ask: Ask) {
+  constructor(ask: Ask, large: LargeRows) {
     this.#ask = ask
+    this.large = large
   }
 
   async get(key: string): Promise<ResourceRow | undefined> {
-    const [cells] = (await this.#ask(queries.get, [key])).rows
-    return cells === undefined ? undefined : toResource(cells)
+    return this.one((await this.#ask(queries.get, [key])).rows)
+  }
+
+  protected one([cells]: readonly Cells[]): ResourceRow | undefined {
+    if (cells === undefined) return undefined
+    const row = toResource(cells)
+    this.large.note(row)
+    return row
   }
 
   async list(query: ListQuery): Promise<readonly ResourceRow[]> {

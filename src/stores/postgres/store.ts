@@ -10,6 +10,7 @@ import { backOff } from '#kernel/back-off.ts'
 import type { Clock } from '#kernel/ports.ts'
 
 import { assertOutsideWork, runInsideWork } from '../inside-work.ts'
+import { LargeRows } from '../large-rows.ts'
 import { assertCarried, assertReads } from '../sql.ts'
 import {
   type Alone,
@@ -55,6 +56,7 @@ export class PostgresStore implements Store {
   readonly #options: PostgresStoreOptions
   readonly #reads: PostgresReads
   readonly #prepared = new PreparedStatements()
+  readonly #large = new LargeRows()
   /** Feeds whose positions are read at the end of this turn, and the promise of the answer. */
   readonly #positionNames = new Set<string>()
   #positions: Promise<ReadonlyMap<string, number>> | undefined
@@ -69,7 +71,10 @@ export class PostgresStore implements Store {
 
   constructor(options: PostgresStoreOptions) {
     this.#options = options
-    this.#reads = new PostgresReads((statement, values) => this.#ask(statement, values))
+    this.#reads = new PostgresReads(
+      (statement, values) => this.#ask(statement, values),
+      this.#large,
+    )
     const all: Sql['all'] = async (text, ...values) => {
       assertReads(text)
       assertCarried(values)
@@ -94,6 +99,10 @@ export class PostgresStore implements Store {
 
   get(key: string): Promise<ResourceRow | undefined> {
     return this.#reads.get(key)
+  }
+
+  largeAt(key: string): number {
+    return this.#large.at(key)
   }
 
   list(query: ListQuery): Promise<readonly ResourceRow[]> {
@@ -295,7 +304,11 @@ export class PostgresStore implements Store {
     beginning: Beginning | undefined,
   ): Promise<T> {
     const client = await this.#connect()
-    const tx = new PostgresTransaction(client, this.#prepared, beginning)
+    const tx = new PostgresTransaction(
+      client,
+      { prepared: this.#prepared, large: this.#large },
+      beginning,
+    )
     let usable = true
     try {
       if (beginning?.ready !== undefined) {

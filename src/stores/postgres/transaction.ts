@@ -5,7 +5,8 @@
 
 import type { PoolClient } from 'pg'
 import { objectMaker } from '#kernel/object-maker.ts'
-import { toResource } from '../row-cells.ts'
+import type { LargeRows } from '../large-rows.ts'
+import { freeTurn } from '../next-turn.ts'
 import { assertCarried } from '../sql.ts'
 import {
   type Alone,
@@ -55,10 +56,10 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
 
   constructor(
     client: PoolClient,
-    prepared: PreparedStatements,
+    { prepared, large }: { readonly prepared: PreparedStatements; readonly large: LargeRows },
     { begin = transactions.begin, alone, unmoved }: Beginning = {},
   ) {
-    super((statement, values) => this.#call(statement, values, { reads: true }))
+    super((statement, values) => this.#call(statement, values, { reads: true }), large)
     this.#client = client
     this.#unmoved = unmoved
     this.#prepared = prepared
@@ -79,23 +80,25 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
 
   async lock(key: string, mode: 'change' | 'share'): Promise<ResourceRow | undefined> {
     const statement = mode === 'change' ? changes.lockForChange : changes.lockForShare
-    const [cells] = (await this.#call(statement, [key], { reads: true })).rows
-    return cells === undefined ? undefined : toResource(cells)
+    return this.one((await this.#call(statement, [key], { reads: true })).rows)
   }
 
   async insert(row: ResourceRow): Promise<void> {
     await this.#call(changes.insert, [row.key, ...columnsOf(row)], row)
+    this.large.note(row)
   }
 
   async update(row: ResourceRow, etag: string): Promise<void> {
     const values = [...columnsOf(row), row.key, etag]
     const answer = await this.#call(changes.update, values, row)
     if (answer.changes === 0) this.#fail(staleTag(row.key))
+    this.large.note(row)
   }
 
   async remove(key: string, etag: string): Promise<void> {
     const answer = await this.#call(changes.remove, [key, etag])
     if (answer.changes === 0) this.#fail(staleTag(key))
+    this.large.forget(key)
   }
 
   async putOperation(row: OperationRow): Promise<void> {
@@ -171,6 +174,10 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
 
   async run(text: string, ...values: readonly SqlValue[]): Promise<number> {
     return (await this.#relational(text, values)).changes
+  }
+
+  pause(): Promise<void> | undefined {
+    return freeTurn()
   }
 
   /** Ends the transaction after its work succeeded. */

@@ -4,6 +4,7 @@
  * uncommitted.
  */
 
+import { LargeRows } from '../large-rows.ts'
 import type { ResourceRow } from '../store.ts'
 
 /** Key, id, type and tag beside the document, roughly. */
@@ -25,6 +26,7 @@ export class RowCache {
   readonly #rows = new Map<string, Kept>()
   #hand = this.#rows.values()
   #bytes = 0
+  readonly large = new LargeRows()
 
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax
@@ -40,6 +42,7 @@ export class RowCache {
   /** Takes the place of the row with the same key. A very large row is not kept: it would push out too many others. */
   put(row: ResourceRow): void {
     const bytes = bytesOf(row)
+    this.large.note(row)
     if (bytes > this.#bytesMax / 16) {
       this.forget(row.key)
       return

@@ -160,12 +160,15 @@ export class SqliteStore implements Store {
   }
 
   async #read(key: string): Promise<ResourceRow | undefined> {
-    const turn = freeTurn()
-    if (turn !== undefined) await turn
+    if (this.largeAt(key) > 0) await freeTurn()
     const row = this.#reads.rowNow(key)
     // Nothing can have been committed between the read and this line, as both run in one turn.
     if (row !== undefined) this.#rows.put(row)
     return row
+  }
+
+  largeAt(key: string): number {
+    return this.#rows.large.at(key)
   }
 
   list(query: ListQuery): Promise<readonly ResourceRow[]> {
@@ -358,8 +361,11 @@ export class SqliteStore implements Store {
     }
     for (const key of this.#touched) {
       const row = this.#batchRows.get(key)
-      if (row === undefined) this.#rows.forget(key)
-      else this.#rows.put(row)
+      if (row !== undefined) this.#rows.put(row)
+      else {
+        this.#rows.forget(key)
+        this.#rows.large.forget(key)
+      }
     }
     this.#touched.clear()
     this.#batchRows.clear()

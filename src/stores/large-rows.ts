@@ -1,0 +1,35 @@
+/** The sizes of large rows, as they were seen last: whoever reads one can wait for room before its text is in memory. */
+
+import type { ResourceRow } from './store.ts'
+
+/** Characters of a document. */
+const largeFrom = 256 * 1024
+/** Keys that are remembered. */
+const keysMax = 10_000
+
+export class LargeRows {
+  readonly #lengths = new Map<string, number>()
+
+  note({ key, document }: ResourceRow): void {
+    if (document.length < largeFrom) {
+      this.forget(key)
+      return
+    }
+    if (this.#lengths.size >= keysMax) this.#lengths.clear()
+    this.#lengths.set(key, document.length)
+  }
+
+  forget(key: string): void {
+    if (this.#lengths.size > 0) this.#lengths.delete(key)
+  }
+
+  /** Of the row with the key and those above it. */
+  at(key: string): number {
+    if (this.#lengths.size === 0) return 0
+    let sum = 0
+    for (let end = key.length; end > 0; end = key.lastIndexOf('/', end - 1)) {
+      sum += this.#lengths.get(key.slice(0, end)) ?? 0
+    }
+    return sum
+  }
+}
