@@ -227,6 +227,14 @@ CREATE TABLE billing_usage (
   PRIMARY KEY (run_key)
 );
 
+CREATE TABLE billing_usage_days (
+  resource_key text NOT NULL,
+  day bigint NOT NULL,
+  meter text NOT NULL,
+  held_seconds text NOT NULL,
+  PRIMARY KEY (resource_key, day, meter)
+);
+
 CREATE TABLE business_access_rights (
   id text COLLATE "C" NOT NULL,
   company_id text COLLATE "C" NOT NULL,

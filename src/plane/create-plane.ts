@@ -256,8 +256,7 @@ export function createPlane(options: PlaneOptions): RunningPlane {
     rightsAsOf: () => options.access.asOf?.(),
     stillAllows: (route, principal) => stillAllows(deps, asLocated(route), principal),
     largeAt: ({ key }) => options.store.largeAt(key),
-    hasSubscription: async (id) =>
-      (await options.store.get(subscriptionIdOf(id).key)) !== undefined,
+    hasSubscription: (id) => isStored(options.store, subscriptionIdOf(id).key),
     run(route, input) {
       const outcome = dispatch(deps, asLocated(route), input)
       if (input.pending === undefined) return outcome
@@ -270,6 +269,10 @@ export function createPlane(options: PlaneOptions): RunningPlane {
       await reconciler[Symbol.asyncDispose]()
     },
   }
+}
+
+async function isStored(store: PlaneOptions['store'], key: string): Promise<boolean> {
+  return (await store.get(key)) !== undefined
 }
 
 const deniedCodes = new Set(['AuthorizationFailed', 'DenyAssignmentAuthorizationFailed'])
