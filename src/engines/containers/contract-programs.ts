@@ -15,6 +15,7 @@ import {
   type Require,
   spec,
   until,
+  untilRunAgain,
   withFixture,
 } from './contract.ts'
 import { writeTar } from './docker/tar.ts'
@@ -131,7 +132,7 @@ function promiseVolumes({ test }: ContractFixture): void {
     const parts = [script(fixture, 'job', 'cat /run/keys/password; echo; exit 1', { mounts })]
     const wanted = spec(parts, { volumes: [keys], restart: 'on-failure' })
     await drive(fixture, group, wanted, { contents: { files } })
-    await until(fixture, group, (seen) => partOf(seen, 'job').restartCount >= 2)
+    await untilRunAgain(fixture, group, wanted, { name: 'job', runs: 3 })
     await fixture.engine().stop(group, 0)
     const text = await logOf(fixture, group, 'job')
     assert.ok(text.split('\n').filter(Boolean).length >= 2)

@@ -85,6 +85,11 @@ export interface EngineDescription {
   readonly pullsByItself: boolean
   /** The engine starts parts in order by itself (`start` does nothing). */
   readonly startsByItself: boolean
+  /**
+   * The engine restarts parts that have ended, with pauses that grow, and counts that in `restartCount`. One that pauses
+   * nowhere is not let: its caller uses `restart`.
+   */
+  readonly restartsByItself: boolean
   /** The engine runs liveness and readiness probes; otherwise the caller does, with `probe`. */
   readonly probesByItself: boolean
   /** The engine keeps the parts and logs of a stopped group. */
@@ -445,7 +450,7 @@ export interface ContainerEngine extends AsyncDisposable {
 
   /**
    * Restarts a part, unless it was started again since `startedAt` (as last observed): for a failed liveness probe,
-   * or a part the engine has given up. `absent` when there is no such part.
+   * a part the engine has given up, or one of an engine that does not restart by itself. `absent` when there is no such part.
    */
   restart(
     group: string,

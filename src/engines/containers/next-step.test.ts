@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { GroupSpec, ObservedGroup, ObservedPart, PartState } from './engine.ts'
-import { type Desired, givenUpSeconds, nextStep } from './next-step.ts'
+import { type Desired, givenUpSeconds, nextRestart, nextStep } from './next-step.ts'
 
 const now = 1_000_000_000
-const docker = { pullsByItself: false, startsByItself: false }
-const kubelet = { pullsByItself: true, startsByItself: true }
+const docker = { pullsByItself: false, startsByItself: false, restartsByItself: true }
+const podman = { ...docker, restartsByItself: false }
+const kubelet = { pullsByItself: true, startsByItself: true, restartsByItself: true }
 
 const running: PartState = { kind: 'running', startedAt: now }
 const created: PartState = { kind: 'created' }
@@ -166,4 +167,37 @@ test('an image that is not to be had is nothing to wait for', () => {
     reason: 'ImagePullBackOff',
     image: 'web:1',
   })
+})
+
+test('an engine that does not restart by itself is asked to, after pauses that grow with each short run', () => {
+  const short = (agoSeconds: number): PartState => ({
+    kind: 'terminated',
+    exitCode: 0,
+    startedAt: now - agoSeconds * 1000 - 50,
+    finishedAt: now - agoSeconds * 1000,
+    reason: 'Completed',
+  })
+  for (const [state, restarts, restart, seconds] of [
+    [short(0), 0, 'always', 1],
+    [short(0), 4, 'always', 16],
+    [short(15), 4, 'always', 1],
+    [short(0), 30, 'always', 60],
+    // An hour of work counts as the first.
+    [ended(0), 30, 'always', 1],
+    [ended(1), 30, 'on-failure', 1],
+    [short(0), 0, 'on-failure', undefined],
+    [short(0), 0, 'never', undefined],
+    [running, 0, 'always', undefined],
+  ] as const) {
+    const observed = seen({ ...up, web: state })
+    const look = { engine: podman, now, restartsOf: () => restarts }
+    assert.equal(nextStep('running', spec(restart), observed, look).kind, 'settled')
+    const at = nextRestart(spec(restart), observed, look)
+    assert.equal(at === undefined ? undefined : (at - now) / 1000, seconds)
+    if (at === undefined || state.kind !== 'terminated') continue
+    const { startedAt } = state
+    assert.deepEqual(nextStep('running', spec(restart), observed, { ...look, now: at + 1 }), {
+      ...{ kind: 'restart', part: 'web', startedAt },
+    })
+  }
 })

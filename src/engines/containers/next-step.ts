@@ -3,6 +3,7 @@
  * and knows no time but the given one.
  */
 
+import { backOff } from '#kernel/back-off.ts'
 import type {
   EngineDescription,
   GroupSpec,
@@ -38,20 +39,27 @@ export type Step =
  * by the engine (which was itself restarted, for example), and is restarted from here.
  */
 export const givenUpSeconds = 30
+/** Pauses before parts of an engine that does not restart by itself: they double with each restart. */
+const restartPause = { first: 1, most: 60 }
+/** A part that ran for so long and ends is restarted as if it were the first time. */
+const soundRunSeconds = 600
+
+/** What a decision depends on besides the group. */
+export interface Circumstances {
+  readonly engine: Pick<EngineDescription, 'pullsByItself' | 'startsByItself' | 'restartsByItself'>
+  readonly now: number
+  /** How often a part was restarted, for an engine that does not count it. */
+  restartsOf?(part: string): number
+}
 
 /** `spec` is the desired spec; `undefined` only when the desired state is not `running`. */
 export function nextStep(
   desired: Desired,
   spec: GroupSpec | undefined,
   observed: ObservedGroup,
-  {
-    engine,
-    now,
-  }: {
-    readonly engine: Pick<EngineDescription, 'pullsByItself' | 'startsByItself'>
-    readonly now: number
-  },
+  circumstances: Circumstances,
 ): Step {
+  const { engine } = circumstances
   if (desired === 'absent') return observed.empty ? { kind: 'settled' } : { kind: 'remove' }
   if (desired === 'stopped') {
     return observed.sandbox === 'up' || observed.parts.some(isAlive)
@@ -80,16 +88,30 @@ export function nextStep(
       ? { kind: 'pull', image }
       : { kind: 'create' }
   }
-  return nextPart(spec, seen, engine, now)
+  return nextPart(spec, seen, circumstances)
+}
+
+/** The moment of the next restart of a part from here; `undefined` where none has ended that should run. */
+export function nextRestart(
+  spec: GroupSpec,
+  { parts }: ObservedGroup,
+  circumstances: Circumstances,
+): number | undefined {
+  const moments = spec.parts.flatMap((part) => {
+    const state = parts.find(({ name }) => name === part.name)?.state
+    const at = restartAt(part, state, spec, circumstances)
+    return at === undefined ? [] : [at]
+  })
+  return moments.length === 0 ? undefined : Math.min(...moments)
 }
 
 /** Everything is created. Init parts are started one by one, then all the others at once. */
 function nextPart(
   spec: GroupSpec,
   seen: ReadonlyMap<string, ObservedPart>,
-  engine: Pick<EngineDescription, 'startsByItself'>,
-  now: number,
+  circumstances: Circumstances,
 ): Step {
+  const { engine } = circumstances
   for (const { name, image } of spec.parts) {
     const state = seen.get(name)?.state
     if (state?.kind === 'waiting' && state.imageMissing === true) {
@@ -110,7 +132,7 @@ function nextPart(
           reason: `init container ended with code ${state.exitCode}`,
         }
       }
-      const again = givenUp(part, seen, spec, now)
+      const again = restartOf(part, state, spec, circumstances)
       if (again !== undefined) return again
     }
     return { kind: 'wait', reason: `init container '${part.name}' has not ended yet` }
@@ -128,24 +150,37 @@ function nextPart(
     if (state?.kind === 'terminated' && state.reason === 'CannotStart') {
       return { kind: 'stuck', part: part.name, reason: 'its command cannot be run' }
     }
-    const again = givenUp(part, seen, spec, now)
+    const again = restartOf(part, state, spec, circumstances)
     if (again !== undefined) return again
   }
   return { kind: 'settled' }
 }
 
-function givenUp(
+function restartOf(
   part: PartSpec,
-  seen: ReadonlyMap<string, ObservedPart>,
+  state: ObservedPart['state'] | undefined,
   spec: GroupSpec,
-  now: number,
+  circumstances: Circumstances,
 ): Step | undefined {
-  const state = seen.get(part.name)?.state
-  if (state?.kind !== 'terminated' || spec.restart === 'never') return undefined
-  const restarts = part.init || spec.restart === 'on-failure' ? state.exitCode !== 0 : true
-  return restarts && now - state.finishedAt > givenUpSeconds * 1000
+  const at = restartAt(part, state, spec, circumstances)
+  return at !== undefined && at < circumstances.now && state?.kind === 'terminated'
     ? { kind: 'restart', part: part.name, startedAt: state.startedAt }
     : undefined
+}
+
+function restartAt(
+  part: PartSpec,
+  state: ObservedPart['state'] | undefined,
+  spec: GroupSpec,
+  { engine, restartsOf }: Circumstances,
+): number | undefined {
+  if (state?.kind !== 'terminated' || spec.restart === 'never') return undefined
+  if (state.reason === 'CannotStart') return undefined
+  if ((part.init || spec.restart === 'on-failure') && state.exitCode === 0) return undefined
+  if (engine.restartsByItself) return state.finishedAt + givenUpSeconds * 1000
+  const isSound = state.finishedAt - state.startedAt >= soundRunSeconds * 1000
+  const restarts = isSound ? 0 : (restartsOf?.(part.name) ?? 0)
+  return state.finishedAt + backOff(restartPause, restarts) * 1000
 }
 
 function isAlive(part: ObservedPart): boolean {

@@ -35,8 +35,8 @@ export type Next<S, O> =
       readonly state?: string
       readonly observed?: O
     }
-  /** The desired state is reached. With `resyncSeconds` it is checked again later. */
-  | { readonly kind: 'done'; readonly observed?: O }
+  /** The desired state is reached. With `resyncSeconds` it is checked again later, or after `againSeconds` if that is sooner. */
+  | { readonly kind: 'done'; readonly observed?: O; readonly againSeconds?: number }
   /** The desired state can never be reached: the operation fails with this error. */
   | {
       readonly kind: 'fail'

@@ -86,7 +86,7 @@ async function follow(
       if (work.lease.hasNewEvent) return true
       return rest(work, await beforeDeadline(work, next.seconds * 1000))
     case 'done':
-      return finish(work, next.observed ?? observed)
+      return finish(work, next.observed ?? observed, next.againSeconds)
     case 'fail': {
       const { code, message, details, status = 'Failed' } = next
       return fail(work, { status, error: { code, message, details } }, next.observed ?? observed)
@@ -102,13 +102,17 @@ export function isHeld(deps: PlaneDependencies, lease: Lease): boolean {
 }
 
 /** The desired state is reached, unless it has changed meanwhile: then the resource is observed again. */
-async function finish(work: Work, observed: unknown): Promise<boolean> {
+async function finish(
+  work: Work,
+  observed: unknown,
+  againSeconds = Number.POSITIVE_INFINITY,
+): Promise<boolean> {
   const { deps, lease, resource, reconcile } = work
   if (resource.deleting && !(await isEmptied(work))) return rest(work, childrenLookSeconds * 1000)
   if (!(await recordDone(work, observed))) return true
   deps.settled(lease.claim.key)
   if (resource.deleting || reconcile.resyncSeconds === undefined) return false
-  return rest(work, reconcile.resyncSeconds * 1000)
+  return rest(work, Math.min(againSeconds, reconcile.resyncSeconds) * 1000)
 }
 
 /** Nested and extension resources are removed with it; those with engines of their own are waited for. */

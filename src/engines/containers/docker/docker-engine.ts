@@ -99,6 +99,8 @@ export class DockerEngine implements ContainerEngine {
       runsPrograms: true,
       pullsByItself: false,
       startsByItself: false,
+      // Podman restarts at once and without an end; runc and conmon of each run take more than the limits of the part.
+      restartsByItself: product === 'Docker',
       probesByItself: false,
       keepsStopped: true,
       hostFolders: true,

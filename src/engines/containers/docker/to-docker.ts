@@ -192,7 +192,7 @@ export function userOf(user: number, group: number | undefined): string {
   return group === undefined ? String(user) : `${user}:${group}`
 }
 
-export function policyOf(spec: GroupSpec, part: PartSpec): string {
+function policyOf(spec: GroupSpec, part: PartSpec): string {
   if (spec.restart === 'never') return 'no'
   return part.init ? 'on-failure' : spec.restart
 }

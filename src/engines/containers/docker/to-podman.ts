@@ -14,7 +14,6 @@ import {
   environmentOf,
   isReadOnly,
   partLabels,
-  policyOf,
   userOf,
   volumesFolder,
 } from './to-docker.ts'
@@ -106,7 +105,8 @@ function partBody(
       destination: mount.path,
       options: [...accessOf(spec, mount), 'rbind'],
     })),
-    restart_policy: policyOf(spec, part),
+    // `restartsByItself` of the description says why.
+    restart_policy: 'no',
     resource_limits: {
       ...(cpu === undefined
         ? {}

@@ -94,6 +94,7 @@ export class KubernetesEngine implements ContainerEngine {
       runsPrograms: true,
       pullsByItself: true,
       startsByItself: true,
+      restartsByItself: true,
       probesByItself: true,
       keepsStopped: false,
       measures: false,

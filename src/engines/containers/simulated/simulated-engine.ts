@@ -74,6 +74,7 @@ export class SimulatedEngine implements ContainerEngine {
       measures: false,
       pullsByItself: false,
       startsByItself: false,
+      restartsByItself: true,
       probesByItself: false,
       keepsStopped: true,
       hostFolders: true,

@@ -18,6 +18,7 @@ const engine: EngineDescription = {
   runsPrograms: true,
   pullsByItself: false,
   startsByItself: false,
+  restartsByItself: true,
   probesByItself: false,
   keepsStopped: true,
   hostFolders: true,
@@ -126,7 +127,7 @@ const table: readonly (readonly [
     group,
     'Succeeded',
     observed(up(group, ended(1, 1))),
-    'wait 31',
+    'wait 30',
   ],
   [
     'ended, given up by the engine',

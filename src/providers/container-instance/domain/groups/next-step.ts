@@ -3,8 +3,13 @@
  * ended groups, failed probes, steps that failed before. Pure.
  */
 
-import type { EngineDescription, GroupSpec, ObservedGroup } from '#engines/containers/engine.ts'
-import { nextStep, type Step } from '#engines/containers/next-step.ts'
+import type { EngineDescription, ObservedGroup } from '#engines/containers/engine.ts'
+import {
+  type Circumstances,
+  nextRestart,
+  nextStep,
+  type Step,
+} from '#engines/containers/next-step.ts'
 import { backOff } from '#kernel/back-off.ts'
 import type { Next, Subject } from '#plane/declare/reconciled.ts'
 import { refuseContainer } from '../../errors.ts'
@@ -25,8 +30,6 @@ export type GroupNext = Next<GroupStep, Observed>
 
 /** Seconds between observations while an engine works; its events usually come first. */
 const waitSeconds = 10
-/** Longer than the engine area's `givenUpSeconds`, so that it has passed at the next observation. */
-const givenUpWaitSeconds = 31
 export const resyncSeconds = 600
 /** A host port or a name that stays taken for so long will not become free. */
 const busySecondsMax = 60
@@ -58,12 +61,17 @@ export function nextOf(
   const hash = hashOf(desired)
   const untouched = observed.seen.hash === hash || observed.seen.hash === undefined
   if (untouched && (observed.finished === hash || observed.lost === hash)) {
-    return settled(observed, state, false)
+    return settled(observed, state, undefined)
   }
   const spec = specOf(desired, around)
   const ill = spec.restart === 'never' ? undefined : illPart(observed, engine)
-  const step = ill ?? nextStep('running', spec, seen, { engine, now })
-  return follow(step, observed, { state, now, restart: spec.restart })
+  const circumstances: Circumstances = {
+    engine,
+    now,
+    restartsOf: (part) => observed.parts[part]?.restartCount ?? 0,
+  }
+  const step = ill ?? nextStep('running', spec, seen, circumstances)
+  return follow(step, observed, { state, now, restartAt: nextRestart(spec, seen, circumstances) })
 }
 
 /** The user then reads in the group's events why nothing was tried. */
@@ -94,14 +102,21 @@ function follow(
   {
     state,
     now,
-    restart = 'never',
-  }: { readonly state: string; readonly now: number; readonly restart?: GroupSpec['restart'] },
+    restartAt,
+  }: { readonly state: string; readonly now: number; readonly restartAt?: number | undefined },
 ): GroupNext {
+  // Past it by a second, so that it has come at the next observation.
+  const again =
+    restartAt === undefined ? undefined : Math.max(1, Math.floor((restartAt - now) / 1000) + 1)
   switch (step.kind) {
     case 'settled':
-      return settled(observed, state, awaitsRestart(observed, restart))
+      return settled(observed, state, again)
     case 'wait':
-      return { kind: 'wait', seconds: waitSeconds, ...working(state) }
+      return {
+        kind: 'wait',
+        seconds: Math.min(waitSeconds, again ?? waitSeconds),
+        ...working(state),
+      }
     case 'stuck': {
       const { image, reason } = step
       if (image !== undefined) {
@@ -158,20 +173,14 @@ export function stepKey(step: Step): string {
   return step.kind === 'pull' ? `pull ${step.image}` : step.kind
 }
 
-/** `again`: the engine should restart something, and may have given up. */
-function settled(observed: Observed, state: string, again: boolean): GroupNext {
+/** `again`: the seconds until something that has ended is restarted from here. */
+function settled(observed: Observed, state: string, again: number | undefined): GroupNext {
   const { trouble: _, ...clean } = observed
+  if (again === undefined) return { kind: 'done', observed: clean }
   // It was reported as done already; only the time of the next observation is left.
-  return state === 'Succeeded' && again
-    ? { kind: 'wait', seconds: givenUpWaitSeconds, observed: clean }
-    : { kind: 'done', observed: clean }
-}
-
-function awaitsRestart({ seen }: Observed, restart: GroupSpec['restart']): boolean {
-  if (restart === 'never') return false
-  return seen.parts.some(
-    ({ state }) => state.kind === 'terminated' && (restart === 'always' || state.exitCode !== 0),
-  )
+  return state === 'Succeeded'
+    ? { kind: 'wait', seconds: again, observed: clean }
+    : { kind: 'done', observed: clean, againSeconds: again }
 }
 
 function groupOf({ seen }: Observed): ObservedGroup {
