@@ -207,7 +207,7 @@ function createEdge(deps: HttpServerOptions, isDraining: () => boolean): Edge {
 const largeBodiesAtOnceMax = 2
 
 /** Characters of large resources of one principal at once; each takes some times as many bytes. */
-const textsMax = 16 * 1024 * 1024
+const textsMax = 8 * 1024 * 1024
 
 function roomsOf(
   limits: Limits,
