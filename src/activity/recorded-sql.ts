@@ -4,7 +4,7 @@
  */
 
 import type { Clock } from '#kernel/ports.ts'
-import type { Alone, Sql, SqlTx, Unmoved } from '#stores/store.ts'
+import type { Among, Sql, SqlTx } from '#stores/store.ts'
 import { whileUnmoved } from '#stores/while-unmoved.ts'
 import { changesBetween } from './changes.ts'
 import { type Actor, type Initiator, type Target, targetOf, toEvent } from './record.ts'
@@ -81,7 +81,7 @@ export function recordedSql(sql: Sql, clock: Clock, namespace = 'Vendor'): Recor
         }
         return { value, isRecorded }
       }
-      const write = (among?: string | Alone | Unmoved) => sql.transact(recordedWork, among)
+      const write = (among?: Among) => sql.transact(recordedWork, among)
       const ready = authorizeAgain
       const outcome =
         alone !== undefined

@@ -13,6 +13,7 @@ import {
 } from './access.ts'
 import type { BusinessAnswer, BusinessRequest } from './message.ts'
 import type { BatchedPart, BatchRunner } from './odata/batch.ts'
+import type { BatchPart } from './odata/batch-parts.ts'
 import { untilDeadline } from './until-deadline.ts'
 import { lockInOrder } from './write/lock-order.ts'
 
@@ -20,6 +21,12 @@ interface Batched {
   readonly deps: AccessDependencies & { readonly sql: Sql }
   readonly request: BusinessRequest
   readonly caller: Caller
+}
+
+/** As the addresses of single requests name it, too. Changes of one set are nearly always of one company. */
+function ownerOf(parts: readonly BatchPart[]): string {
+  const [, company = ''] = /\bcompanies\('?([^')]+)/i.exec(parts[0]?.url ?? '') ?? []
+  return company.toLowerCase()
 }
 
 /** `serve` answers one request. `current` rejects with the refusal of a caller who may not act any more. */
@@ -31,7 +38,7 @@ export function openBatchRunner(
     part: BatchedPart,
   ) => Promise<BusinessAnswer>,
 ): BatchRunner {
-  const sql = untilDeadline(deps.sql, request.signal)
+  const sql = untilDeadline(deps.sql, request)
   let last = caller
   const again = async (): Promise<Caller> => {
     last = await callerAgain(deps, request)
@@ -44,13 +51,16 @@ export function openBatchRunner(
     },
     async atomically(writes, work) {
       await again()
-      return await sql.transact(async (tx) => {
-        // The embedded store has one writer at a time.
-        if (sql.dialect === 'postgres' && writes.length > 1) {
-          await lockInOrder(tx, writes, writableCompanies(await rightsOf(tx, last)))
-        }
-        return await work(tx)
-      })
+      return await sql.transact(
+        async (tx) => {
+          // The embedded store has one writer at a time.
+          if (sql.dialect === 'postgres' && writes.length > 1) {
+            await lockInOrder(tx, writes, writableCompanies(await rightsOf(tx, last)))
+          }
+          return await work(tx)
+        },
+        { owner: ownerOf(writes), ready: again },
+      )
     },
     async snapshot(work) {
       await again()

@@ -54,7 +54,7 @@ export async function pdfOf(
   if (parsed.kind === 'batch' || !('path' in parsed) || !isDocument(parsed)) {
     throw refuse.BadRequest_NotFound({ name: 'pdfDocument' })
   }
-  const reads = untilDeadline(deps.sql, request.signal)
+  const reads = untilDeadline(deps.sql, request)
   const reading = { reader: deps.reader, parsed, caller, reads }
   const printing = await printingOf(reading, request.headers['accept-language'])
   const printed = await readPrinted(printing)
@@ -79,7 +79,7 @@ export async function messageOf(
   if (!('path' in parsed) || parsed.kind !== 'row') {
     throw refuse.BadRequest_NotFound({ name: 'content' })
   }
-  const reads = untilDeadline(deps.sql, request.signal)
+  const reads = untilDeadline(deps.sql, request)
   const reading = { reader: deps.reader, parsed, caller, reads }
   const { companyId, id } = await printingOf(reading, undefined)
   return await messageAnswer(reads, companyId, id)

@@ -5,6 +5,7 @@
 
 import type { RequestFrom } from '#activity/record.ts'
 import type { Principal } from '#kernel/principal.ts'
+import type { Awaited } from '#kernel/room.ts'
 import type { SqlRow, SqlValue } from '#stores/store.ts'
 import type { Version } from './entity.ts'
 
@@ -33,6 +34,8 @@ export interface BusinessRequest {
   readonly from?: RequestFrom
   /** Aborted at the request's deadline: nothing is committed afterwards. */
   readonly signal?: AbortSignal
+  /** Gives a signal that is aborted at the deadline, and when the client is gone. */
+  readonly awaited?: Awaited
 }
 
 export interface BusinessAnswer {

@@ -101,7 +101,7 @@ export function createBusiness(deps: BusinessDependencies): Business {
     caller: Caller,
     part: BatchedPart | undefined,
   ): Promise<BusinessAnswer> {
-    const sql = untilDeadline(deps.sql, request.signal)
+    const sql = untilDeadline(deps.sql, request)
     const { within, reads, budget } = part ?? {}
     const pdf = pdfAddress(request)
     if (pdf !== undefined) {
@@ -137,10 +137,14 @@ export function createBusiness(deps: BusinessDependencies): Business {
       const printing = await printingOf(reading, request.headers['accept-language'])
       return await asPage(await readPrinted(printing), printing.budget)
     }
+    let writer = caller
     const write = (tx: SqlTx): Promise<BusinessAnswer> =>
-      written({ request, parsed, caller, budget: budget?.inTransaction() }, tx)
+      written({ request, parsed, caller: writer, budget: budget?.inTransaction() }, tx)
     if (within !== undefined) return await write(within)
-    const answer = await sql.transact(write)
+    const ready = async () => {
+      writer = await callerAgain(deps, request)
+    }
+    const answer = await sql.transact(write, { owner: ownerOf(parsed), ready })
     if (parsed.kind === 'action') deps.outbox?.wake()
     return answer
   }
@@ -211,7 +215,7 @@ async function subscribing(
   const { ids, conflictStatus, outbox } = deps
   const now = deps.clock.now()
   const own = {
-    sql: untilDeadline(deps.sql, request.signal),
+    sql: untilDeadline(deps.sql, request),
     model,
     now,
     ids,
@@ -277,6 +281,11 @@ async function prepare(
     record: (write) => activity.record(tx, context.now, request, write),
     budget,
   }
+}
+
+/** Writes of one company wait for each other: for its numbers, its items, its documents. */
+function ownerOf({ company }: DataRequest): string {
+  return String(company?.[0]?.value ?? '')
 }
 
 function rootOf(

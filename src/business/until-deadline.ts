@@ -1,13 +1,21 @@
 /**
  * The store for a request with a deadline: afterwards no statement runs, and the open transaction is rolled back.
- * What was committed before stays.
+ * What was committed before stays. What waits for its turn waits no longer than the client.
  */
 
+import { whileAwaited } from '#stores/awaited.ts'
 import type { Sql, SqlReads, SqlTx } from '#stores/store.ts'
+import type { BusinessRequest } from './message.ts'
 
 type Read = Sql['all']
 
-export function untilDeadline(sql: Sql, signal: AbortSignal | undefined): Sql {
+/** Transactions that no company owns. */
+const ofNoCompany = { owner: '' }
+
+export function untilDeadline(
+  sql: Sql,
+  { signal, awaited = () => signal }: Pick<BusinessRequest, 'signal' | 'awaited'>,
+): Sql {
   if (signal === undefined) return sql
   // Without a promise of their own: they stand around every statement.
   const before =
@@ -16,26 +24,30 @@ export function untilDeadline(sql: Sql, signal: AbortSignal | undefined): Sql {
     ): ((...statement: Parameters<Read>) => Promise<T>) =>
     (...statement) =>
       signal.aborted ? Promise.reject(signal.reason) : ask(...statement)
-  const readsOf = (reads: { readonly all: Read; readonly scan: Read }) => ({
-    all: before((...statement) => reads.all(...statement)),
-    scan: before((...statement) => reads.scan(...statement)),
-  })
   const txOf = (tx: SqlTx): SqlTx => ({
     all: before((...statement) => tx.all(...statement)),
     run: before((...statement) => tx.run(...statement)),
     follow: (feed, key) => tx.follow(feed, key),
     record: (event) => tx.record(event),
   })
-  const snapshotOf = (reads: SqlReads): SqlReads => ({ ...readsOf(reads), pauses: reads.pauses })
+  const snapshotOf = (reads: SqlReads): SqlReads => ({
+    all: before((...statement) => reads.all(...statement)),
+    scan: before((...statement) => reads.scan(...statement)),
+    pauses: reads.pauses,
+  })
   return {
     dialect: sql.dialect,
-    ...readsOf(sql),
-    snapshot: (work) => sql.snapshot((reads) => work(snapshotOf(reads))),
-    transact: (work, alone) =>
-      sql.transact(async (tx) => {
-        const done = await work(txOf(tx))
-        signal.throwIfAborted()
-        return done
-      }, alone),
+    all: before((...statement) => sql.all(...statement)),
+    scan: before((...statement) => whileAwaited(awaited, () => sql.scan(...statement))),
+    snapshot: (work) =>
+      whileAwaited(awaited, () => sql.snapshot((reads) => work(snapshotOf(reads)))),
+    transact: (work, among = ofNoCompany) =>
+      whileAwaited(awaited, () =>
+        sql.transact(async (tx) => {
+          const done = await work(txOf(tx))
+          signal.throwIfAborted()
+          return done
+        }, among),
+      ),
   }
 }

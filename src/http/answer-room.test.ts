@@ -130,6 +130,34 @@ test('a caller who was disabled while a list waited for its turn does not get it
   assert.equal(begun.length, 2)
 })
 
+test('what waits for a client is told when the client is gone, and when its answer is late', async () => {
+  let ticks = 0
+  const signals: AbortSignal[] = []
+  const business: Business = {
+    handle: ({ awaited }) =>
+      new Promise((_, reject) => {
+        const signal = awaited?.() as AbortSignal
+        signals.push(signal)
+        signal.addEventListener('abort', () => reject(signal.reason))
+      }),
+    admitLarge: async () => {},
+  }
+  await using edge = await startEdge({ ticks: () => ticks, options: { business } })
+  const socket = ask(edge)
+  const late = edge.fetch(list)
+  await until(() => signals.length === 2)
+  socket.destroy()
+  await until(() => signals.some(({ aborted }) => aborted))
+  assert.equal(signals.filter(({ aborted }) => aborted).length, 1)
+  ticks = 3_600_000
+  assert.equal((await late).status, 504)
+  await until(() => signals.every(({ aborted }) => aborted))
+  assert.deepEqual(
+    edge.logged.filter(({ level }) => level === 'error'),
+    [],
+  )
+})
+
 test('a resource in another form than its own waits as a list does', async () => {
   await using t = await startPlane({ reconcile: false })
   const widget = `${group}/providers/Vendor.Sample/widgets/w`

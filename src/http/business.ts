@@ -58,6 +58,7 @@ export function businessEndpoints(
       exchange.deadline = new AbortController()
       const answer = await business.handle({
         signal: exchange.deadline.signal,
+        awaited: awaitedBy(exchange, exchange.deadline.signal),
         method: exchange.method,
         version,
         path,
@@ -92,6 +93,17 @@ export function businessEndpoints(
       ['DELETE', endpoint('deletes')],
     ]),
     other,
+  }
+}
+
+/** Listens for the end of the connection only where somebody has to wait. */
+function awaitedBy({ response }: Exchange, deadline: AbortSignal): () => AbortSignal {
+  return () => {
+    const client = new AbortController()
+    const leave = (): void => client.abort(gone())
+    if (response.closed) leave()
+    else response.once('close', leave)
+    return AbortSignal.any([deadline, client.signal])
   }
 }
 

@@ -9,9 +9,26 @@ interface RoomSizes {
   readonly sumMax: number
 }
 
+/** Frees what was taken. Further calls do nothing. */
+export type Leave = () => void
+
+/** Gives a signal that is aborted when nobody waits for the work any more. */
+export type Awaited = () => Signal | undefined
+
+/** What is needed of an `AbortSignal`. */
+interface Signal {
+  readonly reason: unknown
+  throwIfAborted(): void
+  addEventListener(type: 'abort', listener: () => void): void
+  removeEventListener(type: 'abort', listener: () => void): void
+}
+
 export interface Room {
-  /** Resolves when there is room for the amount, with a function that frees it. */
-  enter(ownerId: string, amount: number): (() => void) | Promise<() => void>
+  /**
+   * Resolves when there is room for the amount, with a function that frees it. `awaited` is asked only where there is
+   * no room: when its signal is aborted, the caller waits no longer, and the promise rejects with the signal's reason.
+   */
+  enter(ownerId: string, amount: number, awaited?: Awaited): Leave | Promise<Leave>
   /** How many wait, and how much is taken. */
   state(): { readonly waiting: number; readonly taken: number }
 }
@@ -19,7 +36,7 @@ export interface Room {
 interface Waiting {
   readonly ownerId: string
   readonly amount: number
-  admit(leave: () => void): void
+  admit(leave: Leave): void
 }
 
 /** Runs the work when there is room for one, and frees the room at its end. */
@@ -46,7 +63,7 @@ export function createRoom({ perOwnerMax, sumMax }: RoomSizes): Room {
     return sum + amount <= sumMax && own + amount <= perOwnerMax
   }
 
-  function take(ownerId: string, amount: number): () => void {
+  function take(ownerId: string, amount: number): Leave {
     sum += amount
     byOwner.set(ownerId, (byOwner.get(ownerId) ?? 0) + amount)
     let isTaken = true
@@ -72,11 +89,28 @@ export function createRoom({ perOwnerMax, sumMax }: RoomSizes): Room {
   }
 
   return {
-    enter(ownerId, given) {
+    enter(ownerId, given, awaited) {
       // An amount larger than the limit takes all of the room.
       const amount = Math.min(given, perOwnerMax, sumMax)
       if (fits(ownerId, amount)) return take(ownerId, amount)
-      return new Promise((admit) => queue.add({ ownerId, amount, admit }))
+      return new Promise((admit, reject) => {
+        const signal = awaited?.()
+        signal?.throwIfAborted()
+        const giveUp = (): void => {
+          queue.delete(one)
+          reject(signal?.reason)
+        }
+        const one: Waiting = {
+          ownerId,
+          amount,
+          admit(leave) {
+            signal?.removeEventListener('abort', giveUp)
+            admit(leave)
+          },
+        }
+        signal?.addEventListener('abort', giveUp)
+        queue.add(one)
+      })
     },
     state: () => ({ waiting: queue.size, taken: sum }),
   }

@@ -160,6 +160,19 @@ export interface Alone {
   readonly ready?: (() => Promise<unknown>) | undefined
 }
 
+/**
+ * A transaction that may wait for rows of other transactions of the same owner, e.g. for the numbers of a company. A few
+ * of one owner are begun; the others wait for their turn, without taking room from anybody else.
+ */
+export interface Owned {
+  readonly owner: string
+  /**
+   * Awaited before the transaction begins where it had to wait for its turn: so a caller is authorized as they are
+   * then. It may ask the store for single rows, but not scan.
+   */
+  readonly ready?: () => Promise<unknown>
+}
+
 /** Positions of feeds, by their names. */
 export type FeedPositions = Readonly<Record<string, number>>
 
@@ -168,6 +181,9 @@ export interface Unmoved {
   /** An event that is recorded after one of them moved on ends the transaction with `FeedMoved`. */
   readonly unmoved: FeedPositions
 }
+
+/** How a transaction stands to others. */
+export type Among = string | Alone | Unmoved | Owned
 
 export interface Store extends Reads, AsyncDisposable {
   readonly dialect: 'sqlite' | 'postgres'
@@ -185,9 +201,9 @@ export interface Store extends Reads, AsyncDisposable {
    *
    * With `alone`, transactions of that name run one after the other, in all processes: each sees what the earlier ones
    * left, and needs no locks against them. With `Unmoved` it runs once for each decision: the store does not try again
-   * after a `FeedMoved`.
+   * after a `FeedMoved`. With `Owned` it may have to wait for its turn.
    */
-  transact<T>(work: (tx: Tx) => Promise<T>, among?: string | Alone | Unmoved): Promise<T>
+  transact<T>(work: (tx: Tx) => Promise<T>, among?: Among): Promise<T>
 
   /**
    * Like `sql.transact`, for work that replaces the store's own rows by statements: the commit clears what was cached
@@ -261,7 +277,7 @@ export interface Sql {
   /** All reads of `work` see one state of the store and block no writer. May run more than once. */
   snapshot<T>(work: (reads: SqlReads) => Promise<T>): Promise<T>
   /** Like `Store.transact`, with the same promises and the same limits on what `work` may await. */
-  transact<T>(work: (tx: SqlTx) => Promise<T>, among?: string | Alone | Unmoved): Promise<T>
+  transact<T>(work: (tx: SqlTx) => Promise<T>, among?: Among): Promise<T>
 }
 
 /**

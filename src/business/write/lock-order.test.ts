@@ -162,6 +162,56 @@ test('who loses a right while a write waits has written before that is answered'
   }
 })
 
+test('writes of a company that wait for its rows leave connections to others, and are judged when their turn has come', async (t) => {
+  await using company = await openBooks(t, 'postgres')
+  if (company === undefined) return
+  const { sql, customerId, companyId } = company
+  const customer = `customers(${customerId})`
+  const held = Promise.withResolvers<void>()
+  const begun = Promise.withResolvers<void>()
+  const holder = sql.transact(async (tx) => {
+    await tx.run('update business_customers set city = ? where id = ?', 'Ulm', customerId)
+    begun.resolve()
+    await held.promise
+  })
+  await begun.promise
+  let isActive = true
+  const client = new AbortController()
+  const [call, leaving] = [{}, { signal: client.signal }].map((given) =>
+    caller(company, undefined, { ...given, isActive: () => isActive }),
+  ) as [ReturnType<typeof caller>, ReturnType<typeof caller>]
+  const written = Array.from({ length: 2 }, () =>
+    call(200, 'v2.0', 'PATCH', customer, { city: 'Bern' }),
+  )
+  const waiting = () =>
+    sql.all(
+      "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    )
+  await until(async () => (await waiting()).length === 2)
+  const gone = leaving(200, 'v2.0', 'PATCH', customer, { city: 'Rome' })
+  const requests = ['1', '2'].map((id) => ({
+    id,
+    atomicityGroup: 'all',
+    method: 'PATCH',
+    url: `companies(${companyId})/${customer}`,
+    headers: { 'Content-Type': 'application/json', 'If-Match': '*' },
+    body: { city: 'Rome' },
+  }))
+  const late = [
+    ...Array.from({ length: 12 }, () => call(401, 'v2.0', 'PATCH', customer, { city: 'Rome' })),
+    call(401, 'v2.0', 'POST', '$batch', { requests }),
+  ]
+  // All connections would be held by now.
+  assert.equal((await call(200, 'v2.0', 'GET', `items(${company.itemId})`))['number'], '1996-S')
+  assert.equal((await waiting()).length, 2)
+  isActive = false
+  client.abort(new Error('gone'))
+  await assert.rejects(gone, /gone/)
+  held.resolve()
+  await Promise.all([holder, ...written, ...late])
+  assert.equal((await company.row('customers', customerId))['city'], 'Bern')
+})
+
 test('a batch goes no further when its caller is disabled', async (t) => {
   await using company = await openBooks(t, 'sqlite')
   if (company === undefined) return

@@ -8,9 +8,17 @@ import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 import { requireOrSkip } from '../../../tests/require.ts'
+import { until } from '../../../tests/until.ts'
+import { whileAwaited } from '../awaited.ts'
 import { contractOptions, contractRow, type Place } from '../contract/setting.ts'
 import { storeContract } from '../contract.ts'
-import { type Store, StoreConflict, type StoreOptions, StoreUnavailable } from '../store.ts'
+import {
+  type SqlTx,
+  type Store,
+  StoreConflict,
+  type StoreOptions,
+  StoreUnavailable,
+} from '../store.ts'
 import {
   findPostgres,
   howToGetPostgres,
@@ -99,6 +107,115 @@ test('of one name one is alone in all replicas; others neither wait for it nor f
   await first
   assert.deepEqual(new Set(await Promise.all(seen)), new Set(['e1']))
   assert.equal(ended[0], 'first')
+})
+
+/** Locks what `hold` names until it is released. */
+async function holding(store: Store, hold: (tx: SqlTx) => Promise<unknown>) {
+  const held = Promise.withResolvers<void>()
+  const begun = Promise.withResolvers<void>()
+  const done = store.sql.transact(async (tx) => {
+    await hold(tx)
+    begun.resolve()
+    await held.promise
+  })
+  await begun.promise
+  return async () => {
+    held.resolve()
+    await done
+  }
+}
+
+/** What scans as long as the other store holds the lock. */
+const slowScan = 'SELECT count(pg_advisory_xact_lock_shared(16)) AS n'
+
+test('scans and snapshots leave half of the connections to others, and nobody waits for a client that is gone', async (t) => {
+  const url = await freshUrl(t)
+  if (url === undefined) return
+  await using one = await open(url)
+  await using two = await open(url)
+  const release = await holding(one, (tx) => tx.all('SELECT pg_advisory_xact_lock(16)'))
+  const scans = Array.from({ length: 20 }, (_, at) =>
+    at % 2 === 0 ? two.sql.scan(slowScan) : two.sql.snapshot((reads) => reads.scan(slowScan)),
+  )
+  const client = new AbortController()
+  const gone = whileAwaited(
+    () => client.signal,
+    () => [
+      two.sql.scan(slowScan),
+      two.sql.snapshot((reads) => reads.scan(slowScan)),
+      two.sql.transact((tx) => tx.all('SELECT 1 AS one'), { owner: 'a' }),
+    ],
+  )
+  assert.deepEqual(await gone[2], [{ one: 1 }])
+  // As many as there are places beside the scans.
+  await Promise.all(Array.from({ length: 4 }, () => two.transact((tx) => tx.get('/a'))))
+  assert.equal(await two.get('/a'), undefined)
+  assert.equal(
+    (await until(async () => (await one.sql.all(waiting)).length > 3 && one.sql.all(waiting)))
+      .length,
+    4,
+  )
+  client.abort(new Error('gone'))
+  for (const call of gone.slice(0, 2)) await assert.rejects(call, /gone/)
+  await release()
+  for (const rows of await Promise.all(scans)) assert.deepEqual(rows, [{ n: 1 }])
+})
+
+test('writes of an owner that wait for its rows hold a third of the connections, and no owners more than half', async (t) => {
+  const url = await freshUrl(t)
+  if (url === undefined) return
+  await using one = await open(url)
+  await using two = await open(url)
+  await one.transact(async (tx) => {
+    for (const key of ['/a', '/b']) await tx.insert(contractRow(key))
+  })
+  const raise = 'UPDATE resources SET generation = generation + 1 WHERE key = ?'
+  const release = await holding(one, (tx) => tx.run(raise, '/a'))
+  let again = 0
+  const ready = async () => {
+    // It may ask the store, as it holds no connection.
+    await two.get('/b')
+    again++
+  }
+  const writes = (owner: string) =>
+    Array.from({ length: 10 }, () =>
+      two.sql.transact((tx) => tx.run(raise, '/a'), { owner, ready }),
+    )
+  const holds = async (count: number) =>
+    assert.equal(
+      (
+        await until(
+          async () => (await one.sql.all(waiting)).length >= count && one.sql.all(waiting),
+        )
+      ).length,
+      count,
+    )
+  const client = new AbortController()
+  const first = writes('first')
+  const gone = whileAwaited(
+    () => client.signal,
+    () => two.sql.transact((tx) => tx.run(raise, '/a'), { owner: 'first', ready }),
+  )
+  await two.sql.transact((tx) => tx.run(raise, '/b'), { owner: 'second' })
+  await two.transact((tx) => tx.lock('/b', 'change'))
+  await holds(2)
+  client.abort(new Error('gone'))
+  await assert.rejects(gone, /gone/)
+  const others = ['second', 'third'].flatMap(writes)
+  assert.equal((await two.get('/b'))?.generation, 2)
+  await holds(4)
+  // Both kinds together leave a quarter.
+  const lock = await holding(one, (tx) => tx.all('SELECT pg_advisory_xact_lock(16)'))
+  const scans = Array.from({ length: 10 }, () => two.sql.scan(slowScan))
+  assert.equal((await two.get('/b'))?.generation, 2)
+  await holds(6)
+  await lock()
+  await Promise.all(scans)
+  assert.equal(again, 0)
+  await release()
+  await Promise.all([...first, ...others])
+  assert.equal((await two.get('/a'))?.generation, 32)
+  assert.equal(again, 26)
 })
 
 test('replicas that start at once migrate once', async (t) => {

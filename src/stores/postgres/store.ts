@@ -13,7 +13,7 @@ import { assertOutsideWork, runInsideWork } from '../inside-work.ts'
 import { LargeRows } from '../large-rows.ts'
 import { assertCarried, assertReads } from '../sql.ts'
 import {
-  type Alone,
+  type Among,
   type Claim,
   type Feed,
   type ListQuery,
@@ -24,7 +24,6 @@ import {
   type Store,
   StoreUnavailable,
   type Tx,
-  type Unmoved,
 } from '../store.ts'
 import { isWorthAnotherTry } from '../tries.ts'
 import { translate } from './failure.ts'
@@ -33,6 +32,7 @@ import { PostgresReads, toNumber } from './reads.ts'
 import { type Answer, type Parameter, PreparedStatements } from './session.ts'
 import { changes, queries, type Statement, transactions } from './statements.ts'
 import { type Beginning, PostgresTransaction, toRows } from './transaction.ts'
+import { inTurn, Turns } from './turns.ts'
 
 export interface PostgresStoreOptions {
   readonly pool: Pool
@@ -63,7 +63,8 @@ export class PostgresStore implements Store {
   /** Running transactions; closing waits for them. */
   readonly #active = new Set<Promise<unknown>>()
   /** The end of the last transaction of each name that runs alone. */
-  readonly #turns = new Map<string, Promise<void>>()
+  readonly #lastAlone = new Map<string, Promise<void>>()
+  readonly #turns: Turns
   /** The notification under way, and whether more was scheduled since it was sent. */
   #telling: Promise<void> | undefined
   #tellAgain = false
@@ -71,6 +72,7 @@ export class PostgresStore implements Store {
 
   constructor(options: PostgresStoreOptions) {
     this.#options = options
+    this.#turns = new Turns(options.pool.options.max)
     this.#reads = new PostgresReads(
       (statement, values) => this.#ask(statement, values),
       this.#large,
@@ -84,16 +86,19 @@ export class PostgresStore implements Store {
       dialect: 'postgres',
       all,
       // The database server does the scanning, not this process.
-      scan: all,
+      scan: async (text, ...values) => {
+        assertOutsideWork(this)
+        return inTurn(this.#turns.scan(), () => all(text, ...values))
+      },
       snapshot: (work) =>
         this.#enlist(
           (tx) => {
             const read: Sql['all'] = (text, ...values) => tx.all(text, ...values)
             return work({ all: read, scan: read, pauses: true })
           },
-          { begin: transactions.beginSnapshot },
+          { begin: transactions.beginSnapshot, turn: () => this.#turns.scan() },
         ),
-      transact: (work, among) => this.#enlist((tx: SqlTx) => work(tx), beginningOf(among)),
+      transact: (work, among) => this.#enlist((tx: SqlTx) => work(tx), this.#beginningOf(among)),
     }
   }
 
@@ -125,8 +130,8 @@ export class PostgresStore implements Store {
     return this.#reads.keyOfUnique(uniqueKey)
   }
 
-  transact<T>(work: (tx: Tx) => Promise<T>, among?: string | Alone | Unmoved): Promise<T> {
-    return this.#enlist(work, beginningOf(among))
+  transact<T>(work: (tx: Tx) => Promise<T>, among?: Among): Promise<T> {
+    return this.#enlist(work, this.#beginningOf(among))
   }
 
   replace<T>(work: (tx: SqlTx) => Promise<T>): Promise<T> {
@@ -267,7 +272,7 @@ export class PostgresStore implements Store {
     const { triesMax, jitter } = this.#options
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#inTurn(beginning?.alone, () => this.#attempt(work, beginning))
+        return await this.#inTurn(beginning, () => this.#attempt(work, beginning))
       } catch (error) {
         // A race was lost, inside this process or to another replica. Retries happen only here.
         if (tries >= triesMax || !isWorthAnotherTry(error)) throw error
@@ -282,9 +287,10 @@ export class PostgresStore implements Store {
    * wait would hold all connections, and everything else would wait with them. Where the server cannot answer one, those
    * that wait behind it fail with it, and do not find out one after the other.
    */
-  #inTurn<T>(alone: string | undefined, attempt: () => Promise<T>): Promise<T> {
+  #inTurn<T>({ alone, turn, ready }: Beginning = {}, attempt: () => Promise<T>): Promise<T> {
+    if (turn !== undefined) return inTurn(turn(), attempt, ready)
     if (alone === undefined) return attempt()
-    const done = (this.#turns.get(alone) ?? Promise.resolve()).then(attempt)
+    const done = (this.#lastAlone.get(alone) ?? Promise.resolve()).then(attempt)
     const ended = done.then(
       () => undefined,
       (error: unknown) => {
@@ -292,9 +298,9 @@ export class PostgresStore implements Store {
       },
     )
     const forget = (): void => {
-      if (this.#turns.get(alone) === ended) this.#turns.delete(alone)
+      if (this.#lastAlone.get(alone) === ended) this.#lastAlone.delete(alone)
     }
-    this.#turns.set(alone, ended)
+    this.#lastAlone.set(alone, ended)
     ended.then(forget, forget)
     return done
   }
@@ -311,7 +317,7 @@ export class PostgresStore implements Store {
     )
     let usable = true
     try {
-      if (beginning?.ready !== undefined) {
+      if (beginning?.alone !== undefined && beginning.ready !== undefined) {
         await tx.begun()
         await beginning.ready()
       }
@@ -349,6 +355,14 @@ export class PostgresStore implements Store {
     this.#telling = undefined
   }
 
+  #beginningOf(among: Among | undefined): Beginning {
+    if (typeof among !== 'object') return { alone: among }
+    if ('unmoved' in among) return among
+    if ('name' in among) return { alone: among.name, ready: among.ready }
+    const { owner, ready } = among
+    return { turn: () => this.#turns.writeOf(owner), ready }
+  }
+
   async #connect(): Promise<PoolClient> {
     try {
       return await this.#options.pool.connect()
@@ -356,9 +370,4 @@ export class PostgresStore implements Store {
       throw translate(error)
     }
   }
-}
-
-function beginningOf(among: string | Alone | Unmoved | undefined): Beginning {
-  if (typeof among !== 'object') return { alone: among }
-  return 'unmoved' in among ? among : { alone: among.name, ready: among.ready }
 }

@@ -5,6 +5,7 @@
 
 import type { PoolClient } from 'pg'
 import { objectMaker } from '#kernel/object-maker.ts'
+import type { Leave } from '#kernel/room.ts'
 import type { LargeRows } from '../large-rows.ts'
 import { freeTurn } from '../next-turn.ts'
 import { assertCarried } from '../sql.ts'
@@ -34,6 +35,8 @@ export interface Beginning {
   /** The name under which it runs alone. */
   readonly alone?: string | undefined
   readonly ready?: Alone['ready']
+  /** Waits for its turn, before it takes a connection. */
+  readonly turn?: () => Leave | Promise<Leave>
   readonly unmoved?: FeedPositions | undefined
 }
 

@@ -9,7 +9,7 @@ import { assertOutsideWork, runInsideWork } from '../inside-work.ts'
 import { freeTurn } from '../next-turn.ts'
 import { assertReads } from '../sql.ts'
 import {
-  type Alone,
+  type Among,
   type Claim,
   type Feed,
   type ListQuery,
@@ -20,7 +20,6 @@ import {
   type Store,
   StoreUnavailable,
   type Tx,
-  type Unmoved,
 } from '../store.ts'
 import { findMove } from '../while-unmoved.ts'
 import { Checkpoints } from './checkpoints.ts'
@@ -191,16 +190,17 @@ export class SqliteStore implements Store {
     return this.#outside(() => this.#reads.keyOfUnique(uniqueKey))
   }
 
-  transact<T>(work: (tx: Tx) => Promise<T>, among?: string | Alone | Unmoved): Promise<T> {
+  transact<T>(work: (tx: Tx) => Promise<T>, among?: Among): Promise<T> {
     return this.#enlistAmong(work, among)
   }
 
   /** What is handed in later is committed later, so whoever is ready when it is handed in is alone. */
   #enlistAmong<T>(
     work: (tx: SqliteTransaction) => Promise<T>,
-    among: string | Alone | Unmoved | undefined,
+    among: Among | undefined,
   ): Promise<T> {
-    if (typeof among !== 'object') return this.#enlist(work)
+    // One transaction runs after the other, so none waits for rows.
+    if (typeof among !== 'object' || 'owner' in among) return this.#enlist(work)
     if ('unmoved' in among) {
       return this.#enlist((tx) => {
         // What another transaction of the batch moves is committed with this one, so it is no earlier.
