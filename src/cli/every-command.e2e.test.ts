@@ -269,7 +269,7 @@ snapshot export s{n} {folder}/{n}.state
 snapshot import i{n} {folder}/{n}.state
 snapshot restore s{n}
 snapshot delete s{n}
-fault add --status 429 --count 1 --type None/none
+fault add --status 429 --count 1 --type Features/features
 fault list
 fault play throttled
 fault clear

@@ -67,6 +67,22 @@ test('a rule ends by its count and its time, and says whom it met', () => {
   assert.equal(faults.ofStore(), undefined, 'a store comes back by itself')
 })
 
+test('a rule of a type that nothing has is refused, with the nearest name', () => {
+  const { faults } = open()
+  faults.onlyTypes(['Vendor.Resources/subscriptions/resourceGroups', 'Vendor.Sample/widgets'])
+  for (const type of ['Sample/widgets', 'Resources/resourceGroups', 'VENDOR.Sample/Widgets']) {
+    faults.add({ status: 500, type })
+  }
+  for (const [type, named] of [
+    ['Sample/widget', /type: expected .* such as 'Sample\/widgets', not 'Sample\/widget'/],
+    ['widgets', /not 'widgets'/],
+    ['Other.Sample/widgets', /such as 'Vendor\.Sample\/widgets'/],
+  ] as const) {
+    assert.throws(() => faults.add({ status: 500, type }), named)
+  }
+  assert.equal(faults.list().length, 3)
+})
+
 test('an engine loses what it runs for one resource, once unless lost otherwise', () => {
   const { faults } = open()
   const lost: string[] = []

@@ -4,6 +4,7 @@
  */
 
 import { refuse } from '#kernel/error.ts'
+import { nearestName } from '../config/nearest-name.ts'
 
 /** The conditions of a rule. A condition that is left out matches everything. */
 interface FaultMatch {
@@ -83,6 +84,8 @@ export interface Faults {
   ofStep(key: string, type: string): 'fail' | 'hang' | undefined
   /** True when the engine shall lose what it runs for this resource now. */
   ofEngine(key: string, type: string): boolean
+  /** From now on, a rule must name one of these types, or none: another would never match. */
+  onlyTypes(types: readonly string[]): void
   /** Calls back with the key of each resource whose engine shall lose what it runs. */
   onLoss(callback: (key: string) => void): void
   ofStore(): Pick<FaultRule, 'store' | 'latency'> | undefined
@@ -126,6 +129,7 @@ export function openFaults(options: {
   let kept: Kept[] = []
   let numbered = 0
   let tellLoss: (key: string) => void = () => {}
+  let known: readonly string[] | undefined
 
   const meet = (
     isMet: (rule: FaultRule) => boolean,
@@ -159,6 +163,7 @@ export function openFaults(options: {
           reason: 'path: expected a path without a query, which it would never meet',
         })
       }
+      if (known !== undefined) requireType(rule.type, known)
       if (kept.length >= rulesMax) {
         throw refuse.ControlNotPossible({ reason: `there are ${rulesMax} rules already` })
       }
@@ -210,6 +215,9 @@ export function openFaults(options: {
         (rule) => rule.engine !== undefined && isPath(rule.path, key) && isType(rule.type, type),
         `what the engine runs for ${key}`,
       ) !== undefined,
+    onlyTypes(types) {
+      known = types
+    },
     onLoss(callback) {
       tellLoss = callback
     },
@@ -242,6 +250,16 @@ function isPath(wanted: string | undefined, path: string): boolean {
   if (wanted === undefined) return true
   const [pattern, text] = [wanted.toLowerCase(), path.toLowerCase()]
   return pattern.endsWith('*') ? text.startsWith(pattern.slice(0, -1)) : text === pattern
+}
+
+/** Throws for a type that no request has. */
+function requireType(wanted: string | undefined, known: readonly string[]): void {
+  if (wanted === undefined || known.some((type) => isType(wanted, type))) return
+  const names = known.flatMap((type) => [type, type.slice(type.indexOf('.') + 1)])
+  const near = nearestName(wanted, names) ?? 'Resources/resourceGroups'
+  throw refuse.BadRequest({
+    reason: `type: expected a type that is served here, such as '${near}', not '${wanted}'`,
+  })
 }
 
 /** The vendor word and the parent types between the namespace and the last word may be left out. */

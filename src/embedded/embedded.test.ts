@@ -269,6 +269,17 @@ test('a seed may be a file, and what is wrong in it is said', async () => {
   assert.equal(existsSync(folder), false)
 })
 
+test('a rule meets generic resources by their type, which may be any', async () => {
+  await using a = await start({ settings: { genericResources: 'on' } })
+  await put(a, 'web')
+  const machines = `/subscriptions/${a.subscriptionId}/resourceGroups/web/providers/Vendor.Compute/virtualMachines`
+  const get = () => a.client.request('GET', `${machines}?${version}`)
+  a.fail({ status: 418, type: 'Compute/disks' })
+  await get()
+  a.fail({ status: 418, type: 'Compute/virtualMachines' })
+  await assert.rejects(get(), { status: 418 })
+})
+
 test('a mistyped word is refused, and so is what follows a close', async () => {
   // As somebody would who writes JavaScript.
   const typed = (value: object) => value as never
@@ -279,6 +290,9 @@ test('a mistyped word is refused, and so is what follows a close', async () => {
   assert.throws(() => a.fail(typed({ stauts: 429 })), /stauts/)
   assert.throws(() => a.fail({ status: 200 }), /status/)
   assert.throws(() => a.fail({ path: '/x', code: 'Gone' }), /nothing happens by this rule/)
+  const type = 'ContainerInstance/containerGroup'
+  const meant = /type: expected .* 'ContainerInstance\/containerGroups', not/
+  assert.throws(() => a.fail({ status: 500, type }), meant)
   assert.deepEqual(a.failures(), [])
   await assert.rejects(a.tokenOf('Bob'), /'Bob' is no principal of the seed/)
   await a.tokenOf('Rita')

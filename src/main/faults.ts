@@ -3,6 +3,8 @@
 import type { Exchange } from '#http/exchange.ts'
 import { ApiError, refuse } from '#kernel/error.ts'
 import type { Timers } from '#kernel/ports.ts'
+import { qualify } from '#kernel/vendor.ts'
+import type { Registry } from '#plane/registry.ts'
 import { type Sql, type Store, StoreUnavailable } from '#stores/store.ts'
 import type { Faults, RequestFault } from '../control/faults.ts'
 import type { Foundation } from './foundation.ts'
@@ -23,7 +25,7 @@ export function faultDoor(faults: Faults, timers: Timers) {
         : faults.ofRequest({
             method: exchange.method,
             path: exchange.path,
-            type: exchange.type,
+            type: typeOf(exchange),
             principalId: exchange.principal?.id ?? '',
             principalName: exchange.principal?.displayName ?? '',
             correlationId: exchange.correlationId,
@@ -32,6 +34,22 @@ export function faultDoor(faults: Faults, timers: Timers) {
     if (fault.latency === undefined) return happen(exchange, fault)
     return wait(timers, fault.latency).then(() => happen(exchange, fault))
   }
+}
+
+/** The types that requests can have, those for the state of an operation included. */
+export function typesOfRequests({ types, providers, words }: Registry): readonly string[] {
+  const states = providers.flatMap(({ namespace }) =>
+    ['operationStatuses', 'operationResults'].map(
+      (name) => `${qualify(words, namespace)}/locations/${name}`,
+    ),
+  )
+  return [...types.map(({ fullType }) => fullType), ...states]
+}
+
+/** Generic resources are counted under one word. Their type is in the name of the operation. */
+function typeOf({ type, route }: Exchange): string {
+  const ofDocument = /^(.+?)(?:\/[^/]+\/action|\/[^/]+)$/.exec(route?.operation ?? '')?.[1]
+  return type === 'generic' ? (ofDocument ?? type) : type
 }
 
 function wait(timers: Timers, milliseconds: number): Promise<void> {
