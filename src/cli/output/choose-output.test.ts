@@ -30,6 +30,19 @@ test('what an expression picks is written in each form', async () => {
   assert.equal(await rendered({ query: 'nothing', json: true }), 'null\n')
 })
 
+test('what is nested in a record is shown line by line, and what is empty is not', () => {
+  const group = { name: 'web', tags: {}, properties: { provisioningState: 'Succeeded', on: ['a'] } }
+  const lines = recordText(group).split('\n')
+  assert.deepEqual(
+    lines.map((line) => line.trim().split(/\s{2,}/)),
+    [
+      ['name', 'web'],
+      ['properties.provisioningState', 'Succeeded'],
+      ['properties.on', '["a"]'],
+    ],
+  )
+})
+
 test('names and texts of a server neither steer a terminal nor turn around what is read', async () => {
   const hostile = { 'output \u001b[2Ja': 'ok', right: '\u202etxt.exe', set: '\u009b31m' }
   const shown = /^[\n -~]*$/

@@ -147,13 +147,22 @@ function tableText(value: unknown): string {
   return linesText(formatTable(columns, objects))
 }
 
-/** The members that have a value, one per line. */
+/** The members that have a value, one per line; those of an object below it by their path. */
 export function recordText(record: Readonly<Record<string, unknown>>): string {
-  return formatPairs(
-    Object.entries(record)
-      .filter(([, value]) => value !== undefined && value !== null)
-      .map(([name, value]) => [printable(name), cellText(value)] as const),
-  )
+  return formatPairs(pairsOf(record, '', 0))
+}
+
+/** What is nested deeper is one cell. */
+const pathWordsMax = 4
+
+function pairsOf(record: object, above: string, depth: number): (readonly [string, string])[] {
+  return Object.entries(record).flatMap(([name, value]: readonly [string, unknown]) => {
+    if (value === undefined || value === null) return []
+    const path = `${above}${printable(name)}`
+    return isJsonObject(value) && depth < pathWordsMax
+      ? pairsOf(value, `${path}.`, depth + 1)
+      : [[path, cellText(value)] as const]
+  })
 }
 
 /** One line of cells, separated by tabs. */
