@@ -71,6 +71,7 @@ test('the command line, against a server of its own', { timeout: 120_000 }, asyn
   await t.test('roles', () => roles(shell))
   await t.test('access: checked, explained, who can', () => access(shell))
   await t.test('keys', () => keys(shell))
+  await t.test('state, time and faults where they are off', () => controlOff(shell))
   await t.test('demo', () => demo(shell))
   await t.test('login and logout', () => session(shell))
   await t.test('stopping', () => stopping(shell))
@@ -92,6 +93,14 @@ async function startLines({ server }: Shell): Promise<void> {
     )
   }
   assert.equal(statSync(server.home).mode & 0o077, 0)
+}
+
+async function controlOff({ run }: Shell): Promise<void> {
+  for (const line of ['reset --yes', 'snapshot list', 'clock show', 'fault list']) {
+    const ran = await run(line)
+    assert.equal(ran.code, 1)
+    assert.match(ran.error, /^ControlOff: start the server with ARMATURE_CONTROL=local/, line)
+  }
 }
 
 async function basics(shell: Shell): Promise<void> {

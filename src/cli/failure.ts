@@ -40,7 +40,18 @@ function codeOf(error: unknown): string | undefined {
   return error instanceof OperationDeadline ? 'StillRunning' : undefined
 }
 
+/** Without the setting, the paths of control are like any that are not known, which lack an api-version. */
+function isControlOff({ code, answer }: ClientError): boolean {
+  return (
+    code === 'MissingApiVersionParameter' && new URL(answer.url).pathname.includes('/_armature/')
+  )
+}
+
 function describeClientError(terminal: Terminal, error: ClientError): string[] {
+  if (isControlOff(error)) {
+    const how = 'start the server with ARMATURE_CONTROL=local to change its state, time and faults'
+    return [`${red(terminal, 'ControlOff')}: ${how}`]
+  }
   const lines = [`${red(terminal, printable(error.code))}: ${printable(error.message)}`]
   if (error.target !== undefined) lines.push(`  target: ${printable(error.target)}`)
   for (const detail of error.details) {
