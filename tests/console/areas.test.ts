@@ -4,7 +4,7 @@
  */
 
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { type Installation, startInstallation } from '../e2e/installation.ts'
@@ -20,6 +20,9 @@ const ready = isBuilt && findChromium() !== undefined
 test('a browser and a console for its areas', (t) => {
   requireOrSkip(t, ready, `${howToGetChromium}; and \`npm run console\``)
 })
+
+/** More than two pages. */
+const manyTransactions = 120
 
 if (ready) describe('areas of the console', { timeout: 360_000 }, journeys)
 
@@ -289,6 +292,25 @@ function journeys(): void {
     assert.equal(await dialog.getByRole('button', { name: 'Refund' }).count(), 0)
     await dialog.getByRole('button', { name: 'Close' }).click()
     await assertOverlay(opened, 'Demo seat')
+  })
+
+  test('billing: a month of many transactions is added up to its end, also on Home', async () => {
+    const { page } = opened
+    const file = join(installation.home, 'many.ndjson')
+    const today = new Date().toISOString().slice(0, 10)
+    const row = {
+      date: today,
+      transactionAmount: { value: 1, currency: 'EUR' },
+      productDescription: 'Seat',
+    }
+    writeFileSync(file, `${JSON.stringify(row)}\n`.repeat(manyTransactions))
+    const imported = await installation.cli(['billing', 'import', file])
+    assert.equal(imported.code, 0, imported.error)
+    await opened.open('/')
+    await page.getByText(`€${manyTransactions}.00`, { exact: true }).waitFor()
+    await opened.open('/billing')
+    const card = page.getByRole('region', { name: 'Spending' }).first()
+    await card.getByText(`€${manyTransactions}.00`, { exact: true }).first().waitFor()
   })
 
   test('explorer: an operation found, tried, and refused with its reason', async () => {

@@ -131,6 +131,11 @@ function journey(): void {
     await path.getByText(/the role does not list the action/).waitFor()
     await hers.assertFit('why')
     await hers.picture('why')
+    // Service health answers its refusals in another form.
+    await hers.open('/health')
+    await page.getByText(/does not have authorization to perform action/).waitFor()
+    await page.getByRole('button', { name: 'Why?' }).click()
+    await page.getByText('Action: Vendor.ResourceHealth/events/read').waitFor()
     assert.deepEqual(hers.complaints, [])
   })
 

@@ -40,7 +40,7 @@ function journeys(): void {
   test('Home: signed in, and the beginning in sight', async () => {
     const { page } = opened
     await page.getByText('Signed in as owner').waitFor()
-    await page.getByRole('link', { name: 'First subscription' }).waitFor()
+    await page.getByRole('link', { name: 'First subscription' }).first().waitFor()
     await page.getByText('Nothing is out of order.').waitFor()
     await opened.assertFit('home')
   })
@@ -80,10 +80,12 @@ function journeys(): void {
       if (spoilt === 1) return route.continue({ headers: { ...headers, authorization: broken } })
       return route.continue()
     })
-    await page.getByRole('button', { name: 'Refresh' }).click()
-    const renewed = await page.waitForResponse((answer) => answer.url().endsWith('/oauth2/token'))
+    const [renewed] = await Promise.all([
+      page.waitForResponse((answer) => answer.url().endsWith('/oauth2/token')),
+      page.waitForResponse((answer) => /\/resources\?/.test(answer.url()) && answer.ok()),
+      page.getByRole('button', { name: 'Refresh' }).click(),
+    ])
     assert.equal(renewed.status(), 200)
-    await page.waitForResponse((answer) => /\/resources\?/.test(answer.url()) && answer.ok())
     await page.unroute('**/resources?*')
     assert.equal(await page.getByText('Your session has ended.').count(), 0)
     assert.equal(spoilt, 2)
@@ -125,6 +127,18 @@ function journeys(): void {
     assert.doesNotMatch((await page.content()) ?? '', /eyJ/, 'a token is shown')
     await opened.assertFit('requests')
     await page.getByRole('button', { name: 'Close' }).click()
+  })
+
+  test('create a group once more by the same name: what is there is kept', async () => {
+    const { page } = opened
+    await opened.open('/resources?create=group')
+    await page.getByRole('dialog').getByRole('textbox', { name: 'Name' }).fill('web')
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
+    await page.getByText('This name is taken. What has it was not changed.').waitFor()
+    assert.equal(await page.getByRole('alert').getByText('If-None-Match').count(), 0)
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await opened.open(`/resource${subscription}/resourceGroups/web`)
+    await page.getByText('team: shop').waitFor()
   })
 
   test('resources: a list, filtered by the address, and one of them by search', async () => {

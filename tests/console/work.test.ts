@@ -135,6 +135,26 @@ function journeys(): void {
     await assertWalk(opened, 'deployment-failed')
   })
 
+  test('Home: a deployment is under way until it ends', async () => {
+    const { page } = opened
+    const path = `${group}/providers/Vendor.Resources/deployments/nightly`
+    const resources = [
+      ...templateThatFails.resources.slice(0, 1),
+      templateGroup('long', '', 'exit:0@600s', 'first'),
+    ]
+    const made = await installation.request('PUT', `${path}?api-version=2021-04-01`, {
+      body: { properties: { mode: 'Incremental', template: { ...templateThatFails, resources } } },
+    })
+    assert.equal(made.status, 201, made.text)
+    await opened.open('/')
+    const runs = page.getByRole('region', { name: 'Under way' })
+    const nightly = runs.getByRole('link', { name: 'nightly', exact: true })
+    await nightly.waitFor()
+    const ended = await installation.request('POST', `${path}/cancel?api-version=2021-04-01`)
+    assert.equal(ended.status, 204, ended.text)
+    await nightly.waitFor({ state: 'detached' })
+  })
+
   test('the container: its state, what it wrote, a restart', async () => {
     const { page } = opened
     await page.getByRole('link', { name: 'Containers' }).click()

@@ -165,4 +165,19 @@ function journeys(): void {
     assert.deepEqual(changed.at('tags'), { team: 'shop', stage: 'test' })
     assert.equal(changed.at('properties.containers.0.properties.image'), 'busybox')
   })
+
+  test('created once more by the same name: what is there is kept', async () => {
+    const { page } = opened
+    const query = new URLSearchParams({
+      group: 'shop',
+      type: 'Vendor.ManagedIdentity/userAssignedIdentities',
+    })
+    for (const isTaken of [false, true]) {
+      await opened.open(`/create?${query}`)
+      await page.getByRole('textbox', { name: 'Name', exact: true }).fill('worker')
+      await page.getByRole('button', { name: 'Create', exact: true }).click()
+      if (isTaken) await page.getByText('This name is taken.').waitFor()
+      else await opened.heading('worker')
+    }
+  })
 }

@@ -62,7 +62,11 @@ export interface CallInput<K extends OperationName> {
   readonly path: Operations[K]['path']
   readonly query?: Values
   readonly body?: Operations[K]['body']
+  readonly headers?: SendOptions['headers']
 }
+
+/** The header of a write that must not replace what is there. */
+export const onlyNew = { 'if-none-match': '*' }
 
 export function call<K extends OperationName>(
   name: K,
@@ -73,6 +77,7 @@ export function call<K extends OperationName>(
   return send<AnswerOf<K>>(method, pathOf(name, input.path), {
     query: { 'api-version': version, ...input.query },
     ...('body' in input ? { body: input.body } : {}),
+    ...(input.headers === undefined ? {} : { headers: input.headers }),
     ...(signal === undefined ? {} : { signal }),
   })
 }
@@ -200,9 +205,21 @@ function resultOf<T>({ status, body, headers }: Exchanged, path: string): Answer
   }
 }
 
+/** Service health answers a problem without `error` around it, and the details as one text. */
 function problemIn(body: unknown): Problem {
-  const { error } = Object(body) as { readonly error?: Partial<Problem> }
-  return { ...error, code: error?.code ?? 'Unknown', message: error?.message ?? String(body) }
+  const flat = typeof body === 'object' && body !== null ? (body as Given) : {}
+  const { details, message = String(body), code = 'Unknown', target } = flat.error ?? flat
+  return {
+    code,
+    message: typeof details === 'string' ? `${message} ${details}` : message,
+    ...(target === undefined ? {} : { target }),
+    ...(Array.isArray(details) ? { details: details as readonly Problem[] } : {}),
+  }
+}
+
+interface Given extends Partial<Omit<Problem, 'details'>> {
+  readonly error?: Given
+  readonly details?: unknown
 }
 
 function signedOut(path: string): ApiFailure {

@@ -39,10 +39,24 @@ export function scopesAbove(id: string): readonly string[] {
   return scopes.filter((scope) => scope.length < id.length)
 }
 
-/** What a person reads instead of an id. */
+/** By the id of a subscription, in lower case. Read before the first view, and again when they change. */
+const subscriptionNames = new Map<string, string>()
+
+export function nameSubscriptions(
+  all: readonly { readonly subscriptionId: string; readonly displayName: string }[],
+): void {
+  for (const one of all) subscriptionNames.set(one.subscriptionId.toLowerCase(), one.displayName)
+}
+
+const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
+
+/** What a person reads instead of an id. A name that is a number says nothing, so it is left out beside a group. */
 export function shortId(id: string): string {
   if (id === '/' || id === '') return 'Everything'
-  const { group, type, name } = readId(id)
-  if (type !== undefined) return group === undefined ? name : `${group} / ${name}`
-  return name
+  const { subscriptionId, group, type, name } = readId(id)
+  if (type !== undefined) {
+    if (group === undefined) return name
+    return uuid.test(name) ? group : `${group} / ${name}`
+  }
+  return name === subscriptionId ? (subscriptionNames.get(name.toLowerCase()) ?? name) : name
 }

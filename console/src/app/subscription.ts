@@ -1,5 +1,6 @@
 /** The current subscription: named by the address (`?subscription=`), else the one used last, else the first. */
 
+import { nameSubscriptions } from '../api/ids.ts'
 import { useCall, useList } from '../api/queries.ts'
 import { useOwnPreference } from './preferences.ts'
 
@@ -7,6 +8,7 @@ export function useSubscriptions() {
   const found = useCall('listSubscriptions', { path: {} })
   const [used, setUsed] = useOwnPreference('subscription', '')
   const all = found.data?.value ?? []
+  nameSubscriptions(all)
   const current = all.find(({ subscriptionId }) => subscriptionId === used) ?? all[0]
   return { all, current, error: found.error, loading: found.isLoading, choose: setUsed }
 }

@@ -158,10 +158,12 @@ function changesOf(text: string | undefined): readonly Change[] {
   return text === undefined ? [] : (JSON.parse(text) as readonly Change[])
 }
 
-/** `Vendor.Authorization/roleAssignments/write` → `role assignments write`. */
-export function readableAction(action: string): string {
-  const [, ...rest] = action.split('/')
-  return (rest.length === 0 ? [action] : rest)
+/** `Vendor.Resources/subscriptions/resourceGroups/write` → `resource groups write`, `…/stop/action` → `… stop`. */
+function readableAction(action: string): string {
+  const [namespace = '', ...rest] = action.split('/')
+  const words = rest.at(-1) === 'action' ? rest.slice(0, -1) : rest
+  return (words.length > 2 && words[0] === 'subscriptions' ? words.slice(1) : words)
+    .concat(words.length === 0 ? namespace : [])
     .join(' ')
     .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
     .toLowerCase()

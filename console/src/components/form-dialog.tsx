@@ -16,7 +16,7 @@ import {
 } from '@fluentui/react-components'
 import type { ReactNode } from 'react'
 import type { ApiFailure } from '../api/client.ts'
-import { appTexts } from '../texts/app.ts'
+import { appTexts, refusalTexts } from '../texts/app.ts'
 import { Refusal } from './refusal.tsx'
 import { useReturnFocus } from './return-focus.ts'
 
@@ -66,7 +66,9 @@ export function FormDialog({
             <DialogContent>
               <div className={styles.fields}>
                 {children}
-                {failure !== null && <Refusal failure={failure} />}
+                {failure !== null && takenName(failure) === undefined && (
+                  <Refusal failure={failure} />
+                )}
               </div>
             </DialogContent>
             <DialogActions>
@@ -84,6 +86,11 @@ export function FormDialog({
       </DialogSurface>
     </Dialog>
   )
+}
+
+/** Said at the name of what was to be created, when something has the name: it was not replaced. */
+export function takenName(failure: ApiFailure | null): string | undefined {
+  return failure?.status === 412 ? refusalTexts.taken : undefined
 }
 
 /** The problem of a refusal with a property, found by its `target`. */

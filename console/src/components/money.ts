@@ -1,6 +1,7 @@
 /** Amounts as billing answers them, and the spending of the current month. */
 
-import { type Envelope, useList } from '../api/queries.ts'
+import { useEffect } from 'react'
+import { type Envelope, type Rows, useList } from '../api/queries.ts'
 
 export interface Amount {
   readonly currency: string
@@ -94,8 +95,23 @@ export function sumByCurrency(rows: readonly Transaction[]): readonly Amount[] {
   return [...sums].map(([currency, value]) => ({ currency, value }))
 }
 
-export function useSpentThisMonth(): readonly string[] {
-  const billed = useTransactions(thisMonth(), 'Billed')
-  const unbilled = useTransactions(thisMonth(), 'Unbilled')
-  return sumByCurrency([...billed.rows, ...unbilled.rows]).map(moneyText)
+/** A month is added up by itself up to this many transactions, which come fifty at a time. */
+const addedUpMax = 1_000
+
+/** All transactions of a month. Where there are more than are added up by themselves, `more` says so. */
+export function useMonth(month: string): Omit<Rows<Transaction>, 'reload'> {
+  const kinds = [useTransactions(month, 'Unbilled'), useTransactions(month, 'Billed')]
+  const rows = kinds.flatMap((one) => one.rows)
+  const more = kinds.some((one) => one.more)
+  const loading = kinds.some((one) => one.loading)
+  const loadMore = (): void => {
+    for (const one of kinds) one.loadMore()
+  }
+  const goesOn = more && !loading && rows.length < addedUpMax
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each page that came asks for the next one
+  useEffect(() => {
+    if (goesOn) loadMore()
+  }, [goesOn, rows.length])
+  const error = kinds.find((one) => one.error !== null)?.error ?? null
+  return { rows, loading: loading || goesOn, error, more, loadMore }
 }

@@ -13,7 +13,7 @@ import {
   tokens,
 } from '@fluentui/react-components'
 import { useState } from 'react'
-import type { ApiFailure } from '../api/client.ts'
+import type { ApiFailure, Problem } from '../api/client.ts'
 import { shortId } from '../api/ids.ts'
 import { person } from '../api/session.ts'
 import { appTexts, refusalTexts } from '../texts/app.ts'
@@ -49,6 +49,7 @@ export function Refusal({
   const styles = useStyles()
   const [asked, setAsked] = useState(false)
   const { problem, status, correlationId } = failure
+  const { message, details } = partsOf(problem)
   const explainable = status === 403 && correlationId !== undefined
   return (
     <div className={styles.block} role="alert">
@@ -59,14 +60,14 @@ export function Refusal({
       >
         <MessageBarBody>
           <MessageBarTitle>{refusalTexts.title(status)}</MessageBarTitle>
-          {problem.message}{' '}
+          {message}{' '}
           <Text className={styles.soft} size={200} block>
             {problem.code}
             {correlationId === undefined ? '' : ` · ${refusalTexts.correlation} ${correlationId}`}
           </Text>
-          {(problem.details ?? []).length > 0 && (
+          {details.length > 0 && (
             <ul className={styles.details}>
-              {problem.details?.map((one) => (
+              {details.map((one) => (
                 <li key={`${one.target} ${one.message}`}>
                   {one.target === undefined ? '' : `${shortId(one.target)}: `}
                   {one.message}
@@ -85,6 +86,18 @@ export function Refusal({
       {asked && <Explanation failure={failure} />}
     </div>
   )
+}
+
+/** The message, and the details below it. What both say is shown once. */
+function partsOf({
+  message,
+  details = [],
+}: Problem): Pick<Required<Problem>, 'message' | 'details'> {
+  const [first] = details
+  if (first === undefined || !message.includes(first.message)) return { message, details }
+  if (details.length === 1) return { message, details: [] }
+  const begin = message.indexOf(`${first.target}: ${first.message}`)
+  return { message: message.slice(0, Math.max(begin, 0)).trim() || message, details }
 }
 
 function Explanation({ failure }: { readonly failure: ApiFailure }) {

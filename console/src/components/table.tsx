@@ -236,7 +236,7 @@ function VirtualRows<T>(props: VirtualProps<T>) {
         <div role="rowgroup">
           <div role="row" className={mergeClasses(styles.row, styles.head)} aria-rowindex={1}>
             {pick && (
-              <span role="columnheader" className={styles.pick} aria-label={appTexts.menu} />
+              <span role="columnheader" className={styles.pick} aria-label={tableTexts.choose} />
             )}
             {shown.map((column) => (
               <span

@@ -15,6 +15,10 @@ export const accessTexts = {
   add: 'Add an assignment',
   addNow: 'Add',
   remove: 'Remove',
+  removeTitle: 'Remove this assignment?',
+  removeText: (who: string, role: string, scope: string) =>
+    `${who} loses the role ${role} at ${scope} from the next request on.`,
+  removeOwn: 'This is your own role. You may need somebody else to give it back to you.',
   none: 'Nobody has a role here.',
   person: 'Person, group or application',
   roleHint: 'What the role lets them do is in its description.',
@@ -49,6 +53,14 @@ export const peopleTexts = {
   revoke: 'Sign out',
   revokeWhat: 'End every session and take back every token',
   delete: 'Delete',
+  deleteTitle: (name: string) => `Delete ${name}?`,
+  deleteText: {
+    users:
+      'Memberships, credentials, sessions and tokens end with the account. This cannot be undone.',
+    groups: 'Members lose the roles that they have by this group. This cannot be undone.',
+    servicePrincipals:
+      'Memberships, secrets and tokens end with the application. This cannot be undone.',
+  },
   none: 'Nobody yet.',
   onlyNow: (name: string) => `${name} signs in with this. It is shown this once.`,
   members: 'Members',

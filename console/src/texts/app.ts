@@ -68,8 +68,7 @@ export const tableTexts = {
   csv: 'Save as CSV',
   columns: 'Columns',
   more: 'Load more',
-  nothing: 'Nothing here',
-  select: 'Filter the rows',
+  choose: 'Choose',
 }
 
 export const chartTexts = {
@@ -85,6 +84,7 @@ export const refusalTexts = {
         : status === 0
           ? 'The server does not answer'
           : 'The server refused this',
+  taken: 'This name is taken. What has it was not changed.',
   why: 'Why?',
   whyTitle: 'Why this was refused',
   correlation: 'Correlation id',

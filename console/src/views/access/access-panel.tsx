@@ -50,6 +50,7 @@ function useRoles(scope: string) {
 
 export function AccessPanel({ scope }: { readonly scope: string }) {
   const [adding, setAdding] = useState(false)
+  const [leaving, setLeaving] = useState<Assignment>()
   const found = useList('listRoleAssignments', { path: { scope } })
   const roles = useRoles(scope)
   const names = usePrincipalNames(found.rows.map(({ properties }) => properties.principalId))
@@ -58,6 +59,7 @@ export function AccessPanel({ scope }: { readonly scope: string }) {
       path: { scope: one.properties.scope, roleAssignmentName: one.name },
     }),
   )
+  const roleOf = ({ properties }: Assignment): string => roles.nameOf(properties.roleDefinitionId)
   const nameOf = ({ properties: { principalId } }: Assignment): string => {
     const name = names.get(principalId)?.name ?? principalId
     return principalId === person()?.id ? `${name} (${accessTexts.you})` : name
@@ -69,7 +71,6 @@ export function AccessPanel({ scope }: { readonly scope: string }) {
           {accessTexts.add}
         </Button>
       </div>
-      {remove.error !== null && <Refusal failure={remove.error} />}
       <Table
         {...found}
         label={accessTexts.title}
@@ -86,7 +87,7 @@ export function AccessPanel({ scope }: { readonly scope: string }) {
           {
             id: 'role',
             title: accessTexts.role,
-            text: ({ properties }) => roles.nameOf(properties.roleDefinitionId),
+            text: roleOf,
             grow: 2,
           },
           {
@@ -116,8 +117,7 @@ export function AccessPanel({ scope }: { readonly scope: string }) {
                 appearance="subtle"
                 icon={<DeleteRegular />}
                 aria-label={`${accessTexts.remove}: ${nameOf(one)}`}
-                disabled={remove.isPending}
-                onClick={() => remove.mutate(one)}
+                onClick={() => setLeaving(one)}
               />
             ),
           },
@@ -125,6 +125,30 @@ export function AccessPanel({ scope }: { readonly scope: string }) {
         empty={{ title: accessTexts.none }}
       />
       <Check scope={scope} roles={roles} />
+      {leaving !== undefined && (
+        <FormDialog
+          title={accessTexts.removeTitle}
+          submit={accessTexts.remove}
+          busy={remove.isPending}
+          failure={remove.error}
+          onClose={() => {
+            setLeaving(undefined)
+            remove.reset()
+          }}
+          onSubmit={() => remove.mutate(leaving, { onSuccess: () => setLeaving(undefined) })}
+        >
+          <Text>
+            {accessTexts.removeText(
+              nameOf(leaving),
+              roleOf(leaving),
+              shortId(leaving.properties.scope),
+            )}
+          </Text>
+          {leaving.properties.principalId === person()?.id && (
+            <Text weight="semibold">{accessTexts.removeOwn}</Text>
+          )}
+        </FormDialog>
+      )}
       {adding && <AddAssignment scope={scope} roles={roles.all} onClose={() => setAdding(false)} />}
     </>
   )

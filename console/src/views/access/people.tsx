@@ -69,12 +69,10 @@ export function People() {
   const [adding, setAdding] = useState(false)
   const [made, setMade] = useState<Made>()
   const [opened, setOpened] = useState<Member>()
+  const [leaving, setLeaving] = useState<Member>()
   const found = useListAt<Member>(`/directory/${kind}`)
   const path = ({ id }: Member): string => `/directory/${kind}/${encodeURIComponent(id)}`
-  const remove = useWrite((one: Member) => send('DELETE', path(one)))
   const revoke = useWrite((one: Member) => send('POST', `${path(one)}/revoke`))
-  const busy = remove.isPending || revoke.isPending
-  const failure = remove.error ?? revoke.error
   return (
     <>
       <div className={styles.bar}>
@@ -88,7 +86,7 @@ export function People() {
         </Button>
       </div>
       {made !== undefined && <Credentials made={made} />}
-      {failure !== null && <Refusal failure={failure} />}
+      {revoke.error !== null && <Refusal failure={revoke.error} />}
       <Table
         {...found}
         label={peopleTexts.kinds[kind]}
@@ -128,7 +126,7 @@ export function People() {
                     size="small"
                     aria-label={`${peopleTexts.revoke}: ${one.displayName}`}
                     title={peopleTexts.revokeWhat}
-                    disabled={busy}
+                    disabled={revoke.isPending}
                     onClick={() => revoke.mutate(one)}
                   >
                     {peopleTexts.revoke}
@@ -137,8 +135,8 @@ export function People() {
                 <Button
                   size="small"
                   aria-label={`${peopleTexts.delete}: ${one.displayName}`}
-                  disabled={busy || one.id === person()?.id}
-                  onClick={() => remove.mutate(one)}
+                  disabled={one.id === person()?.id}
+                  onClick={() => setLeaving(one)}
                 >
                   {peopleTexts.delete}
                 </Button>
@@ -149,6 +147,14 @@ export function People() {
         empty={{ title: peopleTexts.none }}
       />
       {opened !== undefined && kind === 'groups' && <Members key={opened.id} group={opened} />}
+      {leaving !== undefined && (
+        <DeleteMember
+          kind={kind}
+          name={leaving.displayName}
+          path={path(leaving)}
+          onClose={() => setLeaving(undefined)}
+        />
+      )}
       {adding && (
         <AddMember
           kind={kind}
@@ -159,6 +165,32 @@ export function People() {
         />
       )}
     </>
+  )
+}
+
+function DeleteMember({
+  kind,
+  name,
+  path,
+  onClose,
+}: {
+  readonly kind: Kind
+  readonly name: string
+  readonly path: string
+  readonly onClose: () => void
+}) {
+  const remove = useWrite(() => send('DELETE', path))
+  return (
+    <FormDialog
+      title={peopleTexts.deleteTitle(name)}
+      submit={peopleTexts.delete}
+      busy={remove.isPending}
+      failure={remove.error}
+      onClose={onClose}
+      onSubmit={() => remove.mutate(undefined, { onSuccess: onClose })}
+    >
+      <Text>{peopleTexts.deleteText[kind]}</Text>
+    </FormDialog>
   )
 }
 

@@ -23,7 +23,7 @@ import {
   type Transaction,
   thisMonth,
   useBillingProfile,
-  useTransactions,
+  useMonth,
 } from '../../components/money.ts'
 import { Options } from '../../components/options.tsx'
 import { Page } from '../../components/page.tsx'
@@ -59,12 +59,8 @@ export function Billing() {
   const styles = useStyles()
   const { month = thisMonth(), by = 'day' } = useSearch()
   const setSearch = useSetSearch()
-  const billed = useTransactions(month, 'Billed')
-  const unbilled = useTransactions(month, 'Unbilled')
-  const rows = [...unbilled.rows, ...billed.rows]
-  const error = billed.error ?? unbilled.error
+  const { rows, loading, error, more, loadMore } = useMonth(month)
   const dimension = by in keyOf ? (by as Dimension) : 'day'
-  const more = billed.more || unbilled.more
   return (
     <Page title={billingTexts.title} lead={billingTexts.lead}>
       <div className={styles.bar}>
@@ -92,19 +88,13 @@ export function Billing() {
                 {moneyText(amount)}
               </Title3>
             ))}
-            {rows.length === 0 && !billed.loading && <Text>{billingTexts.nothing}</Text>}
+            {rows.length === 0 && !loading && <Text>{billingTexts.nothing}</Text>}
             {rows.length > 0 && (
               <Bars label={billingTexts.spending} bars={barsOf(rows, dimension)} />
             )}
             {more && <Text>{billingTexts.partial}</Text>}
             {more && (
-              <Button
-                disabled={billed.loading || unbilled.loading}
-                onClick={() => {
-                  unbilled.loadMore()
-                  billed.loadMore()
-                }}
-              >
+              <Button disabled={loading} onClick={loadMore}>
                 {tableTexts.more}
               </Button>
             )}

@@ -1,7 +1,9 @@
 /** Home: subscriptions, problems, running operations, costs, and recent changes. */
 
 import { makeStyles, Text, Title3, tokens } from '@fluentui/react-components'
+import { quoted } from '../../api/filter.ts'
 import { readId } from '../../api/ids.ts'
+import { qualified } from '../../api/place.ts'
 import { type Envelope, type Rows, useList } from '../../api/queries.ts'
 import { person } from '../../api/session.ts'
 import { useSubscriptions } from '../../app/subscription.ts'
@@ -9,11 +11,13 @@ import { useRecentActivity } from '../../components/activity.ts'
 import { ActivityList } from '../../components/activity-list.tsx'
 import { AppLink, resourcePath } from '../../components/app-link.tsx'
 import { Card, CardGrid } from '../../components/card.tsx'
-import { useSpentThisMonth } from '../../components/money.ts'
+import { moneyText, sumByCurrency, thisMonth, useMonth } from '../../components/money.ts'
 import { Loading, Page } from '../../components/page.tsx'
 import { Refusal } from '../../components/refusal.tsx'
 import { isBad, State } from '../../components/state.tsx'
+import { appTexts } from '../../texts/app.ts'
 import { homeTexts, resourcesTexts } from '../../texts/resources.ts'
+import { billingTexts } from '../../texts/work.ts'
 
 const useStyles = makeStyles({
   list: { listStyle: 'none', margin: 0, padding: 0, display: 'grid', gap: tokens.spacingVerticalS },
@@ -81,20 +85,41 @@ function OutOfOrder({ subscriptionId }: { readonly subscriptionId: string }) {
     ...found.rows,
   ]
   const rows = states.filter(({ provisioningState: state }) => isBad(state))
-  const running = states.filter(
-    ({ provisioningState: state }) =>
-      state !== undefined && !isBad(state) && !['Succeeded', 'Canceled'].includes(state),
-  )
+  const running = [
+    ...useRunningDeployments(subscriptionId),
+    ...states.filter(
+      ({ provisioningState: state }) =>
+        state !== undefined && !isBad(state) && !['Succeeded', 'Canceled'].includes(state),
+    ),
+  ]
   return (
     <>
       <Card title={homeTexts.outOfOrder}>
-        {rows.length === 0 ? <Text>{homeTexts.allFine}</Text> : <Listed rows={rows} />}
+        {rows.length > 0 ? (
+          <Listed rows={rows} />
+        ) : (
+          <Text>{found.more ? homeTexts.fineSoFar(found.rows.length) : homeTexts.allFine}</Text>
+        )}
       </Card>
       <Card title={homeTexts.running}>
         {running.length === 0 ? <Text>{homeTexts.nothingRuns}</Text> : <Listed rows={running} />}
       </Card>
     </>
   )
+}
+
+/** No list has the deployments of all groups. The audit trail says which of this day were accepted and have not ended. */
+function useRunningDeployments(subscriptionId: string): readonly ListedResource[] {
+  const written = `operationName eq ${quoted(qualified('Resources/deployments/write'))}`
+  const scope = `/subscriptions/${subscriptionId}`
+  const { rows } = useRecentActivity({ scope, hours: 24, top: 100, filter: written })
+  const latest = new Map<string, string>()
+  for (const { resourceId, status } of rows) {
+    if (resourceId !== undefined && !latest.has(resourceId)) latest.set(resourceId, status.value)
+  }
+  return [...latest]
+    .filter(([, status]) => status === 'Accepted')
+    .map(([id]) => ({ id, name: readId(id).name, type: '', provisioningState: 'Running' }))
 }
 
 function Listed({ rows }: { readonly rows: readonly ListedResource[] }) {
@@ -113,11 +138,12 @@ function Listed({ rows }: { readonly rows: readonly ListedResource[] }) {
 }
 
 function Cost() {
-  const spent = useSpentThisMonth()
+  const { rows, loading, more } = useMonth(thisMonth())
+  const spent = sumByCurrency(rows).map(moneyText)
   return (
     <Card title={homeTexts.cost}>
       {spent.length === 0 ? (
-        <Text>{homeTexts.noCost}</Text>
+        <Text>{loading ? appTexts.loading : homeTexts.noCost}</Text>
       ) : (
         spent.map((text) => (
           <Title3 as="span" key={text}>
@@ -125,6 +151,7 @@ function Cost() {
           </Title3>
         ))
       )}
+      {more && <Text>{billingTexts.partial}</Text>}
       <AppLink to="/billing">{homeTexts.costMore}</AppLink>
     </Card>
   )

@@ -1,5 +1,6 @@
 /** What happened to a resource, or in a group. */
 
+import { quoted } from '../../api/filter.ts'
 import { readId } from '../../api/ids.ts'
 import { useRecentActivity } from '../../components/activity.ts'
 import { ActivityList } from '../../components/activity-list.tsx'
@@ -12,10 +13,10 @@ export function ActivityTab({ id }: TabProps) {
   const { subscriptionId, group, type } = readId(id)
   const filter =
     type !== undefined
-      ? `resourceUri eq '${id}'`
+      ? `resourceUri eq ${quoted(id)}`
       : group === undefined
         ? undefined
-        : `resourceGroupName eq '${group}'`
+        : `resourceGroupName eq ${quoted(group)}`
   const found = useRecentActivity({
     scope: `/subscriptions/${subscriptionId}`,
     hours: keptHours,

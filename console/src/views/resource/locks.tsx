@@ -2,11 +2,11 @@
 
 import { Button, Field, Input, makeStyles, Select, Text, tokens } from '@fluentui/react-components'
 import { useState } from 'react'
-import { type BodyOf, call } from '../../api/client.ts'
+import { type BodyOf, call, onlyNew } from '../../api/client.ts'
 import { shortId } from '../../api/ids.ts'
 import { type ItemOf, useList, useWrite } from '../../api/queries.ts'
 import { Card } from '../../components/card.tsx'
-import { FormDialog, problemAt } from '../../components/form-dialog.tsx'
+import { FormDialog, problemAt, takenName } from '../../components/form-dialog.tsx'
 import { Options } from '../../components/options.tsx'
 import { Refusal } from '../../components/refusal.tsx'
 import { resourceTexts } from '../../texts/resources.ts'
@@ -68,7 +68,7 @@ function AddLock({ id, onClose }: { readonly id: string; readonly onClose: () =>
   const [level, setLevel] = useState<Level>('CanNotDelete')
   const [notes, setNotes] = useState('')
   const write = useWrite((body: BodyOf<'putLock'>) =>
-    call('putLock', { path: { scope: id, lockName: name }, body }),
+    call('putLock', { path: { scope: id, lockName: name }, body, headers: onlyNew }),
   )
   return (
     <FormDialog
@@ -88,7 +88,7 @@ function AddLock({ id, onClose }: { readonly id: string; readonly onClose: () =>
       <Field
         label={resourceTexts.lockName}
         required
-        validationMessage={problemAt(write.error, 'name')}
+        validationMessage={takenName(write.error) ?? problemAt(write.error, 'name')}
       >
         <Input value={name} onChange={(_, { value }) => setName(value)} />
       </Field>

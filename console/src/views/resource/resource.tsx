@@ -201,13 +201,11 @@ function ResourcePage({ id }: { readonly id: string }) {
   const resource = found.data
   const Shown = (shown.find(({ value }) => value === view) ?? shown[0])?.view
   const { type } = readId(id)
-  const subscriptions = useSubscriptions().all
-  const titleOf = (scope: string): string =>
-    subscriptions.find((one) => scope === `/subscriptions/${one.subscriptionId}`)?.displayName ??
-    shortId(scope)
+  // Their names are shown above, once they are here.
+  useSubscriptions()
   const crumbs = scopesAbove(id)
     .filter((scope) => scope !== '/')
-    .map((scope) => ({ title: titleOf(scope), to: resourcePath(scope) }))
+    .map((scope) => ({ title: shortId(scope), to: resourcePath(scope) }))
   return (
     <Page
       title={resource?.displayName ?? readId(id).name}

@@ -2,12 +2,12 @@
 
 import { Field, Input, Select, Text, Textarea } from '@fluentui/react-components'
 import { useState } from 'react'
-import { type BodyOf, call } from '../../api/client.ts'
+import { type BodyOf, call, onlyNew } from '../../api/client.ts'
 import { groupId } from '../../api/ids.ts'
 import { useCall, useWrite } from '../../api/queries.ts'
 import { useSubscriptions } from '../../app/subscription.ts'
 import { resourcePath, useGo } from '../../components/app-link.tsx'
-import { FormDialog, problemAt } from '../../components/form-dialog.tsx'
+import { FormDialog, problemAt, takenName } from '../../components/form-dialog.tsx'
 import { createGroupTexts } from '../../texts/resources.ts'
 
 interface Location {
@@ -28,7 +28,7 @@ export function CreateGroup({ onClose }: { readonly onClose: () => void }) {
   const [location, setLocation] = useState('local')
   const [tags, setTags] = useState('')
   const write = useWrite((body: BodyOf<'putGroup'>) =>
-    call('putGroup', { path: { subscriptionId, resourceGroupName: name }, body }),
+    call('putGroup', { path: { subscriptionId, resourceGroupName: name }, body, headers: onlyNew }),
   )
   const places =
     (locations.data as { readonly value: readonly Location[] } | undefined)?.value ?? []
@@ -52,7 +52,7 @@ export function CreateGroup({ onClose }: { readonly onClose: () => void }) {
         label={createGroupTexts.name}
         required
         hint={createGroupTexts.nameHint}
-        validationMessage={problemAt(write.error, 'name')}
+        validationMessage={takenName(write.error) ?? problemAt(write.error, 'name')}
       >
         <Input value={name} onChange={(_, { value }) => setName(value)} autoComplete="off" />
       </Field>

@@ -40,12 +40,15 @@ export function DeleteDialog({
       onClose={() => onClose(false)}
       onSubmit={() => write.mutate(undefined, { onSuccess: () => onClose(true) })}
     >
-      <Text>{resourcesTexts.deleteText}</Text>
+      <Text>
+        {resourcesTexts.deleteText}
+        {ids.some(isGroup) && ` ${resourcesTexts.deleteGroupText}`}
+      </Text>
       <ul className={styles.list}>
         {ids.slice(0, 20).map((id) => (
           <li key={id}>
             <bdi>{readId(id).name}</bdi>
-            {readId(id).type === undefined && <Content id={id} />}
+            {isGroup(id) && <Content id={id} />}
           </li>
         ))}
       </ul>
@@ -54,6 +57,10 @@ export function DeleteDialog({
       </Field>
     </FormDialog>
   )
+}
+
+function isGroup(id: string): boolean {
+  return readId(id).type === undefined
 }
 
 const shownMax = 10

@@ -2,13 +2,14 @@
 
 import { Button, Field, Input, makeStyles, Select, Text, tokens } from '@fluentui/react-components'
 import { useState } from 'react'
-import { send } from '../../api/client.ts'
+import { onlyNew, send } from '../../api/client.ts'
 import { groupId } from '../../api/ids.ts'
 import { useCall, useWrite } from '../../api/queries.ts'
 import { useVersions } from '../../api/versions.ts'
 import { useSearch, useSetSearch } from '../../app/address.ts'
 import { useGroups } from '../../app/subscription.ts'
 import { resourcePath, useGo } from '../../components/app-link.tsx'
+import { takenName } from '../../components/form-dialog.tsx'
 import { Loading, Page } from '../../components/page.tsx'
 import { Refusal } from '../../components/refusal.tsx'
 import { beginOf, type Schema } from '../../components/schema.ts'
@@ -121,8 +122,9 @@ function Form({ scope, type, version, schema }: FormProps) {
   }))
   const id = `${scope}/providers/${[namespace, ...words.flatMap((word, at) => [word, encodeURIComponent(names[at] ?? '')])].join('/')}`
   const write = useWrite(() =>
-    send('PUT', id, { query: { 'api-version': version }, body: draft.value }),
+    send('PUT', id, { query: { 'api-version': version }, body: draft.value, headers: onlyNew }),
   )
+  const taken = takenName(write.error)
   return (
     <form
       className={styles.form}
@@ -137,6 +139,7 @@ function Form({ scope, type, version, schema }: FormProps) {
             key={word}
             label={words.length === 1 ? writeTexts.name : writeTexts.names(word)}
             required
+            validationMessage={at === words.length - 1 ? taken : undefined}
           >
             <Input
               autoComplete="off"
@@ -156,7 +159,7 @@ function Form({ scope, type, version, schema }: FormProps) {
           {writeTexts.version} {version}
         </Text>
       </div>
-      {write.error !== null && <Refusal failure={write.error} />}
+      {write.error !== null && taken === undefined && <Refusal failure={write.error} />}
       <BodyForm schema={schema} draft={draft} failure={write.error} onChange={setDraft} />
     </form>
   )
