@@ -21,7 +21,7 @@ import { openAccounts } from './main/accounts.ts'
 import { type Addresses, addressesOf } from './main/addresses.ts'
 import { businessAdministrators, createEdge } from './main/edge.ts'
 import { openEngines } from './main/engines.ts'
-import { faulty, typesOfRequests } from './main/faults.ts'
+import { faulty, typesForRules } from './main/faults.ts'
 import { findOwner, seedInstallation } from './main/first-start.ts'
 import { type IdMaker, seedIds } from './main/fixed-ids.ts'
 import { type Foundation, inMemory, openFoundation, type Sources } from './main/foundation.ts'
@@ -116,7 +116,7 @@ export async function start(config: Config, given: Partial<Given> = {}): Promise
   const { directory } = accounts.identity
   const served = openInstallationPlane(serving, { directory, ownerId }, engines, opened)
   // Generic resources may have any type.
-  if (config.generic === undefined) base.faults?.onlyTypes(typesOfRequests(served.plane.registry))
+  if (config.generic === undefined) base.faults?.onlyTypes(typesForRules(served.plane.registry))
   const { home, record, log } = base
   const { plane } = served
   const states = openInstallationStates(base, plane)

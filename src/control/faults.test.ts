@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { nearestName } from '../config/nearest-name.ts'
 import { type FaultRule, openFaults, scenarios } from './faults.ts'
 
 const request = {
@@ -69,7 +70,8 @@ test('a rule ends by its count and its time, and says whom it met', () => {
 
 test('a rule of a type that nothing has is refused, with the nearest name', () => {
   const { faults } = open()
-  faults.onlyTypes(['Vendor.Resources/subscriptions/resourceGroups', 'Vendor.Sample/widgets'])
+  const types = ['Vendor.Resources/subscriptions/resourceGroups', 'Vendor.Sample/widgets']
+  faults.onlyTypes({ types, nearest: nearestName })
   for (const type of ['Sample/widgets', 'Resources/resourceGroups', 'VENDOR.Sample/Widgets']) {
     faults.add({ status: 500, type })
   }

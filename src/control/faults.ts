@@ -4,7 +4,6 @@
  */
 
 import { refuse } from '#kernel/error.ts'
-import { nearestName } from '../config/nearest-name.ts'
 
 /** The conditions of a rule. A condition that is left out matches everything. */
 interface FaultMatch {
@@ -85,10 +84,16 @@ export interface Faults {
   /** True when the engine shall lose what it runs for this resource now. */
   ofEngine(key: string, type: string): boolean
   /** From now on, a rule must name one of these types, or none: another would never match. */
-  onlyTypes(types: readonly string[]): void
+  onlyTypes(known: KnownTypes): void
   /** Calls back with the key of each resource whose engine shall lose what it runs. */
   onLoss(callback: (key: string) => void): void
   ofStore(): Pick<FaultRule, 'store' | 'latency'> | undefined
+}
+
+interface KnownTypes {
+  readonly types: readonly string[]
+  /** The name that is most like the wanted one. */
+  nearest(wanted: string, names: readonly string[]): string | undefined
 }
 
 const rulesMax = 100
@@ -129,7 +134,7 @@ export function openFaults(options: {
   let kept: Kept[] = []
   let numbered = 0
   let tellLoss: (key: string) => void = () => {}
-  let known: readonly string[] | undefined
+  let known: KnownTypes | undefined
 
   const meet = (
     isMet: (rule: FaultRule) => boolean,
@@ -215,8 +220,8 @@ export function openFaults(options: {
         (rule) => rule.engine !== undefined && isPath(rule.path, key) && isType(rule.type, type),
         `what the engine runs for ${key}`,
       ) !== undefined,
-    onlyTypes(types) {
-      known = types
+    onlyTypes(all) {
+      known = all
     },
     onLoss(callback) {
       tellLoss = callback
@@ -253,10 +258,10 @@ function isPath(wanted: string | undefined, path: string): boolean {
 }
 
 /** Throws for a type that no request has. */
-function requireType(wanted: string | undefined, known: readonly string[]): void {
-  if (wanted === undefined || known.some((type) => isType(wanted, type))) return
-  const names = known.flatMap((type) => [type, type.slice(type.indexOf('.') + 1)])
-  const near = nearestName(wanted, names) ?? 'Resources/resourceGroups'
+function requireType(wanted: string | undefined, { types, nearest }: KnownTypes): void {
+  if (wanted === undefined || types.some((type) => isType(wanted, type))) return
+  const names = types.flatMap((type) => [type, type.slice(type.indexOf('.') + 1)])
+  const near = nearest(wanted, names) ?? 'Resources/resourceGroups'
   throw refuse.BadRequest({
     reason: `type: expected a type that is served here, such as '${near}', not '${wanted}'`,
   })

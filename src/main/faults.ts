@@ -6,6 +6,7 @@ import type { Timers } from '#kernel/ports.ts'
 import { qualify } from '#kernel/vendor.ts'
 import type { Registry } from '#plane/registry.ts'
 import { type Sql, type Store, StoreUnavailable } from '#stores/store.ts'
+import { nearestName } from '../config/nearest-name.ts'
 import type { Faults, RequestFault } from '../control/faults.ts'
 import type { Foundation } from './foundation.ts'
 
@@ -37,13 +38,13 @@ export function faultDoor(faults: Faults, timers: Timers) {
 }
 
 /** The types that requests can have, those for the state of an operation included. */
-export function typesOfRequests({ types, providers, words }: Registry): readonly string[] {
+export function typesForRules({ types, providers, words }: Registry) {
   const states = providers.flatMap(({ namespace }) =>
     ['operationStatuses', 'operationResults'].map(
       (name) => `${qualify(words, namespace)}/locations/${name}`,
     ),
   )
-  return [...types.map(({ fullType }) => fullType), ...states]
+  return { types: [...types.map(({ fullType }) => fullType), ...states], nearest: nearestName }
 }
 
 /** Generic resources are counted under one word. Their type is in the name of the operation. */
