@@ -164,7 +164,7 @@ export interface Alone {
  * A transaction that may wait for rows of other transactions of the same owner, e.g. for the numbers of a company. A few
  * of one owner are begun; the others wait for their turn, without taking room from anybody else.
  */
-export interface Owned {
+interface Owned {
   readonly owner: string
   /**
    * Awaited before the transaction begins where it had to wait for its turn: so a caller is authorized as they are
