@@ -15,6 +15,8 @@ export interface DirectoryCache extends Directory {
   attributesOf(id: string): Promise<PrincipalAttributes>
   /** The principal as it is now, or `undefined` when the directory has none with this id. */
   record(id: string): Promise<PrincipalRecord | undefined>
+  /** Those of some ids that the directory has, in the order of the ids. Few statements, however many ids. */
+  records(ids: readonly string[]): Promise<readonly PrincipalRecord[]>
   /**
    * Whether a principal that was authenticated earlier may still act: it exists, is enabled, and its tokens were
    * not revoked since. As fresh as `record`.
@@ -40,6 +42,11 @@ const groupsAbove = `with recursive above (id) as (
     union
     select m.group_id from identity_memberships m join above on m.member_id = above.id
   ) select id from above order by id`
+
+/** Ids of one statement, always: each number of ids would be a statement of its own. */
+const idsAtOnce = 100
+const severalRecords = `select ${principalColumns} from identity_principals
+  where id in (${Array.from({ length: idsAtOnce }, () => '?').join(', ')})`
 
 export function createDirectoryCache(options: {
   readonly sql: Sql
@@ -95,6 +102,29 @@ export function createDirectoryCache(options: {
     return (await remember(records, id, () => readRecord(id))) ?? undefined
   }
 
+  async function recordsOf(ids: readonly string[]): Promise<readonly PrincipalRecord[]> {
+    const moved = watch.refresh()
+    if (moved !== undefined) await moved
+    const { version } = watch
+    const found = new Map<string, PrincipalRecord | null>()
+    const unknown: string[] = []
+    for (const id of new Set(ids.filter((one) => parseObjectId(one) === one))) {
+      const hit = records.get(id)
+      if (hit === undefined) unknown.push(id)
+      else found.set(id, hit)
+    }
+    for (let at = 0; at < unknown.length; at += idsAtOnce) {
+      const some = unknown.slice(at, at + idsAtOnce)
+      const padding = Array.from({ length: idsAtOnce - some.length }, () => some[0] ?? '')
+      const rows = await sql.all(severalRecords, ...some, ...padding)
+      for (const row of rows.map(toPrincipalRecord)) found.set(row.id, row)
+    }
+    if (watch.version === version) {
+      for (const id of unknown) records.set(id, found.get(id) ?? null)
+    }
+    return ids.flatMap((id) => found.get(id) ?? [])
+  }
+
   async function readGrounds(id: string): Promise<Grounds> {
     const credentials = await sql.all(
       'select id from identity_credentials where principal_id = ?',
@@ -115,6 +145,7 @@ export function createDirectoryCache(options: {
 
   return {
     record,
+    records: recordsOf,
     grounds: (id) => remember(groundsOf, id, () => readGrounds(id)),
     isClient: (clientId) =>
       remember(clients, clientId, async () => {

@@ -1,6 +1,7 @@
 /** The family's directory API, as command lines use it to turn names into object ids and back. */
 
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { Ajv } from 'ajv'
 import { graphRoutes } from './graph-api.ts'
@@ -134,6 +135,26 @@ test('ids lead to names, many at once; unknown ones are left out', async () => {
     [user.id],
   )
   assert.ok(!JSON.stringify([all, members]).includes('correct horse'))
+})
+
+test('a thousand ids are a few statements, also of those that nobody has', async () => {
+  await using fixture = await openIdentityFixture()
+  const { user, group } = await people(fixture)
+  const { sql } = fixture.store
+  const { all } = sql
+  let statements = 0
+  sql.all = (...statement) => {
+    statements++
+    return all(...statement)
+  }
+  const ids = Array.from({ length: 998 }, () => randomUUID())
+  const body = { ids: [user.id, ...ids, group.id] }
+  const found = await ask(fixture, '/v1.0/directoryObjects/getByIds', { body })
+  assert.deepEqual(
+    found.value.map(({ id }: Answer) => id),
+    [user.id, group.id],
+  )
+  assert.ok(statements <= 20, `${statements}`)
 })
 
 test('the groups that somebody is in, by id and by name, are answered in every form', async () => {

@@ -104,8 +104,7 @@ function membershipAt(
       status: 200,
       async run(directory, request) {
         const ids = await directory.groupsOf((await find(directory, request)).id)
-        const groups = await Promise.all(ids.map((id) => directory.record(id)))
-        return { value: groups.flatMap((one) => (one === undefined ? [] : [show(one)])) }
+        return { value: (await directory.records(ids)).map(show) }
       },
     },
   ]
