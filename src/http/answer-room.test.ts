@@ -285,6 +285,27 @@ test('requests that come at once begin and are answered as long as the turn has 
   assert.equal(new Set(answered).size, count)
 })
 
+test('who comes behind many of somebody else, as through one proxy, begins before most of them', async (t) => {
+  const begun: string[] = []
+  const business: Business = {
+    async handle({ path }) {
+      begun.push(path)
+      return { status: 200, headers: {}, body: '{}' }
+    },
+    admitLarge: async () => {},
+  }
+  await using edge = await startEdge({ options: { business } })
+  useUpTurns(t)
+  const socket = connect(edge.port, '127.0.0.1')
+  const post = (path: string, as: string) =>
+    `POST /api/v2.0/${path} HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer ${as}\r\nContent-Length: 0\r\n\r\n`
+  const many = Array.from({ length: 20 }, (_, at) => post(`many${at}`, 'owner'))
+  socket.write([...many, post('one', 'nobody')].join(''))
+  await until(() => begun.length === 21)
+  socket.destroy()
+  assert.ok(begun.indexOf('one') < 10, begun.join())
+})
+
 test('documents that need no token are made a few at a time for each address', async () => {
   let found = 0
   const openapi = () => {

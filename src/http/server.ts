@@ -131,7 +131,8 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
     } else socket.destroy()
   }
   server.on('request', (request, response) => {
-    const turn = freeTurn(request.socket.remoteAddress)
+    // Behind a proxy all callers have one address, and whoever they are is not known yet.
+    const turn = freeTurn(request.headers.authorization ?? request.socket.remoteAddress)
     if (turn === undefined) arrive(request, response)
     else void turn.then(() => arrive(request, response))
   })
