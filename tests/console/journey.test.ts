@@ -4,6 +4,7 @@
  */
 
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
@@ -339,5 +340,13 @@ function journeys(): void {
     await opened.heading('There is no such page')
     await page.goBack()
     await page.getByText('There is no such thing, or you may not see it').waitFor()
+    await opened.open('/resource?view=json')
+    await opened.heading('There is no such page')
+    // Neither an unknown type nor an unknown subscription has versions to ask for.
+    const unknown = 'providers/Vendor.Nothing/things/one'
+    for (const place of [`${subscription}/resourceGroups/web`, `/subscriptions/${randomUUID()}`]) {
+      await opened.open(`/resource${place}/${unknown}`)
+      await page.getByRole('alert').getByText('Correlation id').waitFor()
+    }
   })
 }

@@ -32,11 +32,12 @@ export async function versionsOf(id: string): Promise<readonly string[]> {
   const versions = await call('listProviders', { path: { subscriptionId } }).then(
     ({ body }) => providerVersions(body, type),
     (error: unknown) => {
-      if (error instanceof ApiFailure && error.status === 403) return documentVersions(type)
+      if (error instanceof ApiFailure && error.status >= 400) return documentVersions(type)
       throw error
     },
   )
-  return plainFirst(versions)
+  // What is served in no version is asked for all the same: the refusal says why.
+  return versions.length === 0 ? groupVersions : plainFirst(versions)
 }
 
 /** A preview version is not shown first. */
@@ -57,7 +58,7 @@ function providerVersions(providers: unknown, type: string): readonly string[] {
   return found?.apiVersions ?? []
 }
 
-/** Whoever may read only one resource may not read its provider. */
+/** Whoever may read only one resource may not read its provider, and a subscription may not be there. */
 async function documentVersions(type: string): Promise<readonly string[]> {
   const [namespace = ''] = type.toLowerCase().split('/')
   const { body } = await send<{ readonly value: readonly string[] }>('GET', '/openapi')

@@ -40,6 +40,7 @@ const useStyles = makeStyles({
     justifyContent: 'flex-start',
     fontWeight: tokens.fontWeightRegular,
     minWidth: 0,
+    '& > :not(:last-child)': { flexShrink: 0 },
   },
   path: {
     overflow: 'hidden',

@@ -35,6 +35,8 @@ type Role = ItemOf<'listRoleDefinitions'>
 
 const useStyles = makeStyles({
   bar: { display: 'flex', gap: tokens.spacingHorizontalM, flexWrap: 'wrap', alignItems: 'end' },
+  // Long enough for the usual action.
+  action: { width: '460px', maxWidth: '100%' },
   answer: { display: 'grid', gap: tokens.spacingVerticalS, overflowWrap: 'anywhere' },
 })
 
@@ -282,7 +284,7 @@ function Check({
             <MemberOptions members={members} />
           </Select>
         </Field>
-        <Field label={accessTexts.action}>
+        <Field label={accessTexts.action} className={styles.action}>
           <Input value={action} onChange={(_, { value }) => setAction(value)} />
         </Field>
         <Button disabled={check.isPending} onClick={() => check.mutate(undefined)}>

@@ -15,9 +15,9 @@ const useStyles = makeStyles({
   filters: {
     display: 'grid',
     gap: tokens.spacingHorizontalM,
-    gridTemplateColumns: 'repeat(auto-fit, minmax(150px, 1fr))',
+    gridTemplateColumns: 'repeat(auto-fit, minmax(170px, 1fr))',
     alignItems: 'end',
-    maxWidth: '1000px',
+    maxWidth: '1200px',
     // Fields are as wide as their column, even in a narrow one.
     '& > *': { minWidth: 0 },
     '& .fui-Input, & .fui-Input__input, & .fui-Select__select': { minWidth: 0, width: '100%' },

@@ -50,6 +50,9 @@ const useStyles = makeStyles({
   soft: { color: tokens.colorNeutralForeground2, overflowWrap: 'anywhere' },
 })
 
+/** Opened where the address names no document: groups and what is in them. */
+const usual = 'Resources/2021-04-01'
+
 export function Explorer() {
   const styles = useStyles()
   const { document: wanted, q = '', operation } = useSearch()
@@ -57,8 +60,7 @@ export function Explorer() {
   const { current } = useSubscriptions()
   const documents = useGet<{ readonly value: readonly string[] }>('/openapi', {}, { live: false })
   const all = documents.data?.value ?? []
-  const path =
-    all.find((one) => one === wanted) ?? all.find((one) => one.includes('Resources/')) ?? all[0]
+  const path = all.find((one) => one === wanted) ?? all.find((one) => one.includes(usual)) ?? all[0]
   const version =
     path
       ?.split('/')

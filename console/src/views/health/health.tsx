@@ -170,6 +170,7 @@ function Board({ path, where }: { readonly path: string; readonly where: string 
               id: 'updated',
               title: healthTexts.updated,
               text: ({ properties }) => momentText(properties.lastUpdateTime),
+              grow: 1.5,
               wideOnly: true,
             },
           ]}

@@ -9,6 +9,7 @@ import { plainType } from '../../api/place.ts'
 import { useGet } from '../../api/queries.ts'
 import { useVersions } from '../../api/versions.ts'
 import { useSearch, useSetSearch } from '../../app/address.ts'
+import { NotFound } from '../../app/frame.tsx'
 import { useSubscriptions } from '../../app/subscription.ts'
 import { resourcePath, useGo } from '../../components/app-link.tsx'
 import { asJson, CodeBlock } from '../../components/code-block.tsx'
@@ -180,6 +181,7 @@ const useStyles = makeStyles({
 export function Resource() {
   const { pathname } = useLocation()
   const id = decodeURI(pathname.slice('/resource'.length)).replace(/\/$/, '')
+  if (!/^\/(?:subscriptions|providers)\/./i.test(id)) return <NotFound />
   // Another resource is another page, so that unsaved input is not carried over.
   return <ResourcePage key={id} id={id} />
 }

@@ -100,7 +100,12 @@ function tagsText(tags: Readonly<Record<string, string>> | undefined): string {
 
 const groupColumns: readonly Column<Group>[] = [
   nameColumn,
-  { id: 'location', title: resourcesTexts.location, text: ({ location }) => location },
+  {
+    id: 'location',
+    title: resourcesTexts.location,
+    text: ({ location }) => location,
+    wideOnly: true,
+  },
   {
     id: 'state',
     title: resourcesTexts.state,
@@ -112,7 +117,7 @@ const groupColumns: readonly Column<Group>[] = [
 
 const resourceColumns: readonly Column<ListedResource>[] = [
   nameColumn,
-  { id: 'type', title: resourcesTexts.type, text: ({ type }) => type, grow: 2, wideOnly: true },
+  { id: 'type', title: resourcesTexts.type, text: ({ type }) => type, grow: 2.5, wideOnly: true },
   {
     id: 'group',
     title: resourcesTexts.group,
@@ -136,6 +141,8 @@ const resourceColumns: readonly Column<ListedResource>[] = [
     id: 'created',
     title: resourcesTexts.created,
     text: ({ createdTime }) => momentText(createdTime),
+    // Long enough for a moment.
+    grow: 1.8,
     wideOnly: true,
   },
 ]
