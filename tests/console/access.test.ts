@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { createResourceGroup, createUser, roles } from '../e2e/access.ts'
-import { startInstallation } from '../e2e/installation.ts'
+import { clientToken, startInstallation } from '../e2e/installation.ts'
 import { findChromium, howToGetChromium } from '../portal/browser.ts'
 import { requireOrSkip } from '../require.ts'
 import { openConsole } from './console.ts'
@@ -96,5 +96,17 @@ test('a delegate with a condition built by clicks, what it lets them give, and t
   await dialog.getByText(/sessions and tokens end/).waitFor()
   await dialog.getByRole('button', { name: 'Delete' }).click()
   await page.getByRole('button', { name: 'Delete: lead' }).waitFor({ state: 'detached' })
+
+  // An application signs in with what is shown once.
+  await page.getByRole('combobox', { name: 'Show' }).selectOption('Applications')
+  await page.getByRole('button', { name: 'Add an application' }).click()
+  await dialog.getByRole('textbox', { name: 'Name' }).fill('pipeline')
+  await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+  const once = page.getByRole('region', { name: /^pipeline signs in with this/ })
+  const [clientId = '', clientSecret = ''] = ((await once.textContent()) ?? '')
+    .replace(/^.*once\./, '')
+    .split(':')
+    .map((one) => one.trim())
+  assert.ok(await clientToken(installation.url, { clientId, clientSecret }))
   assert.deepEqual(opened.complaints, [])
 })

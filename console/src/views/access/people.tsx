@@ -26,6 +26,8 @@ export interface Member {
   readonly displayName: string
   readonly type: 'User' | 'Group' | 'ServicePrincipal'
   readonly signInName?: string
+  /** What an application signs in with. */
+  readonly clientId?: string
 }
 
 /** A new member with the secret that is shown once. */
@@ -40,6 +42,10 @@ const useStyles = makeStyles({
   list: { listStyle: 'none', margin: 0, padding: 0, display: 'grid', gap: tokens.spacingVerticalS },
   line: { display: 'flex', flexWrap: 'wrap', gap: tokens.spacingHorizontalS, alignItems: 'center' },
 })
+
+function signsInAs({ signInName, clientId, id }: Member): string {
+  return signInName ?? clientId ?? id
+}
 
 export function useMembers(): readonly Member[] {
   const users = useListAt<Member>('/directory/users')
@@ -102,7 +108,7 @@ export function People() {
           {
             id: 'signIn',
             title: peopleTexts.signInName,
-            text: ({ signInName, id }) => signInName ?? id,
+            text: signsInAs,
             wideOnly: true,
             grow: 2,
           },
@@ -201,8 +207,7 @@ function Credentials({ made }: { readonly made: Made }) {
   return (
     <Card title={peopleTexts.onlyNow(made.displayName)}>
       <Text>
-        {made.password === undefined ? made.id : made.signInName}: <code>{secret}</code>{' '}
-        <CopyButton text={secret} />
+        {signsInAs(made)}: <code>{secret}</code> <CopyButton text={secret} />
       </Text>
     </Card>
   )
