@@ -24,8 +24,8 @@ interface Batched {
 }
 
 /** As the addresses of single requests name it, too. Changes of one set are nearly always of one company. */
-function ownerOf(parts: readonly BatchPart[]): string {
-  const [, company = ''] = /\bcompanies\('?([^')]+)/i.exec(parts[0]?.url ?? '') ?? []
+function ownerOf(writes: readonly BatchPart[]): string {
+  const [, company = ''] = /\bcompanies\('?([^')]+)/i.exec(writes[0]?.url ?? '') ?? []
   return company.toLowerCase()
 }
 

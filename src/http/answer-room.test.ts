@@ -130,7 +130,7 @@ test('a caller who was disabled while a list waited for its turn does not get it
   assert.equal(begun.length, 2)
 })
 
-test('what waits for a client is told when the client is gone, and when its answer is late', async () => {
+test('what waits for a client ends when the client is gone, and at the deadline', async () => {
   let ticks = 0
   const signals: AbortSignal[] = []
   const business: Business = {
