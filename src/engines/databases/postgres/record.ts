@@ -129,6 +129,12 @@ const recordCharactersMax = 32 * 1024 * 1024
 
 const privateFolder = 0o700
 
+/** What a report has room for, and how many tables there are. */
+export interface ShownTables {
+  readonly tables: readonly ReportedTable[]
+  readonly all: number
+}
+
 /** The files of one migration. */
 export class RecordFolder {
   readonly path: string
@@ -185,6 +191,14 @@ export class RecordFolder {
 
   writeTables(name: string, tables: readonly (ComparedTable | ReportedTable)[]): void {
     this.write(name, tables, false)
+  }
+
+  readShown(name: string): ShownTables | undefined {
+    return this.read<ShownTables>(name)
+  }
+
+  writeShown(name: string, shown: ShownTables): void {
+    this.write(name, shown, false)
   }
 
   remove(): void {

@@ -7,24 +7,38 @@ import {
   reportedTablesMax,
 } from '../engine.ts'
 import type { DatabaseTask } from './database-task.ts'
-import { RecordFolder } from './record.ts'
+import { RecordFolder, type ShownTables } from './record.ts'
 
 const fileOf = (index: number): string => `copied-${index}.json`
 const comparedFileOf = (index: number): string => `compared-${index}.json`
+const shownFileOf = (index: number): string => `shown-${index}.json`
 
 /** Once all tables of a database are copied. Larger than what is told four times a second. */
 export function recordCopied(
   { folder, index }: Pick<DatabaseTask, 'folder' | 'index'>,
   tables: readonly ReportedTable[],
 ): void {
-  new RecordFolder(folder).writeTables(fileOf(index), tables)
+  const record = new RecordFolder(folder)
+  record.writeTables(fileOf(index), tables)
+  recordShown(record, index)
 }
 
 export function recordCompared(
   { folder, index }: Pick<DatabaseTask, 'folder' | 'index'>,
   tables: readonly ComparedTable[],
 ): void {
-  new RecordFolder(folder).writeTables(comparedFileOf(index), tables)
+  const record = new RecordFolder(folder)
+  record.writeTables(comparedFileOf(index), tables)
+  recordShown(record, index)
+}
+
+/** The server reads no more than this: the other files have as many tables as the database. */
+function recordShown(record: RecordFolder, index: number): void {
+  record.writeShown(shownFileOf(index), shownOf(tablesOf(record, index)))
+}
+
+function shownOf(tables: readonly ReportedTable[]): ShownTables {
+  return { tables: tables.slice(0, reportedTablesMax), all: tables.length }
 }
 
 /** What was copied of each table, with what was compared of it; those that came later too. */
@@ -49,8 +63,9 @@ export function reportOf(folder: RecordFolder): readonly DatabaseReport[] {
   const databases = folder.readState()?.databases ?? []
   let room = reportedTablesMax
   return databases.map(({ observed, leftOut, setAside }, index) => {
-    const all = tablesOf(folder, index)
-    const tables = all.slice(0, room)
+    // A migration that began under an earlier version has no such file.
+    const shown = folder.readShown(shownFileOf(index)) ?? shownOf(tablesOf(folder, index))
+    const tables = shown.tables.slice(0, room)
     room -= tables.length
     return {
       name: observed.name,
@@ -65,7 +80,7 @@ export function reportOf(folder: RecordFolder): readonly DatabaseReport[] {
       leftOut: [...setAside, ...leftOut.map((setting) => `the setting ${setting}`)],
       message: observed.message,
       tables,
-      tablesNotShown: all.length - tables.length,
+      tablesNotShown: shown.all - tables.length,
     }
   })
 }
