@@ -48,6 +48,17 @@ const idsAtOnce = 100
 const severalRecords = `select ${principalColumns} from identity_principals
   where id in (${Array.from({ length: idsAtOnce }, () => '?').join(', ')})`
 
+async function readRecords(sql: Sql, ids: readonly string[]): Promise<readonly PrincipalRecord[]> {
+  const found: PrincipalRecord[] = []
+  for (let at = 0; at < ids.length; at += idsAtOnce) {
+    const some = ids.slice(at, at + idsAtOnce)
+    const padding = Array.from({ length: idsAtOnce - some.length }, () => some[0] ?? '')
+    const rows = await sql.all(severalRecords, ...some, ...padding)
+    found.push(...rows.map(toPrincipalRecord))
+  }
+  return found
+}
+
 export function createDirectoryCache(options: {
   readonly sql: Sql
   readonly watch: FeedWatch
@@ -113,12 +124,7 @@ export function createDirectoryCache(options: {
       if (hit === undefined) unknown.push(id)
       else found.set(id, hit)
     }
-    for (let at = 0; at < unknown.length; at += idsAtOnce) {
-      const some = unknown.slice(at, at + idsAtOnce)
-      const padding = Array.from({ length: idsAtOnce - some.length }, () => some[0] ?? '')
-      const rows = await sql.all(severalRecords, ...some, ...padding)
-      for (const row of rows.map(toPrincipalRecord)) found.set(row.id, row)
-    }
+    for (const one of await readRecords(sql, unknown)) found.set(one.id, one)
     if (watch.version === version) {
       for (const id of unknown) records.set(id, found.get(id) ?? null)
     }

@@ -169,7 +169,7 @@ test('an image that is not to be had is nothing to wait for', () => {
   })
 })
 
-test('an engine that does not restart by itself is asked to, after pauses that grow with each short run', () => {
+test('parts of an engine that does not restart by itself are restarted, after pauses that grow with each short run', () => {
   const short = (agoSeconds: number): PartState => ({
     kind: 'terminated',
     exitCode: 0,
