@@ -48,6 +48,18 @@ const idsAtOnce = 100
 const severalRecords = `select ${principalColumns} from identity_principals
   where id in (${Array.from({ length: idsAtOnce }, () => '?').join(', ')})`
 
+function idsOf(rows: readonly { readonly id?: unknown }[]): ReadonlySet<string> {
+  return new Set(rows.map(({ id }) => String(id)))
+}
+
+async function readRecord(sql: Sql, id: string): Promise<PrincipalRecord | null> {
+  const [row] = await sql.all(
+    `select ${principalColumns} from identity_principals where id = ?`,
+    id,
+  )
+  return row === undefined ? null : toPrincipalRecord(row)
+}
+
 async function readRecords(sql: Sql, ids: readonly string[]): Promise<readonly PrincipalRecord[]> {
   const found: PrincipalRecord[] = []
   for (let at = 0; at < ids.length; at += idsAtOnce) {
@@ -100,17 +112,9 @@ export function createDirectoryCache(options: {
     return value
   }
 
-  async function readRecord(id: string): Promise<PrincipalRecord | null> {
-    const [row] = await sql.all(
-      `select ${principalColumns} from identity_principals where id = ?`,
-      id,
-    )
-    return row === undefined ? null : toPrincipalRecord(row)
-  }
-
   async function record(id: string): Promise<PrincipalRecord | undefined> {
     if (parseObjectId(id) !== id) return undefined
-    return (await remember(records, id, () => readRecord(id))) ?? undefined
+    return (await remember(records, id, () => readRecord(sql, id))) ?? undefined
   }
 
   async function recordsOf(ids: readonly string[]): Promise<readonly PrincipalRecord[]> {
@@ -143,10 +147,6 @@ export function createDirectoryCache(options: {
     const resource = await resourceOf(sql, id)
     const federated = resource === undefined ? [] : await federatedOf(resource)
     return { credentials: idsOf([...credentials, ...federated]), ended: idsOf(ended) }
-  }
-
-  function idsOf(rows: readonly { readonly id?: unknown }[]): ReadonlySet<string> {
-    return new Set(rows.map(({ id }) => String(id)))
   }
 
   return {
