@@ -169,7 +169,7 @@ test('an image that is not to be had is nothing to wait for', () => {
   })
 })
 
-test('parts of an engine that does not restart by itself are restarted, after pauses that grow with each short run', () => {
+test('an engine that does not restart by itself gets steps for it, after pauses that grow with each short run', () => {
   const short = (agoSeconds: number): PartState => ({
     kind: 'terminated',
     exitCode: 0,
