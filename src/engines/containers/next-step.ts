@@ -39,8 +39,8 @@ export type Step =
  * by the engine (which was itself restarted, for example), and is restarted from here.
  */
 export const givenUpSeconds = 30
-/** Pauses before parts of an engine that does not restart by itself: they double with each restart. */
-const restartPause = { first: 1, most: 60 }
+/** Seconds before a part is restarted that is not restarted by its engine: they double with each restart. */
+export const restartPause = { first: 1, most: 60 }
 /** A part that ran for so long and ends is restarted as if it were the first time. */
 const soundRunSeconds = 600
 

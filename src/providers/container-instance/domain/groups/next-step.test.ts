@@ -171,6 +171,15 @@ const table: readonly (readonly [
     'restart',
   ],
   [
+    'a liveness probe that fails soon after each start',
+    group,
+    'Succeeded',
+    observed(up(group, running), {
+      parts: { web: record({ unhealthyRun: now - 5000, restartCount: 10 }) },
+    }),
+    'wait 56',
+  ],
+  [
     'a liveness probe that failed in an earlier run',
     group,
     'Succeeded',

@@ -8,6 +8,7 @@ import {
   type Circumstances,
   nextRestart,
   nextStep,
+  restartPause,
   type Step,
 } from '#engines/containers/next-step.ts'
 import { backOff } from '#kernel/back-off.ts'
@@ -70,8 +71,10 @@ export function nextOf(
     now,
     restartsOf: (part) => observed.parts[part]?.restartCount ?? 0,
   }
-  const step = ill ?? nextStep('running', spec, seen, circumstances)
-  return follow(step, observed, { state, now, restartAt: nextRestart(spec, seen, circumstances) })
+  if (ill !== undefined && ill.at <= now) return follow(ill.step, observed, { state, now })
+  const step = nextStep('running', spec, seen, circumstances)
+  const restartAt = earlier(ill?.at, nextRestart(spec, seen, circumstances))
+  return follow(step, observed, { state, now, restartAt })
 }
 
 /** The user then reads in the group's events why nothing was tried. */
@@ -84,16 +87,29 @@ function pick({ code, message }: { readonly code: string; readonly message: stri
   return { code, message }
 }
 
-/** A running container whose liveness probe failed (facts 4.4: `Never` takes precedence over the probe). */
-function illPart(observed: Observed, engine: EngineDescription): Step | undefined {
+/**
+ * A running container whose liveness probe failed (facts 4.4: `Never` takes precedence over the probe), and when it is
+ * restarted: one that fails soon after each start would be started without an end.
+ */
+function illPart(
+  observed: Observed,
+  engine: EngineDescription,
+): { readonly step: Step; readonly at: number } | undefined {
   if (engine.probesByItself) return undefined
-  for (const { name, state } of observed.seen.parts) {
-    const record = observed.parts[name]
-    if (state.kind === 'running' && record?.unhealthyRun === state.startedAt) {
-      return { kind: 'restart', part: name, startedAt: state.startedAt }
-    }
-  }
-  return undefined
+  const [first] = observed.seen.parts
+    .flatMap(({ name, state }) => {
+      const record = observed.parts[name]
+      if (state.kind !== 'running' || record?.unhealthyRun !== state.startedAt) return []
+      const { startedAt } = state
+      const at = startedAt + backOff(restartPause, record.restartCount) * 1000
+      return [{ step: { kind: 'restart', part: name, startedAt } as const, at }]
+    })
+    .toSorted((left, right) => left.at - right.at)
+  return first
+}
+
+function earlier(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
 }
 
 function follow(
