@@ -193,7 +193,7 @@ test('of large resources one principal has a few at once in memory, and is autho
   const { plane } = started
   const slow: typeof plane = {
     ...plane,
-    largeAt: ({ text }) => (text === widget ? 8 * 1024 * 1024 : 0),
+    largeAt: ({ text }) => (text === widget ? 4 * 1024 * 1024 : 0),
     async run(route, input) {
       if (route.id.text === widget) {
         begun++
