@@ -423,8 +423,9 @@ test('two replicas: one without the new key holds it up; with it both go over', 
   const waits = {
     pollMilliseconds: 5,
     knownMilliseconds: 40,
-    waitMilliseconds: 120,
-    silentMilliseconds: 2000,
+    // Far more than a poll takes on a busy machine.
+    waitMilliseconds: 1500,
+    silentMilliseconds: 4000,
   }
   await using one = await open(store, first, waits)
   const oldText = keyTextIn(first)

@@ -227,7 +227,10 @@ const talkative =
 
 const operator = { signInName: 'operator', password: 'somebody who works at night' }
 
-test('a real container: its log without a hole, a shell until the right is taken away, what it uses', async (t) => {
+// Each replica measures once a minute, and both have to have measured twice.
+test('a real container: its log without a hole, a shell until the right is taken away, what it uses', {
+  timeout: 580_000,
+}, async (t) => {
   if (!requireOrSkip(t, ready, `${howToGetChromium}; and \`npm run console\``)) return
   const podman = await startPodman()
   const reason = typeof podman === 'string' ? podman : ''
