@@ -15,18 +15,34 @@ const bridge: Bridge = { work: undefined }
 const context = createContext(bridge)
 const script = new Script('work()')
 
-/** Stops the work after so many milliseconds by the clock, also in the middle of a regular expression. */
+/** On a machine that gives this process a tenth of a processor, work still gets its time. */
+const triesMax = 10
+
+/**
+ * Stops the work after so many milliseconds, also in the middle of a regular expression. What was stopped by the clock
+ * while the machine did something else begins again, so the work must have no effects.
+ */
 export function runWithin<T>(milliseconds: number, work: () => T): Outcome<T> {
-  bridge.work = work
-  try {
-    // The script returns what the work returns.
-    return { value: script.runInContext(context, { timeout: milliseconds }) as T }
-  } catch (error) {
-    if (isTimeOut(error)) return 'too-long'
-    throw error
-  } finally {
-    bridge.work = undefined
+  const begun = processorMilliseconds()
+  for (let tries = 1; ; tries++) {
+    bridge.work = work
+    try {
+      // The script returns what the work returns.
+      return { value: script.runInContext(context, { timeout: milliseconds }) as T }
+    } catch (error) {
+      if (!isTimeOut(error)) throw error
+      const spent = processorMilliseconds() - begun
+      if (tries === triesMax || spent >= milliseconds / 2) return 'too-long'
+    } finally {
+      bridge.work = undefined
+    }
   }
+}
+
+/** Of this thread; of the whole process where Node cannot tell (before 23.9). */
+function processorMilliseconds(): number {
+  const { user, system } = (process.threadCpuUsage ?? process.cpuUsage).call(process)
+  return (user + system) / 1000
 }
 
 /** The error comes from the other context, so it is no instance of this context's `Error`. */
