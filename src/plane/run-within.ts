@@ -16,7 +16,7 @@ const context = createContext(bridge)
 const script = new Script('work()')
 
 /** On a machine that gives this process a tenth of a processor, work still gets its time. */
-const triesMax = 10
+const attemptsMax = 10
 
 /**
  * Stops the work after so many milliseconds, also in the middle of a regular expression. What was stopped by the clock
@@ -24,7 +24,7 @@ const triesMax = 10
  */
 export function runWithin<T>(milliseconds: number, work: () => T): Outcome<T> {
   const begun = processorMilliseconds()
-  for (let tries = 1; ; tries++) {
+  for (let attempt = 1; ; attempt++) {
     bridge.work = work
     try {
       // The script returns what the work returns.
@@ -32,7 +32,7 @@ export function runWithin<T>(milliseconds: number, work: () => T): Outcome<T> {
     } catch (error) {
       if (!isTimeOut(error)) throw error
       const spent = processorMilliseconds() - begun
-      if (tries === triesMax || spent >= milliseconds / 2) return 'too-long'
+      if (attempt === attemptsMax || spent >= milliseconds / 2) return 'too-long'
     } finally {
       bridge.work = undefined
     }
