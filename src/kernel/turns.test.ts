@@ -87,6 +87,24 @@ test('whoever asks waits only when the turn is used up, behind those who wait al
   assert.equal(turns.free(), undefined, 'an idle loop begins anew')
 })
 
+test('owners beyond a number wait in one line', async () => {
+  const { turns, pass, turn } = loop()
+  const done: string[] = []
+  for (let at = 0; at < 256; at++) void turns.next(`o${at}`)
+  for (const [owner, name] of [
+    ['a', 'a1'],
+    ['a', 'a2'],
+    ['b', 'b1'],
+  ] as const) {
+    void turns.next(owner).then(() => {
+      done.push(name)
+      pass(11)
+    })
+  }
+  while (await turn());
+  assert.deepEqual(done, ['a1', 'a2', 'b1'])
+})
+
 test('whoever asks for little goes before the rest of those who ask for much', async () => {
   const { turns, pass, turn } = loop()
   const done: string[] = []

@@ -19,6 +19,8 @@ interface TurnsOptions {
   ticks(): number
 }
 
+/** Owners beyond share a line: each who waits is compared with all, and whoever has no token may name any number of owners. */
+const ownersMax = 256
 /** Others wait no longer for a turn than this and its last piece of work. */
 const turnMilliseconds = 10
 
@@ -73,9 +75,10 @@ export function createTurns({ schedule, ticks }: TurnsOptions): Turns {
 
   function next(owner = ''): Promise<void> {
     return new Promise((resolve) => {
-      const queue = queues.get(owner)
+      const line = queues.has(owner) || queues.size < ownersMax ? owner : ''
+      const queue = queues.get(line)
       if (queue !== undefined) queue.waiting.push(resolve)
-      else queues.set(owner, { waiting: [resolve], taken: first()?.[1].taken ?? 0 })
+      else queues.set(line, { waiting: [resolve], taken: first()?.[1].taken ?? 0 })
       schedule(run)
     })
   }
