@@ -98,12 +98,18 @@ export function businessEndpoints(
 
 /** Listens for the end of the connection only where somebody has to wait. */
 function awaitedBy({ response }: Exchange, deadline: AbortSignal): () => AbortSignal {
-  return () => {
+  let signal: AbortSignal | undefined
+  const begin = (): AbortSignal => {
     const client = new AbortController()
     const leave = (): void => client.abort(gone())
     if (response.closed) leave()
     else response.once('close', leave)
     return AbortSignal.any([deadline, client.signal])
+  }
+  return () => {
+    // A batch may wait many times.
+    signal ??= begin()
+    return signal
   }
 }
 

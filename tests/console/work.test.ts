@@ -227,7 +227,7 @@ const talkative =
 
 const operator = { signInName: 'operator', password: 'somebody who works at night' }
 
-// Each replica measures once a minute, and both have to have measured twice.
+// Each replica measures by itself, for at most a tenth of the time: with an engine that answers slowly that takes minutes.
 test('a real container: its log without a hole, a shell until the right is taken away, what it uses', {
   timeout: 580_000,
 }, async (t) => {

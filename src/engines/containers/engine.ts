@@ -86,8 +86,8 @@ export interface EngineDescription {
   /** The engine starts parts in order by itself (`start` does nothing). */
   readonly startsByItself: boolean
   /**
-   * The engine restarts parts that have ended, with pauses that grow, and counts that in `restartCount`. One that pauses
-   * nowhere is not let: its caller uses `restart`.
+   * The engine restarts parts that have ended, with pauses that grow, and counts that in `restartCount`. Otherwise it
+   * never restarts one, and the caller does, with `restart`.
    */
   readonly restartsByItself: boolean
   /** The engine runs liveness and readiness probes; otherwise the caller does, with `probe`. */
