@@ -82,6 +82,43 @@ test('an application is made, gets a password, and signs in as its service princ
   assert.equal(await directory.find(made.id), undefined)
 })
 
+test('a service principal that is made disabled gets no token, and making it again does not enable it', async () => {
+  await using fixture = await openIdentityFixture()
+  const { directory } = fixture.identity
+  const made = await ask(fixture, '/v1.0/applications', { body: { displayName: 'pipeline' } })
+  const path = '/v1.0/servicePrincipals'
+  const enabled = { appId: made.appId, accountEnabled: true }
+  assert.equal((await ask(fixture, path, { body: enabled })).accountEnabled, true)
+  const disabled = { appId: made.appId, accountEnabled: false }
+  assert.equal((await ask(fixture, path, { body: disabled })).accountEnabled, false)
+  assert.equal(await directory.clientPrincipal(made.appId), undefined)
+  assert.equal((await ask(fixture, path, { body: { appId: made.appId } })).accountEnabled, false)
+  await assert.rejects(ask(fixture, path, { body: enabled }), {
+    code: 'InvalidRequestContent',
+    message: /is there and disabled/,
+  })
+})
+
+test('a later word on whether an application is a public client is refused where it is the other', async () => {
+  await using fixture = await openIdentityFixture()
+  for (const isPublic of [true, false]) {
+    const made = await ask(fixture, '/v1.0/applications', {
+      body: { displayName: 'app', isFallbackPublicClient: isPublic },
+    })
+    const change = (isFallbackPublicClient: boolean | null): Promise<Answer> =>
+      ask(fixture, `/v1.0/applications/${made.id}`, {
+        method: 'PATCH',
+        body: { displayName: 'renamed', isFallbackPublicClient },
+      })
+    await change(isPublic)
+    await change(null)
+    await assert.rejects(change(!isPublic), {
+      code: 'InvalidRequestContent',
+      message: /is said when it is made/,
+    })
+  }
+})
+
 test('what an application cannot have here is refused', () => {
   const body = routes.find(
     ({ method, path }) => `${method} ${path}` === 'POST /v1.0/applications',

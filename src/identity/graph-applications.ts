@@ -1,8 +1,8 @@
 /**
  * Applications as command lines write them (`az ad sp create-for-rbac`, `az ad app`). An application and its service principal
  * are one here, with one id: making the second answers the first. What an application cannot have here (certificates,
- * identifiers, roles of its own) is refused. Whether it has secrets is said when it is made; a later word on that, the first
- * day of a password and `accountEnabled` change nothing.
+ * identifiers, roles of its own) is refused. Whether it has secrets is said when it is made, and a later word against that is
+ * refused; the first day of a password changes nothing.
  */
 
 import { type Static, Type } from 'typebox'
@@ -92,12 +92,14 @@ export function applicationRoutes(
         // The edge has validated the body with this schema.
         const given = body as Static<typeof Changes>
         const { displayName } = given
+        const id = param(params, 'id')
+        await refuseOtherKind(directory, id, given.isFallbackPublicClient)
         const redirectUris = redirectUrisOf(given)
         const change = {
           ...(displayName === undefined ? {} : { displayName }),
           ...(redirectUris === undefined ? {} : { redirectUris }),
         }
-        await directory.update(param(params, 'id'), change, 'ServicePrincipal')
+        await directory.update(id, change, 'ServicePrincipal')
         return undefined
       },
     },
@@ -109,11 +111,13 @@ export function applicationRoutes(
       status: 201,
       async run(directory, { body }) {
         // The edge has validated the body with this schema.
-        const { appId } = body as Static<typeof ServicePrincipal>
+        const { appId, accountEnabled } = body as Static<typeof ServicePrincipal>
         const found = await findClient(directory, appId)
-        if (found !== undefined) return showServicePrincipal(found)
-        const reason = `no application has the client id '${appId}'`
-        throw refuse.InvalidRequestContent({ reason }, { target: 'appId' })
+        if (found === undefined) {
+          const reason = `no application has the client id '${appId}'`
+          throw refuse.InvalidRequestContent({ reason }, { target: 'appId' })
+        }
+        return showServicePrincipal(await withEnabled(directory, found, accountEnabled))
       },
     },
     ...['applications', 'servicePrincipals'].map(
@@ -168,6 +172,34 @@ const passwordRoutes: readonly DirectoryRoute[] = ['applications', 'servicePrinc
     },
   ],
 )
+
+/**
+ * What is made may be made disabled. Nothing is enabled by making it again: scripts do that to be sure that it is there,
+ * and somebody disabled it.
+ */
+async function withEnabled(
+  directory: IdentityDirectory,
+  found: PrincipalRecord,
+  wanted: boolean | undefined,
+): Promise<PrincipalRecord> {
+  if (wanted === undefined || wanted === found.enabled) return found
+  if (!wanted) return directory.update(found.id, { enabled: false }, 'ServicePrincipal')
+  const reason = 'the service principal is there and disabled; enable it by a change of its own'
+  throw refuse.InvalidRequestContent({ reason }, { target: 'accountEnabled' })
+}
+
+/** An application has secrets, or is a public client, from its beginning. */
+async function refuseOtherKind(
+  directory: IdentityDirectory,
+  id: string,
+  isPublic: boolean | null | undefined,
+): Promise<void> {
+  if (typeof isPublic !== 'boolean') return
+  const { publicClient } = await directory.get(id, 'ServicePrincipal')
+  if (isPublic === publicClient) return
+  const reason = `whether an application is a public client is said when it is made, and this one is ${publicClient ? 'one' : 'none'}`
+  throw refuse.InvalidRequestContent({ reason }, { target: 'isFallbackPublicClient' })
+}
 
 /** Undefined where the body says nothing of them. */
 function redirectUrisOf({ web, publicClient }: Static<typeof Changes>): string[] | undefined {
