@@ -25,7 +25,7 @@ async function ask(
 ): Promise<Answer> {
   const url = new URL(address, 'http://x')
   for (const route of routes) {
-    const pattern = route.path.replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')
+    const pattern = route.path.replaceAll('$', '\\$').replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')
     const match = new RegExp(`^${pattern}$`).exec(url.pathname)
     if (match === null || route.method !== method) continue
     if (route.body !== undefined) assert.ok(ajv.validate(route.body, body), ajv.errorsText())
@@ -117,6 +117,68 @@ test('a later word on whether an application is a public client is refused where
       message: /is said when it is made/,
     })
   }
+})
+
+test('people and groups are made, changed, joined and deleted', async () => {
+  await using fixture = await openIdentityFixture()
+  const { directory } = fixture.identity
+  const password = 'correct horse battery'
+  const user = await ask(fixture, '/v1.0/users', {
+    body: {
+      accountEnabled: true,
+      displayName: 'Grace',
+      mailNickname: 'grace',
+      userPrincipalName: 'grace@example.test',
+      passwordProfile: { password, forceChangePasswordNextSignIn: false },
+    },
+  })
+  assert.equal(user.userPrincipalName, 'grace@example.test')
+  assert.ok((await directory.verifyPassword('grace@example.test', password)) !== undefined)
+  const group = await ask(fixture, '/v1.0/groups', {
+    body: { displayName: 'Team', mailNickname: 'team', mailEnabled: false, securityEnabled: true },
+  })
+  const members = `/v1.0/groups/${group.id}/members`
+  const idsOfMembers = async (): Promise<readonly string[]> =>
+    (await ask(fixture, members)).value.map(({ id }: { readonly id: string }) => id)
+  const reference = { '@odata.id': `https://directory.example/v1.0/directoryObjects/${user.id}` }
+  await ask(fixture, `${members}/$ref`, { body: reference })
+  assert.deepEqual(await idsOfMembers(), [user.id])
+  await ask(fixture, `${members}/${user.id}/$ref`, { method: 'DELETE' })
+  assert.deepEqual(await idsOfMembers(), [])
+
+  const change = { accountEnabled: false, displayName: 'Grace H.' }
+  await ask(fixture, '/v1.0/users/grace@example.test', { method: 'PATCH', body: change })
+  const changed = await ask(fixture, `/v1.0/users/${user.id}`)
+  assert.deepEqual([changed.displayName, changed.accountEnabled], ['Grace H.', false])
+  await ask(fixture, `/v1.0/groups/${group.id}`, {
+    method: 'PATCH',
+    body: { displayName: 'Crew' },
+  })
+  assert.equal((await ask(fixture, `/v1.0/groups/${group.id}`)).displayName, 'Crew')
+  await ask(fixture, '/v1.0/users/grace@example.test', { method: 'DELETE' })
+  await ask(fixture, `/v1.0/groups/${group.id}`, { method: 'DELETE' })
+  assert.deepEqual(await directory.records([user.id, group.id]), [])
+})
+
+test('what people and groups cannot have here is refused, and so is a change of a password without its right', () => {
+  const isTaken = (route: string, body: object): boolean => {
+    const found = routes.find(({ method, path }) => `${method} ${path}` === route)
+    assert.ok(found?.body !== undefined, route)
+    return ajv.validate(found.body, body)
+  }
+  const passwordProfile = { password: 'correct horse battery' }
+  const user = { displayName: 'a', userPrincipalName: 'a@x.test', passwordProfile }
+  assert.ok(isTaken('POST /v1.0/users', user))
+  const mustChange = { ...passwordProfile, forceChangePasswordNextSignIn: true }
+  assert.ok(!isTaken('POST /v1.0/users', { ...user, passwordProfile: mustChange }))
+  assert.ok(!isTaken('POST /v1.0/users', { ...user, accountEnabled: false }))
+  assert.ok(!isTaken('PATCH /v1.0/users/{id}', { passwordProfile }))
+  const group = { displayName: 'a', mailNickname: 'a' }
+  assert.ok(isTaken('POST /v1.0/groups', group))
+  for (const more of [{ description: 'x' }, { mailEnabled: true }, { groupTypes: ['Unified'] }]) {
+    assert.ok(!isTaken('POST /v1.0/groups', { ...group, ...more }), JSON.stringify(more))
+  }
+  assert.ok(!isTaken('POST /v1.0/groups/{id}/members/$ref', { '@odata.id': 'x' }))
 })
 
 test('what an application cannot have here is refused', () => {

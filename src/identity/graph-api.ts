@@ -1,7 +1,7 @@
 /**
  * The part of the family's directory API that command lines need to turn names into object ids and back: users, groups,
- * service principals, applications, oneself, and many by their ids. Applications are written, too; all else that changes the
- * directory is in `directory-api.ts`. Options that choose or count (`$select`, `$count`, `ConsistencyLevel`) are taken and change nothing.
+ * service principals, applications, oneself, and many by their ids. They are written as far as such command lines do it; all else that
+ * changes the directory is in `directory-api.ts`. Options that choose or count (`$select`, `$count`, `ConsistencyLevel`) are taken and change nothing.
  */
 
 import { Type } from 'typebox'
@@ -13,6 +13,7 @@ import { type DirectoryRoute, param } from './directory-route.ts'
 import { applicationRoutes, showApplication, showWithSecrets } from './graph-applications.ts'
 import { federatedRoutes } from './graph-federated.ts'
 import { findPrincipal, membershipRoutes } from './graph-membership.ts'
+import { peopleRoutes } from './graph-people.ts'
 import { defaultIdentityLimits } from './limits.ts'
 import type { LocalType, PrincipalRecord } from './principal-record.ts'
 import { parseObjectId } from './principal-rules.ts'
@@ -87,6 +88,7 @@ export function graphRoutes(word: string): readonly DirectoryRoute[] {
     ...applicationRoutes(show, findClient),
     ...federatedRoutes,
     ...membershipRoutes(show),
+    ...peopleRoutes(show),
     {
       method: 'GET',
       path: '/v1.0/groups/{id}/members',

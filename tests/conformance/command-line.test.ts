@@ -171,6 +171,29 @@ test('the published command line does its work', { timeout: 580_000 }, async (t)
     },
   )
 
+  await step('role assignment', 'a person and a group are made, joined and deleted', async () => {
+    const name = 'grace@example.test'
+    const user = await az<{ id: string }>(
+      `ad user create --display-name Grace --user-principal-name ${name} --password correct-horse-battery`,
+    )
+    await az('ad group create --display-name crew --mail-nickname crew')
+    await az(`ad group member add --group crew --member-id ${user.id}`)
+    const members = await az<{ id: string }[]>('ad group member list --group crew')
+    assert.deepEqual(
+      members.map(({ id }) => id),
+      [user.id],
+    )
+    const given = await az<{ principalId: string }>(
+      `role assignment create --assignee ${name} --role Reader -g one`,
+    )
+    assert.equal(given.principalId, user.id)
+    await az(`role assignment delete --assignee ${name} --role Reader -g one`)
+    await az(`ad group member remove --group crew --member-id ${user.id}`)
+    await az('ad group delete --group crew')
+    await az(`ad user delete --id ${name}`)
+    assert.deepEqual(await az('ad group list --display-name crew'), [])
+  })
+
   await step('deployments', 'a template spec is kept, and shown with its versions', async () => {
     const file = join(settings, 'spec.json')
     const $schema = 'https://schema.example/2019-04-01/deploymentTemplate.json#'

@@ -1,0 +1,175 @@
+/**
+ * Users, groups and memberships as command lines write them (`az ad user`, `az ad group`). What cannot be kept here (a mailbox,
+ * a description, owners, a password that must be changed at the next sign-in) is refused with its path, and members are added to a group
+ * that is there, by a right of its own; `mailNickname`, which these
+ * clients cannot leave out, is taken and kept nowhere. A password is changed at `/directory/users/{id}/setPassword`, by a right of its own.
+ */
+
+import { type Static, Type } from 'typebox'
+import { type DirectoryRoute, param } from './directory-route.ts'
+import { findPrincipal } from './graph-membership.ts'
+import type { PrincipalRecord } from './principal-record.ts'
+
+const name = Type.String({ minLength: 1, maxLength: 256 })
+const nickname = Type.Optional(Type.String({ maxLength: 256 }))
+/** The address of a principal: its last segment is the id. */
+const reference = Type.String({ maxLength: 2048, pattern: '/[0-9A-Fa-f-]{36}$' })
+
+const NewUser = Type.Object(
+  {
+    displayName: name,
+    userPrincipalName: name,
+    accountEnabled: Type.Optional(Type.Literal(true)),
+    mailNickname: nickname,
+    passwordProfile: Type.Object(
+      {
+        password: Type.String({ minLength: 1, maxLength: 1024 }),
+        forceChangePasswordNextSignIn: Type.Optional(Type.Literal(false)),
+        forceChangePasswordNextSignInWithMfa: Type.Optional(Type.Literal(false)),
+      },
+      { additionalProperties: false },
+    ),
+  },
+  { additionalProperties: false },
+)
+const UserChange = Type.Object(
+  {
+    displayName: Type.Optional(name),
+    accountEnabled: Type.Optional(Type.Boolean()),
+    mailNickname: nickname,
+  },
+  { additionalProperties: false },
+)
+const kindOfGroup = {
+  mailEnabled: Type.Optional(Type.Literal(false)),
+  securityEnabled: Type.Optional(Type.Literal(true)),
+  mailNickname: nickname,
+  groupTypes: Type.Optional(Type.Array(Type.Unknown(), { maxItems: 0 })),
+}
+const NewGroup = Type.Object({ ...kindOfGroup, displayName: name }, { additionalProperties: false })
+const GroupChange = Type.Object(
+  { ...kindOfGroup, displayName: Type.Optional(name) },
+  { additionalProperties: false },
+)
+const Member = Type.Object({ '@odata.id': reference }, { additionalProperties: false })
+
+type Show = (principal: PrincipalRecord) => object
+
+export function peopleRoutes(show: Show): readonly DirectoryRoute[] {
+  return [...userRoutes(show), ...groupRoutes(show), ...memberRoutes]
+}
+
+function userRoutes(show: Show): readonly DirectoryRoute[] {
+  return [
+    {
+      method: 'POST',
+      path: '/v1.0/users',
+      action: 'Directory/users/write',
+      body: NewUser,
+      status: 201,
+      async run(directory, { body }) {
+        // The edge has validated the body with this schema.
+        const { displayName, userPrincipalName, passwordProfile } = body as Static<typeof NewUser>
+        const { password } = passwordProfile
+        return show(
+          await directory.createUser({ displayName, signInName: userPrincipalName, password }),
+        )
+      },
+    },
+    {
+      method: 'PATCH',
+      path: '/v1.0/users/{id}',
+      action: 'Directory/users/write',
+      body: UserChange,
+      status: 204,
+      async run(directory, { params, body }) {
+        // The edge has validated the body with this schema.
+        const { displayName, accountEnabled } = body as Static<typeof UserChange>
+        const { id } = await findPrincipal(directory, param(params, 'id'), 'User')
+        await directory.update(id, {
+          ...(displayName === undefined ? {} : { displayName }),
+          ...(accountEnabled === undefined ? {} : { enabled: accountEnabled }),
+        })
+        return undefined
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/v1.0/users/{id}',
+      action: 'Directory/users/delete',
+      status: 204,
+      async run(directory, { params }) {
+        await directory.delete((await findPrincipal(directory, param(params, 'id'), 'User')).id)
+        return undefined
+      },
+    },
+  ]
+}
+
+function groupRoutes(show: Show): readonly DirectoryRoute[] {
+  return [
+    {
+      method: 'POST',
+      path: '/v1.0/groups',
+      action: 'Directory/groups/write',
+      body: NewGroup,
+      status: 201,
+      async run(directory, { body }) {
+        // The edge has validated the body with this schema.
+        const { displayName } = body as Static<typeof NewGroup>
+        return show(await directory.createGroup({ displayName }))
+      },
+    },
+    {
+      method: 'PATCH',
+      path: '/v1.0/groups/{id}',
+      action: 'Directory/groups/write',
+      body: GroupChange,
+      status: 204,
+      async run(directory, { params, body }) {
+        // The edge has validated the body with this schema.
+        const { displayName } = body as Static<typeof GroupChange>
+        const change = displayName === undefined ? {} : { displayName }
+        await directory.update(param(params, 'id'), change, 'Group')
+        return undefined
+      },
+    },
+    {
+      method: 'DELETE',
+      path: '/v1.0/groups/{id}',
+      action: 'Directory/groups/delete',
+      status: 204,
+      async run(directory, { params }) {
+        await directory.delete(param(params, 'id'), 'Group')
+        return undefined
+      },
+    },
+  ]
+}
+
+const memberRoutes: readonly DirectoryRoute[] = [
+  {
+    method: 'POST',
+    path: '/v1.0/groups/{id}/members/$ref',
+    action: 'Directory/groups/members/write',
+    body: Member,
+    status: 204,
+    async run(directory, { params, body }) {
+      // The edge has validated the body with this schema.
+      const { '@odata.id': address } = body as Static<typeof Member>
+      const id = address.slice(address.lastIndexOf('/') + 1)
+      await directory.addMember(param(params, 'id'), id)
+      return undefined
+    },
+  },
+  {
+    method: 'DELETE',
+    path: '/v1.0/groups/{id}/members/{memberId}/$ref',
+    action: 'Directory/groups/members/delete',
+    status: 204,
+    async run(directory, { params }) {
+      await directory.removeMember(param(params, 'id'), param(params, 'memberId'))
+      return undefined
+    },
+  },
+]
