@@ -11,6 +11,7 @@ import { silentLog } from '#kernel/ports.ts'
 import { group, owner, startPlane } from '#plane/testing/start.ts'
 import { turnsOf, useUpTurns } from '../../tests/turns.ts'
 import { until } from '../../tests/until.ts'
+import type { DirectoryRoute } from './directory.ts'
 import { servePlane } from './testing/serve-plane.ts'
 import { startEdge, type TestEdge } from './testing/start.ts'
 
@@ -74,6 +75,32 @@ test('one caller’s lists are made a few at a time, so that another’s begins'
   for (const answer of await Promise.all([...own, other])) assert.equal(answer.status, 200)
   clearInterval(letting)
   assert.equal(begun.length, 7)
+})
+
+test('questions to the directory that read many principals are answered a few at a time for each caller', async () => {
+  const held: (() => void)[] = []
+  const begun: string[] = []
+  const route = (path: string, readsMany: boolean): DirectoryRoute => ({
+    method: 'GET',
+    path,
+    action: 'Directory/users/read',
+    status: 200,
+    ...(readsMany ? { readsMany } : {}),
+    async run(_params, _body, _query, { principal }) {
+      begun.push(principal.id)
+      if (readsMany) await new Promise<void>((resolve) => held.push(resolve))
+      return { value: [] }
+    },
+  })
+  const directoryRoutes = [route('/directory/many', true), route('/directory/one', false)]
+  await using edge = await startEdge({ limits, directoryRoutes })
+  const own = Array.from({ length: 6 }, () => edge.fetch('/directory/many'))
+  await until(() => begun.length === 2)
+  assert.equal((await edge.fetch('/directory/one')).status, 200, 'one principal waits for no list')
+  assert.equal(begun.length, 3)
+  const letting = setInterval(() => held.shift()?.(), 1)
+  for (const answer of await Promise.all(own)) assert.equal(answer.status, 200)
+  clearInterval(letting)
 })
 
 test('whoever does not read large answers gets no more of them, until they are read or cut', async () => {

@@ -30,6 +30,8 @@ export interface DirectoryRoute {
   readonly status: number
   /** A body is then required and checked; all violations are reported at once. */
   readonly body?: TSchema
+  /** A caller may run it a few times at once; further requests wait. */
+  readonly readsMany?: true
   /** For an answer that is a stream. */
   readonly headers?: Readonly<Record<string, string>>
   /** Throws refusals. `params` are decoded; `body` is valid. */
@@ -52,6 +54,7 @@ export function directoryEndpoint(route: DirectoryRoute): Endpoint {
     body: body === undefined ? 'none' : 'required',
     counts: route.method === 'GET' ? 'reads' : route.method === 'DELETE' ? 'deletes' : 'writes',
     ...(route.method === 'GET' ? {} : { operation: route.action ?? ownAction }),
+    ...(route.readsMany === true ? { waitsForRoom: true } : {}),
     authorize(exchange, edge) {
       const principal = principalOf(exchange)
       return route.action === undefined ? undefined : edge.authorizeAction(route.action, principal)

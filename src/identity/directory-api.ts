@@ -118,6 +118,7 @@ export const directoryRoutes: readonly DirectoryRoute[] = [
     path: '/directory/groups/{id}/members',
     action: 'Directory/groups/read',
     status: 200,
+    readsMany: true,
     async run(directory, { params, query }) {
       const { after, limit } = paging(query)
       return pageView(await directory.members(param(params, 'id'), after, limit))
@@ -217,6 +218,7 @@ function collection(plural: string, type: LocalType, update: TSchema): readonly 
       path: `/directory/${plural}`,
       action: `Directory/${plural}/read`,
       status: 200,
+      readsMany: true,
       async run(directory, { query }) {
         const { after, limit } = paging(query)
         return pageView(await directory.list(type, after, limit))

@@ -42,6 +42,8 @@ export interface Principals {
   delete(id: string, type?: LocalType): Promise<void>
   /** The user with this sign-in name, enabled or not. */
   bySignInName(signInName: string): Promise<PrincipalRecord | undefined>
+  /** The service principal with this client id, enabled or not. */
+  byClientId(clientId: string): Promise<PrincipalRecord | undefined>
   /** The enabled principal that may sign in with this client id. A user who has a secret uses the user's id. */
   clientPrincipal(clientId: string): Promise<PrincipalRecord | undefined>
   /** Ends all tokens and sessions of the principal. Its password and secrets can still get new ones. */
@@ -101,6 +103,16 @@ export function openPrincipals({ clock, limits, sql }: DirectoryContext): Princi
           or (id = ? and type = 'User' and exists (select 1 from identity_credentials c
             where c.principal_id = identity_principals.id and c.kind = 'secret')))`,
         id,
+        id,
+      )
+      return row === undefined ? undefined : toPrincipalRecord(row)
+    },
+
+    async byClientId(clientId) {
+      const id = parseObjectId(clientId)
+      if (id === undefined) return undefined
+      const [row] = await sql.all(
+        `select ${principalColumns} from identity_principals where client_id = ?`,
         id,
       )
       return row === undefined ? undefined : toPrincipalRecord(row)

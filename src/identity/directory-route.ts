@@ -16,6 +16,8 @@ export interface DirectoryRoute {
   readonly body?: TSchema
   /** The status of the answer when `run` does not refuse. A 204 answer has no body. */
   readonly status: 200 | 201 | 204
+  /** It reads many principals. A caller may do that a few times at once. */
+  readonly readsMany?: true
   /**
    * Lists answer `{ value, nextSkipToken? }`; the edge turns the token into an absolute `nextLink`. Refusals are
    * `ApiError`s.

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { Ajv } from 'ajv'
+import { directoryRoutes } from './directory-api.ts'
 import { graphRoutes } from './graph-api.ts'
 import { type IdentityFixture, openIdentityFixture, testIds } from './testing/fixture.ts'
 
@@ -158,6 +159,23 @@ test('people and groups are made, changed, joined and deleted', async () => {
   await ask(fixture, '/v1.0/users/grace@example.test', { method: 'DELETE' })
   await ask(fixture, `/v1.0/groups/${group.id}`, { method: 'DELETE' })
   assert.deepEqual(await directory.records([user.id, group.id]), [])
+})
+
+test('whatever reads many principals is answered a few times at once for a caller', () => {
+  const ofOne = /\{\w+\}$|\/(owners|secrets|sessions|federatedIdentityCredentials)$/
+  const many = [...directoryRoutes, ...routes].filter(
+    ({ method, path, action }) => method === 'GET' && action !== undefined && !ofOne.test(path),
+  )
+  assert.ok(many.length >= 10, `${many.length}`)
+  for (const { path, readsMany } of many) assert.equal(readsMany, true, path)
+})
+
+test('a service principal is found by its client id without a look at the others', async () => {
+  await using fixture = await openIdentityFixture()
+  const { app } = await people(fixture)
+  const { directory } = fixture.identity
+  assert.equal((await directory.byClientId(String(app.clientId).toUpperCase()))?.id, app.id)
+  assert.equal(await directory.byClientId('nobody'), undefined)
 })
 
 test('what people and groups cannot have here is refused, and so is a change of a password without its right', () => {

@@ -8,6 +8,7 @@ import { Type } from 'typebox'
 import { refuse } from '#kernel/error.ts'
 import { collection, type FieldMap } from '#kernel/filter/field-map.ts'
 import { filterOf } from '#kernel/filter/filter-of.ts'
+import { nextTurn } from '#stores/next-turn.ts'
 import type { IdentityDirectory } from './directory.ts'
 import { type DirectoryRoute, param } from './directory-route.ts'
 import { applicationRoutes, showApplication, showWithSecrets } from './graph-applications.ts'
@@ -48,6 +49,7 @@ export function graphRoutes(word: string): readonly DirectoryRoute[] {
       action: read('users'),
       body: IdsBody,
       status: 200,
+      readsMany: true,
       async run(directory, { body }) {
         // The edge has validated the body with this schema.
         const { ids, types } = body as { readonly ids: string[]; readonly types?: string[] }
@@ -85,7 +87,7 @@ export function graphRoutes(word: string): readonly DirectoryRoute[] {
       show: showApplication,
       showOne: showWithSecrets,
     }),
-    ...applicationRoutes(show, findClient),
+    ...applicationRoutes(show),
     ...federatedRoutes,
     ...membershipRoutes(show),
     ...peopleRoutes(show),
@@ -94,6 +96,7 @@ export function graphRoutes(word: string): readonly DirectoryRoute[] {
       path: '/v1.0/groups/{id}/members',
       action: read('groups'),
       status: 200,
+      readsMany: true,
       async run(directory, { params }) {
         const id = param(params, 'id')
         const members = await directory.members(id, undefined, defaultIdentityLimits.pageSizeMax)
@@ -119,6 +122,7 @@ function listed({ plural, type, action, show, showOne }: Listed): readonly Direc
       path: `/v1.0/${plural}`,
       action,
       status: 200,
+      readsMany: true,
       run: async (directory, { query }) => ({
         value: (await search(directory, type, query)).map(show),
       }),
@@ -134,15 +138,6 @@ function listed({ plural, type, action, show, showOne }: Listed): readonly Direc
       },
     },
   ]
-}
-
-async function findClient(
-  directory: IdentityDirectory,
-  clientId: string,
-): Promise<PrincipalRecord | undefined> {
-  const $filter = `appId eq '${clientId.replaceAll("'", "''")}'`
-  const [found] = await search(directory, 'ServicePrincipal', { $filter })
-  return found
 }
 
 const text = { type: 'string', ignoreCase: true } as const
@@ -184,6 +179,7 @@ async function search(
     if (page.next === undefined || found.length === top) return found
     looked += page.items.length
     after = page.next
+    await nextTurn()
   }
   throw refuse.InvalidFilterInQueryString({ reason: 'it looks at too many; ask by id' })
 }

@@ -55,12 +55,7 @@ const action = (word: string): string => `Directory/servicePrincipals/${word}`
 
 type Show = (principal: PrincipalRecord) => object
 
-type Find = (directory: IdentityDirectory, clientId: string) => Promise<PrincipalRecord | undefined>
-
-export function applicationRoutes(
-  showServicePrincipal: Show,
-  findClient: Find,
-): readonly DirectoryRoute[] {
+export function applicationRoutes(showServicePrincipal: Show): readonly DirectoryRoute[] {
   return [
     {
       method: 'POST',
@@ -112,7 +107,7 @@ export function applicationRoutes(
       async run(directory, { body }) {
         // The edge has validated the body with this schema.
         const { appId, accountEnabled } = body as Static<typeof ServicePrincipal>
-        const found = await findClient(directory, appId)
+        const found = await directory.byClientId(appId)
         if (found === undefined) {
           const reason = `no application has the client id '${appId}'`
           throw refuse.InvalidRequestContent({ reason }, { target: 'appId' })

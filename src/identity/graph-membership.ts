@@ -80,6 +80,7 @@ function membershipAt(
       action,
       body: EveryGroup,
       status: 200,
+      readsMany: true,
       run: async (directory, request) => ({
         value: await directory.groupsOf((await find(directory, request)).id),
       }),
@@ -90,6 +91,7 @@ function membershipAt(
       action,
       body: TheseGroups,
       status: 200,
+      readsMany: true,
       async run(directory, request) {
         // The edge has validated the body with this schema.
         const { groupIds } = request.body as { readonly groupIds: readonly string[] }
@@ -102,6 +104,7 @@ function membershipAt(
       path: `${path}/transitiveMemberOf`,
       action,
       status: 200,
+      readsMany: true,
       async run(directory, request) {
         const ids = await directory.groupsOf((await find(directory, request)).id)
         return { value: (await directory.records(ids)).map(show) }
