@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, test } from 'node:test'
 import { openWay, watchedWay } from '#outbound/testing/ways.ts'
+import { until } from '../../tests/until.ts'
 import { openTemplateLinks } from './template-links.ts'
 
 let server: Server
@@ -69,6 +70,24 @@ test('refuses everything else without asking for it', async () => {
     assert.equal((await open().read(uri)).ok, false, uri)
   }
   assert.equal(asked.length, asksBefore)
+})
+
+test('one owner’s linked texts are held a few at a time, and another’s go on', async () => {
+  const links = open()
+  const begun: string[] = []
+  const held: (() => void)[] = []
+  const hold = (owner: string): Promise<void> =>
+    links.inRoom(owner, async () => {
+      begun.push(owner)
+      await new Promise<void>((resolve) => held.push(resolve))
+    })
+  const all = ['a', 'a', 'a', 'a', 'b'].map(hold)
+  await until(() => begun.length === 3)
+  assert.deepEqual(begun, ['a', 'a', 'b'])
+  const letting = setInterval(() => held.shift()?.(), 1)
+  await Promise.all(all)
+  clearInterval(letting)
+  assert.equal(begun.length, 5)
 })
 
 test('what the outbound policy refuses is not fetched, by number and by name', async () => {

@@ -3,6 +3,7 @@
  * and by the outbound policy. It does not read their content.
  */
 
+import { createRoom, inRoom } from '#kernel/room.ts'
 import { NotReached, noAnswer, type Outbound } from '#outbound/outbound.ts'
 import { answerOf, TooLarge, textOf } from '#outbound/request.ts'
 import type { LinkedText, TemplateLinks } from '#providers/resources/provider.ts'
@@ -16,10 +17,15 @@ interface TemplateLinkOptions {
 
 /** A template has at most four million characters, of up to three bytes each as UTF-8. */
 const bytesMax = 12 * 1024 * 1024
+/** A request has two links at most. */
+const atOncePerOwnerMax = 2
+const atOnceMax = 16
 
 export function openTemplateLinks(options: TemplateLinkOptions): TemplateLinks {
   const allowed = options.allowed.flatMap((one) => URL.parse(one) ?? [])
+  const room = createRoom({ perOwnerMax: atOncePerOwnerMax, sumMax: atOnceMax })
   return {
+    inRoom: (ownerId, work) => inRoom(room, ownerId, work),
     async read(uri) {
       const url = URL.parse(uri)
       if (url === null) return refused('it is no address')

@@ -15,6 +15,11 @@ export interface TemplateLinks {
    * amount in a bounded time. Never throws.
    */
   read(uri: string): Promise<LinkedText>
+  /**
+   * Runs the work that reads links and holds what it read: a little at once for each owner, since linked texts are no
+   * part of the requests that bring them. The rest waits.
+   */
+  inRoom<T>(ownerId: string, work: () => Promise<T>): Promise<T>
 }
 
 /**

@@ -22,14 +22,31 @@ interface RequestDependencies {
 }
 
 /** Links are read here, once: what is stored and deployed is what was found. */
-export async function readRequest(
-  { threads, links, spec: specOf }: RequestDependencies,
+export function readRequest(
+  deps: RequestDependencies,
   body: unknown,
   isGroup: boolean,
   payer: Payer,
 ): Promise<DeploymentRequest> {
   const outer = isJsonObject(body) ? body : {}
   const properties = isJsonObject(outer['properties']) ? outer['properties'] : {}
+  const read = () => requestOf(deps, { outer, properties }, isGroup, payer)
+  const { templateLink, parametersLink } = properties
+  const isLinked = isJsonObject(templateLink) || isJsonObject(parametersLink)
+  return isLinked && deps.links !== undefined ? deps.links.inRoom(payer.principalId, read) : read()
+}
+
+interface Body {
+  readonly outer: Readonly<Record<string, unknown>>
+  readonly properties: Readonly<Record<string, unknown>>
+}
+
+async function requestOf(
+  { threads, links, spec: specOf }: RequestDependencies,
+  { outer, properties }: Body,
+  isGroup: boolean,
+  payer: Payer,
+): Promise<DeploymentRequest> {
   const { location, tags } = outer
   requireServed(properties)
   const validationLevel = levelOf(properties['validationLevel'])

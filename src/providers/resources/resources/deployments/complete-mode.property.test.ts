@@ -160,6 +160,7 @@ test('complete mode deletes exactly what no template of a random nest names, and
       const writer = new Writer()
       const template = writer.template(root, true)
       const links: TemplateLinks = {
+        inRoom: (_, work) => work(),
         async read(uri) {
           const text = writer.files.get(uri)
           return text === undefined ? { ok: false, reason: 'it is not there' } : { ok: true, text }

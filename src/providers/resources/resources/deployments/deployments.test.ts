@@ -389,7 +389,12 @@ test('links: followed where they are allowed, once; what is found is what is rec
     ['https://x.example/t/values.json', '{"parameters": {"name": {"value": "linked"}}}'],
   ])
   const asked: string[] = []
+  let entered = 0
   const links: TemplateLinks = {
+    inRoom: (_, work) => {
+      entered += 1
+      return work()
+    },
     async read(uri) {
       asked.push(uri)
       const text = files.get(uri)
@@ -419,6 +424,7 @@ test('links: followed where they are allowed, once; what is found is what is rec
     ['linked', 'n'],
   )
   assert.equal(asked.filter((one) => one === uri).length, 1)
+  assert.ok(entered > 0, 'linked texts have a room')
   const other = { properties: { ...properties, templateLink: { uri, contentVersion: '2.0.0.0' } } }
   await refusal(started.call('PUT', at('other'), other), 'InvalidContentLink')
   const bad = { properties: { templateLink: { uri: 'https://x.example/t/bad.json' } } }

@@ -260,6 +260,7 @@ test('a link that is known is read beforehand, though the arguments of its templ
   ])
   await using started = await startDeployments({
     links: {
+      inRoom: (_, work) => work(),
       async read(uri) {
         const text = files.get(uri)
         return text === undefined ? { ok: false, reason: 'it is not there' } : { ok: true, text }
