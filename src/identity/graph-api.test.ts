@@ -138,6 +138,8 @@ test('people and groups are made, changed, joined and deleted', async () => {
   const group = await ask(fixture, '/v1.0/groups', {
     body: { displayName: 'Team', mailNickname: 'team', mailEnabled: false, securityEnabled: true },
   })
+  const again = filtered('groups', "displayName eq 'Team' and mailNickname eq 'team'")
+  assert.equal((await ask(fixture, again)).value[0].id, group.id)
   const members = `/v1.0/groups/${group.id}/members`
   const idsOfMembers = async (): Promise<readonly string[]> =>
     (await ask(fixture, members)).value.map(({ id }: { readonly id: string }) => id)

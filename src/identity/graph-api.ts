@@ -148,6 +148,7 @@ const fields: FieldMap<PrincipalRecord> = {
     displayName: { ...text, read: ({ displayName }) => displayName },
     userPrincipalName: { ...text, read: ({ signInName }) => signInName },
     mail: { ...text, read: ({ signInName }) => signInName },
+    mailNickname: { ...text, read: nicknameOf },
     appId: { ...text, read: ({ clientId }) => clientId },
     accountEnabled: { type: 'boolean', read: ({ enabled }) => enabled },
   },
@@ -203,12 +204,22 @@ function shownBy(word: string): Show {
   })
 }
 
-function ownMembers({ type, signInName, clientId, enabled }: PrincipalRecord): object {
+/** None is kept. By this one a client finds the group again that it made with a nickname like its name. */
+function nicknameOf({ displayName, signInName }: PrincipalRecord): string {
+  return (signInName?.replace(/@.*$/s, '') ?? displayName).replace(/[^\w.-]/g, '')
+}
+
+function ownMembers(principal: PrincipalRecord): object {
+  const { type, signInName, clientId, enabled } = principal
   switch (type) {
     case 'User':
-      return { userPrincipalName: signInName, accountEnabled: enabled }
+      return {
+        userPrincipalName: signInName,
+        mailNickname: nicknameOf(principal),
+        accountEnabled: enabled,
+      }
     case 'Group':
-      return { securityEnabled: true, mailEnabled: false }
+      return { mailNickname: nicknameOf(principal), securityEnabled: true, mailEnabled: false }
     case 'ServicePrincipal':
       return {
         accountEnabled: enabled,

@@ -2,7 +2,7 @@
  * Users, groups and memberships as command lines write them (`az ad user`, `az ad group`). What cannot be kept here (a mailbox,
  * a description, owners, a password that must be changed at the next sign-in) is refused with its path, and members are added to a group
  * that is there, by a right of its own; `mailNickname`, which these
- * clients cannot leave out, is taken and kept nowhere. A password is changed at `/directory/users/{id}/setPassword`, by a right of its own.
+ * clients cannot leave out, is taken and not kept: the one that is shown is made of the name. A password is changed at `/directory/users/{id}/setPassword`, by a right of its own.
  */
 
 import { type Static, Type } from 'typebox'

@@ -176,7 +176,13 @@ test('the published command line does its work', { timeout: 580_000 }, async (t)
     const user = await az<{ id: string }>(
       `ad user create --display-name Grace --user-principal-name ${name} --password correct-horse-battery`,
     )
-    await az('ad group create --display-name crew --mail-nickname crew')
+    const group = await az<{ id: string }>(
+      'ad group create --display-name crew --mail-nickname crew',
+    )
+    const again = await az<{ id: string }>(
+      'ad group create --display-name crew --mail-nickname crew',
+    )
+    assert.equal(again.id, group.id)
     await az(`ad group member add --group crew --member-id ${user.id}`)
     const members = await az<{ id: string }[]>('ad group member list --group crew')
     assert.deepEqual(
