@@ -5,7 +5,7 @@
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Clock, Ids } from '#kernel/ports.ts'
-import type { Sql, SqlTx } from '#stores/store.ts'
+import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
 import type { Passwords } from './passwords.ts'
 import { hasControl } from './principal-rules.ts'
 
@@ -17,14 +17,17 @@ export interface SecretRecord {
   readonly expiresAt: number | undefined
 }
 
+/** The secret by which somebody proved who they are. */
+export type SecretUsed = Pick<SecretRecord, 'id' | 'expiresAt'>
+
 export interface Credentials {
   /** Replaces the principal's password with the one of this hash. */
   storePassword(tx: SqlTx, principalId: string, hash: string): Promise<void>
   freshSecret(displayName: string, expiresAt: number | undefined): SecretRecord
   storeSecret(tx: SqlTx, principalId: string, value: string, secret: SecretRecord): Promise<void>
   secretsOf(from: Pick<Sql, 'all'>, principalId: string): Promise<readonly SecretRecord[]>
-  /** The id of the unexpired secret of this principal that matches. */
-  findSecret(principalId: string, secret: string): Promise<string | undefined>
+  /** The unexpired secret of this principal that matches. */
+  findSecret(principalId: string, secret: string): Promise<SecretUsed | undefined>
   /** The enabled user with this name and password. The check takes the same time whatever is wrong. */
   findPassword(
     signInName: string,
@@ -88,24 +91,24 @@ export function openCredentials(options: {
         id: String(row['id']),
         displayName: String(row['display_name']),
         createdAt: Number(row['created_at']),
-        expiresAt: row['expires_at'] === null ? undefined : Number(row['expires_at']),
+        expiresAt: expiryIn(row),
       }))
     },
 
     async findSecret(principalId, secret) {
       const rows = await sql.all(
-        `select id, hash from identity_credentials where principal_id = ? and kind = 'secret'
+        `select id, hash, expires_at from identity_credentials where principal_id = ? and kind = 'secret'
           and (expires_at is null or expires_at > ?)`,
         principalId,
         clock.now(),
       )
       const given = Buffer.from(hashSecret(secret))
-      let found: string | undefined
+      let found: SqlRow | undefined
       // Every secret is compared, whichever matches, so that the time says nothing.
       for (const row of rows) {
-        if (timingSafeEqual(given, Buffer.from(String(row['hash'])))) found = String(row['id'])
+        if (timingSafeEqual(given, Buffer.from(String(row['hash'])))) found = row
       }
-      return found
+      return found && { id: String(found['id']), expiresAt: expiryIn(found) }
     },
 
     async findPassword(signInName, password) {
@@ -123,6 +126,10 @@ export function openCredentials(options: {
         : undefined
     },
   }
+}
+
+function expiryIn({ expires_at: at }: SqlRow): number | undefined {
+  return at === null ? undefined : Number(at)
 }
 
 /** The form in which two sign-in names are compared. */

@@ -2,7 +2,7 @@
  * Sets, lists, verifies and ends passwords, secrets and sessions of principals. Never returns a stored credential.
  */
 
-import type { Credentials, SecretRecord } from './credentials.ts'
+import type { Credentials, SecretRecord, SecretUsed } from './credentials.ts'
 import { tellCredential } from './directory-activity.ts'
 import type { DirectoryCache } from './directory-cache.ts'
 import { type DirectoryContext, readPrincipal } from './directory-rows.ts'
@@ -24,8 +24,8 @@ export interface PrincipalCredentials {
   ): Promise<SecretRecord & { readonly value: string }>
   removeSecret(principalId: string, secretId: string): Promise<void>
   secrets(principalId: string): Promise<readonly SecretRecord[]>
-  /** The id of the unexpired secret of this principal that matches. Takes constant time in the secret. */
-  verifySecret(principalId: string, secret: string): Promise<string | undefined>
+  /** The unexpired secret of this principal that matches. Takes constant time in the secret. */
+  verifySecret(principalId: string, secret: string): Promise<SecretUsed | undefined>
   /** The enabled user with this name and password. Takes the same time whatever is wrong. */
   verifyPassword(
     signInName: string,

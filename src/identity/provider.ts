@@ -28,6 +28,7 @@ import {
   portalClientId,
 } from './clients.ts'
 import type { Consents } from './consents.ts'
+import type { SecretUsed } from './credentials.ts'
 import type { IdentityDirectory } from './directory.ts'
 import type { ActiveKey } from './keys.ts'
 import { createLibraryTime } from './library-time.ts'
@@ -70,9 +71,9 @@ export interface ProviderOptions {
 export const userCodeHeader = 'x-armature-user-code'
 
 export function createProvider(options: ProviderOptions): Provider {
-  const { directory, limits, tenantId, publicUrl, audience, key, log, sessions } = options
-  /** The ids of the secrets by which clients proved who they are. */
-  const secretUsed = new WeakMap<IncomingMessage, string>()
+  const { directory, tenantId, publicUrl, audience, key, log, sessions } = options
+  /** The secrets by which clients proved who they are. */
+  const secretUsed: SecretsUsed = new WeakMap()
 
   const time = createLibraryTime(options.clock, options.libraryClock)
   const provider = new Provider(publicUrl, {
@@ -107,7 +108,7 @@ export function createProvider(options: ProviderOptions): Provider {
         resume: 'armature_resume',
       },
     },
-    ttl: lifetimes(limits),
+    ttl: lifetimes(options, secretUsed),
     features: features(options),
     pkce: {
       required: (_ctx: Context, client: Client) => client.clientAuthMethod === 'none',
@@ -169,10 +170,17 @@ export function createProvider(options: ProviderOptions): Provider {
   return provider
 }
 
-function lifetimes(limits: IdentityLimits): Readonly<Record<string, number>> {
+type SecretsUsed = WeakMap<IncomingMessage, SecretUsed>
+
+function lifetimes({ limits, clock }: ProviderOptions, secretUsed: SecretsUsed): object {
+  /** A token does not outlive the secret that it was got with. */
+  const tokenSeconds = ({ req }: Context): number => {
+    const left = ((secretUsed.get(req)?.expiresAt ?? Infinity) - clock.now()) / 1000
+    return Math.max(1, Math.floor(Math.min(limits.tokenSeconds, left)))
+  }
   return {
-    AccessToken: limits.tokenSeconds,
-    ClientCredentials: limits.tokenSeconds,
+    AccessToken: tokenSeconds,
+    ClientCredentials: tokenSeconds,
     IdToken: limits.tokenSeconds,
     AuthorizationCode: 60,
     DeviceCode: limits.interactionSeconds,
@@ -234,7 +242,7 @@ function features({ limits, audience, key }: ProviderOptions): object {
  */
 function accounts(
   { directory, tenantId, sessions }: ProviderOptions,
-  secretUsed: WeakMap<IncomingMessage, string>,
+  secretUsed: SecretsUsed,
 ): object {
   return {
     async findAccount(_ctx: Context, id: string) {
@@ -257,7 +265,7 @@ function accounts(
       if (token.kind === 'ClientCredentials') {
         const client = await directory.clientPrincipal(token.clientId)
         if (client === undefined) throw new errors.InvalidGrant('the principal is gone')
-        return principalClaims(client, { ...claims, credentialId: secretUsed.get(ctx.req) })
+        return principalClaims(client, { ...claims, credentialId: secretUsed.get(ctx.req)?.id })
       }
       const user = await directory.record(token.accountId ?? '')
       if (user === undefined) throw new errors.InvalidGrant('the principal is gone')
@@ -266,7 +274,7 @@ function accounts(
       const { id: sessionId, credentialId } = session
       // The clients of this product are no principals.
       const client = await directory.clientPrincipal(token.clientId)
-      const through = client && [stepOf(client, secretUsed.get(ctx.req))]
+      const through = client && [stepOf(client, secretUsed.get(ctx.req)?.id)]
       return principalClaims(user, { ...claims, sessionId, credentialId, through })
     },
   }
@@ -276,7 +284,7 @@ function accounts(
 function extendProvider(
   provider: Provider,
   { directory, publicUrl }: ProviderOptions,
-  secretUsed: WeakMap<IncomingMessage, string>,
+  secretUsed: SecretsUsed,
 ): void {
   // The directory holds the secrets as hashes, and a principal may have several.
   provider.Client.prototype.compareClientSecret = async function (
@@ -284,11 +292,11 @@ function extendProvider(
     actual: string,
   ) {
     const principal = await directory.clientPrincipal(this.clientId)
-    const secretId =
+    const used =
       principal === undefined ? undefined : await directory.verifySecret(principal.id, actual)
     const request = Provider.ctx?.req
-    if (secretId !== undefined && request !== undefined) secretUsed.set(request, secretId)
-    return secretId !== undefined
+    if (used !== undefined && request !== undefined) secretUsed.set(request, used)
+    return used !== undefined
   }
 
   /** The address the caller of the current request used. */

@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../tests/require.ts'
 import type { IdentityOptions } from './identity.ts'
+import { defaultIdentityLimits } from './limits.ts'
 import { type Browser, createBrowser, type Visit } from './testing/browser.ts'
 import { type IdentityFixture, openIdentityFixture } from './testing/fixture.ts'
 import {
@@ -14,6 +15,7 @@ import {
   askToken,
   authorizeAddress,
   challenge,
+  claimsOf,
   fragmentOf,
   signIn,
   type TokenAnswer,
@@ -158,6 +160,37 @@ function actFor(
     assertion,
   })
 }
+
+onBothStores('a token ends at the latest with the secret that it was got with', async (open) => {
+  await using both = await open()
+  const { fixture } = both
+  const { directory } = fixture.identity
+  await addAlice(fixture)
+  const portal = await signInAsPortal(fixture, createBrowser(fixture.url))
+  const { id, clientId, clientSecret } = await addApplication(fixture, [`${fixture.url}/back`])
+  const expiresAt = fixture.now() + 600_000
+  const { value } = await directory.addSecret(id, { expiresAt })
+  const tokensBy = async (secret: string): Promise<readonly string[]> => {
+    const application = { clientId, clientSecret: secret }
+    const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: secret }
+    return [
+      (await askToken(fixture, form)).access_token,
+      await letApplicationIn(fixture, application),
+      (await actFor(fixture, application, portal)).access_token,
+    ]
+  }
+  const secondsOf = (token: string): number => Number(claimsOf(token)['exp']) - expiresAt / 1000
+  const short = await tokensBy(value)
+  for (const token of short) assert.ok(secondsOf(token) <= 0 && secondsOf(token) > -30, token)
+  const long = await tokensBy(clientSecret)
+  for (const token of long) assert.ok(secondsOf(token) > 0, token)
+  fixture.wait(600 + defaultIdentityLimits.clockSkewSeconds)
+  for (const token of short) {
+    const expired = fixture.identity.authenticator.authenticate(`Bearer ${token}`)
+    await assert.rejects(async () => expired, { code: 'ExpiredAuthenticationToken' })
+  }
+  for (const token of long) await fixture.identity.authenticator.authenticate(`Bearer ${token}`)
+})
 
 onBothStores('what ends an application ends the tokens that it got for users', async (open) => {
   await using both = await open()

@@ -41,6 +41,8 @@ type Grant = 'client_credentials' | 'on_behalf_of'
 interface Client {
   readonly principal: PrincipalRecord
   readonly credentialId: string | undefined
+  /** When its secret ends, in milliseconds since 1970. */
+  readonly endsAt?: number
 }
 
 interface Refusal {
@@ -103,24 +105,29 @@ async function exchange(
   const client = await findClient(options, check, form)
   if ('error' in client) return client
   const clientId = form.get('client_id') ?? ''
-  const { principal, credentialId } = client
+  const { principal, credentialId, endsAt = Infinity } = client
   if (grant === 'client_credentials') {
-    return { principal, issued: await options.issue(principal, { clientId, credentialId }) }
+    const issued = await options.issue(principal, { clientId, credentialId, endsAt })
+    return { principal, issued }
   }
-  return onBehalfOf(options, form, { clientId, step: stepOf(principal, credentialId) })
+  return onBehalfOf(options, form, { clientId, step: stepOf(principal, credentialId), endsAt })
 }
 
 /** Applications that a token may have gone through. */
 const stepsMax = 10
 
 /**
- * The new token is for the same user, lasts no longer than the given one, and rests on the same credential and
- * session, and on the applications that both went through.
+ * The new token is for the same user, lasts no longer than the given one and the secret of the application, and rests
+ * on the same credential and session, and on the applications that both went through.
  */
 async function onBehalfOf(
   { authenticator, directory, issue }: ExchangeOptions,
   form: URLSearchParams,
-  { clientId, step }: { readonly clientId: string; readonly step: string },
+  {
+    clientId,
+    step,
+    endsAt,
+  }: { readonly clientId: string; readonly step: string; readonly endsAt: number },
 ): Promise<{ readonly principal: PrincipalRecord; readonly issued: Issued } | Refusal> {
   if (form.get('requested_token_use') !== 'on_behalf_of') {
     return refusal(400, 'invalid_request', 'requested_token_use must be on_behalf_of.')
@@ -141,7 +148,7 @@ async function onBehalfOf(
     }
     const issued = await issue(user, {
       clientId,
-      endsAt: Number(exp) * 1000,
+      endsAt: Math.min(Number(exp) * 1000, endsAt),
       ...(typeof sid === 'string' ? { sessionId: sid } : {}),
       ...(typeof cred === 'string' ? { credentialId: cred } : {}),
       through,
@@ -169,11 +176,12 @@ async function findClient(
   }
   if (assertion === null) {
     const secret = form.get('client_secret')
-    const credentialId =
-      secret === null ? undefined : await directory.verifySecret(principal.id, secret)
-    return credentialId === undefined
-      ? refusal(401, 'invalid_client', 'The secret is missing or wrong.')
-      : { principal, credentialId }
+    const used = secret === null ? undefined : await directory.verifySecret(principal.id, secret)
+    if (used === undefined) {
+      return refusal(401, 'invalid_client', 'The secret is missing or wrong.')
+    }
+    const { id: credentialId, expiresAt: endsAt } = used
+    return { principal, credentialId, ...(endsAt === undefined ? {} : { endsAt }) }
   }
   if (form.get('client_assertion_type') !== assertionType) {
     return refusal(400, 'invalid_request', `client_assertion_type must be ${assertionType}.`)
