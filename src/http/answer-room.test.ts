@@ -333,6 +333,32 @@ test('who comes behind many of somebody else, as through one proxy, begins befor
   assert.ok(begun.indexOf('one') < 10, begun.join())
 })
 
+test('a caller who is known begins before those with made-up tokens, however many there are', async (t) => {
+  const begun: (string | undefined)[] = []
+  const count = 300
+  const all = Promise.withResolvers<void>()
+  await using edge = await startEdge({
+    limits: { requestsPerConnectionMax: count + 1 },
+    options: {
+      callerOf: (header) => (header === 'Bearer owner' ? owner.id : undefined),
+      authenticate: (header) => {
+        if (begun.push(header) > count) all.resolve()
+        if (header === 'Bearer owner') return owner
+        throw refuse.InvalidAuthenticationToken({ reason: 'it is made up' })
+      },
+    },
+  })
+  useUpTurns(t)
+  const socket = connect(edge.port, '127.0.0.1')
+  const get = (token: string) =>
+    `GET /subscriptions?api-version=2022-12-01 HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer ${token}\r\n\r\n`
+  const many = Array.from({ length: count }, (_, at) => get(`made-up-${at}`))
+  socket.write([...many, get('owner')].join(''))
+  await all.promise
+  socket.destroy()
+  assert.ok(begun.indexOf('Bearer owner') < 10, begun.slice(0, 20).join())
+})
+
 test('documents that need no token are made a few at a time for each address', async () => {
   let found = 0
   const openapi = () => {

@@ -99,6 +99,8 @@ export interface EdgeDependencies {
   readonly plane: Plane
   /** The caller by the `Authorization` header. Throws the 401 refusals. Synchronous when cached. */
   authenticate(header: string | undefined): Principal | Promise<Principal>
+  /** The principal of a token that was accepted before; undefined when that is not known. It may have lost its rights. */
+  callerOf(header: string): string | undefined
   /** When an accepted token expires; undefined when that is not known. */
   expiryOf(header: string | undefined): number | undefined
   /** Ends streams whose caller has lost the right to them. */

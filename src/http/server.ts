@@ -37,6 +37,7 @@ import { createSlowReaders } from './slow-readers.ts'
 import { unlocated } from './steps/locate.ts'
 import type { UpgradeMount } from './streams.ts'
 import { createThrottle, type ThrottleSettings, unthrottled } from './throttle.ts'
+import { turnOwnerOf } from './turn-owner.ts'
 
 export interface HttpServerOptions extends EdgeDependencies, RouteDependencies {
   /** Tells whether an address is a trusted proxy's. Such a connection carries requests of many callers. */
@@ -131,8 +132,7 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
     } else socket.destroy()
   }
   server.on('request', (request, response) => {
-    // Behind a proxy all callers have one address, and whoever they are is not known yet.
-    const turn = freeTurn(request.headers.authorization ?? request.socket.remoteAddress)
+    const turn = freeTurn(turnOwnerOf(request, deps))
     if (turn === undefined) arrive(request, response)
     else void turn.then(() => arrive(request, response))
   })

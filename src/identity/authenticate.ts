@@ -24,6 +24,8 @@ export interface Authenticator {
    * rejects with, the 401 refusals of facts 9.7, each with its `WWW-Authenticate` header.
    */
   authenticate(authorizationHeader: string | undefined): Principal | Promise<Principal>
+  /** The id of the principal of a token that was accepted; undefined when the token is not remembered. */
+  callerOf(authorizationHeader: string): string | undefined
   /** The expiry of a token that was accepted, in milliseconds; undefined when the token is no longer remembered. */
   expiryOf(authorizationHeader: string | undefined): number | undefined
 }
@@ -153,6 +155,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   }
 
   return {
+    callerOf: (header) => verifiedBefore(header)?.principal.id,
     expiryOf: (header) => (header === undefined ? undefined : verifiedBefore(header)?.expiresAt),
     authenticate(header) {
       if (header === undefined) throw refuseAuthentication('AuthenticationFailed')

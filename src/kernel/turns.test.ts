@@ -105,6 +105,38 @@ test('owners beyond a number wait in one line', async () => {
   assert.deepEqual(done, ['a1', 'a2', 'b1'])
 })
 
+test('whoever waits goes on, however many new owners come meanwhile', async () => {
+  const { turns, pass, turn } = loop()
+  const done: string[] = []
+  const wait = (owner: string): void => {
+    void turns.next(owner).then(() => {
+      done.push(owner)
+      pass(1)
+      // Whoever went on is followed by somebody whom nobody knows.
+      if (!done.includes('shared2') && done.length < 2_000) wait(`new${done.length}`)
+    })
+  }
+  for (let at = 0; at < 256; at++) wait(`old${at}`)
+  for (const owner of ['shared1', 'shared2']) wait(owner)
+  while (await turn());
+  assert.ok(done.includes('shared1'))
+  const before = done.indexOf('shared2')
+  assert.ok(before > 0 && before <= 4 * 258, `${before} went before`)
+})
+
+test('those who wait cost a turn that is used up a few looks at the clock, and a bounded number of calls', async () => {
+  let looks = 0
+  let scheduled: (() => void)[] = []
+  const turns = createTurns({ schedule: (run) => scheduled.push(run), ticks: () => 11 * looks++ })
+  for (let at = 0; at < 10_000; at++) void turns.next()
+  looks = 0
+  const callbacks = scheduled
+  scheduled = []
+  for (const run of callbacks) run()
+  assert.ok(callbacks.length < 1_000, `${callbacks.length}`)
+  assert.ok(looks < 5, `${looks}`)
+})
+
 test('whoever asks for little goes before the rest of those who ask for much', async () => {
   const { turns, pass, turn } = loop()
   const done: string[] = []

@@ -2,7 +2,8 @@
  * Lets work take turns of the event loop. Whatever the requests of one turn do, each being small, they hold up
  * everybody together: so whoever is about to do something asks whether the turn is used up, and waits for a later one
  * where it is. As many go on in a turn as there is time for: first whoever has taken the least time since they wait, and
- * of one owner in order of arrival. So whoever asks for much waits for themselves.
+ * of one owner in order of arrival. So whoever asks for much waits for themselves. One of four is whoever has waited
+ * longest: so nobody waits four times as long as in one line for all.
  */
 
 interface Turns {
@@ -19,69 +20,115 @@ interface TurnsOptions {
   ticks(): number
 }
 
-/** Owners beyond share a line: each who waits is compared with all, and whoever has no token may name any number of owners. */
+/** Owners beyond share a line: each who waits is compared with all, and whoever has no token may come under many names. */
 const ownersMax = 256
 /** Others wait no longer for a turn than this and its last piece of work. */
 const turnMilliseconds = 10
+/**
+ * One of so many goes on because it has waited longest. New owners begin at the least time taken, so without this as
+ * many of them as come would go before whoever has been here for long.
+ */
+const oldestOneOf = 4
+/** As many as this go on in a turn at most. Each is scheduled again in a turn that is used up. */
+const scheduledMax = 256
 
-interface Queue {
-  readonly waiting: (() => void)[]
+interface Waiting {
+  /** Counts all who ever waited. */
+  readonly number: number
+  readonly go: () => void
+  next: Waiting | undefined
+}
+
+interface Line {
+  head: Waiting
+  tail: Waiting
   /** The time that its owner has taken of turns since it waits. */
   taken: number
 }
 
+type Lines = Map<string, Line>
+
 export function createTurns({ schedule, ticks }: TurnsOptions): Turns {
-  const queues = new Map<string, Queue>()
+  const lines: Lines = new Map()
   let since: number | undefined
+  /** Known of this turn, so that no more of it goes into looks at the clock. */
+  let isOver = false
   /** Who went on last, until their time is known. */
-  let running: { readonly queue: Queue; readonly at: number } | undefined
+  let running: { readonly line: Line; readonly at: number } | undefined
+  let waited = 0
+  let waiting = 0
+  let scheduled = 0
+  let gone = 0
 
   function forget(): void {
     since = undefined
+    isOver = false
   }
 
   function isUsedUp(): boolean {
+    if (isOver) return true
     const now = ticks()
     if (running !== undefined) {
-      running.queue.taken += now - running.at
+      running.line.taken += now - running.at
       running = undefined
     }
-    if (since !== undefined) return now - since > turnMilliseconds
-    since = now
-    schedule(forget)
-    return false
+    if (since === undefined) {
+      since = now
+      schedule(forget)
+    } else isOver = now - since > turnMilliseconds
+    return isOver
   }
 
-  function first(): readonly [owner: string, queue: Queue] | undefined {
-    let found: readonly [string, Queue] | undefined
-    for (const each of queues)
-      if (found === undefined || each[1].taken < found[1].taken) found = each
-    return found
-  }
-
-  /** Scheduled once for each who waits. */
+  /** Scheduled as often as somebody waits, up to a number: what one does is measured before the next goes on. */
   function run(): void {
     if (isUsedUp()) {
       schedule(run)
       return
     }
-    const [owner, queue] = first() ?? []
-    if (owner === undefined || queue === undefined) return
-    const go = queue.waiting.shift()
-    if (queue.waiting.length === 0) queues.delete(owner)
-    running = { queue, at: ticks() }
-    go?.()
+    gone++
+    const found = gone % oldestOneOf === 0 ? oldestOf(lines) : leastOf(lines)
+    if (found !== undefined) waiting--
+    if (waiting >= scheduled) schedule(run)
+    else scheduled--
+    if (found === undefined) return
+    const [owner, line] = found
+    const { go, next } = line.head
+    if (next === undefined) lines.delete(owner)
+    else line.head = next
+    running = { line, at: ticks() }
+    go()
   }
 
   function next(owner = ''): Promise<void> {
-    return new Promise((resolve) => {
-      const line = queues.has(owner) || queues.size < ownersMax ? owner : ''
-      const queue = queues.get(line)
-      if (queue !== undefined) queue.waiting.push(resolve)
-      else queues.set(line, { waiting: [resolve], taken: first()?.[1].taken ?? 0 })
+    return new Promise((go) => {
+      const one: Waiting = { number: waited++, go, next: undefined }
+      const name = lines.has(owner) || lines.size < ownersMax ? owner : ''
+      const line = lines.get(name)
+      if (line === undefined) {
+        lines.set(name, { head: one, tail: one, taken: leastOf(lines)?.[1].taken ?? 0 })
+      } else {
+        line.tail.next = one
+        line.tail = one
+      }
+      waiting++
+      if (scheduled === scheduledMax) return
+      scheduled++
       schedule(run)
     })
   }
 
   return { next, free: (owner) => (isUsedUp() ? next(owner) : undefined) }
+}
+
+function leastOf(lines: Lines): readonly [owner: string, line: Line] | undefined {
+  let found: readonly [string, Line] | undefined
+  for (const each of lines) if (found === undefined || each[1].taken < found[1].taken) found = each
+  return found
+}
+
+function oldestOf(lines: Lines): readonly [owner: string, line: Line] | undefined {
+  let found: readonly [string, Line] | undefined
+  for (const each of lines)
+    if (found === undefined || each[1].head.number < found[1].head.number) found = each
+  return found
 }

@@ -95,6 +95,7 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
     business: businessOf(base, served),
     plane,
     authenticate: (header) => identity.authenticator.authenticate(header),
+    callerOf: (header) => identity.authenticator.callerOf(header),
     expiryOf: (header) => identity.authenticator.expiryOf(header),
     permissions,
     oauth: (request, response) => identity.handleOAuth(request, response),

@@ -23,6 +23,7 @@ export async function servePlane(
     addressOf: createAddressOf([]),
     isProxy: () => false,
     publishesMetrics: true,
+    callerOf: (header) => header,
     expiryOf: () => Number.POSITIVE_INFINITY,
     permissions: unmovedPermissions(),
     activity: { note: () => undefined },

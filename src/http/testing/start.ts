@@ -51,6 +51,7 @@ export async function startEdge(start: StartOptions = {}): Promise<TestEdge> {
     addressOf: createAddressOf([]),
     isProxy: () => false,
     publishesMetrics: true,
+    callerOf: (header) => header,
     expiryOf: () => Number.POSITIVE_INFINITY,
     permissions: unmovedPermissions(),
     activity: { note: () => undefined },
