@@ -231,7 +231,6 @@ export async function restoreSchema(task: DatabaseTask, restore: Restore): Promi
       // Beside a list it would take a comment or a grant at its beginning to be of another section.
       ...(section === undefined || lines !== undefined ? [] : [`--section=${section}`]),
       ...(lines === undefined ? [] : [`--use-list=${chosen}`]),
-      ...(lenient ? [] : ['--exit-on-error']),
       '--no-tablespaces',
       ...ownership,
       ...parallel,
@@ -243,6 +242,7 @@ export async function restoreSchema(task: DatabaseTask, restore: Restore): Promi
     database,
     applicationName: nameOf(task),
     rootCertificateFile: certificateFile(task, server, 'target'),
+    stopsAtError: !lenient,
     signal: task.signal,
     seconds: task.programSeconds,
   })

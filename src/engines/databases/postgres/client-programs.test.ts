@@ -1,0 +1,71 @@
+/**
+ * Client programs that are newer than both servers. `pg_restore` of version 17 or later sets what no older server knows; a machine
+ * may lack one, so its words are put before the work of the one that is there.
+ */
+
+import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { openWay } from '#outbound/testing/ways.ts'
+import { requireOrSkip } from '../../../../tests/require.ts'
+import { fingerprint } from '../testing/fingerprint.ts'
+import { isEnded, openMigrationFixture } from '../testing/fixture.ts'
+import { findServer, howToGetServers } from '../testing/servers.ts'
+import { findClientPrograms } from './client-programs.ts'
+import { createPostgresEngine } from './postgres-engine.ts'
+
+/** What version 18 prints at a server of version 15. */
+const refused = `pg_restore: error: could not execute query: ERROR:  unrecognized configuration parameter "transaction_timeout"
+Command was: SET transaction_timeout = 0;
+`
+
+const asVersion18: Readonly<Record<string, (real: string) => string>> = {
+  pg_dump: (real) =>
+    `if [ "$1" = --version ]; then echo 'pg_dump (PostgreSQL) 18.1'; else exec ${real} "$@"; fi`,
+  pg_restore: (real) => `case " $* " in *' --list '*) exec ${real} "$@";; esac
+printf '%s\\n' '${refused.trim()}' >&2
+case " $* " in *' --exit-on-error '*) exit 1;; esac
+${real} "$@" 2>"$0.$$"; status=$?
+sed '/errors ignored/d' "$0.$$" >&2
+if [ $status -le 1 ]; then echo 'pg_restore: warning: errors ignored on restore: 1' >&2; exit 1; fi
+exit $status`,
+}
+
+test('client programs newer than both servers restore, and stop at what fails', async (t) => {
+  const has = findServer(13) !== undefined && findServer(15) !== undefined
+  const real = await findClientPrograms()
+  if (!requireOrSkip(t, has && real !== undefined, howToGetServers) || real === undefined) return
+  await using fixture = await openMigrationFixture(13, 15)
+  const clientFolder = join(fixture.folder, 'client')
+  mkdirSync(clientFolder)
+  for (const [name, script] of Object.entries(asVersion18)) {
+    const text = `#!/bin/sh\n${script(join(real.folder, name))}\n`
+    writeFileSync(join(clientFolder, name), text, { mode: 0o755 })
+  }
+  await using engine = createPostgresEngine({
+    clock: { now: () => Date.now() },
+    outbound: openWay,
+    folder: join(fixture.folder, 'records'),
+    clientFolder,
+  })
+  const tables = `CREATE TABLE up (id int PRIMARY KEY); CREATE TABLE down (id int PRIMARY KEY, up int REFERENCES up); CREATE INDEX ON down (up);
+    INSERT INTO up SELECT generate_series(1, 50); INSERT INTO down SELECT g, g FROM generate_series(1, 50) g`
+  await fixture.make('whole', [tables])
+  await fixture.make('violated', [
+    `${tables}; SET session_replication_role = replica; INSERT INTO down VALUES (99, 99)`,
+  ])
+  const validated = await engine.validate(fixture.spec(['whole']), fixture.credentials)
+  assert.notEqual(validated.state, 'Failed', JSON.stringify(validated))
+  await engine.run('newer', fixture.spec(['whole', 'violated']), fixture.credentials)
+  const { databases } = await fixture.until(engine, 'newer', isEnded)
+  const [whole, violated] = databases
+  assert.equal(whole?.phase, 'succeeded', whole?.message)
+  assert.deepEqual(
+    await fingerprint(fixture.target, 'whole'),
+    await fingerprint(fixture.source, 'whole'),
+  )
+  assert.equal(violated?.phase, 'failed')
+  assert.match(violated?.message ?? '', /violates foreign key constraint "down_up_fkey"/)
+  assert.doesNotMatch(violated?.message ?? '', /transaction_timeout|errors ignored/)
+})
