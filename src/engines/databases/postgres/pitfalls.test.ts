@@ -379,7 +379,9 @@ describe('pitfalls', () => {
        CREATE TABLE place (id int PRIMARY KEY, lat float8, lon float8);
        INSERT INTO place SELECT g, g, -g FROM generate_series(1, 80) g;
        CREATE TABLE spot (lat float8, lon float8, at point); INSERT INTO spot VALUES (1, 2, point(1, 2));
-       CREATE INDEX ON place USING gist (ll_to_earth(lat, lon)); CREATE INDEX ON spot USING gist (ll_to_earth(lat, lon))`,
+       CREATE INDEX ON place USING gist (ll_to_earth(lat, lon)); CREATE INDEX ON spot USING gist (ll_to_earth(lat, lon));
+       CREATE FUNCTION own(n int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT n * 2'; CREATE INDEX ON place (own(id));
+       CREATE MATERIALIZED VIEW doubled AS SELECT own(id) FROM place`,
     ])
     const spec = fixture.spec(['places'], { mode: 'online' })
     const report = await engine.validate(spec, fixture.credentials)

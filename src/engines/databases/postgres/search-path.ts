@@ -17,11 +17,18 @@ const secondsOfStatement = '2s'
 /** An expression that is computed where rows, or an index of them, are made at the target. */
 interface Expression {
   readonly what: string
-  readonly query: string
+  readonly expression: string
+  /** Its table, ready for SQL, and the name that stands for the table's rows; null for what a view selects. */
+  readonly table: string | null
+  readonly row: string | null
 }
 
 const ofTable = (expression: string, table: string): string =>
-  `pg_catalog.format('SELECT pg_catalog.count(x) FROM (SELECT ROW(%s) AS x FROM ONLY %s LIMIT ${rowsTried}) s', ${expression}, ${table}::pg_catalog.regclass)`
+  `${expression} AS expression, ${table}::pg_catalog.regclass::text AS table,
+    (SELECT pg_catalog.quote_ident(named.relname) FROM pg_catalog.pg_class named WHERE named.oid = ${table}) AS row`
+
+const computed = (expression: string, rows: string): string =>
+  `SELECT pg_catalog.count(x) FROM (SELECT ROW(${expression}) AS x FROM ${rows} LIMIT ${rowsTried}) s`
 
 const depends = (catalog: string, oid: string, part = '0'): string =>
   `EXISTS (SELECT FROM pg_catalog.pg_depend d JOIN own ON own.oid = d.refobjid
@@ -39,7 +46,7 @@ const expressionsQuery = `WITH RECURSIVE own AS (
     AND d.refobjid = views.oid AND d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass
   JOIN pg_catalog.pg_rewrite r ON r.oid = d.objid
 )
-SELECT 'the index ' || i.indexrelid::pg_catalog.regclass AS what, ${ofTable('e', 'i.indrelid')} AS query
+SELECT 'the index ' || i.indexrelid::pg_catalog.regclass AS what, ${ofTable('e', 'i.indrelid')}
 FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indrelid AND c.relkind IN ('r', 'm'),
   pg_catalog.unnest(ARRAY[pg_catalog.pg_get_expr(i.indexprs, i.indrelid), pg_catalog.pg_get_expr(i.indpred, i.indrelid)]) e
 WHERE e IS NOT NULL AND c.relpersistence <> 't' AND ${depends('pg_class', 'i.indexrelid')}
@@ -62,10 +69,14 @@ FROM pg_catalog.pg_attrdef x JOIN pg_catalog.pg_class c ON c.oid = x.adrelid AND
 JOIN pg_catalog.pg_attribute a ON a.attrelid = x.adrelid AND a.attnum = x.adnum AND a.attgenerated <> ''
 WHERE c.relpersistence <> 't' AND (${depends('pg_attrdef', 'x.oid')} OR ${depends('pg_class', 'c.oid', 'a.attnum')})
 UNION ALL
-SELECT 'the materialized view ' || c.oid::pg_catalog.regclass,
-  pg_catalog.format('SELECT pg_catalog.count(s) FROM (SELECT * FROM (%s) v LIMIT ${rowsTried}) s', pg_catalog.rtrim(pg_catalog.pg_get_viewdef(c.oid), ';'))
+SELECT 'the materialized view ' || c.oid::pg_catalog.regclass, pg_catalog.rtrim(pg_catalog.pg_get_viewdef(c.oid), ';'), NULL, NULL
 FROM pg_catalog.pg_class c JOIN views ON views.oid = c.oid WHERE c.relkind = 'm' AND c.relispopulated
 LIMIT ${triedMax}`
+
+/** Tables whose planning may open a function. */
+const indexedQuery = `SELECT DISTINCT i.indrelid::pg_catalog.regclass::text AS name FROM pg_catalog.pg_index i
+  JOIN pg_catalog.pg_class c ON c.oid = i.indrelid AND c.relkind = 'r' AND c.relpersistence <> 't'
+  WHERE i.indrelid >= 16384 AND (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL) LIMIT ${triedMax}`
 
 /** Names that are not found: of a schema, table, function, and of any other object. */
 const notFound: ReadonlySet<string> = new Set(['3F000', '42P01', '42883', '42704'])
@@ -97,17 +108,49 @@ export async function blindWithoutPath(source: Session, clock: Clock): Promise<B
   }
   const until = clock.now() + millisecondsMax
   const blind = new Map<string, string>()
-  for (const { what, query } of expressions) {
-    if (blind.has(what) || clock.now() + millisecondsEach > until) continue
-    await source.run(`BEGIN READ ONLY; SET LOCAL statement_timeout = '${secondsOfStatement}'`)
-    try {
-      await source.run(query)
-    } catch (error) {
-      const code = codeOf(error)
-      if (code === undefined) throw error
-      if (notFound.has(code) && error instanceof Error) blind.set(what, error.message)
-    }
-    await source.run('ROLLBACK')
+  for (const one of expressions) {
+    if (blind.has(one.what) || clock.now() + millisecondsEach > until) continue
+    const missing = await missingFor(source, one)
+    if (missing !== undefined) blind.set(one.what, missing)
   }
   return { failing: [...blind].map(([what, message]) => `${what} (${message})`), untried: [] }
+}
+
+/**
+ * The words of the server where the expression does not find a name. Planning any query of a table opens functions in all of its
+ * indexes: it may be another one that does not find a name, such as one of an extension, which the target's version may have mended.
+ */
+async function missingFor(source: Session, one: Expression): Promise<string | undefined> {
+  const { expression, table, row } = one
+  if (table === null) {
+    const rows = `SELECT * FROM (${expression}) v LIMIT ${rowsTried}`
+    const missing = await missingIn(source, `SELECT pg_catalog.count(s) FROM (${rows}) s`)
+    if (missing === undefined) return undefined
+    for (const { name } of await source.rows<{ name: string }>(indexedQuery)) {
+      if ((await missingIn(source, planned(name))) === missing) return undefined
+    }
+    return missing
+  }
+  const missing = await missingIn(source, computed(expression, `ONLY ${table}`))
+  if (missing === undefined) return undefined
+  if ((await missingIn(source, planned(table))) === undefined) return missing
+  // Tried with a row that is in no table.
+  const apart = `pg_catalog.jsonb_populate_recordset(NULL::${table}, '[{}]') AS ${row}`
+  return missingIn(source, computed(expression, apart))
+}
+
+const planned = (table: string): string => `SELECT FROM ONLY ${table} LIMIT 0`
+
+async function missingIn(source: Session, query: string): Promise<string | undefined> {
+  await source.run(`BEGIN READ ONLY; SET LOCAL statement_timeout = '${secondsOfStatement}'`)
+  try {
+    await source.run(query)
+    return undefined
+  } catch (error) {
+    const code = codeOf(error)
+    if (code === undefined) throw error
+    return notFound.has(code) && error instanceof Error ? error.message : undefined
+  } finally {
+    await source.run('ROLLBACK')
+  }
 }
