@@ -96,6 +96,15 @@ describe('a validation restores the structure', { concurrency: 1 }, () => {
       readdirSync(folder).map((name) => name.split('-')[1]),
       ['59'],
     )
+    // The extension of version 15 finds its own type by a path.
+    await fixture.make('places', [
+      'CREATE EXTENSION earthdistance CASCADE; CREATE TABLE place (at point); CREATE INDEX by_place ON place USING gist (ll_to_earth(at[0], at[1]))',
+    ])
+    const places = await engine.validate(fixture.spec(['places']), fixture.credentials)
+    assert.match(
+      JSON.stringify(structureOf(places, 'places').messages),
+      /by_place.*finds names by the search_path.*later version/,
+    )
   })
 })
 

@@ -371,6 +371,11 @@ async function checkSearchPath({ validation, inside, findings }: Checked): Promi
   }
 }
 
+/** A function in SQL, whose body the server opens where an index of it is made. */
+const inlined = /does not exist\n.*SQL function "[^"]*" during inlining/s
+const helpForInlined =
+  ' The function finds names by the search_path of its caller, which is empty while a server restores. If it is of an extension, take a target with a later version of that, or drop what uses it, and make it at the target afterwards.'
+
 /** The same dump and restore as the migration's, without rows. Where something failed before, it would fail here again. */
 async function checkStructure({ validation: one, inside, findings }: Checked): Promise<void> {
   const { validation, name, target, restoresStructure } = one
@@ -397,6 +402,7 @@ async function checkStructure({ validation: one, inside, findings }: Checked): P
             'Warning',
             'Whether the target takes the structure of the database was not found out',
           ] as const)
-    findings.add('Structure', state, `${said}: ${error.message}`)
+    const help = inlined.test(error.message) ? helpForInlined : ''
+    findings.add('Structure', state, `${said}: ${error.message}${help}`)
   }
 }
