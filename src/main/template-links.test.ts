@@ -72,7 +72,7 @@ test('refuses everything else without asking for it', async () => {
   assert.equal(asked.length, asksBefore)
 })
 
-test('one owner’s linked texts are held a few at a time, and another’s go on', async () => {
+test('one owner’s texts behind links are held a few at a time, and another’s go on', async () => {
   const links = open()
   const begun: string[] = []
   const held: (() => void)[] = []
