@@ -32,8 +32,8 @@ export function readRequest(
   const properties = isJsonObject(outer['properties']) ? outer['properties'] : {}
   const read = () => requestOf(deps, { outer, properties }, isGroup, payer)
   const { templateLink, parametersLink } = properties
-  const isLinked = isJsonObject(templateLink) || isJsonObject(parametersLink)
-  return isLinked && deps.links !== undefined ? deps.links.inRoom(payer.principalId, read) : read()
+  const hasLinks = isJsonObject(templateLink) || isJsonObject(parametersLink)
+  return hasLinks && deps.links !== undefined ? deps.links.inRoom(payer.principalId, read) : read()
 }
 
 interface Body {
