@@ -99,6 +99,14 @@ async function open(
   return session
 }
 
+/** What each comes to. None is left under way when another fails, and what they opened is known to whoever closes it. */
+export async function together<T extends readonly Promise<unknown>[]>(
+  work: readonly [...T],
+): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  await Promise.allSettled(work)
+  return Promise.all(work)
+}
+
 /** The length of a message; it contains the server's own names, which can have any length. */
 const messageMax = 4_000
 

@@ -9,6 +9,7 @@ import {
   openSource,
   openTarget,
   openTargetServer,
+  together,
 } from './database-task.ts'
 import { carryPublications } from './publications.ts'
 import { StructureWatch, unlike } from './structure.ts'
@@ -18,19 +19,26 @@ import { Comparison } from './verify.ts'
 /** The user has stopped writing, as offline requires; a difference in the comparison shows otherwise. */
 export async function finishOffline(task: DatabaseTask): Promise<void> {
   enter(task, 'finishing', 'Setting sequences and comparing.')
-  await using source = await openSource(task)
-  await using target = await openTarget(task)
-  await using server = await openTargetServer(task)
+  await using sessions = new AsyncDisposableStack()
+  const use = <T extends AsyncDisposable>(one: T): T => sessions.use(one)
+  const [source, reader, target, server] = await together([
+    openSource(task).then(use),
+    openSource(task).then(use),
+    openTarget(task).then(use),
+    openTargetServer(task).then(use),
+  ])
   await copySequences(source, target)
   // The comparison finds rows that were written meanwhile.
-  const lines = await new StructureWatch(task).differences(source, target)
+  const [lines, comparison] = await together([
+    new StructureWatch(task).differences(source, target),
+    Comparison.open(task, reader).then(use),
+  ])
   if (lines.length > 0) {
     throw new DatabaseEngineError(
       'refused',
       `${unlike(lines)} Nothing may be altered at either end while it is copied offline. Where the target makes another structure of the source's, make the source such that both are alike. Then start it anew.`,
     )
   }
-  await using comparison = await Comparison.open(task, source)
   await Promise.all([
     comparison.compare(() => true),
     task.spec.analyze ? target.run('ANALYZE') : undefined,

@@ -15,6 +15,7 @@ import {
   openTarget,
   openTargetServer,
   tell,
+  together,
 } from './database-task.ts'
 import { giveWay } from './give-way.ts'
 import { watchIndexes } from './index-progress.ts'
@@ -40,11 +41,12 @@ import { boundToMissingRoles, lacksRoles } from './roles.ts'
 import { requireRoom } from './room.ts'
 import {
   dropDump,
-  dumpSchema,
+  dumpWithoutList,
   foreignCompression,
   isForeignKey,
-  listAfterRows,
+  linesAfterRows,
   listOfDump,
+  makeLists,
   missingRoles,
   restoreSchema,
   stepsAfterRows,
@@ -86,12 +88,14 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
   const read = (online ? made.then(() => requireReachInside(task)) : Promise.resolve()).then(() =>
     readSource(task, source, sessions),
   )
-  // Neither is left under way when the other fails.
-  await Promise.allSettled([made, read])
-  const [{ snapshot, ended, tables, indexes }] = await Promise.all([read, made])
+  const [{ snapshot, ended, tables, indexes, hasObjects }] = await together([read, made])
 
   enter(task, 'schema', schemaMessage(lacking))
-  await restoreSchema(task, { of: 'copied', section: 'pre-data' })
+  await together([
+    restoreSchema(task, { of: 'copied', section: 'pre-data' }),
+    makeLists(task, 'copied'),
+  ])
+  indexes.restrictTo(listOfDump(task, 'copied'))
 
   enter(task, 'copying', `Copying ${tables.length} tables.`)
   const progress = new CopyProgress(task.clock, tables)
@@ -111,7 +115,7 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
     },
     progress,
   )
-  await copyObjects(task, snapshot.name)
+  if (hasObjects) await copyObjects(task, snapshot.name)
   // What is copied anew is emptied first, under a lock that is not waited for long.
   if (altered.length > 0) await indexes.end()
   if (online) await setAside(task, source, altered)
@@ -126,7 +130,7 @@ export async function loadDatabase(task: DatabaseTask): Promise<void> {
   {
     await using _watch = await watchIndexes(task)
     await indexes.end()
-    const { lone, others } = indexes.leftOf(await linesToRestore(task))
+    const { lone, others } = indexes.leftOf(linesToRestore(task))
     await restoreSchema(task, { of: 'copied', section: 'post-data', lines: lone, inOrder: true })
     for (const step of stepsAfterRows(others, await triggersOfPartitions(source))) {
       await restoreSchema(task, { of: 'copied', section: 'post-data', ...step })
@@ -151,6 +155,8 @@ interface SourceReading {
   readonly ended: ReadonlySet<number>
   readonly tables: readonly SourceTable[]
   readonly indexes: LargeIndexes
+  /** There are large objects. */
+  readonly hasObjects: boolean
 }
 
 /** Takes the snapshot, and dumps the schema in it. What it opens ends with `sessions`. */
@@ -161,11 +167,12 @@ async function readSource(
 ): Promise<SourceReading> {
   const snapshot = sessions.use(await takeSnapshot(task, source))
   const { ended } = sessions.use(giveWay(task))
-  const { tables, indexes } = await tablesOf(task, snapshot)
-  sessions.use(indexes)
-  await dumpSchema(task, 'copied', snapshot.name)
-  indexes.restrictTo(listOfDump(task, 'copied'))
-  return { snapshot, ended, tables, indexes }
+  const [read] = await together([
+    tablesOf(task, snapshot),
+    dumpWithoutList(task, 'copied', snapshot.name),
+  ])
+  sessions.use(read.indexes)
+  return { snapshot, ended, ...read }
 }
 
 async function requireReach(task: DatabaseTask, target: Session): Promise<void> {
@@ -253,7 +260,9 @@ async function tablesOf(task: DatabaseTask, snapshot: Snapshot) {
     await reader.run(`SET TRANSACTION SNAPSHOT '${snapshot.name}'`)
     try {
       const tables = await readTables(reader)
-      return { tables, indexes: await LargeIndexes.plan(task, reader, tables) }
+      const indexes = await LargeIndexes.plan(task, reader, tables)
+      const object = 'SELECT 1 FROM pg_catalog.pg_largeobject_metadata LIMIT 1'
+      return { tables, indexes, hasObjects: (await reader.value(object)) !== undefined }
     } catch (error) {
       if (codeOf(error) !== '55P03') throw error
       tell(task, { message: 'Waiting for a moment in which nobody alters a table.' })
@@ -277,8 +286,8 @@ async function setAside(
 }
 
 /** Foreign keys may refer to rows of a table that is copied again, so they come after it. */
-async function linesToRestore(task: DatabaseTask): Promise<readonly string[]> {
-  const lines = await listAfterRows(task, 'copied')
+function linesToRestore(task: DatabaseTask): readonly string[] {
+  const lines = linesAfterRows(task, 'copied')
   return task.record.caughtUp !== toBeCaughtUp ? lines : lines.filter((line) => !isForeignKey(line))
 }
 

@@ -70,8 +70,18 @@ const yielded = /due to (?:lock timeout|user request|administrator command)/
 /** What was dropped after the snapshot was made. */
 const gone = /does not exist|could not open relation|cache lookup failed/
 
-/** The structure with a list of what is in it. Gives way to whoever alters it, and is tried again. */
+/** The structure with a list of what is in it. */
 export async function dumpSchema(task: DatabaseTask, of: DumpOf, snapshot?: string): Promise<void> {
+  await dumpWithoutList(task, of, snapshot)
+  await listDump(task, of, 'list')
+}
+
+/** Gives way to whoever alters the structure, and is tried again. */
+export async function dumpWithoutList(
+  task: DatabaseTask,
+  of: DumpOf,
+  snapshot?: string,
+): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
       await dumpOnce(task, of, snapshot)
@@ -86,7 +96,11 @@ export async function dumpSchema(task: DatabaseTask, of: DumpOf, snapshot?: stri
     }
     await new Promise((done) => setTimeout(done, dumpPauseMilliseconds))
   }
-  await listDump(task, of, 'list')
+}
+
+/** Makes both lists of a dump, each by a program of its own. */
+export async function makeLists(task: DatabaseTask, of: DumpOf): Promise<void> {
+  await Promise.all([listDump(task, of, 'list'), listDump(task, of, 'after-rows')])
 }
 
 async function listDump(
@@ -130,6 +144,11 @@ export function listOfDump(task: DatabaseTask, of: DumpOf): readonly string[] {
  */
 export function listAfterRows(task: DatabaseTask, of: DumpOf): Promise<readonly string[]> {
   return listDump(task, of, 'after-rows')
+}
+
+/** The same, of a dump whose lists are made. */
+export function linesAfterRows(task: DatabaseTask, of: DumpOf): readonly string[] {
+  return readList(fileOf(task, of, 'after-rows'))
 }
 
 /** What such a line says of an object, without its numbers in the dump and at the server. */
