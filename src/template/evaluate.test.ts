@@ -52,6 +52,9 @@ describe('members', () => {
     [`${o}.a.b[1]`, null],
     [`${o}.?missing`, null],
     [`${o}.?missing.?deeper[?0]`, null],
+    // What follows is not evaluated.
+    [`${o}.?missing.x[fail('y')]`, null],
+    ['null().?missing.x', null],
     [`${o}.a.b[?7]`, null],
     [`${o}[?concat('a', '')].b[0]`, 1],
     [`${o}[if(true(), 'a', fail('x'))].b[sub(1, 1)]`, 1],
@@ -70,7 +73,6 @@ describe('members', () => {
     [`${o}['__proto__']`, /no property '__proto__'/],
     ['createObject().x', /it has none/],
     [`${o}.n.x`, /null has no properties/],
-    [`${o}.?missing.x`, /null has no properties/],
     [`${o}[0]`, /named by a string/],
     [`${o}.a.b['x']`, /named by an integer/],
     [`${o}.a.b[?'x']`, /named by an integer/],

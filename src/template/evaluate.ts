@@ -48,6 +48,7 @@ interface Variables {
 }
 
 type CallNode = Extract<Expression, { kind: 'call' }>
+type MemberNode = Extract<Expression, { kind: 'member' }>
 
 class Evaluation {
   readonly scope: Scope
@@ -69,14 +70,8 @@ class Evaluation {
       case 'integer':
         this.at = node.at
         return exactInteger(node.value, 'the integer')
-      case 'member': {
-        const of = this.value(node.of, variables, true)
-        // The rest is evaluated only when there is something to read it from.
-        if (node.safe && of === null) return null
-        const index = this.value(node.index, variables)
-        this.at = node.at
-        return this.#member(of, index, node.safe, isHolder)
-      }
+      case 'member':
+        return this.#chain(node, variables, isHolder) ?? null
       case 'call':
         return node.namespace === undefined
           ? this.#call(node, variables)
@@ -84,6 +79,21 @@ class Evaluation {
       default:
         return node satisfies never
     }
+  }
+
+  /** Undefined where a safe access found nothing: then the rest of the chain is not evaluated. */
+  #chain(node: MemberNode, variables: Variables | undefined, isHolder: boolean): Json | undefined {
+    const { of: before } = node
+    if (before.kind === 'member') this.quota.spend(1)
+    const of =
+      before.kind === 'member'
+        ? this.#chain(before, variables, true)
+        : this.value(before, variables, true)
+    if (of === undefined || (node.safe && of === null)) return undefined
+    const index = this.value(node.index, variables)
+    this.at = node.at
+    const found = this.#member(of, index, node.safe, isHolder)
+    return node.safe && found === null ? undefined : found
   }
 
   #call(node: CallNode, variables: Variables | undefined): Json {

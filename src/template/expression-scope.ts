@@ -66,6 +66,10 @@ export class ExpressionScope implements Scope {
     return noResources(`reference('${target}')`)
   }
 
+  target(_full: boolean): Json {
+    return noResources('target()')
+  }
+
   references(symbolicName: string): Json {
     return noResources(`references('${symbolicName}')`)
   }

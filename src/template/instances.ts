@@ -149,7 +149,9 @@ function nameOne(
     return undefined
   }
   const key = isPresent ? { nodeKey: id.toLowerCase() } : {}
-  return { section, scope, loop, base, id, name, type, apiVersion, ...key }
+  const isOptional = section.existing && section.options.orNull === true
+  const orNull = isOptional ? { orNull: true as const } : {}
+  return { section, scope, loop, base, id, name, type, apiVersion, ...key, ...orNull }
 }
 
 function versionOf({ apiVersion, type }: ResourceSection, place: Place): string | undefined {

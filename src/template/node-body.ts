@@ -39,7 +39,7 @@ export function makeBody(
   const wanted: Wanted = { problems, budget, needs }
   const run = new ValueEvaluation(wanted)
   const early = scope.with({ late: "in 'location'" })
-  const late = scope.with({ late: runtime })
+  const late = scope.with({ late: runtime, target: instance })
   const entries: (readonly [string, Json])[] = []
   for (const { name, value } of section.early) {
     entries.push([String(name), withoutNulls(run.of(value, early, String(name)))])

@@ -156,6 +156,7 @@ class Outer {
     const name = expression.name.toLowerCase()
     const [first] = expression.arguments
     if (name === 'copyindex') return this.#isNestedLoop(first, isInLoop)
+    if (name === 'target') return true
     const asks = ['reference', 'references', 'resourceinfo'].includes(name)
     if (!asks && !name.startsWith('list')) return false
     if (first === undefined || namesLambdaVariables(first)) return false

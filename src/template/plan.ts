@@ -79,6 +79,8 @@ export type Need =
       readonly apiVersion?: string
       /** The node of this plan that must finish first, if there is one. */
       readonly node?: string
+      /** A resource that is not there is null. */
+      readonly orNull?: true
     }
   | {
       readonly kind: 'list'

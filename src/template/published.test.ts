@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { environmentOf } from './environment.ts'
 import { expandNested } from './nested.ts'
+import type { Json } from './plan.ts'
 import {
   bodyOf,
   groupContext,
@@ -128,6 +129,52 @@ test('waits that nobody asked for close no circle', () => {
   assert.equal(own.nodes[0]?.needs({ answer: () => undefined }).length, 1)
   const named = { ...machine, properties: { size: "[reference('m').size]" } }
   assert.match(problemsOf(template({ resources: [named] })).join(), /circle/)
+})
+
+test('a resource reads itself as it is before the deployment, and waits for nothing by that', () => {
+  const properties = { tier: "[coalesce(tryGet(target('full'), 'properties', 'tier'), 'hot')]" }
+  const plan = planOf(template({ resources: [{ ...machine, properties }] }))
+  const [node] = plan.nodes
+  assert.deepEqual(node?.dependsOn, [])
+  const [need] = node?.needs({ answer: () => undefined }) ?? []
+  assert.deepEqual(need && { ...need, key: '' }, {
+    kind: 'reference',
+    key: '',
+    id: `${groupId}/providers/Vendor.A/machines/m`,
+    apiVersion,
+    orNull: true,
+  })
+  const tierOf = (value: Json): unknown => {
+    const body = node?.evaluate({ answer: () => ({ value, secure: false }) }).body
+    return JSON.stringify(body)
+  }
+  assert.equal(tierOf(null), '{"properties":{"tier":"hot"}}')
+  assert.equal(tierOf({ properties: { tier: 'cool' } }), '{"properties":{"tier":"cool"}}')
+  const nested = {
+    type: 'Vendor.Resources/deployments',
+    apiVersion,
+    name: 'n',
+    properties: {
+      mode: 'Incremental',
+      template: template({ resources: [{ ...machine, properties }] }),
+    },
+  }
+  const inner = planOf(template({ resources: [nested] })).nodes[0]
+  const made = inner?.evaluate({ answer: () => undefined }).body
+  assert.match(JSON.stringify(made), /target\('full'\)/)
+  for (const [where, wrong] of [
+    ['outputs', { outputs: { o: { type: 'object', value: '[target()]' } } }],
+    [
+      'variables',
+      {
+        variables: { v: '[target()]' },
+        outputs: { o: { type: 'object', value: "[variables('v')]" } },
+      },
+    ],
+    ['location', { resources: [{ ...machine, location: '[target().x]' }] }],
+  ] as const) {
+    assert.match(problemsOf(template(wrong)).join(), /target\(\)/, where)
+  }
 })
 
 test('any text is a version of the content', () => {

@@ -7,6 +7,8 @@ import type { PlanNode } from './plan.ts'
 import { childPath, type TemplatePath } from './template-path.ts'
 
 export interface ResourceOptions extends Pick<PlanNode, 'onlyNew' | 'retryOn'> {
+  /** An existing resource is null where it is not there. */
+  readonly orNull?: true
   readonly waitUntil?: {
     /** Of the resource as it is read; it is ready when this is true. */
     readonly lambda: Expression
@@ -30,7 +32,10 @@ export function readOptions(
   for (const [name, field] of membersOf(options, "'@options'", problems)) {
     switch (name.toLowerCase()) {
       case 'onlyifnotexists':
-        read = { ...read, onlyNew: readOnlyNew(field, deps) }
+        read = { ...read, onlyNew: readFlag(field, deps) }
+        break
+      case 'nullifnotfound':
+        read = { ...read, ...(readFlag(field, deps) ? { orNull: true } : {}) }
         break
       case 'retryon':
         read = { ...read, ...readRetryOn(field, deps) }
@@ -45,7 +50,7 @@ export function readOptions(
   return read
 }
 
-function readOnlyNew({ value, path }: Field, { problems }: CompileDependencies): boolean {
+function readFlag({ value, path }: Field, { problems }: CompileDependencies): boolean {
   if (isArray(value) && value.length === 0) return true
   if (typeof value !== 'boolean') problems.add(path, 'expected true or false')
   return value === true

@@ -8,6 +8,8 @@ export interface Known {
   readonly apiVersion: string
   /** Absent when its condition is false: the resource may exist, but nothing waits for it. */
   readonly nodeKey?: string
+  /** Read as null where it is not there. */
+  readonly orNull?: true
 }
 
 type Found =

@@ -10,7 +10,7 @@ import { tryEvaluate } from './try-evaluate.ts'
 function isRuntimeCall(expression: Expression): boolean {
   if (expression.kind !== 'call' || expression.namespace !== undefined) return false
   const name = expression.name.toLowerCase()
-  return name === 'reference' || name === 'references' || name.startsWith('list')
+  return ['reference', 'references', 'target'].includes(name) || name.startsWith('list')
 }
 
 /** Functions that do not always evaluate all of their arguments. */

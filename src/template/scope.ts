@@ -43,6 +43,8 @@ export interface Scope {
    * symbolic name, or an id elsewhere. Throws `Unanswered` when the answer must be fetched first.
    */
   reference(target: string, apiVersion: string | undefined, full: boolean): Json
+  /** `target('Full')`: the resource that the expression belongs to as it is stored now, or null. It may throw `Unanswered`. */
+  target(full: boolean): Json
   /** `references('symbolicLoop', 'Full')`: the answers of all instances of a loop, in order. */
   references(symbolicName: string, full: boolean): Json
   /** `resourceInfo('symbolicName')`: what is known of a resource before it exists (id, name, type, apiVersion). */

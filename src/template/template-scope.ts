@@ -41,6 +41,8 @@ interface Frame {
   readonly valuesBudget?: Budget
   /** Why there are no variables, where there are none. */
   readonly noVariables?: string
+  /** The resource whose body is made. */
+  readonly target?: Pick<Known, 'id' | 'apiVersion'>
   /** Inside a user function: its own parameters, and how deep calls are nested. */
   readonly inside?: { readonly given: ReadonlyMap<string, Given>; readonly depth: number }
 }
@@ -76,6 +78,7 @@ export class TemplateScope implements Scope {
     readonly late?: Runtime | string
     readonly quota?: EvaluationQuota
     readonly valuesBudget?: Budget
+    readonly target?: NonNullable<Frame['target']>
   }): TemplateScope {
     const { loop, ...rest } = change
     const loops = loop === undefined ? this.#frame.loops : [loop, ...this.#frame.loops]
@@ -136,6 +139,16 @@ export class TemplateScope implements Scope {
     const runtime = this.#runtime('reference()')
     const found = this.#target(target, apiVersion !== undefined)
     const whole = this.#ask(this.#needOf(found, apiVersion), runtime)
+    return full ? whole : propertiesOf(whole)
+  }
+
+  target(full: boolean): Json {
+    const runtime = this.#runtime('target()')
+    const { target } = this.#frame
+    if (target === undefined) throw new EvaluationError('target() is for properties of resources')
+    const { id, apiVersion } = target
+    const key = JSON.stringify(['target', id.toLowerCase(), apiVersion])
+    const whole = this.#ask({ kind: 'reference', key, id, apiVersion, orNull: true }, runtime)
     return full ? whole : propertiesOf(whole)
   }
 
@@ -228,6 +241,7 @@ export class TemplateScope implements Scope {
       id,
       ...(apiVersion === undefined ? {} : { apiVersion }),
       ...(known?.nodeKey === undefined ? {} : { node: known.nodeKey }),
+      ...(known?.orNull === undefined ? {} : { orNull: known.orNull }),
     }
   }
 

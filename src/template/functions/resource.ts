@@ -88,6 +88,15 @@ export const resourceFunctions: readonly ValueFunction[] = [
     },
   },
   {
+    name: 'target',
+    group,
+    parameters: "['Full']",
+    least: 0,
+    most: 1,
+    doc: "The properties that the resource around has before it is deployed, or with 'Full' the whole of it; null where it is not there.",
+    apply: (values, call) => call.scope.target(isFull(values, 0, call)),
+  },
+  {
     name: 'references',
     group,
     parameters: "symbolicLoop, ['Full']",

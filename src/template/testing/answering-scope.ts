@@ -38,6 +38,10 @@ export class AnsweringScope extends ExpressionScope {
     return { what: `${full === true ? 'full' : 'properties of'} ${target} ${apiVersion}` }
   }
 
+  override target(full: boolean): Json {
+    return full ? null : { what: 'properties' }
+  }
+
   override references(symbolicName: string, full?: boolean): Json {
     return [`${full === true ? 'full' : 'properties of'} ${symbolicName}`]
   }

@@ -108,6 +108,12 @@ export const resourceVectors: Vectors = {
     ["references('loop', 'Full')", ['full loop']],
     ["references('loop', 'x')", /'Full' or 'Properties'/],
   ],
+  target: [
+    ['target().what', 'properties'],
+    ["not(empty(target('full')))", false],
+    ["coalesce(tryGet(target('Full'), 'properties', 'tier'), 'Hot')", 'Hot'],
+    ["target('x')", /'Full' or 'Properties'/],
+  ],
   resourceId: [
     ["resourceId('Vendor.A/b', 'n')", `${groupId}/providers/Vendor.A/b/n`],
     ["resourceId('Vendor.A/b/c', 'n', 'm')", `${groupId}/providers/Vendor.A/b/n/c/m`],

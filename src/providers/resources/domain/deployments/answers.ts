@@ -67,14 +67,19 @@ function tooLarge(): TemplateRefusal {
 export async function fetchNeed(asking: Asking, need: Need): Promise<Tainted> {
   const { caller, principal, correlationId } = asking
   const isReference = need.kind === 'reference'
-  const outcome = await caller.call({
+  const request = {
     method: isReference ? 'GET' : 'POST',
     path: isReference ? need.id : `${need.id}/${need.action}`,
     version: need.apiVersion ?? nodeOf(asking.plan, need)?.apiVersion ?? '',
     body: isReference ? undefined : need.body,
     principal,
     correlationId,
+  } as const
+  const outcome = await caller.call(request).catch((error: unknown) => {
+    if (isReference && need.orNull === true && isMissing(error)) return undefined
+    throw error
   })
+  if (outcome === undefined) return { value: null, secure: false }
   const value = jsonOf(outcome.body)
   const secure = !isReference && secretAction.test(need.action)
   return { value, secure, ...(outcome.isOpen ? { open: need.id } : {}) }
@@ -99,10 +104,14 @@ export async function isLeftAlone(
   return await caller.call(request).then(
     () => true,
     (error: unknown) => {
-      if (error instanceof ApiError && error.status === 404) return false
+      if (isMissing(error)) return false
       throw error
     },
   )
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404
 }
 
 function nodeOf(plan: Planned, need: Need): PlannedNode | undefined {

@@ -247,7 +247,9 @@ async function prepareNode(
   let isEarly = false
   const made = await attempt(() =>
     evaluateLate({ ...deps, plan }, node, (need) => {
-      const other = planned.get(need.id.toLowerCase())
+      // What a resource reads of itself is how it is before the deployment.
+      const isItself = need.id.toLowerCase() === node.id.toLowerCase()
+      const other = isItself ? undefined : planned.get(need.id.toLowerCase())
       if (other === undefined || other.existing || need.kind === 'list') return undefined
       const result = settled.has(other.key) ? undefined : answers.get(other.key)
       isEarly ||= result === undefined || result.kind === 'refused'

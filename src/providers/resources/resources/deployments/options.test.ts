@@ -139,3 +139,53 @@ test('what is waited for is done when it is ready, also after a restart, and fai
   assert.equal((await read(started, 'd')).provisioningState, 'Succeeded')
   assert.ok(await exists(started, 'after'))
 })
+
+test('a resource reads what it was before; an existing one that may be missing is null', async () => {
+  await using started = await startDeployments()
+  const { call } = started
+  const description = "[coalesce(tryGet(target('full'), 'properties', 'description'), 'first')]"
+  const name = "[format('kept-{0}', copyIndex())]"
+  const copy = { name: 'kept', count: 2 }
+  const other = "reference('other', null(), 'full')"
+  const sections = {
+    languageVersion: '2.1-experimental',
+    resources: {
+      other: { ...vault, existing: true, name: 'other', '@options': { nullIfNotFound: [] } },
+      kept: { ...vault, name, copy, properties: { description } },
+      seen: {
+        ...vault,
+        name: 'seen',
+        properties: { description: "[if(empty(target()), 'new', target().description)]" },
+      },
+    },
+    outputs: {
+      isThere: { type: 'bool', value: `[not(equals(${other}, null()))]` },
+      location: { type: 'string', value: `[coalesce(tryGet(${other}, 'location'), 'nowhere')]` },
+    },
+  }
+  const deployed = async (): Promise<unknown> => {
+    await call('PUT', at('self'), body([], sections))
+    await started.settle()
+    const { provisioningState, outputs, error } = await read(started, 'self')
+    assert.equal(provisioningState, 'Succeeded', JSON.stringify(error))
+    return [outputs.isThere.value, outputs.location.value]
+  }
+  const descriptions = async (): Promise<readonly unknown[]> => {
+    const names = ['kept-0', 'kept-1', 'seen']
+    const all = await Promise.all(names.map((one) => call('GET', vaultAt(one), undefined, version)))
+    return all.map(({ body: one }) => JSON.parse(JSON.stringify(one)).properties.description)
+  }
+  assert.deepEqual(await deployed(), [false, 'nowhere'])
+  assert.deepEqual(await descriptions(), ['first', 'first', 'new'])
+  const changed = { location: 'local', properties: { description: 'by hand' } }
+  for (const one of ['kept-1', 'other']) await call('PUT', vaultAt(one), changed, version)
+  const template = templateFor([], sections)
+  const { body: found } = await call('POST', `${at('self')}/whatIf`, {
+    properties: { mode: 'Incremental', template },
+  })
+  const { changes } = JSON.parse(JSON.stringify(found)).properties
+  const kinds = changes.map(({ changeType }: { readonly changeType: string }) => changeType)
+  assert.deepEqual(kinds, ['NoChange', 'NoChange', 'NoChange'])
+  assert.deepEqual(await deployed(), [true, 'local'])
+  assert.deepEqual(await descriptions(), ['first', 'by hand', 'new'])
+})
