@@ -3,8 +3,6 @@
  */
 
 import { readdirSync } from 'node:fs'
-import http from 'node:http'
-import https from 'node:https'
 import { isBuiltin } from 'node:module'
 import { dirname, join, posix, relative } from 'node:path'
 import { type Plugin, rolldown } from 'rolldown'
@@ -72,15 +70,30 @@ const besideUs =
   /^(?:@azure\/|@duckdb\/|@fontsource\/|@jmespath-community\/|@peculiar\/|@zxcvbn-ts\/|pdfkit$|pg(?:$|\/|-)|testcontainers$|yaml(?:$|\/))/
 
 /**
- * Node makes all that a built-in module has when a program imports or requires it, here a whole client for HTTP and web
- * sockets. Asked for in this way it makes what is used.
+ * Node makes all that a built-in module has when a program imports or requires it: a client for HTTP and web sockets, the
+ * files of promises with a reader of lines, the root certificates as text. Asked for in this way it makes what is used.
+ * Here is what nothing in the bundles uses of each; a named import of it fails the build.
  */
-const lazyBuiltins: Readonly<Record<string, object>> = { http, https }
-const neverUsed = ['WebSocket', 'CloseEvent', 'MessageEvent', 'default']
+const lazyBuiltins: Readonly<Record<string, readonly string[]>> = {
+  http: ['WebSocket', 'CloseEvent', 'MessageEvent'],
+  https: [],
+  fs: ['promises', 'FileReadStream', 'FileWriteStream', 'Utf8Stream'],
+  'fs/promises': [],
+  crypto: ['webcrypto', 'subtle', 'getRandomValues'],
+  tls: ['rootCertificates'],
+  util: ['aborted', 'transferableAbortController', 'transferableAbortSignal'],
+}
 
 function lazyNameOf(id: string): string | undefined {
   const name = id.replace(/^node:/, '')
   return Object.hasOwn(lazyBuiltins, name) ? name : undefined
+}
+
+/** Files of promises are loaded at the first call. */
+function exportOf(name: string, key: string, value: unknown): string {
+  return name === 'fs/promises' && typeof value === 'function'
+    ? `export const ${key} = (...given) => built().${key}(...given)`
+    : `export const ${key} = built${name === 'fs/promises' ? '()' : ''}.${key}`
 }
 
 const lazily: Plugin = {
@@ -92,9 +105,15 @@ const lazily: Plugin = {
   load(id) {
     if (!id.startsWith('\0lazy:')) return null
     const name = id.slice('\0lazy:'.length)
-    const made = Object.keys(lazyBuiltins[name] ?? {}).filter((key) => !neverUsed.includes(key))
-    const names = made.map((key) => `export const ${key} = built.${key}`).join('\n')
-    return `const built = process.getBuiltinModule('node:${name}')\nexport default built\n${names}\n`
+    const builtin: object = process.getBuiltinModule(name) ?? {}
+    const never = ['default', 'constants', ...(lazyBuiltins[name] ?? [])]
+    const names = Object.entries(Object.getOwnPropertyDescriptors(builtin))
+      .filter(([key, { enumerable }]) => enumerable === true && !never.includes(key))
+      .map(([key, { value }]) => exportOf(name, key, value))
+    const get = `process.getBuiltinModule('node:${name}')`
+    return name === 'fs/promises'
+      ? `const built = () => ${get}\n${names.join('\n')}\n`
+      : `const built = ${get}\nexport default built\nexport const constants = built.constants\n${names.join('\n')}\n`
   },
 }
 
@@ -121,6 +140,43 @@ const withoutResponse: Plugin = {
   },
 }
 
+/** What `find-my-way` makes of text at a start, 330 times, and what stands for it. The last one is never called without constraints. */
+const compiledAtStart = [
+  [
+    /return new Function\('path', 'i', `'use strict'\\nreturn \$\{lines\.join\(' && '\)\}`\)/,
+    'return (path, i) => path.startsWith(prefix, i)',
+  ],
+  [
+    /return new Function\('NullObject', fnBody\.join\('\\n'\)\)\(NullObject\)/,
+    `return (...given) => {
+      const made = new NullObject()
+      for (let i = 0; i < params.length; i++) made[params[i]] = i < 4 ? given[i] : given[4][i - 4]
+      return made
+    }`,
+  ],
+  [
+    /this\._getHandlerMatchingConstraints = new Function\('derivedConstraints', lines\.join\('\\n'\)\)/,
+    `this._getHandlerMatchingConstraints = function (given) {
+      this._getHandlerMatchingConstraints = new Function('derivedConstraints', lines.join('\\n'))
+      return this._getHandlerMatchingConstraints(given)
+    }`,
+  ],
+] as const
+
+/** Paths are compared by functions that are there, instead of by functions that are made of text at each start. */
+const withoutCompiling: Plugin = {
+  name: 'without-compiling',
+  transform(code, id) {
+    const file = /[\\/]find-my-way[\\/]lib[\\/](?:node|handler-storage)\.js$/
+    if (!file.test(id)) return null
+    const found = compiledAtStart.filter(([text]) => text.test(code))
+    if (found.length !== (id.endsWith('node.js') ? 1 : 2)) {
+      throw new Error(`${id} makes functions of text in other places than was known`)
+    }
+    return found.reduce((text, [from, to]) => text.replace(from, () => to), code)
+  },
+}
+
 /**
  * A text with one character outside of ASCII takes twice the memory, and three times as long to read. Escaped, it means the
  * same in strings, templates, patterns and comments, but not in `String.raw`.
@@ -139,15 +195,70 @@ const inAscii: Plugin = {
   },
 }
 
+const server = join(source, 'main.ts')
+
+/**
+ * Which modules nothing but a server loads: they make one file. By itself the bundler makes one for each combination of
+ * users, and thirty of them at a start, of which each takes a millisecond to be found.
+ */
+class ServerModules {
+  readonly plugin: Plugin
+  #ids: ReadonlySet<string> = new Set()
+
+  constructor() {
+    const keep = (ids: ReadonlySet<string>): void => {
+      this.#ids = ids
+    }
+    this.plugin = {
+      name: 'server-modules',
+      buildEnd() {
+        const from = (roots: readonly string[], next: (id: string) => readonly string[]) => {
+          const seen = new Set<string>()
+          const open = [...roots]
+          for (let id = open.pop(); id !== undefined; id = open.pop()) {
+            if (seen.has(id)) continue
+            seen.add(id)
+            open.push(...next(id))
+          }
+          return seen
+        }
+        const imported = (id: string) => this.getModuleInfo(id)?.importedIds ?? []
+        const loaded = (id: string) => this.getModuleInfo(id)?.dynamicallyImportedIds ?? []
+        const others = entries
+          .filter((path) => path !== 'index.ts')
+          .map((path) => join(source, path))
+        const elsewhere = from(others, (id) =>
+          id === server ? [] : [...imported(id), ...loaded(id)],
+        )
+        const modules = [...from([server], imported)]
+        keep(new Set(modules.filter((id) => id === server || !elsewhere.has(id))))
+      },
+    }
+  }
+
+  has(id: string): boolean {
+    return this.#ids.has(id)
+  }
+}
+
 /** Writes the bundles of all entries into a folder, with the layout of `src/`. */
 export async function bundleInto(target: string): Promise<void> {
+  const serverModules = new ServerModules()
   const build = await rolldown({
     input: Object.fromEntries(
       entries.map((path) => [path.replace(/\.ts$/, ''), join(source, path)]),
     ),
     platform: 'node',
     external: (id) => (isBuiltin(id) && lazyNameOf(id) === undefined) || besideUs.test(id),
-    plugins: [ownAddress, lazily, wholeSchema, withoutResponse, inAscii],
+    plugins: [
+      serverModules.plugin,
+      ownAddress,
+      lazily,
+      wholeSchema,
+      withoutResponse,
+      withoutCompiling,
+      inAscii,
+    ],
     // A dependency of the sign-in has one. In sources of ours Biome refuses it.
     checks: { eval: false },
     // Node 22 lacks `using` and the class behind it.
@@ -169,8 +280,9 @@ export async function bundleInto(target: string): Promise<void> {
         {
           // Shared by nearly all commands: one file instead of one for each combination of users.
           name: 'common',
-          test: /\/src\/(?:kernel|client|config|cli\/output)\/|\/src\/(?:config|cli\/(?!run\.)[^/]+)\.ts$/,
+          test: /\/src\/(?:kernel|client|config|cli\/output)\/|\/src\/(?:config|cli\/(?!run\.)[^/]+)\.ts$|^\0lazy:(?:fs|util)$/,
         },
+        { name: 'server', test: (id) => serverModules.has(id) },
       ],
     },
   })

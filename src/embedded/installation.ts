@@ -10,6 +10,7 @@ import { type Client, createClient } from '#client/client.ts'
 import { applySeed, readSeed, type Seed } from '#client/seed.ts'
 import type { makeSigningPair } from '#identity/signing-pair.ts'
 import { isUuid } from '#kernel/uuid.ts'
+import { httpFetch } from '../cli/http-fetch.ts'
 import { readConfig } from '../config.ts'
 import { parseDuration } from '../control/duration.ts'
 import type { FaultRule, KeptRule, Scenario } from '../control/faults.ts'
@@ -113,6 +114,8 @@ export async function open(
   const client = createClient({
     url,
     token: async () => issue(principalId),
+    // Loading the built-in `fetch` would take a tenth of a start.
+    fetch: httpFetch,
     wait: { firstPollSeconds: 0.02 },
   })
   const seed =

@@ -2,7 +2,7 @@
 
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { rootCertificates } from 'node:tls'
+import tls from 'node:tls'
 import { replaceFile } from '#files/replace-file.ts'
 import { findAuthority } from '../authority.ts'
 import { type Command, defineCommand } from '../command.ts'
@@ -64,7 +64,7 @@ function trustVariables(home: Home): Record<string, string> {
   const folder = join(home.folder, 'tls')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const bundle = join(folder, 'bundle.pem')
-  const certificates = [readFileSync(authority, 'utf8').trim(), ...rootCertificates]
+  const certificates = [readFileSync(authority, 'utf8').trim(), ...tls.rootCertificates]
   replaceFile(bundle, `${certificates.join('\n')}\n`, { mode: 0o644 })
   return {
     NODE_EXTRA_CA_CERTS: authority,

@@ -34,6 +34,8 @@ export class RelationalStatements {
 
   all(text: string, values: readonly SqlValue[]): readonly SqlRow[] {
     return this.#read(text, values, (kept, { columns, rows }) => {
+      // Most statements of a start find nothing, and a maker is compiled.
+      if (rows.length === 0) return []
       kept.make ??= objectMaker(columns)
       return rows.map(kept.make)
     })
