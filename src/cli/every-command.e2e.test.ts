@@ -47,7 +47,7 @@ const silent = [
   'lock delete',
   'logout',
   'migration delete',
-  'migration server remove',
+  'migration server delete',
   'principal delete',
   'principal revoke',
   'principal secret remove',
@@ -58,8 +58,8 @@ const silent = [
   'role assignment delete',
   'secret delete',
   'share reject',
-  'share server remove',
-  'share store remove',
+  'share server delete',
+  'share store delete',
   'snapshot delete',
   'snapshot export',
   'stack delete',
@@ -212,11 +212,11 @@ business pay {INVOICE} --amount 50 --company Company-{n}
 business changes salesInvoices {folder}/{n}.link --company Company-{n}
 business pdf salesInvoices {INVOICE} {folder}/{n}.pdf --company Company-{n}
 
-share store register given{n} -g g{n}
-share server register lake{n} -g g{n} --duckdb
+share store create given{n} -g g{n}
+share server create lake{n} -g g{n} --duckdb
 share server list -g g{n}
 share server show lake{n} -g g{n}
-share server remove lake{n} -g g{n}
+share server delete lake{n} -g g{n}
 share store list -g g{n}
 share store show given{n} -g g{n}
 share create sales -g g{n} -a giver{n}
@@ -239,9 +239,9 @@ share revoke sales {CONSUMER} -g g{n} -a giver{n}
 share reinstate sales {CONSUMER} -g g{n} -a giver{n}
 LEFT = share invite left -g g{n} -a giver{n} --share sales --tenant {TENANT}
 share reject {LEFT}
-share store remove given{n} -g g{n}
+share store delete given{n} -g g{n}
 
-migration server register to{n} -g g{n} --host 127.0.0.1 --port 1 --user postgres --password @{folder}/password
+migration server create to{n} -g g{n} --host 127.0.0.1 --port 1 --user postgres --password @{folder}/password
 migration server list -g g{n}
 migration server show to{n} -g g{n}
 migration create move -g g{n} -s to{n} --source 127.0.0.1:2@postgres -d orders --start-later --skip-validation --source-password @{folder}/password --target-password @{folder}/password
@@ -257,7 +257,7 @@ migration cancel move -g g{n} -s to{n}
 !migration validate check -g g{n} -s to{n} --source 127.0.0.1:2@postgres -d orders --source-password @{folder}/password --target-password @{folder}/password
 migration delete move -g g{n} -s to{n}
 migration delete check -g g{n} -s to{n}
-migration server remove to{n} -g g{n}
+migration server delete to{n} -g g{n}
 
 key status
 key rotate

@@ -49,7 +49,7 @@ describe('the commands about migrations', () => {
     const { address } = opened.migrations.target
     const at = `--host 127.0.0.1 --port ${address.port} --user postgres --yes`
     const ran = await opened.run(
-      `migration server register target -g rg --yes ${at} --password env:TARGET`,
+      `migration server create target -g rg --yes ${at} --password env:TARGET`,
     )
     assert.equal(ran.code, 0, ran.error)
     assert.match(ran.out, /state +Ready\n +version +15/)
@@ -77,7 +77,7 @@ describe('the commands about migrations', () => {
     const shown = await succeeds(w, 'migration server show target -g rg')
     assert.match(shown.out, /databases +listed/)
     assert.doesNotMatch(shown.out, new RegExp(w.migrations.target.password))
-    const wrong = 'migration server register wrong -g rg --host 127.0.0.1 --user postgres --yes'
+    const wrong = 'migration server create wrong -g rg --host 127.0.0.1 --user postgres --yes'
     const port = `--port ${w.migrations.target.address.port}`
     const ran = await w.run(`${wrong} ${port} --password -`, { input: 'guessed\n' })
     assert.equal(ran.code, 1)
@@ -96,7 +96,7 @@ describe('the commands about migrations', () => {
       /databases/,
       'nobody can tell them',
     )
-    await succeeds(w, 'migration server remove wrong -g rg')
+    await succeeds(w, 'migration server delete wrong -g rg')
     const plain = await w.run(`${wrong} --password hush`)
     assert.equal(plain.code, 2)
     assert.doesNotMatch(plain.error, /hush/)
@@ -108,12 +108,12 @@ describe('the commands about migrations', () => {
   row('a password that is asked for is typed unseen', async (w) => {
     const port = `--port ${w.migrations.target.address.port}`
     const ran = await w.run(
-      `migration server register asked -g rg --host 127.0.0.1 ${port} --user postgres --yes`,
+      `migration server create asked -g rg --host 127.0.0.1 ${port} --user postgres --yes`,
       { input: `${w.migrations.target.password}\r`, size: { rows: 24, columns: 80 } },
     )
     assert.equal(ran.code, 0, ran.error)
     assert.equal(ran.error, 'password: \n')
-    await succeeds(w, 'migration server remove asked -g rg')
+    await succeeds(w, 'migration server delete asked -g rg')
   })
 
   row('online: created, watched to the cutover, cut over one by one and asked for', async (w) => {

@@ -17,8 +17,8 @@ export interface Noun<O extends Readonly<Record<string, OptionSpec>>> {
   /** The options in an example: `-g demo`. */
   readonly example: string
   readonly columns: readonly Column<unknown>[]
-  /** It is somewhere else, and only known here: it is removed from here, not deleted. */
-  readonly isRegistered?: true
+  /** It stands for something that is elsewhere, and stays there when it is deleted here. */
+  readonly isElsewhere?: true
   /** The path of the list, or of one resource. */
   path(connection: Connection, values: never, name?: string): Promise<string>
 }
@@ -71,16 +71,15 @@ export function deleteCommand(
             text: `Delete ${name} ${prompt}?`,
           }),
         }
-  const { isRegistered } = more
-  const verb = isRegistered ? 'remove' : 'delete'
+  const { isElsewhere } = more
   return defineCommand({
-    name: `${noun} ${verb}`,
-    summary: isRegistered
-      ? `Forget a registered ${title}; what it holds stays as it is`
+    name: `${noun} delete`,
+    summary: isElsewhere
+      ? `Delete one ${title} here; what it stands for stays as it is`
       : `Delete one ${title}`,
     arguments: [{ name: 'name', summary: 'Its name' }],
     options: { ...more.options, ...noWaitOption, ...connectionOptions },
-    examples: [`${noun} ${verb} one ${more.example}`.trim()],
+    examples: [`${noun} delete one ${more.example}`.trim()],
     ...asked,
     async run(context, values) {
       const connection = context.connect(values)
@@ -90,7 +89,7 @@ export function deleteCommand(
       if (answer.status === 204) context.terminal.error('There was none.\n')
       else {
         if (!values['no-wait']) await connection.client.waitForOperation(answer)
-        context.terminal.error(`${isRegistered ? 'Removed' : 'Deleted'} ${values.name}.\n`)
+        context.terminal.error(`Deleted ${values.name}.\n`)
       }
       return 0
     },

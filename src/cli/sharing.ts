@@ -108,7 +108,7 @@ export const shareServers = {
   version: serverVersion,
   options: groupOptions,
   example: '-g from',
-  isRegistered: true,
+  isElsewhere: true,
   columns: [
     { title: 'NAME', of: member('name') },
     { title: 'HOST', of: (row: unknown) => propertyOf(row, 'fullyQualifiedDomainName') },

@@ -1,4 +1,4 @@
-/** `migration server list`: lists the PostgreSQL servers registered in a resource group. */
+/** `migration server list`: lists the PostgreSQL servers of a resource group. */
 
 import { propertyOf } from '#client/resource.ts'
 import { member } from '../../../directory.ts'
@@ -10,7 +10,7 @@ import { extensionPath, resourceGroupPath, subscriptionOf } from '../../../resou
 
 export const command = defineRemoteCommand({
   name: 'migration server list',
-  summary: 'List registered PostgreSQL servers',
+  summary: 'List PostgreSQL servers',
   arguments: [],
   options: groupOptions,
   examples: ['migration server list -g demo'],

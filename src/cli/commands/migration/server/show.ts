@@ -1,4 +1,4 @@
-/** `migration server show`: shows a registered server and its databases. */
+/** `migration server show`: shows a server and its databases. */
 
 import { propertyOf } from '#client/resource.ts'
 import { isJsonObject } from '#kernel/patch.ts'
@@ -10,7 +10,7 @@ import { defineRemoteCommand } from '../../../remote-command.ts'
 
 export const command = defineRemoteCommand({
   name: 'migration server show',
-  summary: 'Show a registered PostgreSQL server and its databases',
+  summary: 'Show a PostgreSQL server and its databases',
   arguments: [{ name: 'name', summary: 'The name of the server' }],
   options: groupOptions,
   examples: ['migration server show shop -g demo'],

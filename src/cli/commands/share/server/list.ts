@@ -1,4 +1,4 @@
-/** `share server list`: lists the registered servers. */
+/** `share server list`: lists the servers. */
 
 import type { Command } from '../../../command.ts'
 import { listCommand } from '../../../resource-commands.ts'

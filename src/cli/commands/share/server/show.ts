@@ -1,4 +1,4 @@
-/** `share server show`: shows one registered server. */
+/** `share server show`: shows one server. */
 
 import type { Command } from '../../../command.ts'
 import { showCommand } from '../../../resource-commands.ts'

@@ -1,4 +1,4 @@
-/** `share store list`: lists the registered storage accounts. */
+/** `share store list`: lists the storage accounts. */
 
 import type { Command } from '../../../command.ts'
 import { listCommand } from '../../../resource-commands.ts'

@@ -1,4 +1,4 @@
-/** `share store show`: shows one registered storage account. */
+/** `share store show`: shows one storage account. */
 
 import type { Command } from '../../../command.ts'
 import { showCommand } from '../../../resource-commands.ts'

@@ -1,4 +1,4 @@
-/** `share server remove`: removes the registration of a server. */
+/** `share server delete`: deletes a server here. What it stands for does not change. */
 
 import type { Command } from '../../../command.ts'
 import { deleteCommand } from '../../../resource-commands.ts'

@@ -1,4 +1,4 @@
-/** `share store remove`: removes the registration of a storage account. */
+/** `share store delete`: deletes a storage account here. What it stands for does not change. */
 
 import type { Command } from '../../../command.ts'
 import { deleteCommand } from '../../../resource-commands.ts'

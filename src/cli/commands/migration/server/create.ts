@@ -1,4 +1,4 @@
-/** `migration server register`: registers a PostgreSQL server with its credentials. */
+/** `migration server create`: a server by the address and the credentials of a PostgreSQL that runs. */
 
 import { readFileSync } from 'node:fs'
 import { textOf } from '#client/answer.ts'
@@ -12,8 +12,8 @@ import { passwordForms, readPassword } from '../../../password.ts'
 import { make } from '../../../sharing.ts'
 
 export const command: Command = defineCommand({
-  name: 'migration server register',
-  summary: 'Register a PostgreSQL server, or change what is registered of it',
+  name: 'migration server create',
+  summary: 'Create a server by the address of a PostgreSQL that runs, or change it',
   notes:
     () => `The installation connects at once, and again now and then; \`migration server show\` says
 what it found. The password is kept encrypted and never shown.`,
@@ -39,8 +39,8 @@ what it found. The password is kept encrypted and never shown.`,
     ...connectionOptions,
   },
   examples: [
-    'migration server register shop -g demo --host db.example --user postgres --password @password.txt',
-    'migration server register shop -g demo --host 127.0.0.1 --port 5433 --user postgres --password env:PGPASSWORD',
+    'migration server create shop -g demo --host db.example --user postgres --password @password.txt',
+    'migration server create shop -g demo --host 127.0.0.1 --port 5433 --user postgres --password env:PGPASSWORD',
   ],
   confirm: missingGroup,
   async run(context, values) {

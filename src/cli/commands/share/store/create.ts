@@ -1,4 +1,4 @@
-/** `share store register`: registers a storage account: a folder of the installation, or a blob service. */
+/** `share store create`: a storage account: a folder of the installation, or a blob service. */
 
 import { type Command, defineCommand, UsageError } from '../../../command.ts'
 import { groupOptions, inGroup, missingGroup } from '../../../group-place.ts'
@@ -8,8 +8,8 @@ import { passwordForms, readPassword } from '../../../password.ts'
 import { make, storageVersion } from '../../../sharing.ts'
 
 export const command: Command = defineCommand({
-  name: 'share store register',
-  summary: 'Register a storage account: a folder of the installation, or a blob service',
+  name: 'share store create',
+  summary: 'Create a storage account: a folder of the installation, or a blob service',
   arguments: [{ name: 'name', summary: 'The name; a folder is called by it' }],
   options: {
     ...groupOptions,
@@ -23,8 +23,8 @@ export const command: Command = defineCommand({
     ...connectionOptions,
   },
   examples: [
-    'share store register givenfiles -g from',
-    'share store register cloudfiles -g from --endpoint https://blobs.example/me --account-name me --key @key.txt',
+    'share store create givenfiles -g from',
+    'share store create cloudfiles -g from --endpoint https://blobs.example/me --account-name me --key @key.txt',
   ],
   confirm: missingGroup,
   async run(context, values) {

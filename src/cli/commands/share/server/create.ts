@@ -1,4 +1,4 @@
-/** `share server register`: registers a SQL server: PostgreSQL with its sign-in, or a folder of DuckDB files. */
+/** `share server create`: a SQL server: a PostgreSQL that runs, with its sign-in, or a folder of DuckDB files. */
 
 import { type Command, defineCommand, UsageError } from '../../../command.ts'
 import { groupOptions, inGroup, missingGroup } from '../../../group-place.ts'
@@ -8,8 +8,8 @@ import { passwordForms, readPassword } from '../../../password.ts'
 import { make, serverVersion } from '../../../sharing.ts'
 
 export const command: Command = defineCommand({
-  name: 'share server register',
-  summary: 'Register a server whose tables are shared or written: PostgreSQL, or DuckDB files',
+  name: 'share server create',
+  summary: 'Create a server whose tables are shared or written: PostgreSQL, or DuckDB files',
   arguments: [
     { name: 'name', summary: 'The name of the server; a folder of DuckDB files is so called' },
   ],
@@ -26,8 +26,8 @@ export const command: Command = defineCommand({
     ...connectionOptions,
   },
   examples: [
-    'share server register shop -g from --host 127.0.0.1 --user shop --password @password.txt',
-    'share server register lake -g from --duckdb',
+    'share server create shop -g from --host 127.0.0.1 --user shop --password @password.txt',
+    'share server create lake -g from --duckdb',
   ],
   confirm: missingGroup,
   async run(context, values) {
