@@ -107,12 +107,17 @@ export interface Rows<T> {
   readonly reload: () => void
 }
 
+/** With the pages as they came: one that was read stays the same object when another arrives. */
+export interface PagedRows<T> extends Rows<T> {
+  readonly pages: readonly (readonly T[])[]
+}
+
 /** A list, page by page. `T` adds what the document leaves open. */
 export function useList<K extends OperationName, T = ItemOf<K>>(
   name: K,
   input: CallInput<K>,
   ask: Ask = {},
-): Rows<T> {
+): PagedRows<T> {
   return useRows<T>(
     [name, input],
     async (signal) => (await call(name, input, signal)).body as Page,
@@ -125,7 +130,7 @@ export function useListAt<T>(
   path: string,
   query: SendOptions['query'] = {},
   ask: Ask = {},
-): Rows<T> {
+): PagedRows<T> {
   return useRows<T>(
     ['list', path, query],
     async (signal) => (await send<Page>('GET', path, { query, signal })).body,
@@ -139,7 +144,7 @@ function useRows<T>(
   first: (signal: AbortSignal) => Promise<Page>,
   ask: Ask,
   path = '',
-): Rows<T> {
+): PagedRows<T> {
   const every = useEvery(ask)
   const found = useInfiniteQuery<Page, ApiFailure, Page[], QueryKey, string | undefined>({
     queryKey: ['rows', ...queryKey],
@@ -156,9 +161,11 @@ function useRows<T>(
     meta: { live: ask.live },
   })
   const { data } = found
-  const rows = useMemo(() => (data ?? []).flatMap(({ value }) => value) as readonly T[], [data])
+  const pages = useMemo(() => (data ?? []).map(({ value }) => value as readonly T[]), [data])
+  const rows = useMemo(() => pages.flat(), [pages])
   return {
     rows,
+    pages,
     loading: found.isLoading || found.isFetchingNextPage,
     error: found.error,
     more: found.hasNextPage,

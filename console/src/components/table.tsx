@@ -29,6 +29,7 @@ import { columnsOf, useOwnPreference } from '../app/preferences.ts'
 import { appTexts, tableTexts } from '../texts/app.ts'
 import { Refusal } from './refusal.tsx'
 import { saveFile } from './save-file.ts'
+import { type Sorted, sortRows } from './sorted-rows.ts'
 
 export interface Column<T> {
   readonly id: string
@@ -156,10 +157,11 @@ export function Table<T>(props: TableProps<T>) {
   const [ownSort, setOwnSort] = useState<Sort>()
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set())
   const shown = columns.filter(({ id }) => !hidden.split(' ').includes(id))
-  const sorted = useMemo(() => sortedRows(rows, columns, ownSort), [rows, columns, ownSort])
+  const sorted = useSorted(rows, columns, ownSort)
   const sort = ownSort ?? sortOf(columns, order)
   if (error !== null && rows.length === 0) return <Refusal failure={error} />
-  const chosen = rows.filter((row) => picked.has(keyOf(row)))
+  // A long list is looked through only while something is chosen in it.
+  const chosen = picked.size === 0 ? [] : rows.filter((row) => picked.has(keyOf(row)))
   return (
     <div className={styles.frame}>
       <div className={styles.bar}>
@@ -373,17 +375,19 @@ function sortOf<T>(columns: readonly Column<T>[], order: string): Sort | undefin
   return column && { id: column.id, down: direction === 'desc' }
 }
 
-const collator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })
-
-function sortedRows<T>(
+function useSorted<T>(
   rows: readonly T[],
   columns: readonly Column<T>[],
   sort: Sort | undefined,
 ): readonly T[] {
-  const column = columns.find(({ id }) => id === sort?.id)
-  if (column === undefined) return rows
-  const sign = sort?.down === true ? -1 : 1
-  return rows.toSorted((a, b) => sign * collator.compare(column.text(a), column.text(b)))
+  const before = useRef<Sorted<T>>(undefined)
+  const textOf = columns.find(({ id }) => id === sort?.id)?.text
+  const down = sort?.down === true
+  return useMemo(() => {
+    if (textOf === undefined) return rows
+    before.current = sortRows(rows, { textOf, down }, before.current)
+    return before.current.sorted
+  }, [rows, textOf, down])
 }
 
 function saveCsv<T>(name: string, columns: readonly Column<T>[], rows: readonly T[]): void {

@@ -8,6 +8,7 @@ import { ChevronDownRegular } from '@fluentui/react-icons/svg/chevron-down'
 import { ChevronRightRegular } from '@fluentui/react-icons/svg/chevron-right'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type KeyboardEvent, useCallback, useEffect, useId, useMemo, useRef, useState } from 'react'
+import { ApiFailure } from '../../api/client.ts'
 import { useSubscriptions } from '../../app/subscription.ts'
 import { AppLink, resourcePath, useGo } from '../../components/app-link.tsx'
 import { Refusal } from '../../components/refusal.tsx'
@@ -22,8 +23,7 @@ import {
   moveFrom,
   type NodeRow,
   type NoteRow,
-  type TreeRow,
-  treeRows,
+  TreeRows,
 } from './tree-rows.ts'
 
 const rowHeight = 36
@@ -109,7 +109,7 @@ export function ResourceTree() {
       current === undefined ? toggled : toggle(toggled, `/subscriptions/${current.subscriptionId}`),
     [toggled, current],
   )
-  const rows = useMemo(() => treeRows(roots, open, levels), [roots, open, levels])
+  const rows = useMemo(() => new TreeRows(roots, open, levels), [roots, open, levels])
   const [wanting, setWanting] = useState('')
   return (
     <>
@@ -143,7 +143,7 @@ function VirtualTree({
   onToggle,
   onWant,
 }: {
-  readonly rows: readonly TreeRow[]
+  readonly rows: TreeRows
   readonly onToggle: (id: string) => void
   /** The nodes of which more should be read, separated by spaces. */
   readonly onWant: (ids: string) => void
@@ -157,24 +157,21 @@ function VirtualTree({
     count: rows.length,
     getScrollElement: () => scroll.current,
     estimateSize: () => rowHeight,
-    // Another function would have all rows measured anew.
-    getItemKey: useCallback((index: number) => rows[index]?.key ?? index, [rows]),
+    // Nodes are all of one height. Another function would have all rows measured anew.
+    getItemKey: useCallback((index: number) => rows.notes.get(index) ?? index, [rows]),
     overscan: 10,
   })
   const items = virtual.getVirtualItems()
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0]
-  const wanted = rows
-    .slice(first, last + readAhead)
-    .flatMap((row) => ('note' in row && row.note === 'more' ? row.owner : []))
-    .join(' ')
+  const wanted = rows.wantedIn(first, last + readAhead).join(' ')
   useEffect(() => onWant(wanted), [wanted, onWant])
-  const active = useMemo(() => rows.findIndex(({ key }) => key === activeKey), [rows, activeKey])
+  const active = useMemo(() => rows.indexOf(activeKey), [rows, activeKey])
   const moveTo = (index: number): void => {
-    setActiveKey(rows[index]?.key)
+    setActiveKey(rows.at(index)?.key)
     virtual.scrollToIndex(index)
   }
   const onKeyDown = (event: KeyboardEvent): void => {
-    const row = rows[active]
+    const row = rows.at(active)
     // Links and buttons in a row have keys of their own.
     if (event.target !== event.currentTarget || event.ctrlKey || event.altKey || event.metaKey)
       return
@@ -203,26 +200,26 @@ function VirtualTree({
       tabIndex={0}
       aria-activedescendant={active < 0 ? undefined : `${ids}${active}`}
       onFocus={(event) => {
-        if (event.target === event.currentTarget && active < 0) setActiveKey(rows[first]?.key)
+        if (event.target === event.currentTarget && active < 0) setActiveKey(rows.at(first)?.key)
       }}
       onKeyDown={onKeyDown}
       onClick={({ target }) => {
         if (!(target instanceof Element) || target.closest('a, button') !== null) return
         const at = target.closest('[data-index]')?.getAttribute('data-index')
-        const row = rows[Number(at ?? -1)]
+        const row = rows.at(Number(at ?? -1))
         if (row === undefined) return
         setActiveKey(row.key)
         if ('node' in row && row.node.mayHold) onToggle(row.node.id)
       }}
     >
       <div role="none" className={styles.body} style={{ height: virtual.getTotalSize() }}>
-        {items.map(({ index, start, key }) => {
-          const row = rows[index]
+        {items.map(({ index, start }) => {
+          const row = rows.at(index)
           if (row === undefined) return null
           const node = 'node' in row ? row.node : undefined
           return (
             <div
-              key={key}
+              key={row.key}
               ref={virtual.measureElement}
               data-index={index}
               id={`${ids}${index}`}
@@ -282,8 +279,10 @@ function Note({ note }: NoteRow) {
           treeTexts.perhapsMore(nestedMax)
         ) : note === 'nothing' ? (
           treeTexts.nothing
-        ) : (
+        ) : note instanceof ApiFailure ? (
           <Refusal failure={note} />
+        ) : (
+          note.message
         )}
       </span>
     </>

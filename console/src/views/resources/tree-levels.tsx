@@ -4,10 +4,10 @@
  */
 
 import { useQuery } from '@tanstack/react-query'
-import { useEffect, useMemo } from 'react'
+import { useCallback, useEffect, useMemo } from 'react'
 import { ApiFailure, send, sendNext } from '../../api/client.ts'
 import { readId } from '../../api/ids.ts'
-import { type Envelope, type Rows, useCall, useList } from '../../api/queries.ts'
+import { type Envelope, type ItemOf, type Rows, useCall, useList } from '../../api/queries.ts'
 import { type Provider, plainFirst } from '../../api/versions.ts'
 import type { ListedResource } from '../home/home.tsx'
 import type { Level, TreeNode } from './tree-rows.ts'
@@ -36,13 +36,13 @@ type Found = Pick<Rows<unknown>, 'loading' | 'error' | 'more' | 'loadMore'>
 
 function useLevel(
   { id, wantsMore, onLevel }: LevelProps,
-  nodes: readonly TreeNode[],
+  pages: Level['pages'],
   { loading, error, more, loadMore }: Found,
   isCut = false,
 ): null {
   useEffect(
-    () => onLevel(id, { nodes, loading, error, more, isCut }),
-    [id, onLevel, nodes, loading, error, more, isCut],
+    () => onLevel(id, { pages, loading, error, more, isCut }),
+    [id, onLevel, pages, loading, error, more, isCut],
   )
   useEffect(() => () => onLevel(id, undefined), [id, onLevel])
   useEffect(() => {
@@ -51,20 +51,37 @@ function useLevel(
   return null
 }
 
+/** The nodes of each page, made once for each: a page that arrives leaves the others as they are. */
+function useNodes<T>(
+  pages: readonly (readonly T[])[],
+  nodesOf: (page: readonly T[]) => readonly TreeNode[],
+): Level['pages'] {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other nodes are made of the same page
+  const made = useMemo(() => new WeakMap<readonly T[], readonly TreeNode[]>(), [nodesOf])
+  return useMemo(
+    () =>
+      pages.map((page) => {
+        const nodes = made.get(page) ?? nodesOf(page)
+        made.set(page, nodes)
+        return nodes
+      }),
+    [pages, nodesOf, made],
+  )
+}
+
+function groupNodes(groups: readonly ItemOf<'listGroups'>[]): readonly TreeNode[] {
+  return groups.map(({ id, name, properties }) => ({
+    id,
+    title: name,
+    state: properties.provisioningState,
+    mayHold: true,
+  }))
+}
+
 function SubscriptionLevel(props: LevelProps) {
   const { subscriptionId = '' } = readId(props.id)
   const found = useList('listGroups', { path: { subscriptionId } })
-  const nodes = useMemo(
-    () =>
-      found.rows.map(({ id, name, properties }) => ({
-        id,
-        title: name,
-        state: properties.provisioningState,
-        mayHold: true,
-      })),
-    [found.rows],
-  )
-  return useLevel(props, nodes, found)
+  return useLevel(props, useNodes(found.pages, groupNodes), found)
 }
 
 function GroupLevel(props: LevelProps) {
@@ -74,15 +91,15 @@ function GroupLevel(props: LevelProps) {
     query: { $expand: 'createdTime,provisioningState', $top: pageSize },
   })
   const typesIn = useNestedTypes(subscriptionId)
-  const nodes = useMemo(
-    () =>
-      found.rows
+  const nodesOf = useCallback(
+    (page: readonly ListedResource[]) =>
+      page
         // Nested ones are below their parents.
         .filter(({ type }) => type.split('/').length === 2)
         .map((row) => resourceNode(row, typesIn)),
-    [found.rows, typesIn],
+    [typesIn],
   )
-  return useLevel(props, nodes, found)
+  return useLevel(props, useNodes(found.pages, nodesOf), found)
 }
 
 function NestedLevel(props: LevelProps) {
@@ -95,12 +112,12 @@ function NestedLevel(props: LevelProps) {
     queryFn: async ({ signal }) =>
       (await Promise.all(types.map((one) => listNested(id, one, signal)))).flat(),
   })
-  const nodes = useMemo(
-    () => (data ?? []).map((row) => resourceNode(row, typesIn)),
+  const pages = useMemo(
+    () => [(data ?? []).map((row) => resourceNode(row, typesIn))],
     [data, typesIn],
   )
   const found = { loading: isLoading, error, more: false, loadMore: () => undefined }
-  return useLevel(props, nodes, found, nodes.length >= nestedMax)
+  return useLevel(props, pages, found, (data ?? []).length >= nestedMax)
 }
 
 interface Nested extends Envelope {
