@@ -24,9 +24,9 @@ interface Batched {
 }
 
 /** As the addresses of single requests name it, too. Changes of one set are nearly always of one company. */
-function ownerOf(writes: readonly BatchPart[]): string {
-  const [, company = ''] = /\bcompanies\('?([^')]+)/i.exec(writes[0]?.url ?? '') ?? []
-  return company.toLowerCase()
+function ownersOf(writes: readonly BatchPart[], { principal }: Caller): readonly string[] {
+  const [, company] = /\bcompanies\('?([^')]+)/i.exec(writes[0]?.url ?? '') ?? []
+  return company === undefined ? [principal.id] : [principal.id, company.toLowerCase()]
 }
 
 /** `serve` answers one request. `current` rejects with the refusal of a caller who may not act any more. */
@@ -59,7 +59,7 @@ export function openBatchRunner(
           }
           return await work(tx)
         },
-        { owner: ownerOf(writes), ready: again },
+        { owner: ownersOf(writes, last), ready: again },
       )
     },
     async snapshot(work) {

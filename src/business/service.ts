@@ -144,7 +144,7 @@ export function createBusiness(deps: BusinessDependencies): Business {
     const ready = async () => {
       writer = await callerAgain(deps, request)
     }
-    const answer = await sql.transact(write, { owner: ownerOf(parsed), ready })
+    const answer = await sql.transact(write, { owner: ownersOf(parsed, caller), ready })
     if (parsed.kind === 'action') deps.outbox?.wake()
     return answer
   }
@@ -284,8 +284,10 @@ async function prepare(
 }
 
 /** Writes of one company wait for each other: for its numbers, its items, its documents. */
-function ownerOf({ company }: DataRequest): string {
-  return String(company?.[0]?.value ?? '')
+/** The company as the request names it, which may be in several ways: so the principal counts, too. */
+function ownersOf({ company }: DataRequest, { principal }: Caller): readonly string[] {
+  const named = company?.[0]?.value
+  return named === undefined ? [principal.id] : [principal.id, String(named)]
 }
 
 function rootOf(

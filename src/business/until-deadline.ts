@@ -9,12 +9,13 @@ import type { BusinessRequest } from './message.ts'
 
 type Read = Sql['all']
 
-/** Transactions that no company owns. */
-const ofNoCompany = { owner: '' }
-
 export function untilDeadline(
   sql: Sql,
-  { signal, awaited = () => signal }: Pick<BusinessRequest, 'signal' | 'awaited'>,
+  {
+    signal,
+    awaited = () => signal,
+    principal,
+  }: Pick<BusinessRequest, 'signal' | 'awaited' | 'principal'>,
 ): Sql {
   if (signal === undefined) return sql
   // Without a promise of their own: they stand around every statement.
@@ -41,7 +42,7 @@ export function untilDeadline(
     scan: before((...statement) => whileAwaited(awaited, () => sql.scan(...statement))),
     snapshot: (work) =>
       whileAwaited(awaited, () => sql.snapshot((reads) => work(snapshotOf(reads)))),
-    transact: (work, among = ofNoCompany) =>
+    transact: (work, among = { owner: principal.id }) =>
       whileAwaited(awaited, () =>
         sql.transact(async (tx) => {
           const done = await work(txOf(tx))

@@ -3,6 +3,7 @@
  * kind of endpoint. A step returns nothing, or a promise of nothing, or throws; only promises are awaited.
  */
 
+import { behalfOf } from '#plane/behalf-of.ts'
 import { freeTurn } from '#plane/next-turn.ts'
 import type { Edge, EndpointKind, Exchange } from './exchange.ts'
 import { respond } from './respond.ts'
@@ -67,10 +68,28 @@ function stepsOf(kind: EndpointKind): readonly (Step | undefined)[] {
   return matrix.map((row) => (row.kinds.has(kind) ? row.step : undefined))
 }
 
-/** Walks the rows. `locate` may move the exchange to another column; the row number stays. */
+/** What a request asks the store, it asks in the name of its caller. */
 export async function runPipeline(exchange: Exchange, edge: Edge): Promise<void> {
+  let behalf: ReturnType<typeof behalfOf> | undefined
+  try {
+    await walk(exchange, edge, (step) => {
+      const { principal } = exchange
+      if (principal === undefined) return step()
+      behalf ??= behalfOf(principal.id)
+      return behalf.run(step)
+    })
+  } finally {
+    behalf?.end()
+  }
+}
+
+type Run = (step: () => void | Promise<void>) => void | Promise<void>
+
+/** Walks the rows. `locate` may move the exchange to another column; the row number stays. */
+async function walk(exchange: Exchange, edge: Edge, named: Run): Promise<void> {
   for (let index = 0; index < matrix.length; index++) {
-    const pending = stepsByKind[exchange.endpoint.kind][index]?.(exchange, edge)
+    const step = stepsByKind[exchange.endpoint.kind][index]
+    const pending = step && named(() => step(exchange, edge))
     if (pending !== undefined) {
       await pending
       // Many may have waited for the same: a commit, a turn of the disk.
@@ -83,6 +102,7 @@ export async function runPipeline(exchange: Exchange, edge: Edge): Promise<void>
     if (exchange.counts === 'reads' && exchange.request.socket.destroyed) return
   }
   if (exchange.outcome === undefined) throw new Error('the walk ended without an outcome')
-  const pending = respond(exchange, edge, exchange.outcome)
+  const { outcome } = exchange
+  const pending = named(() => respond(exchange, edge, outcome))
   if (pending !== undefined) await pending
 }

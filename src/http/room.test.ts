@@ -36,6 +36,36 @@ test('a principal has room for so many bytes, and all together for so many', asy
   assert.equal(room.state().taken, large * 2)
 })
 
+test('work of several owners waits for room of each, and some is left to whoever has none', async () => {
+  const room = createRoom({ perOwnerMax: 3, sumMax: 5, spare: 1 })
+  const entered: string[] = []
+  const leave: (() => void)[] = []
+  const enter = async (name: string, ...owners: readonly string[]): Promise<void> => {
+    leave.push(await room.enter([name, ...owners], 1))
+    entered.push(name)
+  }
+  for (const name of ['a', 'a', 'b', 'b', 'b']) void enter(name, 'company')
+  await turn()
+  assert.deepEqual(entered, ['a', 'a', 'b'], 'three of the company')
+  void enter('b')
+  await turn()
+  assert.deepEqual(entered, ['a', 'a', 'b', 'b'])
+  void enter('a')
+  void enter('c')
+  await turn()
+  assert.deepEqual(entered.slice(4), ['c'], 'the last is for whoever has none')
+  for (const name of ['a', 'd']) void enter(name)
+  leave[0]?.()
+  await turn()
+  assert.deepEqual(entered.slice(5), ['d'], 'whoever has least is first')
+  while (leave.length > 0) {
+    leave.shift()?.()
+    await turn()
+  }
+  assert.equal(entered.length, 10)
+  assert.deepEqual(room.state(), { waiting: 0, taken: 0 })
+})
+
 test('many large bodies at once are all answered, a few at a time', async () => {
   const text = 'x'.repeat(large)
   const running = { now: 0, most: 0 }

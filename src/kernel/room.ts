@@ -1,13 +1,21 @@
 /**
  * Bounds how much of something exists at once, per owner and in total: bytes of a principal's large bodies, or
  * repositories fetched for a resource group. Work that finds no room waits until other work ends; nothing is
- * refused.
+ * refused. Work may have several owners, such as who wants it and whose rows it is about: it waits for room of each.
  */
 
 interface RoomSizes {
   readonly perOwnerMax: number
   readonly sumMax: number
+  /**
+   * Of the sum, what only owners who have nothing may take. Where it is given, whoever has least is admitted first, and
+   * among these in order of arrival; otherwise in order of arrival alone.
+   */
+  readonly spare?: number
 }
+
+/** The names of whom work is counted for. */
+type Owners = string | readonly string[]
 
 /** Frees what was taken. Further calls do nothing. */
 export type Leave = () => void
@@ -28,13 +36,13 @@ export interface Room {
    * Resolves when there is room for the amount, with a function that frees it. `awaited` is asked only where there is
    * no room: when its signal is aborted, the caller waits no longer, and the promise rejects with the signal's reason.
    */
-  enter(ownerId: string, amount: number, awaited?: Awaited): Leave | Promise<Leave>
+  enter(owners: Owners, amount: number, awaited?: Awaited): Leave | Promise<Leave>
   /** How many wait, and how much is taken. */
   state(): { readonly waiting: number; readonly taken: number }
 }
 
 interface Waiting {
-  readonly ownerId: string
+  readonly owners: Owners
   readonly amount: number
   admit(leave: Leave): void
 }
@@ -42,10 +50,10 @@ interface Waiting {
 /** Runs the work when there is room for one, and frees the room at its end. */
 export async function inRoom<T>(
   room: Room,
-  ownerId: string,
+  owners: Owners,
   work: () => T | Promise<T>,
 ): Promise<T> {
-  const leave = await room.enter(ownerId, 1)
+  const leave = await room.enter(owners, 1)
   try {
     return await work()
   } finally {
@@ -53,46 +61,78 @@ export async function inRoom<T>(
   }
 }
 
-export function createRoom({ perOwnerMax, sumMax }: RoomSizes): Room {
+export function createRoom({ perOwnerMax, sumMax, spare }: RoomSizes): Room {
   const byOwner = new Map<string, number>()
   const queue = new Set<Waiting>()
   let sum = 0
 
-  function fits(ownerId: string, amount: number): boolean {
-    const own = byOwner.get(ownerId) ?? 0
-    return sum + amount <= sumMax && own + amount <= perOwnerMax
+  /** What whoever has most of these owners has. */
+  function ownOf(owners: Owners): number {
+    if (typeof owners === 'string') return byOwner.get(owners) ?? 0
+    return owners.reduce((most, owner) => Math.max(most, byOwner.get(owner) ?? 0), 0)
   }
 
-  function take(ownerId: string, amount: number): Leave {
+  function add(owners: Owners, amount: number): void {
+    for (const owner of typeof owners === 'string' ? [owners] : owners) {
+      const own = (byOwner.get(owner) ?? 0) + amount
+      if (own > 0) byOwner.set(owner, own)
+      else byOwner.delete(owner)
+    }
+  }
+
+  function fits(owners: Owners, amount: number): boolean {
+    const own = ownOf(owners)
+    const most = own === 0 ? sumMax : sumMax - (spare ?? 0)
+    return sum + amount <= most && own + amount <= perOwnerMax
+  }
+
+  function take(owners: Owners, amount: number): Leave {
     sum += amount
-    byOwner.set(ownerId, (byOwner.get(ownerId) ?? 0) + amount)
+    add(owners, amount)
     let isTaken = true
     return () => {
       if (!isTaken) return
       isTaken = false
       sum -= amount
-      const left = (byOwner.get(ownerId) ?? 0) - amount
-      if (left > 0) byOwner.set(ownerId, left)
-      else byOwner.delete(ownerId)
+      add(owners, -amount)
       admitNext()
     }
   }
 
-  /** Admits in order of arrival, but skips owners that have no room left. */
+  function admit(one: Waiting): void {
+    queue.delete(one)
+    one.admit(take(one.owners, one.amount))
+  }
+
+  /** Skips owners that have no room left. */
   function admitNext(): void {
+    if (spare !== undefined) {
+      for (let one = least(); one !== undefined; one = least()) admit(one)
+      return
+    }
     for (const one of queue) {
       if (sum >= sumMax) return
-      if (!fits(one.ownerId, one.amount)) continue
-      queue.delete(one)
-      one.admit(take(one.ownerId, one.amount))
+      if (fits(one.owners, one.amount)) admit(one)
     }
   }
 
+  function least(): Waiting | undefined {
+    if (sum >= sumMax) return undefined
+    let found: Waiting | undefined
+    for (const one of queue) {
+      if (!fits(one.owners, one.amount)) continue
+      const own = ownOf(one.owners)
+      if (own === 0) return one
+      if (found === undefined || own < ownOf(found.owners)) found = one
+    }
+    return found
+  }
+
   return {
-    enter(ownerId, given, awaited) {
+    enter(owners, given, awaited) {
       // An amount larger than the limit takes all of the room.
       const amount = Math.min(given, perOwnerMax, sumMax)
-      if (fits(ownerId, amount)) return take(ownerId, amount)
+      if (fits(owners, amount)) return take(owners, amount)
       return new Promise((admit, reject) => {
         const signal = awaited?.()
         signal?.throwIfAborted()
@@ -101,7 +141,7 @@ export function createRoom({ perOwnerMax, sumMax }: RoomSizes): Room {
           reject(signal?.reason)
         }
         const one: Waiting = {
-          ownerId,
+          owners,
           amount,
           admit(leave) {
             signal?.removeEventListener('abort', giveUp)

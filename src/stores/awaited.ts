@@ -1,19 +1,52 @@
 /**
- * Who waits for an answer of the store. A store that has no room for a call asks for the signal, and lets the call wait
- * no longer than that. It is ambient, so that what stands around the port need not hand it on.
+ * Who waits for an answer of the store, and in whose name. A store that has no room for a call asks for both: the call
+ * waits behind others of its owner, and no longer than anybody waits for it. They are ambient, so that what stands around
+ * the port need not hand them on.
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Awaited } from '#kernel/room.ts'
 
-const storage = new AsyncLocalStorage<Awaited>()
+/** What is asked in somebody's name. What goes on after its end is in nobody's. */
+export interface Behalf {
+  run<T>(work: () => T): T
+  end(): void
+}
+
+interface Call {
+  /** Undefined once it has ended. */
+  readonly behalf?: { owner: string | undefined } | undefined
+  readonly awaited?: Awaited
+}
+
+const storage = new AsyncLocalStorage<Call>()
 
 /** Makes one call of the store, for somebody who waits until the signal is aborted. */
 export function whileAwaited<T>(awaited: Awaited, call: () => T): T {
-  return storage.run(awaited, call)
+  return storage.run({ behalf: storage.getStore()?.behalf, awaited }, call)
+}
+
+export function behalfOf(owner: string): Behalf {
+  const behalf: Call['behalf'] = { owner }
+  return {
+    run: (work) => storage.run({ behalf }, work),
+    end() {
+      behalf.owner = undefined
+    },
+  }
+}
+
+/** Whoever happens to be the first to need it, it is done for everybody. */
+export function forEverybody<T>(work: () => T): T {
+  return storage.run({}, work)
 }
 
 /** The signal of the call that is being made. */
 export function awaitedSignal(): ReturnType<Awaited> {
-  return storage.getStore()?.()
+  return storage.getStore()?.awaited?.()
+}
+
+/** In whose name the call is made. */
+export function callOwner(): string | undefined {
+  return storage.getStore()?.behalf?.owner
 }

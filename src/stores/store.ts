@@ -161,11 +161,12 @@ export interface Alone {
 }
 
 /**
- * A transaction that may wait for rows of other transactions of the same owner, e.g. for the numbers of a company. A few
+ * A transaction that may wait for rows of other transactions of the same owners, e.g. for the numbers of a company. A few
  * of one owner are begun; the others wait for their turn, without taking room from anybody else.
  */
 interface Owned {
-  readonly owner: string
+  /** Several: whose request it is, and what it is about. Who asks chooses the second, and cannot choose the first. */
+  readonly owner: string | readonly string[]
   /**
    * Awaited before the transaction begins where it had to wait for its turn: so a caller is authorized as they are
    * then. It may ask the store for single rows, but not scan.

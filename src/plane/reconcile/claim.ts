@@ -5,6 +5,7 @@
  */
 
 import type { Timers } from '#kernel/ports.ts'
+import { forEverybody } from '#stores/awaited.ts'
 import { type Claim, StoreConflict, StoreUnavailable } from '#stores/store.ts'
 import type { PlaneDependencies } from '../dependencies.ts'
 import type { Lease } from './record.ts'
@@ -132,7 +133,7 @@ export function createReconciler(
       }
       void look()
     },
-    wake: () => void look(),
+    wake: () => void forEverybody(look),
     counts: () => ({ running: underway.size, ...steps }),
     async idle() {
       for (;;) {

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 import { requireOrSkip } from '../../../tests/require.ts'
 import { until } from '../../../tests/until.ts'
-import { whileAwaited } from '../awaited.ts'
+import { behalfOf, whileAwaited } from '../awaited.ts'
 import { contractOptions, contractRow, type Place } from '../contract/setting.ts'
 import { storeContract } from '../contract.ts'
 import {
@@ -134,8 +134,10 @@ test('scans and snapshots leave half of the connections to others, and nobody wa
   await using one = await open(url)
   await using two = await open(url)
   const release = await holding(one, (tx) => tx.all('SELECT pg_advisory_xact_lock(16)'))
-  const scans = Array.from({ length: 20 }, (_, at) =>
-    at % 2 === 0 ? two.sql.scan(slowScan) : two.sql.snapshot((reads) => reads.scan(slowScan)),
+  const scan = (_: unknown, at: number) =>
+    at % 2 === 0 ? two.sql.scan(slowScan) : two.sql.snapshot((reads) => reads.scan(slowScan))
+  const scans = ['one', 'two'].flatMap((caller) =>
+    behalfOf(caller).run(() => Array.from({ length: 10 }, scan)),
   )
   const client = new AbortController()
   const gone = whileAwaited(
@@ -206,7 +208,9 @@ test('writes of an owner that wait for its rows hold a third of the connections,
   await holds(4)
   // Both kinds together leave a quarter.
   const lock = await holding(one, (tx) => tx.all('SELECT pg_advisory_xact_lock(16)'))
-  const scans = Array.from({ length: 10 }, () => two.sql.scan(slowScan))
+  const scans = ['reader', 'another'].flatMap((caller) =>
+    behalfOf(caller).run(() => Array.from({ length: 10 }, () => two.sql.scan(slowScan))),
+  )
   assert.equal((await two.get('/b'))?.generation, 2)
   await holds(6)
   await lock()
@@ -216,6 +220,70 @@ test('writes of an owner that wait for its rows hold a third of the connections,
   await Promise.all([...first, ...others])
   assert.equal((await two.get('/a'))?.generation, 32)
   assert.equal(again, 26)
+})
+
+test('whoever names one company in several ways leaves a turn to others, and so do their reads', async (t) => {
+  const url = await freshUrl(t)
+  if (url === undefined) return
+  await using one = await open(url)
+  await using two = await open(url)
+  await one.transact(async (tx) => {
+    for (const key of ['/a', '/b']) await tx.insert(contractRow(key))
+  })
+  const raise = 'UPDATE resources SET generation = generation + 1 WHERE key = ?'
+  const release = await holding(one, (tx) => tx.run(raise, '/a'))
+  const writes = ['seller', 'colleague'].flatMap((principal) =>
+    Array.from({ length: 20 }, (_, at) =>
+      two.sql.transact((tx) => tx.run(raise, '/a'), { owner: [principal, `name ${at % 5}`] }),
+    ),
+  )
+  for (const other of ['other', 'third', 'fourth']) {
+    await two.sql.transact((tx) => tx.run(raise, '/b'), { owner: [other, 'company'] })
+  }
+  await release()
+  await Promise.all(writes)
+  const lock = await holding(one, (tx) => tx.all('SELECT pg_advisory_xact_lock(16)'))
+  const slow = ['reader', 'another'].flatMap((caller) =>
+    behalfOf(caller).run(() => Array.from({ length: 20 }, () => two.sql.all(slowScan))),
+  )
+  assert.equal((await behalfOf('other').run(() => two.get('/b')))?.generation, 4)
+  // What is for everybody waits for nobody's turn.
+  assert.equal(await behalfOf('reader').run(() => two.feed('feed').position()), 0)
+  await lock()
+  await Promise.all(slow)
+})
+
+test('writes of callers that wait for one row leave connections to others, and what goes on after a request is nobody’s', async (t) => {
+  const url = await freshUrl(t)
+  if (url === undefined) return
+  await using one = await open(url)
+  await using two = await open(url)
+  await one.transact(async (tx) => {
+    for (const key of ['/a', '/b']) await tx.insert(contractRow(key))
+  })
+  const raise = 'UPDATE resources SET generation = generation + 1 WHERE key = ?'
+  const release = await holding(one, (tx) => tx.run(raise, '/a'))
+  const callers = ['mover', 'another', 'other', 'ended'].map(behalfOf)
+  const [mover, another, other, ended] = callers
+  const moves = [mover, another].flatMap((caller) =>
+    Array.from({ length: 20 }, () =>
+      caller?.run(() => two.transact((tx) => tx.lock('/a', 'change'), { unmoved: {} })),
+    ),
+  )
+  await other?.run(() => two.transact((tx) => tx.lock('/b', 'change')))
+  assert.ok((await other?.run(() => two.get('/b'))) !== undefined)
+  const begun = Promise.withResolvers<void>()
+  const later = mover?.run(async () => {
+    await begun.promise
+    return two.transact((tx) => tx.lock('/b', 'change'))
+  })
+  mover?.end()
+  begun.resolve()
+  await later
+  ended?.end()
+  await ended?.run(() => two.transact((tx) => tx.lock('/b', 'change')))
+  await release()
+  await Promise.all(moves)
 })
 
 test('replicas that start at once migrate once', async (t) => {

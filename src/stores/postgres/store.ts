@@ -9,6 +9,7 @@ import { backOff } from '#kernel/back-off.ts'
 
 import type { Clock } from '#kernel/ports.ts'
 
+import { forEverybody } from '../awaited.ts'
 import { assertOutsideWork, runInsideWork } from '../inside-work.ts'
 import { LargeRows } from '../large-rows.ts'
 import { assertCarried, assertReads } from '../sql.ts'
@@ -88,7 +89,10 @@ export class PostgresStore implements Store {
       // The database server does the scanning, not this process.
       scan: async (text, ...values) => {
         assertOutsideWork(this)
-        return inTurn(this.#turns.scan(), () => all(text, ...values))
+        assertReads(text)
+        assertCarried(values)
+        const statement = this.#prepared.relational(text, values)
+        return toRows(await inTurn(this.#turns.scan(), () => this.#askNow(statement, values)))
       },
       snapshot: (work) =>
         this.#enlist(
@@ -146,7 +150,8 @@ export class PostgresStore implements Store {
     return {
       position: () => this.#position(name),
       since: async (position, limit) => {
-        const { rows } = await this.#ask(queries.feedSince, [name, position, limit])
+        const values = [name, position, limit]
+        const { rows } = await forEverybody(() => this.#ask(queries.feedSince, values))
         return {
           position: toNumber(rows.at(-1)) ?? position,
           keys: rows.map((cells) => cells[1] as string), // a text column
@@ -171,7 +176,7 @@ export class PostgresStore implements Store {
     const names = [...this.#positionNames]
     this.#positionNames.clear()
     this.#positions = undefined
-    const { rows } = await this.#ask(queries.feedPositions, [names])
+    const { rows } = await forEverybody(() => this.#ask(queries.feedPositions, [names]))
     // The columns have these types in the schema.
     return new Map(rows.map(([name, position]) => [name as string, position as number]))
   }
@@ -242,6 +247,12 @@ export class PostgresStore implements Store {
 
   async #ask(statement: Statement | string, values: readonly Parameter[]): Promise<Answer> {
     assertOutsideWork(this)
+    const turn = this.#turns.read()
+    const ask = () => this.#askNow(statement, values)
+    return turn === undefined ? ask() : inTurn(turn, ask)
+  }
+
+  async #askNow(statement: Statement | string, values: readonly Parameter[]): Promise<Answer> {
     this.#assertOpen()
     return this.#prepared.askAlone(this.#options.pool, statement, values)
   }
@@ -288,7 +299,8 @@ export class PostgresStore implements Store {
    * that wait behind it fail with it, and do not find out one after the other.
    */
   #inTurn<T>({ alone, turn, ready }: Beginning = {}, attempt: () => Promise<T>): Promise<T> {
-    if (turn !== undefined) return inTurn(turn(), attempt, ready)
+    const entered = turn?.()
+    if (entered !== undefined) return inTurn(entered, attempt, ready)
     if (alone === undefined) return attempt()
     const done = (this.#lastAlone.get(alone) ?? Promise.resolve()).then(attempt)
     const ended = done.then(
@@ -356,8 +368,11 @@ export class PostgresStore implements Store {
   }
 
   #beginningOf(among: Among | undefined): Beginning {
-    if (typeof among !== 'object') return { alone: among }
-    if ('unmoved' in among) return among
+    // Its turn is behind those of its name.
+    if (typeof among === 'string') return { alone: among }
+    const turn = () => this.#turns.write()
+    if (among === undefined) return { turn }
+    if ('unmoved' in among) return { ...among, turn }
     if ('name' in among) return { alone: among.name, ready: among.ready }
     const { owner, ready } = among
     return { turn: () => this.#turns.writeOf(owner), ready }

@@ -36,7 +36,7 @@ export interface Beginning {
   readonly alone?: string | undefined
   readonly ready?: Alone['ready']
   /** Waits for its turn, before it takes a connection. */
-  readonly turn?: () => Leave | Promise<Leave>
+  readonly turn?: () => Leave | Promise<Leave> | undefined
   readonly unmoved?: FeedPositions | undefined
 }
 

@@ -1,54 +1,77 @@
 /**
- * Turns of what may hold a connection for long: reads that scan, and writes that may wait for rows of others. They wait in
- * memory, before a connection is taken, so that whoever holds one never waits for a turn.
+ * Turns of what takes a connection in a caller's name: reads that scan, writes that may wait for rows of others, and the
+ * many short reads of one request. They wait in memory, before a connection is taken, so that whoever holds one never waits
+ * for a turn. Whoever has fewest turns goes first, and some are left to whoever has none (decisions 0267 and 0269).
  */
 
 import { createRoom, type Leave, type Room } from '#kernel/room.ts'
-import { awaitedSignal } from '../awaited.ts'
+import { awaitedSignal, callOwner } from '../awaited.ts'
+
+type Entered = Leave | Promise<Leave>
 
 export class Turns {
   readonly #scans: Room
-  readonly #writes: Room
+  readonly #owned: Room
   readonly #together: Room
+  readonly #reads: Room
 
   constructor(connections: number) {
+    const third = atLeastOne(connections / 3)
     const half = atLeastOne(connections / 2)
-    this.#scans = createRoom({ perOwnerMax: half, sumMax: half })
-    this.#writes = createRoom({ perOwnerMax: atLeastOne(connections / 3), sumMax: half })
-    // So both kinds together leave something to those that wait for nobody.
+    // Where there is one turn alone, it is for whoever comes.
+    const one = Math.min(1, half - 1)
+    this.#scans = createRoom({ perOwnerMax: half, sumMax: half, spare: one })
+    this.#owned = createRoom({ perOwnerMax: third, sumMax: half, spare: one })
+    // So all that takes long leaves something to what does not.
     const most = atLeastOne((connections * 3) / 4)
-    this.#together = createRoom({ perOwnerMax: most, sumMax: most })
+    this.#together = createRoom({ perOwnerMax: half, sumMax: most, spare: most - half })
+    this.#reads = createRoom({ perOwnerMax: third, sumMax: half, spare: one })
   }
 
-  scan(): Leave | Promise<Leave> {
-    return this.#enter(this.#scans, 'scans')
+  scan(): Entered {
+    return enterBoth(this.#scans.enter(callOwner() ?? '', 1, awaitedSignal), () => this.#enter())
   }
 
-  writeOf(owner: string): Leave | Promise<Leave> {
-    return this.#enter(this.#writes, owner)
+  /** Of a transaction that waits for rows of others with the same owners. */
+  writeOf(owners: string | readonly string[]): Entered {
+    return enterBoth(this.#owned.enter(owners, 1, awaitedSignal), () => this.#enter())
   }
 
-  #enter(own: Room, owner: string): Leave | Promise<Leave> {
-    const entered = own.enter(owner, 1, awaitedSignal)
-    return entered instanceof Promise
-      ? entered.then((leave) => this.#enterTogether(leave))
-      : this.#enterTogether(entered)
+  /** Of any other transaction. What nobody in particular asked for waits for nobody. */
+  write(): Entered | undefined {
+    return callOwner() === undefined ? undefined : this.#enter()
   }
 
-  #enterTogether(leaveOwn: Leave): Leave | Promise<Leave> {
-    const entered = this.#together.enter('all', 1, awaitedSignal)
-    const both =
-      (leave: Leave): Leave =>
-      () => {
-        leave()
-        leaveOwn()
-      }
-    if (!(entered instanceof Promise)) return both(entered)
-    return entered.then(both, (error: unknown) => {
-      leaveOwn()
-      throw error
-    })
+  /** Of a read of its own. What nobody in particular asked for waits for nobody: it may be for everybody. */
+  read(): Entered | undefined {
+    const owner = callOwner()
+    return owner === undefined ? undefined : this.#reads.enter(owner, 1, awaitedSignal)
   }
+
+  #enter(): Entered {
+    return this.#together.enter(callOwner() ?? '', 1, awaitedSignal)
+  }
+}
+
+/** One after the other: whoever waits for the second has the first. */
+function enterBoth(first: Entered, enterSecond: () => Entered): Entered {
+  return first instanceof Promise
+    ? first.then((leave) => enterAfter(leave, enterSecond()))
+    : enterAfter(first, enterSecond())
+}
+
+function enterAfter(leaveFirst: Leave, second: Entered): Entered {
+  const both =
+    (leave: Leave): Leave =>
+    () => {
+      leave()
+      leaveFirst()
+    }
+  if (!(second instanceof Promise)) return both(second)
+  return second.then(both, (error: unknown) => {
+    leaveFirst()
+    throw error
+  })
 }
 
 /** Runs the work in its turn. `ready` is awaited first where it had to wait. */
