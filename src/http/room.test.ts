@@ -66,6 +66,26 @@ test('work of several owners waits for room of each, and some is left to whoever
   assert.deepEqual(room.state(), { waiting: 0, taken: 0 })
 })
 
+test('an owner who comes new waits for nobody’s queue, and owners who wait take turns', async () => {
+  const room = createRoom({ perOwnerMax: 1, sumMax: 2 })
+  const entered: string[] = []
+  const leave: (() => void)[] = []
+  const enter = async (owner: string): Promise<void> => {
+    leave.push(await room.enter(owner, 1))
+    entered.push(owner)
+  }
+  for (const owner of ['a', 'b', 'a', 'b', 'a', 'b', 'a', 'b', 'new', 'other']) void enter(owner)
+  await turn()
+  for (let at = 0; at < 10; at++) {
+    leave.shift()?.()
+    await turn()
+  }
+  // Whoever had a place when the others began to wait comes after them.
+  assert.deepEqual(entered.slice(0, 2), ['a', 'b'])
+  assert.ok(entered.indexOf('new') <= 4 && entered.indexOf('other') <= 5, entered.join())
+  assert.equal(entered.length, 10)
+})
+
 test('many large bodies at once are all answered, a few at a time', async () => {
   const text = 'x'.repeat(large)
   const running = { now: 0, most: 0 }

@@ -1,16 +1,14 @@
 /**
  * Bounds how much of something exists at once, per owner and in total: bytes of a principal's large bodies, or
  * repositories fetched for a resource group. Work that finds no room waits until other work ends; nothing is
- * refused. Work may have several owners, such as who wants it and whose rows it is about: it waits for room of each.
+ * refused. Whoever has least is admitted first; of these whoever was admitted longest ago, and of one owner in order of arrival: so
+ * an owner who comes new waits for nobody's queue. Work may have several owners, such as who wants it and whose rows it is about: it waits for room of each.
  */
 
 interface RoomSizes {
   readonly perOwnerMax: number
   readonly sumMax: number
-  /**
-   * Of the sum, what only owners who have nothing may take. Where it is given, whoever has least is admitted first, and
-   * among these in order of arrival; otherwise in order of arrival alone.
-   */
+  /** Of the sum, what only owners who have nothing may take. */
   readonly spare?: number
 }
 
@@ -47,6 +45,9 @@ interface Waiting {
   admit(leave: Leave): void
 }
 
+/** Owners whose last admission is remembered. Beyond, all are as if they came new. */
+const rememberedMax = 10_000
+
 /** Runs the work when there is room for one, and frees the room at its end. */
 export async function inRoom<T>(
   room: Room,
@@ -64,12 +65,15 @@ export async function inRoom<T>(
 export function createRoom({ perOwnerMax, sumMax, spare }: RoomSizes): Room {
   const byOwner = new Map<string, number>()
   const queue = new Set<Waiting>()
+  /** By owner, while somebody waits: the number of the last admission. */
+  const admitted = new Map<string, number>()
+  let admissions = 0
   let sum = 0
 
-  /** What whoever has most of these owners has. */
-  function ownOf(owners: Owners): number {
-    if (typeof owners === 'string') return byOwner.get(owners) ?? 0
-    return owners.reduce((most, owner) => Math.max(most, byOwner.get(owner) ?? 0), 0)
+  /** Of whoever has most of these owners. */
+  function mostOf(values: ReadonlyMap<string, number>, owners: Owners): number {
+    if (typeof owners === 'string') return values.get(owners) ?? 0
+    return owners.reduce((most, owner) => Math.max(most, values.get(owner) ?? 0), 0)
   }
 
   function add(owners: Owners, amount: number): void {
@@ -81,7 +85,7 @@ export function createRoom({ perOwnerMax, sumMax, spare }: RoomSizes): Room {
   }
 
   function fits(owners: Owners, amount: number): boolean {
-    const own = ownOf(owners)
+    const own = mostOf(byOwner, owners)
     const most = own === 0 ? sumMax : sumMax - (spare ?? 0)
     return sum + amount <= most && own + amount <= perOwnerMax
   }
@@ -101,31 +105,32 @@ export function createRoom({ perOwnerMax, sumMax, spare }: RoomSizes): Room {
 
   function admit(one: Waiting): void {
     queue.delete(one)
+    admissions++
+    for (const owner of typeof one.owners === 'string' ? [one.owners] : one.owners) {
+      admitted.set(owner, admissions)
+    }
     one.admit(take(one.owners, one.amount))
   }
 
-  /** Skips owners that have no room left. */
   function admitNext(): void {
-    if (spare !== undefined) {
-      for (let one = least(); one !== undefined; one = least()) admit(one)
-      return
-    }
-    for (const one of queue) {
-      if (sum >= sumMax) return
-      if (fits(one.owners, one.amount)) admit(one)
-    }
+    for (let one = next(); one !== undefined; one = next()) admit(one)
+    if (queue.size === 0 || admitted.size > rememberedMax) admitted.clear()
   }
 
-  function least(): Waiting | undefined {
+  /** Skips owners that have no room left. */
+  function next(): Waiting | undefined {
     if (sum >= sumMax) return undefined
-    let found: Waiting | undefined
+    let found: { readonly one: Waiting; readonly own: number; readonly last: number } | undefined
     for (const one of queue) {
       if (!fits(one.owners, one.amount)) continue
-      const own = ownOf(one.owners)
-      if (own === 0) return one
-      if (found === undefined || own < ownOf(found.owners)) found = one
+      const own = mostOf(byOwner, one.owners)
+      const last = mostOf(admitted, one.owners)
+      if (own === 0 && last === 0) return one
+      const isNext =
+        found === undefined || own < found.own || (own === found.own && last < found.last)
+      if (isNext) found = { one, own, last }
     }
-    return found
+    return found?.one
   }
 
   return {
