@@ -60,7 +60,7 @@ export async function pdfOf(
   const printed = await readPrinted(printing)
   if (isContent) {
     const name = `${printed.title} ${printed.number}`
-    return pdfAnswer(await deps.pdfs.make(printed), name, printed.language)
+    return pdfAnswer(await deps.pdfs.make(caller.principal.id, printed), name, printed.language)
   }
   const { id } = printing
   const root = `${deps.root}/${parsed.version}`

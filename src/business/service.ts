@@ -71,6 +71,8 @@ export interface BusinessDependencies extends AccessDependencies {
   /** Where mail comes from, and who sends it. */
   readonly outbox?: Pick<WriteContext, 'mailSender'> &
     Pick<Outbox, 'wake'> & { readonly callOut?: CallOut }
+  /** Default: one of its own. */
+  readonly pdfs?: PdfMaker
   /** Takes requests that were refused; writes leave their records themselves. */
   readonly activity?: Pick<ActivityQueue, 'note'>
 }
@@ -92,7 +94,7 @@ export interface Business {
 export function createBusiness(deps: BusinessDependencies): Business {
   const activity = businessActivity(deps.namespace, deps.activity)
   const readerOf = createReaders(deps)
-  const pdfs = createPdfMaker()
+  const pdfs = deps.pdfs ?? createPdfMaker()
 
   const filesOf = (request: BusinessRequest) => fileDependencies(deps, request, readerOf, pdfs)
 

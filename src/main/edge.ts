@@ -171,7 +171,7 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
 }
 
 function businessOf(
-  { config, store, clock, businessIds: ids, publicUrl }: Foundation,
+  { config, store, clock, businessIds: ids, publicUrl, pdfs }: Foundation,
   { identity, activity, outbox, administers }: Served,
 ): Business {
   return createBusiness({
@@ -182,6 +182,7 @@ function businessOf(
     namespace: config.words.namespace,
     publicUrl,
     conflictStatus: config.businessConflictStatus,
+    pdfs,
     outbox,
     groupsOf: (id) => identity.directory.groupsOf(id),
     administers,

@@ -1,5 +1,6 @@
 /** What every part of an installation needs: its home, log, store, keys, and outbound policy. */
 
+import { createPdfMaker, type PdfMaker } from '#business/documents/pdf-maker.ts'
 import { createAddressOf, createProxyTest } from '#http/client-address.ts'
 import { createPublicUrlOf, type PublicUrlOf } from '#http/public-url.ts'
 import type { makeSigningPair } from '#identity/signing-pair.ts'
@@ -46,6 +47,8 @@ export interface Foundation extends Sources, Omit<Keys, typeof Symbol.asyncDispo
   readonly log: Log
   readonly store: Store
   readonly outbound: Outbound
+  /** Of documents, mails and invoices together: whoever has none under way goes first. */
+  readonly pdfs: PdfMaker
   /** The address of the sender of a request, behind trusted proxies. */
   readonly addressOf: ReturnType<typeof createAddressOf>
   /** Whether this is the address of a trusted proxy. */
@@ -92,6 +95,7 @@ export async function openFoundation(
     log,
     faults,
     store: guardStore(unguarded, rotation.guard),
+    pdfs: createPdfMaker(),
     outbound: openOutbound({ settings: config.outbound, log }),
     addressOf: createAddressOf(config.trustedProxies, config.proxyHeader),
     isProxy,

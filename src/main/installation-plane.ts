@@ -4,7 +4,6 @@
  */
 
 import { recordedSql } from '#activity/recorded-sql.ts'
-import { createPdfMaker } from '#business/documents/pdf-maker.ts'
 import { gitRepositories } from '#engines/repositories/git-repositories.ts'
 import { createPermissionWatch, type PermissionWatch } from '#http/permission-watch.ts'
 import { createStreams, type Streams } from '#http/streams.ts'
@@ -70,7 +69,7 @@ export function openInstallationPlane(
           ...providerEngines(base, engines, streams),
           context: contextOf(services),
           consent,
-          printer: createPdfMaker(),
+          printer: base.pdfs,
           isUnthrottled: (id) =>
             !config.throttle.enabled || (id === ownerId && !config.throttle.owner),
           assignmentsOf: (roleId) => authorizer.assignmentsOf(roleId),

@@ -15,7 +15,7 @@ import type { Foundation } from './foundation.ts'
 
 type Base = Pick<
   Foundation,
-  'config' | 'store' | 'ids' | 'clock' | 'timers' | 'machineTimers' | 'outbound' | 'log'
+  'config' | 'store' | 'ids' | 'clock' | 'timers' | 'machineTimers' | 'outbound' | 'log' | 'pdfs'
 >
 
 export interface InstallationOutbox extends Outbox {
@@ -39,7 +39,7 @@ export function openInstallationOutbox(
   const callOut = openCallOut(base.outbound, base.machineTimers)
   const newId = (): string => ids.uuid()
   const channels: Record<string, Channel> = {
-    Mail: mailChannel(openMailer(base)),
+    Mail: mailChannel(openMailer(base), base.pdfs),
     Notification: webhookChannel({
       sql,
       clock,

@@ -29,7 +29,7 @@ function printedOf(lines: number, description = '\n'.repeat(99)): Printed {
 
 describe('a PDF', () => {
   test('of lines that are pages long has a bound of pages, and says what is left out', async () => {
-    const { text, pages } = pdfText(await createPdfMaker().make(printedOf(300)))
+    const { text, pages } = pdfText(await createPdfMaker().make('a', printedOf(300)))
     assert.equal(pages, 502)
     assert.ok(text.includes('… 1050 more lines'), text.slice(-300))
   })
@@ -38,12 +38,27 @@ describe('a PDF', () => {
     const limits = { threadsMax: 1, seconds: 20, heapMegabytes: 32, idleSeconds: 60 }
     const small = createPdfMaker(limits)
     const long = printedOf(300_000, 'x')
-    await assert.rejects(small.make(long), { code: 'BadRequest', message: /more than the 32 MB/ })
-    assert.equal(pdfText(await small.make(printedOf(1, 'one'))).pages, 1)
+    await assert.rejects(small.make('a', long), {
+      code: 'BadRequest',
+      message: /more than the 32 MB/,
+    })
+    assert.equal(pdfText(await small.make('a', printedOf(1, 'one'))).pages, 1)
     const quick = createPdfMaker({ ...limits, heapMegabytes: 192, seconds: 0.01 })
-    const [first, second] = [quick.make(printedOf(300)), quick.make(printedOf(300))]
+    const [first, second] = [quick.make('a', printedOf(300)), quick.make('a', printedOf(300))]
     await assert.rejects(first, { code: 'BadRequest', message: /more than the 0.01 seconds/ })
     await assert.rejects(second, { code: 'BadRequest' })
+  })
+
+  test('waits for no queue of another owner', async () => {
+    const maker = createPdfMaker()
+    const order: string[] = []
+    const make = async (owner: string, lines: number): Promise<void> => {
+      await maker.make(owner, printedOf(lines))
+      order.push(owner)
+    }
+    const all = [...Array.from({ length: 4 }, () => make('a', 100)), make('b', 1)]
+    await Promise.all(all)
+    assert.ok(order.indexOf('b') <= 1, order.join())
   })
 
   test('is not looked for at the end of an address again and again', () => {

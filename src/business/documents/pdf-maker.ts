@@ -1,11 +1,14 @@
-/** Makes PDFs in a worker thread, one document at a time, so that no document blocks the server. */
+/**
+ * Makes PDFs in worker threads, so that no document blocks the server, one at a time for each owner: a principal, or a company
+ * whose mail it is.
+ */
 
 import { openThreads, PastLimit, type ThreadLimits } from '#threads/limited-threads.ts'
 import { refuse } from '../errors.ts'
 import type { Printed } from './printed.ts'
 
 const defaultLimits: ThreadLimits = {
-  threadsMax: 1,
+  threadsMax: 2,
   seconds: 20,
   heapMegabytes: 192,
   idleSeconds: 60,
@@ -13,16 +16,16 @@ const defaultLimits: ThreadLimits = {
 
 export interface PdfMaker {
   /** Throws `BadRequest` for a document that takes too long or too much. */
-  make(printed: Printed): Promise<Uint8Array>
+  make(ownerId: string, printed: Printed): Promise<Uint8Array>
 }
 
 export function createPdfMaker(limits = defaultLimits): PdfMaker {
   const file = import.meta.url.endsWith('.ts') ? './pdf-thread.ts' : './pdf-thread.js'
   const threads = openThreads<Printed, Uint8Array>(new URL(file, import.meta.url), limits)
   return {
-    async make(printed) {
+    async make(ownerId, printed) {
       try {
-        return await threads.ask('', printed)
+        return await threads.ask(ownerId, printed)
       } catch (error) {
         if (!(error instanceof PastLimit)) throw error
         throw refuse.BadRequest({

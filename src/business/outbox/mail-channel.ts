@@ -5,7 +5,7 @@
 
 import { ApiError } from '#kernel/error.ts'
 import { fileNameOf } from '../documents/pdf-document.ts'
-import { createPdfMaker } from '../documents/pdf-maker.ts'
+import type { PdfMaker } from '../documents/pdf-maker.ts'
 import { plainLook } from '../documents/printed.ts'
 import { addressesIn } from './addresses.ts'
 import { type Channel, NotDelivered } from './deliver.ts'
@@ -42,17 +42,15 @@ export interface Mailer {
 /** Mail servers accept little more. */
 const fileBytesMax = 10 * 1024 * 1024
 
-export function mailChannel(mailer: Mailer): Channel {
-  // Requests have another one, so that none waits for a mail.
-  const pdfs = createPdfMaker()
+export function mailChannel(mailer: Mailer, pdfs: PdfMaker): Channel {
   return {
     places: { all: 4, each: 3 },
     owner: 'entry.company_id',
-    async compose({ id, created_at: at, language, payload }) {
+    async compose({ id, created_at: at, company_id: companyId, language, payload }) {
       // `addEntry` wrote this text.
       const { printed: kept, replyTo, ...mail } = JSON.parse(payload) as MailPayload
       const printed = { ...kept, look: kept.look ?? plainLook }
-      const content = await pdfs.make(printed).catch((error: unknown) => {
+      const content = await pdfs.make(companyId, printed).catch((error: unknown) => {
         throw error instanceof ApiError ? new NotDelivered(error.message, true) : error
       })
       if (content.length > fileBytesMax) {

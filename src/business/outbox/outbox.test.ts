@@ -8,6 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { silentLog } from '#kernel/ports.ts'
 import type { SqlRow } from '#stores/store.ts'
 import { until } from '../../../tests/until.ts'
+import { createPdfMaker } from '../documents/pdf-maker.ts'
 import { refuse } from '../errors.ts'
 import { type BusinessFixture, dialects, openCompany } from '../testing/books.ts'
 import { pdfText } from '../testing/pdf-text.ts'
@@ -52,7 +53,7 @@ function openPost(company: BusinessFixture) {
         },
       },
       log: silentLog,
-      channels: { Mail: mailChannel(mailer) },
+      channels: { Mail: mailChannel(mailer, createPdfMaker()) },
     })
     outbox.start()
     return outbox

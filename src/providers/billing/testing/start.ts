@@ -75,7 +75,7 @@ export async function startBilling(options: StartOptions = {}): Promise<Started>
         publicUrl: () => 'http://armature.example',
         tenantId: tenant,
         services,
-        printer: { make: async (page) => Buffer.from(JSON.stringify(page)) },
+        printer: { make: async (_, page) => Buffer.from(JSON.stringify(page)) },
         ...(options.limits === undefined ? {} : { limits: options.limits }),
       }),
     ],

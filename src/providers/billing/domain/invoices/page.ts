@@ -45,8 +45,8 @@ interface InvoicePage {
 }
 
 export interface InvoicePrinter {
-  /** A PDF. */
-  make(page: InvoicePage): Promise<Uint8Array>
+  /** A PDF. `ownerId`: who waits for it; nobody waits behind all that another wants. */
+  make(ownerId: string, page: InvoicePage): Promise<Uint8Array>
 }
 
 /** As many as a reader leafs through; all of them are in the file of transactions. */

@@ -108,7 +108,10 @@ export function downloads(deps: InvoiceDependencies): Readonly<Record<string, Ac
         const statement = await opened(deps, document, context)
         if (printer === undefined)
           throw refuse.ServiceUnavailable({ reason: 'nothing prints here' })
-        const bytes = await printer.make(await pageOfInvoice(ledger, context.reader, statement))
+        const bytes = await printer.make(
+          context.principal.id,
+          await pageOfInvoice(ledger, context.reader, statement),
+        )
         return {
           status: 200,
           body: oneChunk(bytes),
