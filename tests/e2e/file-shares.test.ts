@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, test } from 'node:test'
+import { until } from '../until.ts'
 import { type Application, createApplication, createResourceGroup, grant, roles } from './access.ts'
 import { type Answer, type Installation, startInstallation } from './installation.ts'
 
@@ -48,13 +49,14 @@ after(() => installation[Symbol.asyncDispose]())
 /** A PUT of a group in `where` that mounts a share of `account`. */
 async function mount(
   where: string,
-  as: Application,
+  /** Undefined: the owner. */
+  as: Application | undefined,
   name: string,
   account: object,
 ): Promise<Answer> {
   const path = `${group(where)}/providers/Vendor.ContainerInstance/containerGroups/${name}`
   return await installation.request('PUT', `${path}?api-version=2025-09-01`, {
-    token: as.token,
+    ...(as === undefined ? {} : { token: as.token }),
     body: {
       location: 'here',
       properties: {
@@ -74,11 +76,19 @@ async function mount(
   })
 }
 
-function assertNotGranted(answer: Answer): void {
+async function settled(where: string, name: string): Promise<void> {
+  const path = `${group(where)}/providers/Vendor.ContainerInstance/containerGroups/${name}`
+  await until(async () => {
+    const read = await installation.request('GET', `${path}?api-version=2025-09-01`)
+    return read.at('properties.provisioningState') === 'Succeeded'
+  })
+}
+
+function assertNotGranted(answer: Answer, hidden = 'resourceGroups/b'): void {
   assert.equal(answer.status, 403, answer.text)
   assert.equal(answer.at('error.code'), 'LinkedAuthorizationFailed')
   assert.match(answer.text, /storageAccounts\/listKeys\/action/)
-  assert.ok(!answer.text.includes('resourceGroups/b'), 'it does not tell where the account is')
+  assert.ok(!answer.text.includes(hidden), 'it does not tell where the account is')
 }
 
 test('a share of another group’s account: refused without its key, and with a wrong one', async () => {
@@ -106,7 +116,7 @@ test('with the account’s key, or with the right to read it, it is mounted', as
 test('a role with the data actions of files mounts it: to read only, where it only reads', async () => {
   const files = 'Vendor.Storage/storageAccounts/fileServices/fileshares/files'
   const account = `${group('b')}/providers/Vendor.Storage/storageAccounts/folder`
-  const storageAccountName = 'folder'
+  const storageAccountName = account
   async function grantFiles(dataActions: readonly string[]): Promise<void> {
     const role = randomUUID()
     const properties = {
@@ -121,9 +131,17 @@ test('a role with the data actions of files mounts it: to read only, where it on
     await grant(installation, account, role, ofA.principalId)
   }
   await grantFiles([`${files}/read`])
+  const byName = await mount('a', ofA, 'reads', { storageAccountName: 'folder', readOnly: true })
+  assert.equal(byName.status, 400, byName.text)
+  assert.match(byName.text, /volumes\[0\]\.azureFile\.storageAccountName/)
+  assert.match(byName.text, /name it by its resource id/)
   const toRead = await mount('a', ofA, 'reads', { storageAccountName, readOnly: true })
   assert.equal(toRead.status, 201, toRead.text)
-  assertNotGranted(await mount('a', ofA, 'writes', { storageAccountName }))
+  assert.equal(toRead.at('properties.volumes.0.azureFile.storageAccountName'), 'folder')
+  await settled('a', 'reads')
+  const again = await mount('a', ofA, 'reads', { storageAccountName: 'folder', readOnly: true })
+  assert.equal(again.status, 200, 'what it has it keeps, as a client writes back what it read')
+  assertNotGranted(await mount('a', ofA, 'writes', { storageAccountName }), '?')
   await grantFiles([`${files}/*`])
   const toWrite = await mount('a', ofA, 'writes', { storageAccountName })
   assert.equal(toWrite.status, 201, toWrite.text)
@@ -137,4 +155,36 @@ test('a name that no account has is one of the group’s own resource group', as
     const made = await mount(where, as, 'implied', { storageAccountName: 'nobodys' })
     assert.equal(made.status, 201, made.text)
   }
+})
+
+test('whoever registers a name later gets nobody’s share, and stops nobody’s updates', async () => {
+  const account = { storageAccountName: 'payroll' }
+  assert.equal((await mount('b', ofB, 'paying', account)).status, 201)
+  const registered = await installation.request(
+    'PUT',
+    `${group('a')}/providers/Vendor.Storage/storageAccounts/payroll?api-version=2023-01-01`,
+    { token: ofA.token, body: { location: 'here', properties: { kind: 'Folder' } } },
+  )
+  assert.equal(registered.status, 201, registered.text)
+  for (const as of [ofB, undefined]) {
+    await settled('b', 'paying')
+    const again = await mount('b', as, 'paying', { ...account, readOnly: true })
+    assert.equal(again.status, 200, again.text)
+  }
+  // One that is new does not get the files of a by a name alone, whatever its maker may.
+  const fresh = await mount('b', undefined, 'fresh', account)
+  assert.equal(fresh.status, 400, fresh.text)
+  assertNotGranted(await mount('b', ofB, 'fresh', account), 'resourceGroups/a')
+})
+
+test('an account that is named by its id is there, and the caller may use it', async () => {
+  const at = (where: string, name: string): string =>
+    `${group(where)}/providers/Vendor.Storage/storageAccounts/${name}`
+  const elsewhere = { storageAccountName: at('a', 'folder') }
+  const refused = await mount('a', ofA, 'elsewhere', elsewhere)
+  assert.equal(refused.status, 400, refused.text)
+  assert.match(refused.text, /no such storage account/)
+  assertNotGranted(await mount('a', ofA, 'foreign', { storageAccountName: at('b', 'keyed') }), '?')
+  const keyed = { storageAccountName: at('b', 'keyed'), storageAccountKey: key }
+  assert.equal((await mount('a', ofA, 'keyed', keyed)).status, 201)
 })

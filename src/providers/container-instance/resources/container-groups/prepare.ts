@@ -7,7 +7,13 @@ import { refuse, refuseProblems } from '#kernel/error.ts'
 import { isJsonObject, type JsonObject } from '#kernel/patch.ts'
 import type { Ids, Seal } from '#kernel/ports.ts'
 import type { Principal } from '#kernel/principal.ts'
-import { fromSegments, parseResourceId, type ResourceId, scopeOf } from '#kernel/resource-id.ts'
+import {
+  fromSegments,
+  nameOf,
+  parseResourceId,
+  type ResourceId,
+  scopeOf,
+} from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
 import { actionOf, type DataUse } from '#plane/access.ts'
 import type { Context } from '#plane/declare/resource.ts'
@@ -89,7 +95,7 @@ export async function prepareGroup(
   )
   const { properties, missingProfile } = await withProfile(context, body.properties, seal)
   const secretIds = await grantedSecrets(context, properties, secrets)
-  const shareOwners = await grantedShares(context, properties, deps)
+  const { volumes, owners: shareOwners } = await grantedShares(context, properties, deps)
   const preparation: Preparation = {
     place: id.key,
     location: await locationOf(context, body.location),
@@ -100,7 +106,8 @@ export async function prepareGroup(
     ...(secretIds === undefined ? {} : { secretIds, writer: context.principal }),
     ...(shareOwners === undefined ? {} : { shareOwners }),
   }
-  return { ...body, properties, preparation }
+  const given = volumes === undefined ? properties : { ...properties, volumes }
+  return { ...body, properties: given, preparation }
 }
 
 /** A group keeps its identity for life; a new group of the same name gets another. */
@@ -226,39 +233,102 @@ async function grantedSecrets(
 }
 
 /**
- * The accounts of the group's file shares. Mounting a share needs the account's key, or the right to use its files.
- * A name without an account means one in the group's own resource group.
+ * The accounts of the group's file shares. A name means an account of the group's own resource group, registered or not. Another
+ * group's is mounted with its key, or, by those who may use its files, where the body names it by its resource id: names are
+ * given to whoever comes first, so a name alone must not say whose files a group runs with. What a group has, it keeps.
  */
 async function grantedShares(
   context: Context & { readonly id: ResourceId },
   properties: GivenBody['properties'],
   { shareAccounts, secrets }: PrepareDependencies,
-): Promise<Readonly<Record<string, string>> | undefined> {
-  if (shareAccounts === undefined) return undefined
+): Promise<Shares> {
+  const { volumes } = properties
+  if (shareAccounts === undefined || volumes === undefined) return { volumes, owners: undefined }
   const own = scopeOf(context.id).key
+  const ownerNow = await shareOwnersNow(context)
   const owners: [string, string][] = []
-  for (const { name, azureFile } of properties.volumes ?? []) {
-    const {
-      storageAccountName = '',
-      storageAccountKey,
-      storageAccountKeyReference,
-    } = azureFile ?? {}
-    const account = azureFile && (await shareAccounts.find(storageAccountName))
-    if (account === undefined) continue
+  const named: Volume[] = []
+  for (const [at, volume] of volumes.entries()) {
+    const { name, azureFile } = volume
+    if (azureFile === undefined) {
+      named.push(volume)
+      continue
+    }
+    const given = azureFile.storageAccountName
+    const id = given.startsWith('/') ? parseResourceId(given) : undefined
+    const accountName = id === undefined ? given : nameOf(id)
+    named.push({ ...volume, azureFile: { ...azureFile, storageAccountName: accountName } })
+    const account = await shareAccounts.find(accountName)
     const uri = properties.secretReferences?.find(
-      (one) => one.name === storageAccountKeyReference,
+      (one) => one.name === azureFile.storageAccountKeyReference,
     )?.secretReferenceUri
     // Using the secret was allowed before.
-    const key = storageAccountKey ?? (uri === undefined ? undefined : await secrets?.read(uri))
-    if (key === undefined || !account.isKey(key)) {
+    const key =
+      azureFile.storageAccountKey ?? (uri === undefined ? undefined : await secrets?.read(uri))
+    const owner = account === undefined ? own : scopeOf(account.id).key
+    const hasKey = account !== undefined && key !== undefined && account.isKey(key)
+    if (!hasKey) {
+      const has = ownerNow(name, accountName)
+      if (id === undefined && owner !== own && has === own) continue
+      const path = `properties.volumes[${at}].azureFile.storageAccountName`
+      const on = id ?? account?.id
       // As the caller wrote it: only those who may see the account learn where it is.
-      const use = shareAccounts.useOf({ isReadOnly: azureFile?.readOnly === true })
-      await requireLinked(context, use, account.id, storageAccountName)
+      const use = shareAccounts.useOf({ isReadOnly: azureFile.readOnly === true })
+      if (on !== undefined) await requireLinked(context, use, on, given)
+      if (id !== undefined && id.key !== account?.id.key) throw noSuchAccount(path, name)
+      if (id === undefined && owner !== own && has !== owner) throw foreignAccount(path, name)
     }
-    const owner = scopeOf(account.id).key
     if (owner !== own) owners.push([name, owner])
   }
-  return owners.length === 0 ? undefined : Object.fromEntries(owners.sort())
+  return {
+    volumes: named,
+    owners: owners.length === 0 ? undefined : Object.fromEntries(owners.sort()),
+  }
+}
+
+type Volume = NonNullable<GivenBody['properties']['volumes']>[number]
+
+interface Shares {
+  /** With names in the place of resource ids. */
+  readonly volumes: GivenBody['properties']['volumes']
+  readonly owners: Preparation['shareOwners']
+}
+
+/**
+ * In which resource group the account lies whose share a volume of the group has now: by the names of both, and of another
+ * volume where all of the account agree. Undefined: the group has none of it.
+ */
+async function shareOwnersNow({
+  reader,
+  id,
+}: Context & { readonly id: ResourceId }): Promise<
+  (volume: string, account: string) => string | undefined
+> {
+  // The id is of that type, and so is its model.
+  const known = (await reader.get(id))?.model as ContainerGroup | undefined
+  const { shareOwners = {} } = known ?? {}
+  const ownerOf = (name: string): string =>
+    (Object.hasOwn(shareOwners, name) ? shareOwners[name] : undefined) ?? scopeOf(id).key
+  return (volume, account) => {
+    const ofAccount = (known?.properties.volumes ?? []).filter(
+      ({ azureFile }) => azureFile?.storageAccountName.toLowerCase() === account.toLowerCase(),
+    )
+    const same = ofAccount.find(({ name }) => name === volume)
+    if (same !== undefined) return ownerOf(same.name)
+    const owners = new Set(ofAccount.map(({ name }) => ownerOf(name)))
+    return owners.size === 1 ? [...owners][0] : undefined
+  }
+}
+
+function noSuchAccount(path: string, name: string): Error {
+  const reason = 'there is no such storage account'
+  return refuseProblems([problemOf('InvalidVolume', path, { name, reason })])
+}
+
+function foreignAccount(path: string, name: string): Error {
+  const reason =
+    'a storage account of this name is in another resource group: name it by its resource id, or send its key'
+  return refuseProblems([problemOf('InvalidVolume', path, { name, reason })])
 }
 
 function profileIdOf(text: string, { words }: Context): ResourceId | undefined {
