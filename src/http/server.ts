@@ -8,8 +8,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Limits } from '#kernel/limits.ts'
 import { createRoom } from '#kernel/room.ts'
-import { freeTurn } from '#plane/next-turn.ts'
 import { createAnonymousThrottle, createRefusals } from './anonymous-throttle.ts'
+import { turnOf } from './arrival-turn.ts'
 import { trackConnections } from './connections.ts'
 import { edgeErrors } from './edge-errors.ts'
 import {
@@ -37,7 +37,6 @@ import { createSlowReaders } from './slow-readers.ts'
 import { unlocated } from './steps/locate.ts'
 import type { UpgradeMount } from './streams.ts'
 import { createThrottle, type ThrottleSettings, unthrottled } from './throttle.ts'
-import { turnOwnerOf } from './turn-owner.ts'
 
 export interface HttpServerOptions extends EdgeDependencies, RouteDependencies {
   /** Tells whether an address is a trusted proxy's. Such a connection carries requests of many callers. */
@@ -132,7 +131,7 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
     } else socket.destroy()
   }
   server.on('request', (request, response) => {
-    const turn = freeTurn(turnOwnerOf(request, deps))
+    const turn = turnOf(request, deps)
     if (turn === undefined) arrive(request, response)
     else void turn.then(() => arrive(request, response))
   })

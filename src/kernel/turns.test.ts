@@ -124,6 +124,29 @@ test('whoever waits goes on, however many new owners come meanwhile', async () =
   assert.ok(before > 0 && before <= 4 * 258, `${before} went before`)
 })
 
+test('those who are not known have the first part of a turn, so turns are short where nobody else waits', async () => {
+  const { turns, pass, turn } = loop()
+  const done: string[] = []
+  const wait = (name: string, waiting: Promise<void> | undefined): void => {
+    void waiting?.then(() => {
+      done.push(name)
+      pass(1)
+    })
+  }
+  assert.equal(turns.freeUnknown('x'), undefined)
+  pass(3)
+  assert.equal(turns.free('known'), undefined, 'the turn has time for others')
+  for (let at = 0; at < 10; at++) wait('x', turns.freeUnknown('x'))
+  const made: number[] = []
+  for (let before = 0; await turn(); before = done.length) made.push(done.length - before)
+  assert.ok(Math.max(...made) <= 4, `${made}`)
+  assert.equal(done.length, 10)
+  for (let at = 0; at < 10; at++) wait('x', turns.next('x'))
+  for (let at = 0; at < 10; at++) wait('known', turns.next('known'))
+  for (let before = 0; await turn(); before = done.length) made.push(done.length - before)
+  assert.ok(Math.max(...made) > 8, `${made}`)
+})
+
 test('those who wait cost a turn that is used up a few looks at the clock, and a bounded number of calls', async () => {
   let looks = 0
   let scheduled: (() => void)[] = []

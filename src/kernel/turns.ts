@@ -11,6 +11,8 @@ interface Turns {
   next(owner?: string): Promise<void>
   /** `undefined` where this turn has time left; otherwise as `next`. */
   free(owner?: string): Promise<void> | undefined
+  /** As `free`, for whoever is not known yet: they have the first part of a turn. */
+  freeUnknown(owner: string): Promise<void> | undefined
 }
 
 interface TurnsOptions {
@@ -24,6 +26,11 @@ interface TurnsOptions {
 const ownersMax = 256
 /** Others wait no longer for a turn than this and its last piece of work. */
 const turnMilliseconds = 10
+/**
+ * What those who are not known have of it. One connection is accepted in each turn of the loop, so whoever keeps turns long
+ * keeps others from connecting.
+ */
+const unknownMilliseconds = 2
 /**
  * One of so many goes on because it has waited longest. New owners begin at the least time taken, so without this as
  * many of them as come would go before whoever has been here for long.
@@ -44,6 +51,7 @@ interface Line {
   tail: Waiting
   /** The time that its owner has taken of turns since it waits. */
   taken: number
+  readonly isKnown: boolean
 }
 
 type Lines = Map<string, Line>
@@ -51,7 +59,8 @@ type Lines = Map<string, Line>
 export function createTurns({ schedule, ticks }: TurnsOptions): Turns {
   const lines: Lines = new Map()
   let since: number | undefined
-  /** Known of this turn, so that no more of it goes into looks at the clock. */
+  let elapsed = 0
+  /** Found of this turn, so that no more of it goes into looks at the clock. */
   let isOver = false
   /** Who went on last, until their time is known. */
   let running: { readonly line: Line; readonly at: number } | undefined
@@ -75,7 +84,9 @@ export function createTurns({ schedule, ticks }: TurnsOptions): Turns {
     if (since === undefined) {
       since = now
       schedule(forget)
-    } else isOver = now - since > turnMilliseconds
+    }
+    elapsed = now - since
+    isOver = elapsed > turnMilliseconds
     return isOver
   }
 
@@ -85,8 +96,15 @@ export function createTurns({ schedule, ticks }: TurnsOptions): Turns {
       schedule(run)
       return
     }
+    const needsKnown = elapsed > unknownMilliseconds
+    const isOldest = (gone + 1) % oldestOneOf === 0
+    const found = isOldest ? oldestOf(lines, needsKnown) : leastOf(lines, needsKnown)
+    if (found === undefined && waiting > 0) {
+      isOver = true
+      schedule(run)
+      return
+    }
     gone++
-    const found = gone % oldestOneOf === 0 ? oldestOf(lines) : leastOf(lines)
     if (found !== undefined) waiting--
     if (waiting >= scheduled) schedule(run)
     else scheduled--
@@ -99,13 +117,14 @@ export function createTurns({ schedule, ticks }: TurnsOptions): Turns {
     go()
   }
 
-  function next(owner = ''): Promise<void> {
+  function next(owner = '', isKnown = true): Promise<void> {
     return new Promise((go) => {
       const one: Waiting = { number: waited++, go, next: undefined }
       const name = lines.has(owner) || lines.size < ownersMax ? owner : ''
       const line = lines.get(name)
       if (line === undefined) {
-        lines.set(name, { head: one, tail: one, taken: leastOf(lines)?.[1].taken ?? 0 })
+        const taken = leastOf(lines, false)?.[1].taken ?? 0
+        lines.set(name, { head: one, tail: one, taken, isKnown: isKnown || name !== owner })
       } else {
         line.tail.next = one
         line.tail = one
@@ -117,18 +136,30 @@ export function createTurns({ schedule, ticks }: TurnsOptions): Turns {
     })
   }
 
-  return { next, free: (owner) => (isUsedUp() ? next(owner) : undefined) }
+  return {
+    next: (owner) => next(owner),
+    free: (owner) => (isUsedUp() ? next(owner) : undefined),
+    freeUnknown: (owner) =>
+      isUsedUp() || elapsed > unknownMilliseconds ? next(owner, false) : undefined,
+  }
 }
 
-function leastOf(lines: Lines): readonly [owner: string, line: Line] | undefined {
-  let found: readonly [string, Line] | undefined
-  for (const each of lines) if (found === undefined || each[1].taken < found[1].taken) found = each
+type Found = readonly [owner: string, line: Line] | undefined
+
+function leastOf(lines: Lines, needsKnown: boolean): Found {
+  let found: Found
+  for (const each of lines) {
+    if (needsKnown && !each[1].isKnown) continue
+    if (found === undefined || each[1].taken < found[1].taken) found = each
+  }
   return found
 }
 
-function oldestOf(lines: Lines): readonly [owner: string, line: Line] | undefined {
-  let found: readonly [string, Line] | undefined
-  for (const each of lines)
+function oldestOf(lines: Lines, needsKnown: boolean): Found {
+  let found: Found
+  for (const each of lines) {
+    if (needsKnown && !each[1].isKnown) continue
     if (found === undefined || each[1].head.number < found[1].head.number) found = each
+  }
   return found
 }

@@ -1,10 +1,16 @@
 /** The turns of `kernel/turns.ts` for providers, which cannot import stores. */
 
-import { freeTurn as free, nextTurn as next } from '#stores/next-turn.ts'
+import {
+  freeTurn as free,
+  freeUnknownTurn as freeUnknown,
+  nextTurn as next,
+} from '#stores/next-turn.ts'
 
 export const nextTurn = next
 
 export const freeTurn = free
+
+export const freeUnknownTurn = freeUnknown
 
 /** Characters of a document above which it takes milliseconds to parse it, and no answer made of it is kept. */
 export const largeDocument = 64 * 1024

@@ -12,3 +12,6 @@ export const nextTurn = turns.next
 
 /** Asked before something that may take a millisecond: `undefined` where this turn has time left for it. */
 export const freeTurn = turns.free
+
+/** The same for whoever is not known yet. */
+export const freeUnknownTurn = turns.freeUnknown

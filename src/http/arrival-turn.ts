@@ -1,6 +1,7 @@
-/** In whose name a request waits for its turn before it is authenticated. */
+/** The turn of a request before it is authenticated, and in whose name it waits for one. */
 
 import type { IncomingMessage } from 'node:http'
+import { freeTurn, freeUnknownTurn } from '#plane/next-turn.ts'
 import { addressGroupOf } from './client-address.ts'
 import type { EdgeDependencies } from './exchange.ts'
 
@@ -11,13 +12,14 @@ const addressLines = 64
  * Behind a proxy all callers have one address, so whoever was authenticated before waits by principal. A token that nobody
  * has checked names nobody: anybody can make up any number of them.
  */
-export function turnOwnerOf(
+export function turnOf(
   request: IncomingMessage,
   { callerOf, addressOf }: Pick<EdgeDependencies, 'callerOf' | 'addressOf'>,
-): string {
+): Promise<void> | undefined {
   const { authorization } = request.headers
   const caller = authorization === undefined ? undefined : callerOf(authorization)
-  return caller ?? `address ${numberOf(addressGroupOf(addressOf(request))) % addressLines}`
+  if (caller !== undefined) return freeTurn(caller)
+  return freeUnknownTurn(`address ${numberOf(addressGroupOf(addressOf(request))) % addressLines}`)
 }
 
 /** The same for the same text. */
