@@ -235,6 +235,12 @@ CREATE TABLE billing_usage_days (
   PRIMARY KEY (resource_key, day, meter)
 );
 
+CREATE TABLE billing_usage_series (
+  series text NOT NULL,
+  settled_through bigint NOT NULL,
+  PRIMARY KEY (series)
+);
+
 CREATE TABLE business_access_rights (
   id text COLLATE "C" NOT NULL,
   company_id text COLLATE "C" NOT NULL,
@@ -1308,6 +1314,8 @@ CREATE INDEX billing_statements_by_profile ON billing_statements USING btree (ac
 CREATE UNIQUE INDEX billing_statements_pending ON billing_statements USING btree (account_key, profile_key, currency, month) WHERE (invoice IS NULL);
 
 CREATE INDEX billing_usage_by_resource ON billing_usage USING btree (resource_id, rated_until);
+
+CREATE INDEX billing_usage_settled ON billing_usage USING btree (ended_at, run_key) WHERE (unrated = 0);
 
 CREATE INDEX billing_usage_unrated ON billing_usage USING btree (rated_until, run_key) WHERE (unrated = 1);
 

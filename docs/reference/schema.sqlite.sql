@@ -184,6 +184,8 @@ CREATE TABLE billing_usage (
 
 CREATE INDEX billing_usage_by_resource on billing_usage (resource_id, rated_until);
 
+CREATE INDEX billing_usage_settled on billing_usage (ended_at, run_key) where unrated = 0;
+
 CREATE INDEX billing_usage_unrated on billing_usage (rated_until, run_key) where unrated = 1;
 
 CREATE TABLE billing_usage_days (
@@ -192,6 +194,11 @@ CREATE TABLE billing_usage_days (
   meter text not null,
   held_seconds text not null,
   primary key (resource_key, day, meter)
+);
+
+CREATE TABLE billing_usage_series (
+  series text primary key,
+  settled_through bigint not null
 );
 
 CREATE TABLE business_access_rights (

@@ -3,10 +3,13 @@
  * port. It knows no prices.
  */
 
-/** One uninterrupted run. The same `key` means the same run and may be reported any number of times. */
+/** One uninterrupted run. The same series and beginning mean the same run, which may be reported any number of times. */
 export interface UsageRun {
-  /** Unique among all runs ever. */
-  readonly key: string
+  /**
+   * What runs, one run after the other: a container of a group. Whoever reports a run for the first time has reported
+   * those before it, so old ones need not be kept to know them again.
+   */
+  readonly series: string
   /** The resource as shown: `/subscriptions/…/containerGroups/web`. */
   readonly resourceId: string
   /** Milliseconds since 1970. */
@@ -21,8 +24,13 @@ export interface UsageRun {
 
 export interface UsageMeter {
   /**
-   * Stores runs; they are durable when the promise resolves. Repeating a call changes nothing: for each key the
+   * Stores runs; they are durable when the promise resolves. Repeating a call changes nothing: for each run the
    * earliest end and the latest `seenAt` count. Fails only when the store fails.
    */
   note(runs: readonly UsageRun[]): Promise<void>
+}
+
+/** The name of a run among all ever. */
+export function runKeyOf({ series, startedAt }: Pick<UsageRun, 'series' | 'startedAt'>): string {
+  return `${series}|${startedAt}`
 }

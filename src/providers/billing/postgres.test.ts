@@ -6,8 +6,9 @@ import { contractWords } from '#kernel/vendor.ts'
 import { openPostgres } from '#stores/postgres/open.ts'
 import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../../tests/require.ts'
+import { settleUsage } from './domain/metering/settle.ts'
 import { billingMigrations } from './domain/migrations.ts'
-import { account, profile, startBilling } from './testing/start.ts'
+import { account, profile, startBilling, tenant } from './testing/start.ts'
 
 test('from usage to an invoice to a refund', async (t: TestContext) => {
   if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
@@ -30,7 +31,7 @@ test('from usage to an invoice to a refund', async (t: TestContext) => {
   await using started = await startBilling({ store })
   const startedAt = started.clock.now() - 7_200_000
   const run = {
-    key: 'a',
+    series: 'a',
     resourceId: '/subscriptions/11111111-2222-4333-8444-555555555555/resourceGroups/rg',
     startedAt,
     seenAt: startedAt,
@@ -45,6 +46,15 @@ test('from usage to an invoice to a refund', async (t: TestContext) => {
     charges.reduce((sum, one) => sum + one.charges, 0),
     1,
   )
+  // What was charged leaves, and is known when it is reported again, also while that goes on.
+  const ended = { ...run, seenAt: startedAt + 3_600_000, endedAt: startedAt + 3_600_000 }
+  const [settled] = await Promise.all([
+    settleUsage(store.sql, tenant, started.clock.now()),
+    ...Array.from({ length: 5 }, () => started.meter.note([ended])),
+  ])
+  assert.equal(settled, 1)
+  assert.deepEqual(await store.sql.all('select run_key from billing_usage'), [])
+  assert.deepEqual(await started.post(`${profile}/chargeUsage`), { charges: 0 })
   const price = { currency: 'USD', value: 10 }
   await started.call('PUT', `${account}/products/seat`, { properties: { price } })
   const bought = await started.post(`${profile}/recordPurchase`, { product: 'seat', quantity: 2 })

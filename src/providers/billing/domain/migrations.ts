@@ -240,6 +240,15 @@ const usageDays = `create table billing_usage_days (
   primary key (resource_key, day, meter)
 )`
 
+/** Runs that are charged whole go; what is kept of them does not grow with their number. */
+const usageSeries: readonly string[] = [
+  `create table billing_usage_series (
+    series text primary key,
+    settled_through bigint not null
+  )`,
+  'create index billing_usage_settled on billing_usage (ended_at, run_key) where unrated = 0',
+]
+
 export const billingMigrations: readonly Migration[] = [
   {
     area: 'billing',
@@ -273,5 +282,11 @@ export const billingMigrations: readonly Migration[] = [
     number: 5,
     sqlite: [usageDays],
     postgres: [usageDays],
+  },
+  {
+    area: 'billing',
+    number: 6,
+    sqlite: usageSeries,
+    postgres: usageSeries,
   },
 ]

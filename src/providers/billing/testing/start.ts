@@ -40,6 +40,7 @@ export interface StartOptions {
   readonly limits?: Partial<BillingLimits>
   /** Without it the first account is made at once, and nothing goes on by itself. */
   readonly background?: boolean
+  readonly startAt?: number
 }
 
 export function billingStore(path = ':memory:'): Promise<Store> {
@@ -53,7 +54,7 @@ export function billingStore(path = ':memory:'): Promise<Store> {
 
 export async function startBilling(options: StartOptions = {}): Promise<Started> {
   const store = options.store ?? (await billingStore())
-  let now = Date.UTC(2026, 9, 15, 12)
+  let now = options.startAt ?? Date.UTC(2026, 9, 15, 12)
   const clock = {
     now: () => now,
     set(to: number) {

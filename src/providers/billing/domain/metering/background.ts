@@ -11,6 +11,7 @@ import { number } from '../cells.ts'
 import { closeStatements } from '../invoices/close.ts'
 import { monthOf, spanOfMonth } from '../ledger/statements.ts'
 import { type RateDependencies, rateUsage } from './rate.ts'
+import { settleUsage } from './settle.ts'
 
 interface BackgroundDependencies extends RateDependencies {
   readonly clock: Clock
@@ -43,6 +44,7 @@ async function runOnce(deps: BackgroundDependencies): Promise<void> {
   const now = deps.clock.now()
   const midnight = Math.floor(now / day) * day
   await rateUsage(deps, midnight, now)
+  await settleUsage(deps.ledger.sql, nameOf(parentOf(deps.profile)), midnight)
   const [waiting] = await deps.ledger.sql.all(
     'select count(*) as n from (select 1 from billing_usage where unrated = 1 and rated_until < ? and ended_at is not null limit 1) waiting',
     midnight,

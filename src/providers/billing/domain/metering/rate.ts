@@ -42,7 +42,7 @@ export interface RateDependencies {
 const runsAtOnce = 200
 const productsMax = 500
 const hourSeconds = 3600
-const dayMilliseconds = 86_400_000
+export const dayMilliseconds = 86_400_000
 
 /** Whole seconds between two moments, counted from a third, so that parts add up to the whole. */
 function secondsBetween(startedAt: number, from: number, until: number): number {
@@ -195,16 +195,33 @@ async function addCharged(tx: SqlTx, lines: ReadonlyMap<string, Line>): Promise<
       if (line !== undefined) line.chargedSeconds = line.chargedSeconds.plus(heldSeconds)
     }
   }
-  for (const { resourceId, day, meter, ...line } of lines.values()) {
-    await tx.run(
-      `insert into billing_usage_days (resource_key, day, meter, held_seconds) values (?, ?, ?, ?)
-       on conflict (resource_key, day, meter) do update set held_seconds = excluded.held_seconds`,
-      resourceId.toLowerCase(),
-      day,
-      meter,
-      line.chargedSeconds.plus(line.heldSeconds).toFixed(),
-    )
+  for (const line of lines.values()) {
+    await keepSum(tx, line, line.chargedSeconds.plus(line.heldSeconds))
   }
+}
+
+/** Before runs go: what they were charged for is kept as the sums of their days. */
+export async function keepSums(tx: SqlTx, resourceId: string, day: number): Promise<void> {
+  const sums = new Map<string, Decimal>()
+  for (const { meter, heldSeconds } of await chargedOf(tx, resourceId, day)) {
+    sums.set(meter, (sums.get(meter) ?? new Decimal(0)).plus(heldSeconds))
+  }
+  for (const [meter, sum] of sums) await keepSum(tx, { resourceId, day, meter }, sum)
+}
+
+async function keepSum(
+  tx: SqlTx,
+  { resourceId, day, meter }: Pick<Line, 'resourceId' | 'day' | 'meter'>,
+  sum: Decimal,
+): Promise<void> {
+  await tx.run(
+    `insert into billing_usage_days (resource_key, day, meter, held_seconds) values (?, ?, ?, ?)
+     on conflict (resource_key, day, meter) do update set held_seconds = excluded.held_seconds`,
+    resourceId.toLowerCase(),
+    day,
+    meter,
+    sum.toFixed(),
+  )
 }
 
 /** By meter. Of a day that was charged in part before there were sums, all runs are added up, once. */
@@ -257,7 +274,7 @@ function* heldByDay({
   }
 }
 
-function dayOf(at: number): number {
+export function dayOf(at: number): number {
   return Math.floor(at / dayMilliseconds) * dayMilliseconds
 }
 

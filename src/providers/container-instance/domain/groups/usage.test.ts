@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { UsageRun } from '#kernel/usage.ts'
+import { runKeyOf, type UsageRun } from '#kernel/usage.ts'
 import { memoryStore } from '#plane/testing/start.ts'
 import { base, body as groupOf, startContainers, web } from '../../testing/start.ts'
 
@@ -31,9 +31,9 @@ function heardRuns() {
   const meter = {
     async note(runs: readonly UsageRun[]) {
       for (const run of runs) {
-        const before = told.get(run.key)
+        const before = told.get(runKeyOf(run))
         const endedAt = before?.endedAt ?? run.endedAt
-        told.set(run.key, { ...run, ...(endedAt === undefined ? {} : { endedAt }) })
+        told.set(runKeyOf(run), { ...run, ...(endedAt === undefined ? {} : { endedAt }) })
       }
     },
   }

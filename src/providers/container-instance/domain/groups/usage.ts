@@ -3,7 +3,7 @@
  * the meter before it records them; repeating a report changes nothing.
  */
 
-import type { UsageMeter, UsageRun } from '#kernel/usage.ts'
+import { runKeyOf, type UsageMeter, type UsageRun } from '#kernel/usage.ts'
 import type { Subject } from '#plane/declare/reconciled.ts'
 import {
   allContainers,
@@ -18,7 +18,7 @@ type GroupSubject = Subject<ContainerGroup, Observed>
 function runsOf(subject: GroupSubject, observed: Observed, now: number): readonly UsageRun[] {
   const held = heldBy(subject.model)
   const run = (name: string, startedAt: number, seenAt: number, endedAt?: number): UsageRun => ({
-    key: `${subject.token}|${name}|${startedAt}`,
+    series: `${subject.token}|${name}`,
     resourceId: subject.id.text,
     startedAt,
     seenAt: Math.max(startedAt, seenAt),
@@ -83,8 +83,9 @@ export function usageTeller(meter: UsageMeter | undefined) {
   const reportedAt = new Map<string, number>()
   return async (subject: GroupSubject, observed: Observed, now: number): Promise<void> => {
     if (meter === undefined) return
-    const news = runsOf(subject, observed, now).filter(({ key, endedAt, seenAt }) => {
-      const reported = reportedAt.get(key)
+    const news = runsOf(subject, observed, now).filter((run) => {
+      const { endedAt, seenAt } = run
+      const reported = reportedAt.get(runKeyOf(run))
       if (reported === undefined) return true
       return endedAt === undefined
         ? seenAt - reported >= reportEveryMilliseconds
@@ -93,6 +94,6 @@ export function usageTeller(meter: UsageMeter | undefined) {
     if (news.length === 0) return
     await meter.note(news)
     if (reportedAt.size > rememberedMax) reportedAt.clear()
-    for (const { key, endedAt, seenAt } of news) reportedAt.set(key, endedAt ?? seenAt)
+    for (const run of news) reportedAt.set(runKeyOf(run), run.endedAt ?? run.seenAt)
   }
 }
