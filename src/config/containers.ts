@@ -2,7 +2,7 @@
 
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
-import { isLoopback } from '#outbound/address.ts'
+import { canonicalHost, isLoopback, plainAddress } from '#outbound/address.ts'
 import { choice, flag, text, type Wrong } from './setting.ts'
 
 const none = ''
@@ -132,23 +132,62 @@ export function arrangeContainers(
   }
 }
 
+/** Where the server listens, by the settings. */
+interface Listeners {
+  readonly host: string
+  readonly port: number
+  readonly tls: unknown
+  readonly tlsPort: number
+  readonly metrics: 'public' | 'nowhere' | { readonly host: string; readonly port: number }
+}
+
 /**
  * Whether a browser that has signed in sends its cookies to what containers publish, too: cookies know no ports (RFC 6265,
- * 8.5). Over https they are sent to nobody without a certificate.
+ * 8.5). Over https they are sent to nobody without a certificate; but who opens the listener of http beside it signs in
+ * without https.
  */
 export function shareCookies({
   host,
   publicUrl,
-  containersAddress: address,
+  containersAddress,
 }: Pick<ContainersConfig, 'containersAddress'> & {
   readonly host: string
   readonly publicUrl: string | undefined
 }): boolean {
-  if (publicUrl?.startsWith('https:')) return false
-  const named = publicUrl === undefined ? [] : [new URL(publicUrl).hostname.replace(/^\[|\]$/g, '')]
-  const hosts = [host, ...named].map((one) => (one === 'localhost' ? '127.0.0.1' : one))
-  if (isAny(address) || hosts.includes(address)) return true
+  const address = canonical(containersAddress)
+  const url = publicUrl === undefined ? undefined : new URL(publicUrl)
+  const named = url === undefined || url.protocol === 'https:' ? [] : [url.hostname]
+  const hosts = [host, ...named].map(canonical)
+  if (hosts.includes(address)) return true
+  // Every address of the machine is the server's, or the containers'. Only the machine itself reaches loopback.
+  if (isAny(address)) return true
   return hosts.some(isAny) && !isLoopback(address)
+}
+
+/**
+ * The ports of the server that what containers publish would take where it listens. While it is started anew nobody has
+ * them, and a container that took one would keep it from starting and be sent the tokens of its clients.
+ */
+export function ownPorts(
+  config: Listeners & Pick<ContainersConfig, 'containersAddress'>,
+): readonly number[] {
+  const { host, port, tls, tlsPort, metrics, containersAddress } = config
+  const listeners = [
+    { host, port },
+    ...(tls === undefined ? [] : [{ host, port: tlsPort }]),
+    ...(typeof metrics === 'string' ? [] : [metrics]),
+  ]
+  const address = canonical(containersAddress)
+  const meets = (one: string): boolean => one === address || isAny(one) || isAny(address)
+  return listeners.flatMap((one) =>
+    one.port !== 0 && meets(canonical(one.host)) ? [one.port] : [],
+  )
+}
+
+/** One spelling of each address. A name that is no address stays as it is. */
+function canonical(host: string): string {
+  const name = canonicalHost(host) ?? host
+  return name === 'localhost' ? '127.0.0.1' : plainAddress(name)
 }
 
 function isAny(address: string): boolean {

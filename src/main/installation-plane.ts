@@ -16,6 +16,7 @@ import { type Authorizer, createAuthorizer } from '#providers/authorization/doma
 import { lockGuard } from '#providers/authorization/domain/lock-guard.ts'
 import { consentParts, type ProviderDependencies, providers } from '#providers/index.ts'
 import { placedScopes } from '#providers/management/domain/hierarchy.ts'
+import { ownPorts } from '../config/containers.ts'
 import { type Denials, openDenials } from '../installation/denials.ts'
 import type { Engines } from './engines.ts'
 import type { Foundation } from './foundation.ts'
@@ -148,6 +149,7 @@ function providerEngines(
       streams,
       ...(containers.cpusMax === undefined ? {} : { cpusMax: containers.cpusMax }),
       hostAddress: config.containersAddress,
+      keptPorts: ownPorts(config),
       allowedRegistries: config.containersRegistries,
       ...(config.containersShares === undefined ? {} : { shareRoot: config.containersShares }),
     },

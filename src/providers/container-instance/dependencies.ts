@@ -93,6 +93,8 @@ export interface ContainerInstanceDependencies {
   readonly tenantId: string
   /** The address at which ports of `Public` groups are published. Default: this machine only. */
   readonly hostAddress?: string
+  /** Ports of that address that are the server's own. */
+  readonly keptPorts?: readonly number[]
   /** The address that `Public` groups show when `hostAddress` is every address. */
   readonly publicAddress?: string
   /** The end of `fqdn`, after label and location. This server resolves no such names. */

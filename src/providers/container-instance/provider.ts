@@ -55,6 +55,7 @@ export function containerInstanceProvider(deps: ContainerInstanceDependencies): 
         log: deps.log,
         tenantId: deps.tenantId,
         hostAddress: deps.hostAddress ?? '127.0.0.1',
+        keptPorts: deps.keptPorts ?? [],
         shareRoot: deps.shareRoot,
         cpusMax: deps.cpusMax,
         secrets: deps.secrets,

@@ -21,6 +21,7 @@ import { specOf } from './spec.ts'
 const place = `${base}/containerGroups/one`.toLowerCase()
 const around = {
   hostAddress: '127.0.0.1',
+  keptPorts: [],
   shareRoot: '/shares',
   cpusMax: 2,
   processesPerContainerMax: 10,

@@ -79,6 +79,7 @@ test('what was written before the policy was set does not run again', () => {
   const model = toModel({ properties, preparation }, undefined, { seal: testSeal, ids })
   const around: Surroundings = {
     hostAddress: '127.0.0.1',
+    keptPorts: [],
     shareRoot: undefined,
     cpusMax: undefined,
     processesPerContainerMax: 100,

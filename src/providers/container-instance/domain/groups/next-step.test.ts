@@ -28,6 +28,7 @@ const engine: EngineDescription = {
 
 const around: Surroundings = {
   hostAddress: '127.0.0.1',
+  keptPorts: [],
   shareRoot: undefined,
   cpusMax: undefined,
   processesPerContainerMax: 10,

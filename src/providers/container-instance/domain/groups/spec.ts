@@ -34,6 +34,8 @@ import { type AllowedRegistries, engineImage, isAllowedImage } from './image-pol
 export interface Surroundings {
   /** The address of published `Public` ports. */
   readonly hostAddress: string
+  /** Ports of it that no group gets: the engine chooses others, as where somebody has them. */
+  readonly keptPorts: readonly number[]
   /** The folder of file shares, `{subscription}/{group}/{account}/{share}`; undefined: there are no shares. */
   readonly shareRoot: string | undefined
   /** The cores of the engine's machine: a larger limit is none, and some engines refuse it. */
@@ -71,7 +73,7 @@ export function specOf(model: ContainerGroup, around: Surroundings): GroupSpec {
     ports: (ipAddress?.ports ?? []).map(({ port, protocol }) => ({
       port,
       protocol: protocol === 'UDP' ? 'udp' : 'tcp',
-      ...(isPublic ? { publish: { address: around.hostAddress, port } } : {}),
+      ...(isPublic ? { publish: publishedAt(port, protocol, around) } : {}),
     })),
     ...(dnsConfig === undefined
       ? {}
@@ -83,6 +85,14 @@ export function specOf(model: ContainerGroup, around: Surroundings): GroupSpec {
           },
         }),
   }
+}
+
+function publishedAt(
+  port: number,
+  protocol: string | undefined,
+  { hostAddress: address, keptPorts }: Pick<Surroundings, 'hostAddress' | 'keptPorts'>,
+): { readonly address: string; readonly port?: number } {
+  return protocol !== 'UDP' && keptPorts.includes(port) ? { address } : { address, port }
 }
 
 /** The same group after some of its host ports were taken: the engine chooses others. */

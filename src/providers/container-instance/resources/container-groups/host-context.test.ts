@@ -32,6 +32,21 @@ describe('addresses', () => {
     assert.ok(names(await started.until('two', done)).includes('PortMapped'))
   })
 
+  test('a port of the server itself is mapped too, though nobody has it at the moment; datagrams are others', async () => {
+    await using started = await startContainers({ hostAddress: '127.0.0.1', keptPorts: [8081] })
+    const names = (group: Shown) => group.properties.instanceView.events.map((one) => one.name)
+    for (const [name, protocol, isMapped] of [
+      ['one', 'TCP', true],
+      ['two', 'UDP', false],
+    ] as const) {
+      const ipAddress = { type: 'Public', ports: [{ port: 8081, protocol }] }
+      await started.call('PUT', `${groups}/${name}`, address(ipAddress))
+      const group = await started.until(name, done)
+      assert.equal(group.properties.provisioningState, 'Succeeded')
+      assert.equal(names(group).includes('PortMapped'), isMapped, name)
+    }
+  })
+
   test('a label is an fqdn in the location, and one of its kind', async () => {
     await using started = await startContainers()
     const label = { type: 'Public', ports, dnsNameLabel: 'shop-front' }

@@ -225,6 +225,7 @@ test('what is accepted is made as asked, and goes without a trace', async (t) =>
   await mkdir(shareRoot)
   const around: Surroundings = {
     hostAddress: '127.0.0.1',
+    keptPorts: [],
     shareRoot,
     cpusMax: undefined,
     processesPerContainerMax: 100,

@@ -59,6 +59,7 @@ export interface ReconcileDependencies extends ContentDependencies {
   readonly log: Log
   readonly limits: ContainerLimits
   readonly hostAddress: string
+  readonly keptPorts: readonly number[]
   readonly allowedRegistries: AllowedRegistries
   readonly cpusMax: number | undefined
   readonly workloads: WorkloadIdentities
@@ -73,6 +74,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
   const { engine, limits, clock } = deps
   const around: Surroundings = {
     hostAddress: deps.hostAddress,
+    keptPorts: deps.keptPorts,
     shareRoot: deps.shareRoot,
     cpusMax: deps.cpusMax,
     processesPerContainerMax: limits.processesPerContainerMax,
