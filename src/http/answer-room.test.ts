@@ -359,6 +359,29 @@ test('a caller who is known begins before those with made-up tokens, however man
   assert.ok(begun.indexOf('Bearer owner') < 10, begun.slice(0, 20).join())
 })
 
+test('of one address so many requests with unchecked tokens wait and no more, and a known caller is served', async (t) => {
+  await using edge = await startEdge({
+    options: { callerOf: (header) => (header === 'Bearer owner' ? owner.id : undefined) },
+  })
+  useUpTurns(t)
+  const get = (token: string) =>
+    `GET /subscriptions?api-version=2022-12-01 HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer ${token}\r\n\r\n`
+  const ended: unknown[] = []
+  const sockets = Array.from({ length: 60 }, (_, at) => {
+    const socket = connect(edge.port, '127.0.0.1')
+    socket.on('error', () => {})
+    socket.on('close', () => ended.push(at))
+    socket.write(Array.from({ length: 30 }, (_, n) => get(`made-up-${at}-${n}`)).join(''))
+    return socket
+  })
+  const known = await edge.fetch('/subscriptions?api-version=2022-12-01')
+  assert.ok(known.status < 500, `${known.status}`)
+  // Not by the clock, which runs ahead here.
+  while (ended.length === 0) await new Promise(setImmediate)
+  assert.ok(ended.length < sockets.length, `${ended.length} connections were ended`)
+  for (const socket of sockets) socket.destroy()
+})
+
 test('documents that need no token are made a few at a time for each address', async () => {
   let found = 0
   const openapi = () => {

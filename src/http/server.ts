@@ -9,7 +9,7 @@ import type { Socket } from 'node:net'
 import type { Limits } from '#kernel/limits.ts'
 import { createRoom } from '#kernel/room.ts'
 import { createAnonymousThrottle, createRefusals } from './anonymous-throttle.ts'
-import { turnOf } from './arrival-turn.ts'
+import { createArrivalTurns } from './arrival-turn.ts'
 import { trackConnections } from './connections.ts'
 import { edgeErrors } from './edge-errors.ts'
 import {
@@ -130,8 +130,11 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
       router.route(request, response)
     } else socket.destroy()
   }
+  const turnOf = createArrivalTurns(deps)
   server.on('request', (request, response) => {
-    const turn = turnOf(request, deps)
+    // Requests that were sent in one piece come one after the other, also when their connection was ended.
+    if (request.socket.destroyed) return
+    const turn = turnOf(request)
     if (turn === undefined) arrive(request, response)
     else void turn.then(() => arrive(request, response))
   })
