@@ -11,7 +11,7 @@ import { applySeed, readSeed, type Seed } from '#client/seed.ts'
 import type { makeSigningPair } from '#identity/signing-pair.ts'
 import { isUuid } from '#kernel/uuid.ts'
 import { httpFetch } from '../cli/http-fetch.ts'
-import { readConfig } from '../config.ts'
+import { type Config, readConfig } from '../config.ts'
 import { parseDuration } from '../control/duration.ts'
 import type { FaultRule, KeptRule, Scenario } from '../control/faults.ts'
 import { initialState } from '../control/snapshots.ts'
@@ -70,15 +70,7 @@ export interface TestInstallation extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/** Starts an installation whose first signing key uses this pair. */
-export async function open(
-  options: TestOptions,
-  firstPair: typeof makeSigningPair,
-): Promise<TestInstallation> {
-  checkOptions(options)
-  await using opened = new AsyncDisposableStack()
-  const home = mkdtempSync(join(tmpdir(), 'armature-test-'))
-  opened.defer(() => rmSync(home, { recursive: true, force: true }))
+function configOf({ clock = 'system', settings }: TestOptions, home: string): Config {
   const read = readConfig({
     environment: {},
     settings: {
@@ -88,13 +80,25 @@ export async function open(
       logLevel: 'error',
       throttle: false,
       control: 'local',
-      clock: options.clock ?? 'system',
-      ...options.settings,
+      clock,
+      ...settings,
       home,
     },
   })
   // The requests belong to the test, which does not need those it did not wait for.
-  const config = { ...read, limits: { ...read.limits, drainSeconds: 0 } }
+  return { ...read, limits: { ...read.limits, drainSeconds: 0 } }
+}
+
+/** Starts an installation whose first signing key uses this pair. */
+export async function open(
+  options: TestOptions,
+  firstPair: typeof makeSigningPair,
+): Promise<TestInstallation> {
+  checkOptions(options)
+  await using opened = new AsyncDisposableStack()
+  const home = mkdtempSync(join(tmpdir(), 'armature-test-'))
+  opened.defer(() => rmSync(home, { recursive: true, force: true }))
+  const config = configOf(options, home)
   const server = opened.use(
     await startServer(config, {
       ...(options.ids === 'fixed' ? { idsFor: fixedIds } : {}),

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { DuckDBInstance } from '@duckdb/node-api'
 import { Client } from 'pg'
+import { openWay } from '#outbound/testing/ways.ts'
 import {
   findPostgres,
   howToGetPostgres,
@@ -18,7 +19,7 @@ import {
 import { requireOrSkip } from '../../../tests/require.ts'
 import { failure, runTask, taskOf } from './contract.ts'
 import { CopyCancelled, type CopyFailure, type PostgresTable } from './engine.ts'
-import { definition } from './tables/postgres-table.ts'
+import { connectTo, definition } from './tables/postgres-table.ts'
 import { folderPair } from './testing/folder-pair.ts'
 import { inlineEngine } from './testing/inline-engine.ts'
 import { JournalClosed, MemoryManifest } from './testing/memory-journal.ts'
@@ -356,4 +357,14 @@ test('a table becomes one file, as CSV and as Parquet', async (t) => {
 test('a type that is none, as a source may name it, becomes no part of a statement', () => {
   const type = 'integer); commit; create role taken superuser; create table other (a integer'
   assert.throws(() => definition([{ name: 'a', type, notNull: false }]), { code: 'Unsupported' })
+})
+
+test('a copy waits for no lock for longer than a minute, whatever the server says', async (t) => {
+  await using two = await pair(t)
+  if (two === undefined) return
+  await two.from.query(`alter role current_user set lock_timeout = 0`)
+  const client = await connectTo(two.source, openWay)
+  const { rows } = await client.query('show lock_timeout')
+  await client.end()
+  assert.deepEqual(rows, [{ lock_timeout: '1min' }])
 })

@@ -38,18 +38,34 @@ test('a resource group has its number of runs at a time, and those of others pas
     await grantTo(store, id(number), subscriptionKey)
     await runs.begin({ id: id(number), subscriptionKey, shareKey: '/s', mode: 'FullSync' })
   }
-  const first = await runs.claim('owner', 6, 2)
+  const first = await runs.claim('owner', 6, { ofGroupMax: 2, sharedMax: 6 })
   assert.deepEqual(
     first.map((run) => run.id),
     [0, 1, 4, 5].map(id),
   )
-  assert.deepEqual(await runs.claim('owner', 2, 2), [])
+  assert.deepEqual(await runs.claim('owner', 2, { ofGroupMax: 2, sharedMax: 6 }), [])
   const [done] = first
   assert.ok(done !== undefined)
   await runs.end(done, 'Succeeded', null)
   assert.deepEqual(
-    (await runs.claim('owner', 2, 2)).map((run) => run.id),
+    (await runs.claim('owner', 2, { ofGroupMax: 2, sharedMax: 6 })).map((run) => run.id),
     [id(2)],
+  )
+})
+
+test('the last places are for resource groups without a run', async () => {
+  await using store = await sharingStore()
+  let now = 1_000_000
+  const runs = openRuns(store.sql, { now: () => now++ })
+  for (const [number, group] of ['a', 'b', 'c', 'a', 'b', 'c', 'd', 'd'].entries()) {
+    const subscriptionKey = keyOf(group, number)
+    await grantTo(store, id(number), subscriptionKey)
+    await runs.begin({ id: id(number), subscriptionKey, shareKey: '/s', mode: 'FullSync' })
+  }
+  const claimed = await runs.claim('owner', 8, { ofGroupMax: 2, sharedMax: 4 })
+  assert.deepEqual(
+    claimed.map((run) => run.id),
+    [0, 1, 2, 3, 6].map(id),
   )
 })
 

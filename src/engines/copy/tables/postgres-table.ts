@@ -7,6 +7,7 @@ import { CopyFailure, type PostgresTable } from '../engine.ts'
 import { notReached, requireRoute } from '../routed-task.ts'
 
 const connectMilliseconds = 10_000
+const lockSeconds = 60
 
 export interface Column {
   readonly name: string
@@ -84,7 +85,8 @@ export const equals = 'OPERATOR(pg_catalog.=)'
 
 /**
  * Text that one server writes must be read the same by the other, whatever their owners' settings; and a copy may
- * take as long as it needs. Settings that a server does not know are skipped.
+ * take as long as it needs, but waits for no lock for longer than a minute: a table that its owner keeps locked would
+ * keep one of the few places of all. Settings that a server does not know are skipped.
  *
  * The owner of a database may have put functions and operators of its own before the system's (`search_path`), and they would
  * run with the rights of our user. So the system's come first, and since an operator or function with a closer signature is taken
@@ -93,7 +95,8 @@ export const equals = 'OPERATOR(pg_catalog.=)'
 const alike = `select pg_catalog.set_config(s.name, wished.value, false) from pg_catalog.pg_settings s join (values
     ('DateStyle', 'ISO, YMD'), ('IntervalStyle', 'postgres'), ('extra_float_digits', '3'),
     ('search_path', pg_catalog.rtrim(pg_catalog.concat('pg_catalog, ', pg_catalog.current_setting('search_path')), ', ')),
-    ('statement_timeout', '0'), ('transaction_timeout', '0'), ('idle_in_transaction_session_timeout', '0')
+    ('statement_timeout', '0'), ('transaction_timeout', '0'), ('idle_in_transaction_session_timeout', '0'),
+    ('lock_timeout', '${lockSeconds}s')
   ) as wished (name, value) on wished.name ${equals} s.name`
 
 /** Types whose binary form is the same on every server and contains no number of a database. */

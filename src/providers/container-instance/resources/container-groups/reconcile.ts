@@ -70,18 +70,22 @@ const createTriesMax = 3
 
 type GroupSubject = Subject<ContainerGroup, Observed>
 
-export function reconcileWith(deps: ReconcileDependencies): Reconciler<ContainerGroup> {
-  const { engine, limits, clock } = deps
-  const around: Surroundings = {
+function surroundingsOf(deps: ReconcileDependencies): Surroundings {
+  return {
     hostAddress: deps.hostAddress,
     keptPorts: deps.keptPorts,
     shareRoot: deps.shareRoot,
     cpusMax: deps.cpusMax,
-    processesPerContainerMax: limits.processesPerContainerMax,
+    processesPerContainerMax: deps.limits.processesPerContainerMax,
     resolvesSecrets: deps.secrets !== undefined,
     clonesRepositories: deps.repositories !== undefined,
     allowedRegistries: deps.allowedRegistries,
   }
+}
+
+export function reconcileWith(deps: ReconcileDependencies): Reconciler<ContainerGroup> {
+  const { engine, limits, clock } = deps
+  const around = surroundingsOf(deps)
   const index = new GroupIndex(deps.reader)
   const ends = new KnownEnds()
   const failedSteps = new Map<string, FailedStep>()

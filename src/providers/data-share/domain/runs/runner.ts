@@ -18,9 +18,12 @@ import { begin } from '../synchronizations/actions.ts'
 import { takeDue } from '../trigger-store.ts'
 import { NotCopied, taskOf } from './task-of.ts'
 
-const runsAtOnceMax = 6
+const runsAtOnceMax = 8
+/** The last places are for resource groups without a run: runs may take as long as their sources like. */
+const placesOfNewcomers = 2
 /** The number of concurrent runs for one resource group of consumers, so that slow sources hold up nobody else. */
 const runsOfGroupMax = 2
+const limits = { ofGroupMax: runsOfGroupMax, sharedMax: runsAtOnceMax - placesOfNewcomers }
 const dataSetsAtOnce = 2
 const pollMilliseconds = 2000
 const renewMilliseconds = 500
@@ -57,7 +60,7 @@ export function startRunner(deps: ShareDependencies): Runner {
     }
     const free = runsAtOnceMax - working.size
     if (free <= 0) return
-    for (const run of await runs.claim(owner, free, runsOfGroupMax)) {
+    for (const run of await runs.claim(owner, free, limits)) {
       const work = workOn(deps, run, stop.signal)
         .catch((error: unknown) => {
           // Left as it is: the lease expires, and a worker continues it.

@@ -57,9 +57,13 @@ export interface Runs extends RunDetails {
   cancel(id: string, message: string): Promise<void>
   /**
    * Claims runs whose lease is free, the oldest first, except those of resource groups of which the owner has
-   * `ofGroupMax`.
+   * `ofGroupMax`, or one where the owner has `sharedMax` in all.
    */
-  claim(owner: string, limit: number, ofGroupMax: number): Promise<readonly Run[]>
+  claim(
+    owner: string,
+    limit: number,
+    { ofGroupMax, sharedMax }: { readonly ofGroupMax: number; readonly sharedMax: number },
+  ): Promise<readonly Run[]>
   /** Extends the lease and returns whether to stop. Throws `LeaseLost`. */
   renew(run: Run): Promise<{ readonly cancelled: boolean }>
   /** Frees the leases of a process that is gone, for a store with one process at a time. */
@@ -96,7 +100,7 @@ export function openRuns(sql: Sql, clock: Clock): Runs {
         ),
       )
     },
-    claim: (owner, limit, ofGroupMax) =>
+    claim: (owner, limit, { ofGroupMax, sharedMax }) =>
       sql.transact(async (tx) => {
         const held = await tx.all(
           `select subscription_key from share_runs where ${active} and lease_owner = ? and lease_until >= ?`,
@@ -106,8 +110,9 @@ export function openRuns(sql: Sql, clock: Clock): Runs {
         const groups = held.map((row) => groupOf(String(row['subscription_key'])))
         const claimed: Run[] = []
         while (claimed.length < limit) {
+          const most = groups.length < sharedMax ? ofGroupMax : 1
           const full = [...new Set(groups)].filter(
-            (group) => groups.filter((one) => one === group).length >= ofGroupMax,
+            (group) => groups.filter((one) => one === group).length >= most,
           )
           const others = full.map(() => 'and substr(subscription_key, 1, ?) <> ?').join(' ')
           const [row] = await tx.all(

@@ -75,10 +75,13 @@ export async function fetchNeed(asking: Asking, need: Need): Promise<Tainted> {
     principal,
     correlationId,
   } as const
-  const outcome = await caller.call(request).catch((error: unknown) => {
-    if (isReference && need.orNull === true && isMissing(error)) return undefined
-    throw error
-  })
+  const outcome = await caller.call(request).then(
+    (found) => found,
+    (error: unknown) => {
+      if (isReference && need.orNull === true && isMissing(error)) return undefined
+      throw error
+    },
+  )
   if (outcome === undefined) return { value: null, secure: false }
   const value = jsonOf(outcome.body)
   const secure = !isReference && secretAction.test(need.action)
