@@ -154,7 +154,7 @@ function draw(terminal: Terminal, { state, steps }: Watched, drawn: number): num
     .map((one) => [steps.filter((step) => step.state === one).length, one] as const)
     .filter(([count]) => count > 0)
     .map(([count, one]) => `${count} ${one.toLowerCase()}`)
-  const head = `${state}: ${counts.join(', ') || 'nothing begun yet'}`
+  const head = `${printable(state)}: ${counts.join(', ') || 'nothing begun yet'}`
   const lines = [head, ...chosen.map((step) => stepLine(terminal, step))]
   const up = drawn === 0 ? '' : `\u001b[${drawn}A`
   // Clears the old lines when there are fewer new ones.

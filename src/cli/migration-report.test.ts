@@ -36,6 +36,20 @@ test('names and words of the source stand in code spans', () => {
   }
 })
 
+test('words and moments of the server are no markup either, and steer no terminal', () => {
+  for (const text of [...hostile, '\u001b[2J\u001b]0;x\u0007', 'a\u202eb']) {
+    const verified = { how: text, tables: 1, rows: 1 }
+    const compared = { how: text, rows: 1, milliseconds: 1 }
+    const database = {
+      ...{ name: 'd', outcome: text, startedOn: text, endedOn: text, verified },
+      tables: [{ name: 't', rows: 1, compared }],
+    }
+    const page = reportPage({ name: 'm', mode: text, state: text, databases: [database] })
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
+    assert.doesNotMatch(page.join('\n'), /<|!\[|\]\(|a\|b|[\u0000-\u0009\u000b-\u001f\u202e]/, text)
+  }
+})
+
 test('what was compared of a table stands beside what was copied of it', () => {
   const compared = { how: 'checksums', rows: 7, milliseconds: 1500 }
   const tables = [{ name: 'public.a', rows: 7, bytes: 70, milliseconds: 250, compared }]

@@ -7,7 +7,7 @@ import { isUuid } from '#kernel/uuid.ts'
 import { fc } from '../../tests/property.ts'
 import { editDistance, nearestName } from '../config/nearest-name.ts'
 import { formatCurl, quote } from './commands/demo/format-call.ts'
-import { formatTable, printable } from './output/table.ts'
+import { formatTable, printable, terminalText } from './output/table.ts'
 import { uuidOf } from './uuid-of.ts'
 
 test('edit distance', () => {
@@ -50,6 +50,28 @@ test('tables line up and let no control character through', () => {
   )
   assert.deepEqual(lines, ['A    B', 'one  x', 'o    red \\u001b[31m\\u000aline'])
   assert.equal(printable('ü—😀'), 'ü—😀')
+})
+
+test('text of a server at a terminal moves no cursor and names no window; colours, lines and our own redrawing stay', () => {
+  for (const [text, shown] of [
+    ['plain\n\ttext\r\n', undefined],
+    ['\u001b[31mred\u001b[39m \u001b[1;32mx\u001b[m\n', undefined],
+    ['\u001b[3A\u001b[0Jline\n', undefined],
+    ['\r[###---]', undefined],
+    ['a\u001b[3A\u001b[0Jb', 'a\\u001b[3A\\u001b[0Jb'],
+    ['line\n\u001b[1Aover', 'line\n\\u001b[1Aover'],
+    ['over\rwritten', 'over\\u000dwritten'],
+    ['\u001b]0;title\u0007', '\\u001b]0;title\\u0007'],
+    ['\u009b31m \u202e', '\\u009b31m \\u202e'],
+    ['\u001b[8;1;1;1;1;1;1m', '\\u001b[8;1;1;1;1;1;1m'],
+    ['\u001b[31x\u001bc', '\\u001b[31x\\u001bc'],
+  ] as const) {
+    assert.equal(terminalText(text, true), shown ?? text, JSON.stringify(text))
+  }
+  // Where we do not draw, nothing is ours.
+  for (const text of ['\u001b[3A\u001b[0Jline', '\rover', '\u001b[0J']) {
+    assert.equal(terminalText(text, false), printable(text))
+  }
 })
 
 test('a UUID made from a text is one, and the same each time', () => {

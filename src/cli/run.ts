@@ -5,20 +5,27 @@ import { createInterface } from 'node:readline'
 import { readColourWish } from '../config.ts'
 import { main } from './main.ts'
 import { plainOutput } from './output/choose-output.ts'
+import { terminalText } from './output/table.ts'
 import type { Terminal } from './terminal.ts'
 
 /** A server runs in this process; its output is not its purpose. */
 let serving = false
 
+/** What a program reads is left as it is, and so are the bytes of a shell in a container. We draw on standard error alone. */
+function shown<T extends string | Uint8Array>(text: T, stream: NodeJS.WriteStream): T | string {
+  if (!stream.isTTY || typeof text !== 'string') return text
+  return terminalText(text, stream === process.stderr)
+}
+
 const terminal: Terminal = {
   output: plainOutput,
-  out: (text) => process.stdout.write(text),
-  error: (text) => process.stderr.write(text),
+  out: (text) => process.stdout.write(shown(text, process.stdout)),
+  error: (text) => process.stderr.write(shown(text, process.stderr)),
   interactive: process.stdout.isTTY === true,
   coloured: readColourWish() ?? (process.stdout.isTTY === true && process.stderr.isTTY === true),
   async ask(prompt) {
     if (process.stdin.isTTY !== true || process.stdout.isTTY !== true) return undefined
-    process.stderr.write(prompt)
+    process.stderr.write(shown(prompt, process.stderr))
     const lines = createInterface({ input: process.stdin })
     for await (const line of lines) {
       lines.close()

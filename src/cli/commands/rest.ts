@@ -7,6 +7,7 @@ import { type Command, defineCommand, UsageError } from '../command.ts'
 import { exitFailed } from '../failure.ts'
 import { connectionOptions } from '../options.ts'
 import { dim, printData } from '../output/print.ts'
+import { printable } from '../output/table.ts'
 import type { Terminal } from '../terminal.ts'
 
 export const command: Command = defineCommand({
@@ -104,7 +105,8 @@ function parseQuery(text: string): readonly [string, string] {
 /** A program gets the body unchanged, byte for byte; a person gets indented JSON. */
 function printAnswer(terminal: Terminal, answer: Answer, include: boolean): void {
   if (include) {
-    const lines = [`HTTP ${answer.status}`, ...[...answer.headers].map(([k, v]) => `${k}: ${v}`)]
+    const headers = [...answer.headers].map(([name, value]) => printable(`${name}: ${value}`))
+    const lines = [`HTTP ${answer.status}`, ...headers]
     terminal.out(`${dim(terminal, lines.join('\n'))}\n\n`)
   } else if (!isSuccess(answer)) {
     terminal.error(`HTTP ${answer.status}\n`)

@@ -43,6 +43,27 @@ export function printable(text: string): string {
 /** For text with its own lines and spaces: JSON and YAML escape the ASCII control characters themselves. */
 export const unseen = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
+const sequence = String.raw`\u001b\[`
+/** Colours, which stay on their line; lines and tabs. */
+const harmless = [`${sequence}(?:\\d{1,3}(?:;\\d{1,3}){0,4})?m`, '\\r?\\n', '\\t']
+/** Our own drawings and bars, which begin a text. */
+const redrawing = [`^(?:${sequence}\\d{1,4}A)?${sequence}0J`, '^\\r']
+const split = (kept: readonly string[]): RegExp => new RegExp(`(${kept.join('|')})`)
+const atHarmless = split(harmless)
+const atOwn = split([...redrawing, ...harmless])
+
+/**
+ * Whatever is written to a terminal goes through this: text of a server that no place before has made visible must not
+ * move the cursor, name the window, or answer for whoever reads it. Where we draw ourselves (`draws`), we may begin anew.
+ */
+export function terminalText(text: string, draws: boolean): string {
+  // With a group, every second part is what was split at.
+  return text
+    .split(draws ? atOwn : atHarmless)
+    .map((part, at) => (at % 2 === 0 ? printable(part) : part))
+    .join('')
+}
+
 export function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

@@ -5,6 +5,7 @@ import { billingOptions, billingVersion, profilePath, transactionColumns } from 
 import { type Command, defineCommand, UsageError } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
+import { printable } from '../../output/table.ts'
 
 export const command: Command = defineCommand({
   name: 'billing refund',
@@ -29,7 +30,8 @@ export const command: Command = defineCommand({
     const body = amount === undefined ? {} : { amount }
     const answer = await connection.client.request('POST', path, { query: billingVersion, body })
     printRows(context.terminal, [answer.body], transactionColumns)
-    context.terminal.error(`Recorded the refund ${textOf(answer.body, 'name')}.\n`)
+    const refund = printable(textOf(answer.body, 'name') ?? '')
+    context.terminal.error(`Recorded the refund ${refund}.\n`)
     return 0
   },
 })

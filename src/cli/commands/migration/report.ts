@@ -27,7 +27,7 @@ export const command = defineRemoteCommand({
 
 export function reportPage(report: unknown): readonly string[] {
   const heading = `# Migration ${cell(textOf(report, 'name'))}`
-  const what = `${textOf(report, 'mode')}, ${textOf(report, 'state')}.`
+  const what = `${word(report, 'mode')}, ${word(report, 'state')}.`
   const databases = listOf(report, 'databases')
   return [
     heading,
@@ -46,7 +46,7 @@ function summaryOf(database: unknown): string {
   const rows = tables.reduce<number>((sum, table) => sum + numberAt(table, 'rows'), 0)
   return row([
     cell(textOf(database, 'name')),
-    textOf(database, 'outcome') ?? '',
+    word(database, 'outcome'),
     String(tables.length + numberAt(database, 'tablesNotShown')),
     String(rows),
     String(numberAt(database, 'bytesCopied')),
@@ -61,14 +61,14 @@ function summaryOf(database: unknown): string {
 function verifiedIn(database: unknown): string {
   const verified = isJsonObject(database) ? database['verified'] : undefined
   if (verified === undefined) return 'not compared'
-  return `${textOf(verified, 'how')}: ${numberAt(verified, 'tables')} tables, ${numberAt(verified, 'rows')} rows`
+  return `${word(verified, 'how')}: ${numberAt(verified, 'tables')} tables, ${numberAt(verified, 'rows')} rows`
 }
 
 /** What was compared of a table, and in what time. */
 function comparedIn(table: unknown): readonly [string, string] {
   const compared = isJsonObject(table) ? table['compared'] : undefined
   if (compared === undefined) return ['', '']
-  const what = `${textOf(compared, 'how')}: ${numberAt(compared, 'rows')} rows`
+  const what = `${word(compared, 'how')}: ${numberAt(compared, 'rows')} rows`
   return [what, milliseconds(numberAt(compared, 'milliseconds'))]
 }
 
@@ -79,7 +79,7 @@ function sectionOf(database: unknown): readonly string[] {
     '',
     `## ${cell(textOf(database, 'name'))}`,
     '',
-    `${textOf(database, 'startedOn') ?? 'not begun'} to ${textOf(database, 'endedOn') ?? 'now'}, attempt ${numberAt(database, 'attempts')}.`,
+    `${word(database, 'startedOn', 'not begun')} to ${word(database, 'endedOn', 'now')}, attempt ${numberAt(database, 'attempts')}.`,
     '',
     cell(textOf(database, 'message')),
     ...(leftOut.length === 0 ? [] : ['', 'Left out:', '']),
@@ -103,6 +103,11 @@ function sectionOf(database: unknown): readonly string[] {
 const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
 
 const milliseconds = (value: number): string => `${(value / 1000).toFixed(3)} s`
+
+/** A word or a moment of the server: of anything else, nothing is left that could be markup. */
+function word(from: unknown, name: string, otherwise = ''): string {
+  return (textOf(from, name) ?? otherwise).replaceAll(/[^\w .:+-]/g, '?')
+}
 
 /** Names come from the source and messages from its server: a table's name may look like a link or a picture. */
 function cell(text = ''): string {

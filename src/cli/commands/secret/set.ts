@@ -6,6 +6,7 @@ import { type Command, defineCommand } from '../../command.ts'
 import type { Connection } from '../../context.ts'
 import { missingGroup } from '../../group-place.ts'
 import { printData } from '../../output/print.ts'
+import { printable } from '../../output/table.ts'
 import { passwordForms, readPassword } from '../../password.ts'
 import { secretOptions, secretVersion, vaultPath } from '../../secrets.ts'
 
@@ -45,9 +46,10 @@ export const command: Command = defineCommand({
         body: { properties: { value, ...(contentType === undefined ? {} : { contentType }) } },
       },
     )
-    context.terminal.error(`Set ${values.name}, version ${propertyOf(body, 'version')}.\n`)
+    const version = printable(propertyOf(body, 'version'))
+    context.terminal.error(`Set ${values.name}, version ${version}.\n`)
     if (context.terminal.output.isData) printData(context.terminal, body)
-    else context.terminal.out(`${propertyOf(body, 'secretUri')}\n`)
+    else context.terminal.out(`${printable(propertyOf(body, 'secretUri'))}\n`)
     return 0
   },
 })

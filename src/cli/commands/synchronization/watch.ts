@@ -61,7 +61,7 @@ the first, the bars say only what was copied and how fast.`,
           .slice(0, linesMax)
           .map((row) => printable(progressLine(row, expected.get(textAt(row, 'dataSetId')))))
         const up = drawn === 0 ? '' : `\u001b[${drawn}A`
-        terminal.error(`${up}${lines.map((line) => `\u001b[2K${line}\n`).join('')}`)
+        terminal.error(`${up}\u001b[0J${lines.map((line) => `${line}\n`).join('')}`)
         drawn = lines.length
       }
       if (isEnded) {
