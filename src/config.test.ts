@@ -141,7 +141,7 @@ const bad: readonly [variable: string, value: string][] = [
   ['ARMATURE_PORT', 'http'],
   ['ARMATURE_STORE', 'mysql://host/db'],
   ['ARMATURE_STORE', 'sqlite.db'],
-  ['ARMATURE_STORE_CONNECTIONS', '0'],
+  ['ARMATURE_STORE_CONNECTIONS', '2'],
   ['ARMATURE_KEY', 'c2hvcnQ='],
   ['ARMATURE_PUBLIC_URL', 'example.com'],
   ['ARMATURE_PUBLIC_URL', 'ftp://example.com'],

@@ -152,7 +152,8 @@ const settings = {
       secret: true,
     },
   ),
-  storeConnections: whole(1, 1000, {
+  // One that runs alone holds a connection while it asks again who its caller is; one of rights may meet one of the directory.
+  storeConnections: whole(3, 1000, {
     default: '10',
     description: 'Connections to PostgreSQL that one process holds at the most.',
   }),

@@ -6,6 +6,7 @@
  */
 
 import type { Clock, Log } from '#kernel/ports.ts'
+import { forEverybody } from '#stores/awaited.ts'
 import type { Sql } from '#stores/store.ts'
 import { type ActivityRecord, targetOf, toEvent } from './record.ts'
 import { installationActor } from './recorded-sql.ts'
@@ -83,7 +84,8 @@ export function openActivityQueue(options: QueueOptions): ActivityQueue {
   }
 
   function write(): Promise<boolean> {
-    writing ??= writeBatch().finally(() => {
+    // The records of many, whoever's request it is at the moment.
+    writing ??= forEverybody(writeBatch).finally(() => {
       writing = undefined
     })
     return writing

@@ -5,6 +5,7 @@
  */
 
 import type { Clock, Log } from '#kernel/ports.ts'
+import { forEverybody } from '#stores/awaited.ts'
 import type { Migration, Sql } from '#stores/store.ts'
 
 interface Denial {
@@ -76,7 +77,7 @@ export function openDenials(sql: Sql, clock: Clock, log: Log): Denials {
   return {
     note(denial) {
       if (writing.size >= writesAtOnceMax) return
-      const work = write({ at: clock.now(), ...denial })
+      const work = forEverybody(() => write({ at: clock.now(), ...denial }))
         .catch((error: unknown) => {
           // The refusal stands; only its explanation is lost.
           log.warn({ err: error }, 'a refusal could not be kept')

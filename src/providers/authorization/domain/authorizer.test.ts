@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { contractWords } from '#kernel/vendor.ts'
 import { type AccessRequest, type Attributes, noAttributes, type Verdict } from '#plane/access.ts'
+import { behalfOf, callOwner } from '#stores/awaited.ts'
 import { createMemoryReader, idOf, sampleContext } from '../../testing/memory-reader.ts'
 import { createAuthorizer } from './authorizer.ts'
 import { ownerRoleId } from './built-in-roles.ts'
@@ -38,6 +39,26 @@ function setUp(position?: () => Position) {
   }
   return { rows, directory, authorizer, grant }
 }
+
+test('changed grants are read again in nobody’s name, whoever is the first to notice', async () => {
+  const { rows, authorizer, grant } = setUp()
+  const owners: (string | undefined)[] = []
+  const { list, get } = rows
+  rows.list = (...query) => {
+    owners.push(callOwner())
+    return list.apply(rows, query)
+  }
+  rows.get = (...query: Parameters<typeof get>) => {
+    owners.push(callOwner())
+    return get.apply(rows, query)
+  }
+  for (const _ of [1, 2]) {
+    grant('', reader)
+    await behalfOf(ann).run(async () => authorizer.allows(ask(read, sub)))
+  }
+  assert.ok(owners.length > 1)
+  assert.deepEqual(new Set(owners), new Set([undefined]))
+})
 
 function ask(action: string, scope: string, groups: readonly string[] = []): AccessRequest {
   const { principal } = sampleContext(createMemoryReader())
