@@ -24,6 +24,8 @@ const asVersion18: Readonly<Record<string, (real: string) => string>> = {
   pg_dump: (real) =>
     `if [ "$1" = --version ]; then echo 'pg_dump (PostgreSQL) 18.1'; else exec ${real} "$@"; fi`,
   pg_restore: (real) => `case " $* " in *' --list '*) exec ${real} "$@";; esac
+# The words of several jobs run into each other.
+case " $* " in *' --jobs='*) printf 'pg_restore: pg_restore:' >&2;; esac
 printf '%s\\n' '${refused.trim()}' >&2
 case " $* " in *' --exit-on-error '*) exit 1;; esac
 ${real} "$@" 2>"$0.$$"; status=$?

@@ -73,8 +73,8 @@ interface ProgramRun {
   readonly rootCertificateFile: string | undefined
   /** The file for the program's output. */
   readonly outputFile?: string
-  /** The first statement that fails ends the program. */
-  readonly stopsAtError?: boolean
+  /** Ends the program at the first statement that fails, other than for a setting that the server does not know. */
+  readonly endsAtError?: boolean
   /** Ends the program. */
   readonly signal: AbortSignal
   /** The deadline in seconds. */
@@ -87,7 +87,7 @@ const lastWordsBytes = 4_000
  * From this version on, `pg_restore` begins each session with a setting that older servers do not know. Nothing that it restores
  * depends on it, so that failure is passed over; the program itself can only end at every failure, or at none.
  */
-const setsTransactionTimeout = 17
+export const setsTransactionTimeout = 17
 const unknownSetting =
   /^pg_restore: error: could not execute query: .*(?:\n(?!pg_restore: |Command was: ).*)*\nCommand was: SET transaction_timeout = 0;\n+/gm
 const countOfErrors =
@@ -103,9 +103,7 @@ export async function runProgram(run: ProgramRun): Promise<void> {
   const { address, password } = run.server
   checkServerTexts(run.server, run.database)
   const { host, addresses } = await routeTo(run.server)
-  const endsItself = run.programs.major < setsTransactionTimeout
-  const args = run.stopsAtError === true && endsItself ? ['--exit-on-error'] : []
-  const child: ChildProcess = spawn(join(run.programs.folder, run.name), [...args, ...run.args], {
+  const child: ChildProcess = spawn(join(run.programs.folder, run.name), [...run.args], {
     stdio: ['ignore', run.outputFile === undefined ? 'ignore' : 'pipe', 'pipe'],
     ...(run.seconds === undefined ? {} : { timeout: run.seconds * 1000 }),
     env: {
@@ -129,7 +127,7 @@ export async function runProgram(run: ProgramRun): Promise<void> {
   child.stderr?.setEncoding('utf8')
   child.stderr?.on('data', (text: string) => {
     words = (words + text).replaceAll(unknownSetting, '').slice(-lastWordsBytes)
-    if (run.stopsAtError === true && failedStatement.test(words)) stop()
+    if (run.endsAtError === true && failedStatement.test(words)) stop()
   })
   run.signal.addEventListener('abort', stop, { once: true })
   if (run.signal.aborted) stop()

@@ -7,9 +7,15 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { getCACertificates } from 'node:tls'
 import { DatabaseEngineError } from '../engine.ts'
-import { runProgram } from './client-programs.ts'
+import { runProgram, setsTransactionTimeout } from './client-programs.ts'
 import { connectionWord, majorOf, type ReachableServer, type Session } from './connect.ts'
-import { type DatabaseTask, nameOf, sourceAccess, targetAccess } from './database-task.ts'
+import {
+  type DatabaseTask,
+  nameOf,
+  openTargetServer,
+  sourceAccess,
+  targetAccess,
+} from './database-task.ts'
 
 /** `copied`: as it was when the rows were copied. `now`: as it was read to catch up with it. */
 type DumpOf = 'copied' | 'now'
@@ -237,8 +243,10 @@ export async function restoreSchema(task: DatabaseTask, restore: Restore): Promi
   if (lines?.length === 0) return
   const server = targetAccess(task.spec, task.credentials)
   const ownership = task.record.owners ? [] : ['--no-owner', '--no-privileges']
+  const isOlder = await isOlderThanPrograms(task)
+  // The words of several jobs run into each other, and here they have to be understood.
   const parallel =
-    section === 'post-data' && task.spec.tablesAtOnce > 1 && !inOrder
+    section === 'post-data' && task.spec.tablesAtOnce > 1 && !inOrder && !isOlder
       ? [`--jobs=${task.spec.tablesAtOnce}`]
       : []
   const chosen = fileOf(task, of, 'chosen')
@@ -250,6 +258,7 @@ export async function restoreSchema(task: DatabaseTask, restore: Restore): Promi
       // Beside a list it would take a comment or a grant at its beginning to be of another section.
       ...(section === undefined || lines !== undefined ? [] : [`--section=${section}`]),
       ...(lines === undefined ? [] : [`--use-list=${chosen}`]),
+      ...(lenient || isOlder ? [] : ['--exit-on-error']),
       '--no-tablespaces',
       ...ownership,
       ...parallel,
@@ -261,10 +270,16 @@ export async function restoreSchema(task: DatabaseTask, restore: Restore): Promi
     database,
     applicationName: nameOf(task),
     rootCertificateFile: certificateFile(task, server, 'target'),
-    stopsAtError: !lenient,
+    endsAtError: !lenient && isOlder,
     signal: task.signal,
     seconds: task.programSeconds,
   })
+}
+
+async function isOlderThanPrograms(task: DatabaseTask): Promise<boolean> {
+  if (task.programs.major < setsTransactionTimeout) return false
+  await using server = await openTargetServer(task)
+  return (await majorOf(server)) < setsTransactionTimeout
 }
 
 /** With its list, unless what comes later is compared with that. */

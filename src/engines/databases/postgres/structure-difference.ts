@@ -194,8 +194,8 @@ function differingFacts(
         ? comparison.silenced.get(`${nameOfTable(there.path)} ${there.path[2] ?? ''}`)
         : undefined
     const other = silent?.toLowerCase() ?? there.facts[fact]
-    if (one === other || (one !== undefined && other !== undefined && isAlike(one, other, fact)))
-      continue
+    const hasBoth = (one !== undefined && other !== undefined) || fact === 'privileges'
+    if (one === other || (hasBoth && isAlike(one ?? '', other ?? '', fact))) continue
     const [left, right] = valuesInWords(one, other)
     said.push(`${fact} ${left} at the source, ${right} at the target`)
   }
@@ -209,7 +209,9 @@ function differingFacts(
 function portable(text: string): string {
   return text
     .replaceAll(/"(?:[^"]|"")*"\./g, '')
+    .replaceAll(/(?:^|, )[^:,]*: MAINTAIN(?: with grant option)?(?=, |$)/g, '')
     .replaceAll(/ ?MAINTAIN( with grant option)?/g, '')
+    .replace(/^, /, '')
     .replaceAll(/[\s()"]+/g, '')
 }
 
