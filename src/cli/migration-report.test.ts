@@ -19,6 +19,8 @@ test('names and words of the source stand in code spans', () => {
   for (const text of hostile) {
     const report = {
       name: text,
+      source: { address: text, version: text },
+      target: { address: text, version: text },
       databases: [
         {
           name: text,
@@ -58,4 +60,24 @@ test('what was compared of a table stands beside what was copied of it', () => {
     page.includes('| `public.a` | 7 | 70 | 0.250 s | checksums: 7 rows | 1.500 s |'),
     page.join('\n'),
   )
+})
+
+test('the page says from where to where, and that the structure was compared', () => {
+  const servers = {
+    source: { address: 'old.example:5432', version: '13' },
+    target: { address: 'new.example:5432', version: '18' },
+  }
+  const page = (outcome: string): string =>
+    reportPage({ name: 'm', ...servers, databases: [{ name: 'd', outcome, tables: [] }] }).join(
+      '\n',
+    )
+  assert.match(
+    page('succeeded'),
+    /^From `old\.example:5432` \(PostgreSQL `13`\) to `new\.example:5432` \(PostgreSQL `18`\)\.$/m,
+  )
+  assert.match(
+    page('succeeded'),
+    /^At the end the structure of each database that succeeded was compared/m,
+  )
+  assert.doesNotMatch(page('failed'), /structure of each/)
 })

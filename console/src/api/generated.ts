@@ -1978,6 +1978,14 @@ export interface Operations {
       readonly name: string
       readonly mode: string
       readonly state: string
+      readonly source?: {
+        readonly address: string
+        readonly version?: string
+      }
+      readonly target?: {
+        readonly address: string
+        readonly version?: string
+      }
       readonly databases: readonly ({
         readonly name: string
         readonly outcome: string

@@ -33,12 +33,30 @@ export function reportPage(report: unknown): readonly string[] {
     heading,
     '',
     what,
+    ...serversIn(report),
     '',
     '| database | outcome | tables | rows | bytes | changes | pause | verified |',
     '| -------- | ------- | -----: | ---: | ----: | ------: | ----: | -------- |',
     ...databases.map(summaryOf),
+    ...(databases.some((one) => textOf(one, 'outcome') === 'succeeded') ? ['', structure] : []),
     ...databases.flatMap(sectionOf),
   ]
+}
+
+/** Without it a copy does not succeed. */
+const structure =
+  'At the end the structure of each database that succeeded was compared with the source’s, object by object; the text of definitions came with the dump.'
+
+/** From where to where; a migration that has not begun names no servers. */
+function serversIn(report: unknown): readonly string[] {
+  const shown = (side: 'source' | 'target'): string | undefined => {
+    const server = isJsonObject(report) ? report[side] : undefined
+    if (server === undefined) return undefined
+    const version = textOf(server, 'version')
+    return `${cell(textOf(server, 'address'))}${version === undefined ? '' : ` (PostgreSQL ${cell(version)})`}`
+  }
+  const [source, target] = [shown('source'), shown('target')]
+  return source === undefined || target === undefined ? [] : [`From ${source} to ${target}.`]
 }
 
 function summaryOf(database: unknown): string {

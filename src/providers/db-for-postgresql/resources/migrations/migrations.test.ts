@@ -280,6 +280,8 @@ describe('migrations', () => {
     const { body: report } = await w.call('GET', `${at('offline')}/report`)
     const [of] = report.databases
     assert.deepEqual([report.state, of.name, of.outcome], ['Succeeded', 'moved', 'succeeded'])
+    for (const { address, version } of [report.source, report.target])
+      assert.match(`${address} ${version}`, /^127\.0\.0\.1:\d+ \d+$/)
     type Told = { name: string; rows: number; compared: { how: string; rows: number } }
     assert.deepEqual(
       of.tables.map(({ name, compared }: Told) => [name, compared.how, compared.rows]).toSorted(),

@@ -1,12 +1,18 @@
 /** The result of a migration, also after its worker's record is removed. The contract does not have this action. */
 
 import Type from 'typebox'
-import type { DatabaseEngine, DatabaseReport } from '#engines/databases/engine.ts'
+import type { DatabaseEngine, DatabaseReport, ServerAddress } from '#engines/databases/engine.ts'
 import { nameOf } from '#kernel/resource-id.ts'
 import type { Action } from '#plane/declare/action.ts'
 import { added } from '#plane/declare/added.ts'
 import { isoTime } from '../../../dependencies.ts'
-import { type Migration, migrationOf, tokenOfMigration } from '../model.ts'
+import {
+  type Migration,
+  migrationOf,
+  type Progress,
+  type ServerMetadata,
+  tokenOfMigration,
+} from '../model.ts'
 
 const count = Type.Integer({ minimum: 0 })
 
@@ -48,6 +54,11 @@ const databaseShape = Type.Object({
   tablesNotShown: count,
 })
 
+const serverShape = Type.Object({
+  address: Type.String({ description: '`host:port`.' }),
+  version: Type.Optional(Type.String({ description: 'Its major version.' })),
+})
+
 export function migrationReport(engine: DatabaseEngine): Action<Migration> {
   return {
     method: 'GET',
@@ -57,6 +68,8 @@ export function migrationReport(engine: DatabaseEngine): Action<Migration> {
       name: Type.String(),
       mode: Type.String(),
       state: Type.String(),
+      source: added(serverShape),
+      target: added(serverShape),
       databases: Type.Array(databaseShape),
     }),
     async run({ resource }) {
@@ -68,11 +81,23 @@ export function migrationReport(engine: DatabaseEngine): Action<Migration> {
         name: nameOf(resource.id),
         mode: model.mode,
         state: progress?.state ?? 'InProgress',
+        ...serversOf(progress),
         databases: databases.map(show),
       }
       return { status: 200, body }
     },
   }
+}
+
+/** Where the worker was sent. */
+function serversOf(progress: Progress | undefined): object {
+  const { plan, source, target } = progress ?? {}
+  if (plan === undefined) return {}
+  const shown = ({ host, port }: ServerAddress, metadata: ServerMetadata | undefined) => ({
+    address: `${host}:${port}`,
+    ...(metadata === undefined ? {} : { version: metadata.version }),
+  })
+  return { source: shown(plan.source, source), target: shown(plan.target, target) }
 }
 
 function show({ startedAt, endedAt, ...database }: DatabaseReport): object {
