@@ -386,6 +386,7 @@ describe('pitfalls', () => {
     const spec = fixture.spec(['places'], { mode: 'online' })
     const report = await engine.validate(spec, fixture.credentials)
     assert.notEqual(report.state, 'Failed', JSON.stringify(report))
+    assert.match(JSON.stringify(report), /filled anew at the cutover[^"]*public\.doubled/)
     await replicating(fixture, engine, 'places', spec)
     await using source = await fixture.session('source', 'places')
     await source.run(

@@ -52,6 +52,7 @@ export async function validateDatabase(
     await checkTypes(checked)
     await checkTransactions(checked)
     await checkReplication(checked)
+    await checkMaterializedViews(checked)
     await checkOwnership(checked)
     await checkObjects(checked)
     await checkFunctionsOfOthers(checked)
@@ -319,6 +320,22 @@ async function checkReplication({ validation, tables, findings }: Checked): Prom
       `${listed(unlogged.map(({ name }) => name))} have no log of changes: they are copied again at the cutover.`,
     )
   }
+}
+
+/** What they select may take any time, whatever their size. */
+async function checkMaterializedViews({ validation, inside, findings }: Checked): Promise<void> {
+  if (validation.validation.spec.mode === 'offline') return
+  findings.check('MaterializedViews')
+  const views = await inside.rows<{ name: string }>(
+    `SELECT c.oid::pg_catalog.regclass::text AS name FROM pg_catalog.pg_class c
+     WHERE c.relkind = 'm' AND c.relispopulated AND c.oid >= 16384 ORDER BY c.relpages DESC, 1`,
+  )
+  if (views.length === 0) return
+  findings.add(
+    'MaterializedViews',
+    'Warning',
+    `Materialized views are filled anew at the cutover, while writers wait: ${listed(views.map(({ name }) => name))}. Where that takes long, drop them, and make them at the target afterwards.`,
+  )
 }
 
 async function checkObjects({ validation, inside, findings }: Checked): Promise<void> {
