@@ -313,8 +313,11 @@ const catalogs = (
   'transform trigger ts_config ts_config_map ts_dict ts_parser ts_template type'
 ).split(' ')
 
-/** A sum over the versions of all rows that describe structure: where it stays the same, nothing was altered. */
-export const signatureQuery = `SELECT pg_catalog.md5(pg_catalog.string_agg(one, ',')) FROM (${catalogs
+/**
+ * A sum over the versions of all rows that describe structure: where it stays the same, nothing was altered. Servers read several
+ * catalogs at once, and give their rows in any order.
+ */
+export const signatureQuery = `SELECT pg_catalog.md5(pg_catalog.string_agg(one, ',' ORDER BY one COLLATE "C")) FROM (${catalogs
   .map(
     (name) =>
       `SELECT '${name}' || pg_catalog.count(*) || ' ' || coalesce(pg_catalog.sum(pg_catalog.hashtext(c.xmin::text || c.ctid::text)::bigint), 0) AS one
