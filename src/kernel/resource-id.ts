@@ -306,16 +306,23 @@ export function resourceGroupIdOf(subscription: string, group: string): Resource
  */
 export function scopeKeys(id: ResourceId): readonly string[] {
   const keys = ['/']
-  let text = ''
+  // A few letters are longer in lower case.
+  const lower = id.key.length === id.text.length ? unchanged : inLowerCase
+  let end = 0
   for (const segment of id.segments) {
-    if (segment.namespace !== undefined) text += `/providers/${segment.namespace.toLowerCase()}`
+    if (segment.namespace !== undefined) end += providers.length + lower(segment.namespace).length
     for (let at = 0; at < segment.types.length; at++) {
-      text += `/${(segment.types[at] as string).toLowerCase()}/${(segment.names[at] as string).toLowerCase()}`
-      keys.push(text)
+      const [type, name] = [segment.types[at] as string, segment.names[at] as string] // at < length
+      end += lower(type).length + lower(name).length + 2
+      keys.push(id.key.slice(0, end))
     }
   }
   return keys
 }
+
+const providers = '/providers/'
+const unchanged = (text: string): string => text
+const inLowerCase = (text: string): string => text.toLowerCase()
 
 /** Whether `key` is at or below `scopeKey`. */
 export function isWithin(key: string, scopeKey: string): boolean {

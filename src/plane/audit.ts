@@ -44,8 +44,11 @@ export const installationPrincipal: Principal = {
   groups: [],
 }
 
-export function recordActivity(tx: Pick<Tx, 'record'>, record: ActivityRecord): Promise<void> {
-  return tx.record(toEvent(record))
+export function recordActivity(
+  tx: Pick<Tx, 'record' | 'isDryRun'>,
+  record: ActivityRecord,
+): Promise<void> {
+  return tx.isDryRun === true ? Promise.resolve() : tx.record(toEvent(record))
 }
 
 const secretsOfBodies = new WeakMap<object, readonly SecretPath[]>()

@@ -41,7 +41,7 @@ const noteType: StoredMembers<Note> = {
 }
 const notes = defineStored(noteType)
 
-async function start(own: readonly ResourceType[] = []) {
+async function start(own: readonly ResourceType[] = [], isAllowed = () => true) {
   const store = await memoryStore()
   let services: PlaneServices | undefined
   const plane = createPlane({
@@ -52,7 +52,7 @@ async function start(own: readonly ResourceType[] = []) {
       ]
     },
     store,
-    access: { allows: ({ principal }) => principal.id === owner.id },
+    access: { allows: ({ principal }) => principal.id === owner.id && isAllowed() },
     words: contractWords,
     clock: realClock,
     ids: realIds,
@@ -260,4 +260,60 @@ test('what nobody waits for any more is neither tried to its end nor kept', asyn
   const late = { ...input, pending: undefined, signal: controller.signal }
   await assert.rejects(plane.run(route, late), { name: 'AbortError' })
   assert.equal(await store.get(at('late').toLowerCase()), undefined)
+})
+
+test('a body that was tried is not checked again; rights and what is stored are looked at anew', async () => {
+  let checks = 0
+  let preparations = 0
+  let isAllowed = true
+  const [version2024] = noteType.versions
+  if (version2024 === undefined) throw new Error('notes have a version')
+  const counted = {
+    ...version2024,
+    problems: () => {
+      checks++
+      return []
+    },
+  }
+  const types = [
+    defineStored<Note>({ ...noteType, type: 'Sample/counted', versions: [counted] }),
+    defineStored<Note>({
+      ...noteType,
+      type: 'Sample/prepared',
+      prepare: async () => void preparations++,
+    }),
+  ]
+  await using started = await start(types, () => isAllowed)
+  const { caller } = started
+  const of = (type: string, name: string, text: string) => {
+    const { path, ...rest } = note(name, text)
+    return { ...rest, path: path.replace('/notes/', `/${type}/`), method: 'PUT', ...by } as const
+  }
+  const puts = [of('counted', 'a', 'one'), of('counted', 'b', 'two'), of('counted', 'c', 'three')]
+  const tried = await caller.dryRun(puts, owner, 'c')
+  assert.deepEqual(
+    tried.map(({ kind }) => kind),
+    ['ok', 'ok', 'ok'],
+  )
+  assert.equal(checks, 3)
+  const [a, b, c] = puts
+  if (a === undefined || b === undefined || c === undefined) throw new Error('there are three')
+  assert.equal((await caller.call(a)).status, 201)
+  assert.equal(checks, 3, 'it was checked again')
+  // The same body elsewhere, in another version, or an equal one, was not tried.
+  await assert.rejects(caller.call({ ...a, path: `${b.path}!` }), { code: 'InvalidResourceName' })
+  await assert.rejects(caller.call({ ...a, version: '2000-01-01' }), {
+    code: 'InvalidApiVersionParameter',
+  })
+  await caller.call({ ...a, body: { ...a.body } })
+  assert.equal(checks, 4)
+  isAllowed = false
+  await assert.rejects(caller.call(b), { code: 'AuthorizationFailed' })
+  isAllowed = true
+  await caller.call(of('counted', 'other', 'three'))
+  await assert.rejects(caller.call(c), { code: 'TextTaken' })
+  const prepared = of('prepared', 'p', 'four')
+  await caller.dryRun([prepared], owner, 'c')
+  await caller.call(prepared)
+  assert.equal(preparations, 2)
 })

@@ -16,7 +16,11 @@ import {
 } from '#stores/store.ts'
 import { freeTurn } from './next-turn.ts'
 
+/** Nobody has read the row yet. */
+const unread = Symbol('unread')
+
 export class DryRun implements Tx {
+  readonly isDryRun = true
   readonly #beneath: Reads
   /** Rows written; undefined for a removed one. */
   readonly #written = new Map<string, ResourceRow | undefined>()
@@ -30,6 +34,8 @@ export class DryRun implements Tx {
   /** Indexes over the written rows: by unique key, and by the resource of an operation. */
   readonly #unique = new Map<string, string>()
   readonly #operationsOf = new Map<string, Set<string>>()
+  /** The types of rows that were written or overwritten here: most counts are of other types. */
+  readonly #types = new Set<string>()
 
   constructor(beneath: Reads) {
     this.#beneath = beneath
@@ -37,8 +43,7 @@ export class DryRun implements Tx {
 
   /** Takes over what another dry run, on top of this one, has written. */
   keep(above: DryRun): void {
-    for (const [key, row] of above.#covered)
-      if (!this.#written.has(key)) this.#covered.set(key, row)
+    for (const [key, row] of above.#covered) if (!this.#written.has(key)) this.#cover(key, row)
     for (const [key, row] of above.#written) this.#set(key, row)
     for (const row of above.#operations.values()) this.#setOperation(row)
   }
@@ -49,9 +54,19 @@ export class DryRun implements Tx {
     return false
   }
 
-  async get(key: string): Promise<ResourceRow | undefined> {
+  get(key: string): Promise<ResourceRow | undefined> {
+    const known = this.#known(key)
+    return known === unread ? this.#fetch(key) : Promise.resolve(known)
+  }
+
+  /** As it was left or read here, or in the dry run beneath: each PUT of a plan reads the same scopes and parents. */
+  #known(key: string): ResourceRow | undefined | typeof unread {
     if (this.#written.has(key)) return this.#written.get(key)
     if (this.#read.has(key)) return this.#read.get(key)
+    return this.#beneath instanceof DryRun ? this.#beneath.#known(key) : unread
+  }
+
+  async #fetch(key: string): Promise<ResourceRow | undefined> {
     const row = await this.#beneath.get(key)
     this.#read.set(key, row)
     return row
@@ -86,7 +101,8 @@ export class DryRun implements Tx {
 
   async #countBeneath(query: Omit<ListQuery, 'after'>): Promise<number> {
     const { type, tracked, under, limit } = query
-    const key = JSON.stringify([type, tracked, under, limit])
+    // No type and no path holds a line break.
+    const key = `${limit}\n${tracked}\n${type}\n${under}`
     const known = this.#counts.get(key) ?? (await this.#beneath.count(query))
     this.#counts.set(key, known)
     return known
@@ -165,11 +181,17 @@ export class DryRun implements Tx {
     this.#set(key, row)
   }
 
+  #cover(key: string, row: ResourceRow): void {
+    this.#covered.set(key, row)
+    this.#types.add(row.type)
+  }
+
   #set(key: string, row: ResourceRow | undefined): void {
     // Every writer has read the row before.
-    const before = this.#read.get(key)
-    if (before !== undefined && !this.#written.has(key)) this.#covered.set(key, before)
+    const before = this.#written.has(key) ? undefined : this.#known(key)
+    if (before !== undefined && before !== unread) this.#cover(key, before)
     this.#written.set(key, row)
+    if (row !== undefined) this.#types.add(row.type)
     if (row !== undefined && row.uniqueKey !== null) this.#unique.set(row.uniqueKey, key)
   }
 
@@ -184,6 +206,7 @@ export class DryRun implements Tx {
     query: Omit<ListQuery, 'limit'>,
   ): readonly ResourceRow[] {
     const { type, tracked, under, after } = query
+    if (type !== undefined && !this.#types.has(type)) return []
     const below = under === '/' ? '/' : `${under}/`
     return [...rows].filter((row): row is ResourceRow => {
       if (row === undefined || (tracked === true && !row.tracked)) return false

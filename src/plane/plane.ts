@@ -64,6 +64,8 @@ export interface RunInput {
    * slow.
    */
   readonly isOwnBody?: true
+  /** The body as a dry run of the same PUT has checked it: it is not checked again. */
+  readonly checkedBody?: Readonly<Record<string, unknown>>
   readonly preconditions: Preconditions
   readonly correlationId: string
   /** True when the answer may be JSON text, which saves building an object. */

@@ -31,10 +31,25 @@ import { readRow, type StoredResource, writeRow } from './document.ts'
 export function impliedScopes(id: ResourceId): readonly ResourceId[] {
   const subscription = subscriptionOf(id)
   if (subscription === undefined) return []
-  const scopes: ResourceId[] = [subscriptionIdOf(subscription)]
-  const group = resourceGroupOf(id)
-  if (group !== undefined) scopes.push(resourceGroupIdOf(subscription, group))
-  return scopes.filter((scope) => scope.key !== id.key)
+  const scopes = scopesNamed(subscription, resourceGroupOf(id))
+  return id.segments.length > 1 ? scopes : scopes.filter((scope) => scope.key !== id.key)
+}
+
+/** The last ones: resources that are written together mostly lie in one group. */
+let lastScopes: readonly ResourceId[] = []
+
+function scopesNamed(subscription: string, group: string | undefined): readonly ResourceId[] {
+  const [first, second] = lastScopes
+  const isLast =
+    first !== undefined &&
+    nameOf(first) === subscription &&
+    (second === undefined ? undefined : nameOf(second)) === group
+  if (isLast) return lastScopes
+  lastScopes = [
+    subscriptionIdOf(subscription),
+    ...(group === undefined ? [] : [resourceGroupIdOf(subscription, group)]),
+  ]
+  return lastScopes
 }
 
 /** The refusal for a missing scope. */
@@ -139,42 +154,53 @@ export async function lockParent(
   id: ResourceId,
   mayCreate: boolean,
 ): Promise<void> {
-  for (const above of slowAncestors(deps, parentOf(id))) {
+  const parent = parentOf(id)
+  for (const above of slowAncestors(deps, parent)) {
     const row = await tx.lock(above.key, 'share')
     if (row !== undefined) requireStaying(readShared(row))
   }
-  await lockDirectParent(deps, tx, id, mayCreate)
+  await lockDirectParent({ deps, tx, mayCreate }, id, parent)
 }
 
 /** Ancestors whose deletion takes time; outermost first, the order in which deletions lock. */
 function slowAncestors(deps: PlaneDependencies, id: ResourceId): readonly ResourceId[] {
   const found: ResourceId[] = []
-  let above = id
-  while (above.segments.at(-1)?.namespace !== undefined) {
-    above = parentOf(above)
-    const last = above.segments.at(-1)
-    if (last?.namespace === undefined) break
-    const type = deps.registry.find(last.namespace, last.types)
-    if (isStored(type) && type.reconcile !== undefined) found.unshift(above)
+  // Most types are not slow, so ids are made only of those that are.
+  for (let at = id.segments.length - 1; at >= 0; at--) {
+    const segment = id.segments[at]
+    if (segment?.namespace === undefined) break
+    const itself = at === id.segments.length - 1 ? 1 : 0
+    for (let length = segment.types.length - itself; length > 0; length--) {
+      const types = segment.types.slice(0, length)
+      const type = deps.registry.find(segment.namespace, types)
+      if (!isStored(type) || type.reconcile === undefined) continue
+      const names = segment.names.slice(0, length)
+      found.unshift(fromSegments([...id.segments.slice(0, at), { ...segment, types, names }]))
+    }
   }
   return found
 }
 
+interface ParentLock {
+  readonly deps: PlaneDependencies
+  readonly tx: Tx
+  readonly mayCreate: boolean
+}
+
 async function lockDirectParent(
-  deps: PlaneDependencies,
-  tx: Tx,
+  lock: ParentLock,
   id: ResourceId,
-  mayCreate: boolean,
+  parent: ResourceId,
 ): Promise<void> {
+  const { deps, tx, mayCreate } = lock
   const last = id.segments.at(-1)
   if (last === undefined || last.namespace === undefined) return
-  const parent = parentOf(id)
   if (last.types.length > 1) {
     const compiled = deps.registry.find(last.namespace, last.types.slice(0, -1))
     if (!isStored(compiled)) return
     const row = await tx.lock(parent.key, 'share')
     if (row === undefined && (await isImplied(compiled, tx, parent))) {
-      await lockDirectParent(deps, tx, parent, mayCreate)
+      await lockDirectParent(lock, parent, parentOf(parent))
       return
     }
     if (row === undefined) throw refuse.ParentResourceNotFound({ id: parent.text })

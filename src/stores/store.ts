@@ -134,6 +134,8 @@ export interface Tx extends Reads {
   assertClaim(claim: Claim): Promise<void>
   /** Between two steps that may each take milliseconds: lets others have a turn where this one is used up. */
   pause(): Promise<void> | undefined
+  /** Nothing of it is kept, so nobody reads what it records. */
+  readonly isDryRun?: true
 }
 
 /**

@@ -42,7 +42,7 @@ export async function runPut(
   route: WriteRoute,
   given: RunInput,
 ): Promise<Outcome> {
-  const body = await checkedBody(deps, route, given, deps.store)
+  const body = given.checkedBody ?? (await checkedBody(deps, route, given, deps.store))
   const input = await authorizedAgain(route, given)
   const checked: CheckedWrite = { deps, route, input, body }
   const outcome = await awaited(checked, await commitWrite(checked, putInside))
@@ -160,6 +160,8 @@ async function putInside(request: WriteRequest, tx: Tx): Promise<Outcome> {
 export interface DryRunPut {
   /** Throws like `runPut`, except that a taken unique key is reported as the store's conflict. */
   run(tx: Tx): Promise<Outcome>
+  /** Undefined where the type completes the body by what it reads, which may be otherwise later. */
+  readonly checkedBody: JsonBody | undefined
   /** What `runPut` would throw for a taken unique key. Called outside transactions. */
   uniqueRefusal(key: string): Promise<ApiError>
 }
@@ -177,6 +179,7 @@ export async function prepareDryRun(
   const request = { deps, route, input, body, rights, mayCreateScopes: mayCreate }
   return {
     run: (tx) => putInside(request, tx),
+    checkedBody: route.compiled.stored.prepare === undefined ? body : undefined,
     uniqueRefusal: (key) => uniqueRefusal(request, key),
   }
 }

@@ -57,9 +57,11 @@ export async function askRights(
   rights: readonly RightElsewhere[] = [],
 ): Promise<RightsBefore['may']> {
   const answers = new Map<string, boolean>()
-  const { may } = outsideContextOf(deps, principal)
-  for (const { action, scope } of rights) {
-    answers.set(keyOf(action, scope), await may(action, scope))
+  if (rights.length > 0) {
+    const { may } = outsideContextOf(deps, principal)
+    for (const { action, scope } of rights) {
+      answers.set(keyOf(action, scope), await may(action, scope))
+    }
   }
   return (action, scope) => {
     const answer = answers.get(keyOf(action, scope))

@@ -283,14 +283,17 @@ export async function storeDesired(write: Write, desired: Desired): Promise<Outc
       : linkOf(opened, compiled)
   const outcome = outcomeOf(write, next, status, operation)
   await tx.pause()
-  const changes = changesOf(deps, {
-    compiled,
-    version: route.shape,
-    before: current,
-    after: next,
-    wireAfter: outcome.body,
-    body: input.body,
-  })
+  const changes =
+    tx.isDryRun === true
+      ? undefined
+      : changesOf(deps, {
+          compiled,
+          version: route.shape,
+          before: current,
+          after: next,
+          wireAfter: outcome.body,
+          body: input.body,
+        })
   const isScheduled = isLong || reconcile?.background !== undefined
   // All at once: on a database server that is one round trip.
   await Promise.all([

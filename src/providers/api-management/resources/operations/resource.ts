@@ -1,6 +1,6 @@
 /** Operations of an API: method and URL template, what they take, and what they answer. */
 
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { nameOf, parentOf } from '#kernel/resource-id.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Resource } from '#plane/declare/resource.ts'
@@ -49,9 +49,7 @@ function operationType(type: string, dates: readonly string[]): ResourceType {
     unique: {
       // A hash, since an index cannot hold a template of a thousand characters.
       key: (id, { method, urlTemplate }) =>
-        `api-operation|${createHash('sha256')
-          .update(JSON.stringify([parentOf(id).key, method.toUpperCase(), urlTemplate]))
-          .digest('hex')}`,
+        `api-operation|${hash('sha256', JSON.stringify([parentOf(id).key, method.toUpperCase(), urlTemplate]))}`,
       refuse: (_id, existing) =>
         refuseFields([
           {

@@ -14,6 +14,8 @@ const contentLengthMax = 256 * 1024
 
 export class RunSteps {
   readonly #nodes: readonly PlannedNode[]
+  /** Those that may not have ended: they are looked through each time that one ends. */
+  #open: readonly PlannedNode[]
   readonly #nodeByKey: ReadonlyMap<string, PlannedNode>
   readonly #clock: Clock
   readonly #steps: Map<string, StepRecord>
@@ -28,6 +30,7 @@ export class RunSteps {
 
   constructor({ plan, secrets }: Expanded, recorded: readonly StepRecord[], clock: Clock) {
     this.#nodes = plan.nodes
+    this.#open = plan.nodes
     this.#nodeByKey = new Map(plan.nodes.map((node) => [node.key, node]))
     this.#clock = clock
     this.#steps = new Map(recorded.map((step) => [step.key, step]))
@@ -50,7 +53,10 @@ export class RunSteps {
 
   ready(): readonly PlannedNode[] {
     const isDone = (key: string): boolean => this.#steps.get(key)?.state === 'Succeeded'
-    return this.#nodes.filter((node) => !this.wasSent(node.key) && node.dependsOn.every(isDone))
+    const hasEnded = (key: string): boolean =>
+      isDone(key) || this.#steps.get(key)?.state === 'Failed'
+    this.#open = this.#open.filter(({ key }) => !hasEnded(key))
+    return this.#open.filter((node) => !this.wasSent(node.key) && node.dependsOn.every(isDone))
   }
 
   /** One that is due again counts as not sent. */

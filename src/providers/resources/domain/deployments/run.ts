@@ -24,6 +24,7 @@ import type {
 import type { Late, Planned, PlannedNode } from '../evaluation/remote-plan.ts'
 import { uuidOf } from '../evaluation/uuid-of.ts'
 import { type Asking, evaluateLate, fetchNeed, isLeftAlone, jsonOf } from './answers.ts'
+import { AtOnce } from './at-once.ts'
 import { attempt, errorOf } from './attempt.ts'
 import type { Awaiting } from './awaited.ts'
 import type { Expanded } from './expand.ts'
@@ -152,7 +153,7 @@ class DeploymentRun implements Run {
       return
     }
     const until = clock.now() + stepSeconds * 1000
-    const going = new Set<Promise<void>>()
+    const going = new AtOnce()
     const queue: PlannedNode[] = []
     do {
       if (queue.length === 0) queue.push(...steps.ready())
@@ -160,10 +161,9 @@ class DeploymentRun implements Run {
         const node = queue.shift()
         if (node === undefined) break
         if (steps.wasSent(node.key)) continue
-        const work: Promise<void> = this.#sendNode(node).finally(() => going.delete(work))
-        going.add(work)
+        going.add(this.#sendNode(node))
       }
-      if (going.size > 0) await Promise.race(going)
+      if (going.size > 0) await going.next()
     } while (going.size > 0 || (clock.now() < until && steps.ready().length > 0))
     const isOpen = (): boolean => steps.waiting().length > 0 || steps.failed().length > 0
     if (steps.ready().length > 0 || isOpen()) return
@@ -326,10 +326,11 @@ class DeploymentRun implements Run {
       async () => {
         if (await isLeftAlone(this.#asking, node)) return { status: 200 }
         const made = await this.#evaluate(node)
-        const body = jsonOf(made.body)
-        this.#steps.hide(body, made.securePaths)
         const { debugLevel = '' } = this.#model
         const run = this.#nestedRunOf(step)
+        // What a nested deployment is given is written into a copy.
+        const body = run === undefined ? made.body : jsonOf(made.body)
+        this.#steps.hide(body, made.securePaths)
         if (run !== undefined && isJsonObject(body)) {
           requireIncremental(body)
           const secrets = this.#steps.secretsBelow(body, made.securePaths)
@@ -343,7 +344,8 @@ class DeploymentRun implements Run {
           const answer = await awaiting(id.toLowerCase(), this.#deploymentId.key, () =>
             caller.call({ ...request, ...this.#sender }),
           )
-          answered = jsonOf(answer.body)
+          // Nobody else reads it, and it may be large.
+          if (debugLevel !== '') answered = jsonOf(answer.body)
           if (debugLevel.includes('responseContent')) {
             this.#steps.noteContent(node, { response: answered })
           }
