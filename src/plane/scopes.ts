@@ -162,8 +162,16 @@ export async function lockParent(
   await lockDirectParent({ deps, tx, mayCreate }, id, parent)
 }
 
+/** The last ones, of one table of types: siblings are mostly written together. */
+let lastSlow: {
+  readonly registry: object
+  readonly key: string
+  readonly found: readonly ResourceId[]
+} = { registry: {}, key: '', found: [] }
+
 /** Ancestors whose deletion takes time; outermost first, the order in which deletions lock. */
-function slowAncestors(deps: PlaneDependencies, id: ResourceId): readonly ResourceId[] {
+function slowAncestors({ registry }: PlaneDependencies, id: ResourceId): readonly ResourceId[] {
+  if (lastSlow.registry === registry && lastSlow.key === id.key) return lastSlow.found
   const found: ResourceId[] = []
   // Most types are not slow, so ids are made only of those that are.
   for (let at = id.segments.length - 1; at >= 0; at--) {
@@ -172,12 +180,13 @@ function slowAncestors(deps: PlaneDependencies, id: ResourceId): readonly Resour
     const itself = at === id.segments.length - 1 ? 1 : 0
     for (let length = segment.types.length - itself; length > 0; length--) {
       const types = segment.types.slice(0, length)
-      const type = deps.registry.find(segment.namespace, types)
+      const type = registry.find(segment.namespace, types)
       if (!isStored(type) || type.reconcile === undefined) continue
       const names = segment.names.slice(0, length)
       found.unshift(fromSegments([...id.segments.slice(0, at), { ...segment, types, names }]))
     }
   }
+  lastSlow = { registry, key: id.key, found }
   return found
 }
 
