@@ -10,7 +10,11 @@ import { consoleBase } from './api/place.ts'
 import { accessToken, goToSignIn } from './api/session.ts'
 import { Look } from './app/look.tsx'
 import { createAppRouter } from './app/routes.tsx'
-import { SignedOut } from './app/signed-out.tsx'
+import { NoAnswer, SignedOut } from './app/signed-out.tsx'
+
+/** Milliseconds between two requests to a server that does not answer. */
+const firstDelay = 1_000
+const longestDelay = 10_000
 
 const root = createRoot(document.getElementById('root') ?? document.body)
 
@@ -24,7 +28,8 @@ async function start(): Promise<void> {
   const isBack = here.startsWith('/signed-in')
   const back = new URLSearchParams(location.search)
   if (isBack && back.has('error')) return show(<SignedOut code={back.get('error')} />)
-  if ((await accessToken()) === undefined) {
+  const token = await firstToken()
+  if (token === undefined) {
     // The sign-in came back without a session. Going there again would loop.
     if (isBack) return show(<SignedOut code={null} />)
     return goToSignIn(here)
@@ -34,6 +39,19 @@ async function start(): Promise<void> {
   const router = createAppRouter()
   followChanges(cache)
   show(<RouterProvider router={router} />)
+}
+
+/** Asked for until the server answers: without an answer nothing could be shown, and a blank page helps nobody. */
+async function firstToken(): Promise<string | undefined> {
+  for (let delay = firstDelay; ; delay = Math.min(delay * 2, longestDelay)) {
+    try {
+      return await accessToken()
+    } catch {
+      // The browser’s own errors say no more than that no answer came.
+      show(<NoAnswer />)
+      await new Promise((resolve) => setTimeout(resolve, delay))
+    }
+  }
 }
 
 /** The address that was asked for before the sign-in. Only addresses of this console are taken. */

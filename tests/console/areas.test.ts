@@ -51,6 +51,7 @@ function journeys(): void {
     await page.getByRole('link', { name: 'Health' }).click()
     await opened.heading('Health')
     await page.getByRole('rowheader', { name: 'Secrets' }).waitFor()
+    await page.getByRole('cell', { name: 'Planned maintenance', exact: true }).waitFor()
     await opened.assertFit('health')
     await page.getByRole('link', { name: 'Vaults answer slowly' }).click()
     await opened.heading('Vaults answer slowly')
@@ -102,7 +103,11 @@ function journeys(): void {
       .click()
     await opened.heading('demo')
     await page.getByRole('button', { name: 'Copy everything' }).click()
-    await page.getByText('FullSync').first().waitFor()
+    await page
+      .getByText(/^Everything · /)
+      .first()
+      .waitFor()
+    await page.getByText('files File system').waitFor()
     await page
       .getByRole('button', { name: /^Details of/ })
       .last()
@@ -110,6 +115,7 @@ function journeys(): void {
     await page.getByText(/1 Files/).waitFor()
     await opened.assertFit('synchronization')
     await opened.open(`/resource${provider}/demo`)
+    await page.getByText('File system', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Stop' }).click()
     await page.getByText('Revoked').waitFor()
     await opened.assertFit('share')
@@ -250,7 +256,7 @@ function journeys(): void {
     await page.getByRole('link', { name: 'Billing' }).click()
     const card = page.getByRole('region', { name: 'Transactions' }).first()
     const rows = card.getByRole('table').getByRole('row')
-    await card.getByRole('combobox', { name: 'Show' }).selectOption('Invoiced')
+    // All of this month is invoiced: that is shown, instead of nothing below a sum.
     await card.getByRole('button', { name: 'Demo seat' }).first().waitFor()
     await opened.assertFit('billing')
     await page.getByRole('columnheader', { name: 'Amount' }).last().getByRole('button').click()
@@ -401,7 +407,7 @@ function journeys(): void {
       ['/resources', 'Saved views', 'menu'],
       ['/resources', 'Columns', 'menu'],
       [group, 'Delete'],
-      [`${group}?view=locks`, 'Add a lock'],
+      [`${group}?view=locks`, 'Create a lock'],
       [`${group}?view=access`, 'Add an assignment'],
       ['/access?view=people', 'Add a person'],
       ['/business', 'New invoice'],

@@ -76,6 +76,7 @@ export async function openConsole(
           await page.screenshot({ path: join(screenshots, `${name}-${look}.png`) })
         }
         assert.deepEqual(found, [], `${name}, ${look}`)
+        assert.deepEqual(await page.evaluate<string[]>(cutWords), [], `${name}, cut, ${look}`)
         assert.equal(isTooWide, false, `${name} reaches over the edge, ${look}`)
       }
       await page.setViewportSize(wide)
@@ -95,6 +96,11 @@ const looks = [
 /** The frame and dialogs scroll by themselves, so the window does not overflow. */
 const mainOverflows =
   '[...document.querySelectorAll("main, [role=dialog] .fui-DialogContent")].some((one) => one.scrollWidth > one.clientWidth)'
+
+/** Single words in a frame, which are never cut or drawn over it: states, methods, tabs, buttons. */
+const cutWords = `[...document.querySelectorAll('.fui-Badge, .fui-Tab, .fui-Button')]
+  .filter((one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1 && one.textContent !== '')
+  .map((one) => one.textContent)`
 
 /** Transitions have ended. */
 export const settled = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() =>

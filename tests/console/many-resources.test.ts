@@ -7,6 +7,7 @@ import assert from 'node:assert/strict'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { fillHome } from '../../bench/contestants/fill-home.ts'
 import { freshHome, startInstallation } from '../e2e/installation.ts'
 import { findChromium, howToGetChromium } from '../portal/browser.ts'
@@ -98,11 +99,28 @@ test('a list of very many resources: few rows drawn, pages by link, filtered by 
   await page.getByText('1 row', { exact: true }).waitFor()
   await page.getByRole('link', { name: nameOf(count - 3) }).waitFor()
   assert.match(decodeURIComponent(requested.at(-1) ?? ''), /substringof|skiptoken/i)
+  await assertFound(page, nameOf(count - 2))
   await assertTree(opened, requested)
   const longest = await page.evaluate<number>('Math.round(Math.max(0, ...longTasks))')
   t.diagnostic(`the longest task of the tree with ${count} resources: ${longest} ms`)
   assert.deepEqual(opened.complaints, [])
 })
+
+/** Search looks at all of them, wherever in the list they are. */
+async function assertFound(page: Page, name: string): Promise<void> {
+  await page.keyboard.press('Control+k')
+  const dialog = page.getByRole('dialog')
+  const field = dialog.getByRole('textbox', { name: 'Names, types, groups, tags, or an id' })
+  await field.fill(`userassigned ${name}`)
+  await dialog.getByRole('link', { name }).waitFor()
+  assert.equal(await dialog.getByRole('link').count(), 1)
+  await field.fill('many-0')
+  await dialog.getByText('There is more: another word finds less.').waitFor()
+  await field.fill('no such word')
+  await dialog.getByText(/^Nothing that you may read has this/).waitFor()
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+}
 
 /** The same in the tree, by keyboard. */
 async function assertTree({ page, open }: Console, requested: readonly string[]): Promise<void> {

@@ -53,7 +53,13 @@ test('a server that goes away: the page says since when it is stale, and goes on
   await opened.open('/resources?view=groups')
   await opened.heading('Resources')
   await first.kill()
+  // The token ends meanwhile: nobody says that the session has ended, and the page asks again.
+  await page.evaluate('{ const now = Date.now; Date.now = () => now() + 3_600_000 }')
+  await page.getByRole('tab', { name: 'Resources', exact: true }).click()
   await page.getByText(/The server has not answered since/).waitFor(slow)
+  await page.getByText('The server does not answer', { exact: true }).first().waitFor(slow)
+  assert.equal(await page.getByText('Your session has ended.').count(), 0)
+  await page.getByRole('tab', { name: 'Resource groups' }).click()
   await opened.assertFit('server-away')
   const { port } = new URL(first.url)
   await using again = await startInstallation({ home, port })
@@ -62,6 +68,24 @@ test('a server that goes away: the page says since when it is stale, and goes on
   assert.equal(made.status, 201, made.text)
   await page.getByRole('link', { name: 'after' }).waitFor(slow)
   await page.getByText(/The server has not answered since/).waitFor({ state: 'hidden' })
+  assert.deepEqual(opened.complaints, [])
+})
+
+test('no answer to the first request, as of a busy server: the page says so, and signs in when there is one', async (t) => {
+  if (!requireOrSkip(t, ready, howTo)) return
+  await using installation = await startInstallation()
+  await using opened = await openConsole(installation)
+  const { page } = opened
+  for (const answer of ['none', 'busy'] as const) {
+    await page.route('**/oauth2/authorize?*', (route) =>
+      answer === 'none' ? route.abort() : route.fulfill({ status: 503, body: 'busy' }),
+    )
+    await page.reload()
+    await opened.heading('The server does not answer')
+    await opened.assertFit(`no-answer-${answer}`)
+    await page.unroute('**/oauth2/authorize?*')
+    await opened.heading('Home')
+  }
   assert.deepEqual(opened.complaints, [])
 })
 

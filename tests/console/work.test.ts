@@ -87,6 +87,26 @@ function journeys(): void {
     await page.getByRole('status').getByText('Succeeded').waitFor()
   })
 
+  test('a group that is not there: the form says so, makes it, and deploys into it', async () => {
+    const { page } = opened
+    await opened.open('/deployments/new?group=nowhere')
+    await page.getByText('There is no group nowhere here, or you may not see it.').waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Deploy', exact: true }).isDisabled(), true)
+    await opened.assertFit('deploy-missing-group')
+    await page.getByRole('button', { name: 'Create nowhere' }).click()
+    const dialog = page.getByRole('dialog')
+    assert.equal(await dialog.getByRole('textbox', { name: 'Name' }).inputValue(), 'nowhere')
+    await dialog.getByRole('button', { name: 'Create', exact: true }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByText('There is no group nowhere here').waitFor({ state: 'detached' })
+    assert.equal(await page.getByRole('combobox', { name: 'Group' }).inputValue(), 'nowhere')
+    await page.getByRole('combobox', { name: 'Begin with' }).selectOption('An identity')
+    await page.getByRole('textbox', { name: 'Name' }).fill('into-it')
+    await page.getByRole('button', { name: 'Deploy', exact: true }).click()
+    await opened.heading('into-it')
+    await page.getByRole('status').getByText('Succeeded').waitFor()
+  })
+
   test('a template of which a resource would be refused: why, before anything is deployed', async () => {
     const { page } = opened
     const lock = `${group}/providers/Vendor.ContainerInstance/containerGroups/hello/providers/Vendor.Authorization/locks/keep?api-version=2016-09-01`

@@ -98,20 +98,23 @@ export async function send<T = unknown>(
   options: SendOptions = {},
 ): Promise<Answer<T>> {
   const whole = withQuery(path, options.query)
-  const token = await accessToken()
-  if (token === undefined) throw signedOut(whole)
+  const token = await tokenFor(whole)
   const first = await exchange(method, whole, options, token)
   if (first.status !== 401) return resultOf(first, whole)
   // The session may have ended elsewhere, or the token may have been revoked: try once more with a new token.
-  const fresh = (await renew()) ? await accessToken() : undefined
-  if (fresh === undefined) throw signedOut(whole)
-  return resultOf(await exchange(method, whole, options, fresh), whole)
+  if (!(await renew().catch(() => throwNoAnswer(whole)))) throw signedOut(whole)
+  return resultOf(await exchange(method, whole, options, await tokenFor(whole)), whole)
+}
+
+async function tokenFor(path: string): Promise<string> {
+  const token = await accessToken().catch(() => throwNoAnswer(path))
+  if (token === undefined) throw signedOut(path)
+  return token
 }
 
 /** A file for the person to keep. It is fetched with their token, which a plain link could not carry. */
 export async function download(path: string): Promise<Blob> {
-  const token = await accessToken()
-  if (token === undefined) throw signedOut(path)
+  const token = await tokenFor(path)
   const id = noteRequest('GET', path, undefined)
   const startedAt = performance.now()
   const headers = { authorization: `Bearer ${token}` }
@@ -138,11 +141,12 @@ export async function openStream(
   path: string,
   signal: AbortSignal,
 ): Promise<ReadableStream<Uint8Array> | undefined> {
-  const token = await accessToken()
+  const token = await accessToken().catch(() => undefined)
   if (token === undefined) return undefined
   const headers = { authorization: `Bearer ${token}` }
   const response = await fetch(apiUrl(path), { headers, signal }).catch(() => undefined)
-  if (response?.status === 401) await renew()
+  // Where the server does not answer this either, the next attempt asks again.
+  if (response?.status === 401) await renew().catch(() => false)
   return response?.ok === true ? (response.body ?? undefined) : undefined
 }
 
@@ -220,6 +224,10 @@ function problemIn(body: unknown): Problem {
 interface Given extends Partial<Omit<Problem, 'details'>> {
   readonly error?: Given
   readonly details?: unknown
+}
+
+function throwNoAnswer(path: string): never {
+  throw new ApiFailure(0, noAnswer, { correlationId: undefined, path })
 }
 
 function signedOut(path: string): ApiFailure {

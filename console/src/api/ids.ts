@@ -39,6 +39,17 @@ export function scopesAbove(id: string): readonly string[] {
   return scopes.filter((scope) => scope.length < id.length)
 }
 
+/** The resources that one is nested in, the outermost first. */
+export function parentsOf(id: string): readonly string[] {
+  const at = id.toLowerCase().lastIndexOf('/providers/')
+  if (at < 0) return []
+  const [namespace = '', ...words] = id.slice(at + '/providers/'.length).split('/')
+  const start = `${id.slice(0, at)}/providers/${namespace}`
+  return Array.from({ length: Math.max(Math.ceil(words.length / 2) - 1, 0) }, (_, index) =>
+    [start, ...words.slice(0, 2 * index + 2)].join('/'),
+  )
+}
+
 /** By the id of a subscription, in lower case. Read before the first view, and again when they change. */
 const subscriptionNames = new Map<string, string>()
 

@@ -27,9 +27,11 @@ const early = 120_000
 let tokens: Tokens | undefined
 let renewing: Promise<boolean> | undefined
 
-/** A valid token; `undefined` when nobody is signed in any more. */
+/** A valid token; `undefined` when nobody is signed in any more. Rejects when the server does not answer. */
 export async function accessToken(): Promise<string | undefined> {
-  if (tokens !== undefined && Date.now() < tokens.renewAt) return tokens.access
+  if (renewing === undefined && tokens !== undefined && Date.now() < tokens.renewAt) {
+    return tokens.access
+  }
   return (await renew()) ? tokens?.access : undefined
 }
 
@@ -43,12 +45,15 @@ export function renew(): Promise<boolean> {
 
 async function renewOnce(): Promise<boolean> {
   const refresh = tokens?.refresh
-  tokens = undefined
-  if (refresh !== undefined) {
-    const form = { grant_type: 'refresh_token', refresh_token: refresh }
-    if (await redeem(form)) return true
+  if (tokens !== undefined && refresh !== undefined) {
+    // It is valid once. Where its answer is lost, the session gets the next tokens.
+    tokens = { ...tokens, refresh: undefined }
+    if (await redeem({ grant_type: 'refresh_token', refresh_token: refresh })) return true
   }
-  return signInSilently()
+  if (await signInSilently()) return true
+  // Until the server has said so, whoever was signed in is: the page must not say that the session has ended.
+  tokens = undefined
+  return false
 }
 
 /**
@@ -66,6 +71,8 @@ async function signInSilently(): Promise<boolean> {
       code_challenge: base64url(new Uint8Array(digest)),
     }),
   )
+  // A server that is too busy has not said that there is no session.
+  if (answer.status === 429 || answer.status >= 500) throw new Error(`no answer: ${answer.status}`)
   const back = new URL(answer.url).searchParams
   const code = back.get('code')
   if (code === null || back.get('state') !== state) return false

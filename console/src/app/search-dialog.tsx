@@ -8,17 +8,18 @@ import {
   DialogTitle,
   Input,
   makeStyles,
-  Text,
   tokens,
 } from '@fluentui/react-components'
 import { SearchRegular } from '@fluentui/react-icons/svg/search'
-import { useState } from 'react'
-import { readId } from '../api/ids.ts'
-import { type Envelope, useList } from '../api/queries.ts'
+import { useEffect, useState } from 'react'
+import { readId, shortId } from '../api/ids.ts'
+import type { Envelope } from '../api/queries.ts'
 import { resourcePath, useAppHref, useGo } from '../components/app-link.tsx'
+import { Refusal } from '../components/refusal.tsx'
 import { useReturnFocus } from '../components/return-focus.ts'
 import { appTexts } from '../texts/app.ts'
 import { areas } from './areas.ts'
+import { useFound } from './search.ts'
 import { useSubscriptions } from './subscription.ts'
 
 const useStyles = makeStyles({
@@ -37,7 +38,8 @@ const useStyles = makeStyles({
   soft: { color: tokens.colorNeutralForeground2 },
 })
 
-const shownMax = 12
+/** What was typed is looked for after this many milliseconds without another key. */
+const settleAfter = 200
 
 interface Hit {
   readonly to: string
@@ -50,12 +52,14 @@ export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
   const go = useGo()
   useReturnFocus()
   const [text, setText] = useState('')
-  const { current } = useSubscriptions()
-  const path = { subscriptionId: current?.subscriptionId ?? '' }
-  const enabled = current !== undefined
-  const resources = useList<'listResources', Envelope>('listResources', { path }, { enabled })
-  const groups = useList('listGroups', { path }, { enabled })
-  const hits = hitsOf(text, [...groups.rows, ...resources.rows])
+  const { all } = useSubscriptions()
+  const settled = useSettled(text.trim())
+  const { data, error, isFetching } = useFound(
+    wordsOf(settled),
+    all.map(({ subscriptionId }) => subscriptionId),
+  )
+  const isCurrent = settled === text.trim() && !isFetching
+  const hits = hitsOf(text, wordsOf(settled).length === 0 ? [] : (data?.hits ?? []))
   return (
     <Dialog open onOpenChange={(_, { open }) => open || onClose()}>
       <DialogSurface>
@@ -83,8 +87,16 @@ export function SearchDialog({ onClose }: { readonly onClose: () => void }) {
                 </li>
               ))}
             </ul>
-            {text !== '' && hits.length === 0 && <Text>{appTexts.searchNothing}</Text>}
-            {resources.more && <Text className={styles.soft}>{appTexts.searchMore}</Text>}
+            <div role="status" className={styles.soft}>
+              {isCurrent
+                ? text.trim() !== '' &&
+                  hits.length === 0 &&
+                  error === null &&
+                  appTexts.searchNothing
+                : appTexts.searching}
+              {isCurrent && data?.more === true && appTexts.searchMore}
+            </div>
+            {error !== null && isCurrent && <Refusal failure={error} />}
           </DialogContent>
         </DialogBody>
       </DialogSurface>
@@ -109,23 +121,33 @@ function HitLink({ hit, onClose }: { readonly hit: Hit; readonly onClose: () => 
   )
 }
 
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), settleAfter)
+    return () => clearTimeout(timer)
+  }, [text])
+  return settled
+}
+
+function wordsOf(text: string): readonly string[] {
+  return text.split(/\s+/).filter((word) => word !== '')
+}
+
+/** Areas, what an id that was pasted names, and what was found. */
 function hitsOf(text: string, found: readonly Envelope[]): readonly Hit[] {
-  const words = text
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((word) => word !== '')
-  const hasAll = (where: string): boolean =>
-    words.every((word) => where.toLowerCase().includes(word))
+  const words = wordsOf(text)
   const places = areas
-    .filter(({ title }) => hasAll(title))
+    .filter(({ title }) => words.every((word) => title.toLowerCase().includes(word.toLowerCase())))
     .map(({ path, title }) => ({ to: path, title, lead: '' }))
-  if (words.length === 0) return places
-  const resources = found
-    .filter((one) => hasAll(`${one.id} ${one.type}`))
-    .map((one) => ({
-      to: resourcePath(one.id),
-      title: one.name,
-      lead: [one.type, readId(one.id).group].filter((part) => part !== undefined).join(' · '),
-    }))
-  return [...places, ...resources].slice(0, shownMax)
+  const id = text.trim()
+  const pasted = /^\/subscriptions\/[^/\s]+/i.test(id)
+    ? [{ to: resourcePath(id), title: shortId(id), lead: readId(id).type ?? '' }]
+    : []
+  const resources = found.map((one) => ({
+    to: resourcePath(one.id),
+    title: one.name,
+    lead: [one.type, readId(one.id).group].filter((part) => part !== undefined).join(' · '),
+  }))
+  return [...pasted, ...places, ...resources]
 }

@@ -1,8 +1,8 @@
-/** Shown when a sign-in was cancelled or refused. */
+/** Shown when a sign-in was cancelled or refused, and while the server does not answer at the beginning. */
 
 import { Button, makeStyles, Text, Title2, tokens } from '@fluentui/react-components'
 import { goToSignIn } from '../api/session.ts'
-import { appTexts } from '../texts/app.ts'
+import { appTexts, refusalTexts } from '../texts/app.ts'
 
 const useStyles = makeStyles({
   page: {
@@ -14,6 +14,16 @@ const useStyles = makeStyles({
     padding: tokens.spacingHorizontalL,
   },
 })
+
+export function NoAnswer() {
+  const styles = useStyles()
+  return (
+    <main className={styles.page}>
+      <Title2 as="h1">{refusalTexts.title(0)}</Title2>
+      <Text role="status">{appTexts.tryingAgain}</Text>
+    </main>
+  )
+}
 
 /** `code` comes from the address, which anybody may have written. The description in the address is not shown. */
 export function SignedOut({ code }: { readonly code: string | null }) {

@@ -1,5 +1,6 @@
 /** The current subscription: named by the address (`?subscription=`), else the one used last, else the first. */
 
+import { useEffect } from 'react'
 import { nameSubscriptions } from '../api/ids.ts'
 import { useCall, useList } from '../api/queries.ts'
 import { useOwnPreference } from './preferences.ts'
@@ -13,10 +14,18 @@ export function useSubscriptions() {
   return { all, current, error: found.error, loading: found.isLoading, choose: setUsed }
 }
 
-/** The groups of the current subscription. */
+/** As many groups as one chooses among. Search finds the others. */
+const groupsMax = 2_000
+
+/** The groups of the current subscription, read to their end. */
 export function useGroups() {
   const { current } = useSubscriptions()
   const subscriptionId = current?.subscriptionId ?? ''
   const options = { enabled: current !== undefined }
-  return { subscriptionId, groups: useList('listGroups', { path: { subscriptionId } }, options) }
+  const groups = useList('listGroups', { path: { subscriptionId } }, options)
+  const { more, loading, rows, loadMore } = groups
+  useEffect(() => {
+    if (more && !loading && rows.length < groupsMax) loadMore()
+  })
+  return { subscriptionId, groups }
 }

@@ -22,6 +22,7 @@ export interface Transaction extends Envelope {
     readonly productFamily?: string
     readonly productType?: string
     readonly invoiceSectionDisplayName?: string
+    readonly invoiceSectionId?: string
     readonly customerDisplayName?: string
     readonly transactionType?: string
     readonly quantity?: number
@@ -98,9 +99,15 @@ export function sumByCurrency(rows: readonly Transaction[]): readonly Amount[] {
 /** A month is added up by itself up to this many transactions, which come fifty at a time. */
 const addedUpMax = 1_000
 
+interface MonthRows extends Omit<Rows<Transaction>, 'reload'> {
+  readonly counts: Readonly<Record<BillingKind, number>>
+}
+
 /** All transactions of a month. Where there are more than are added up by themselves, `more` says so. */
-export function useMonth(month: string): Omit<Rows<Transaction>, 'reload'> {
-  const kinds = [useTransactions(month, 'Unbilled'), useTransactions(month, 'Billed')]
+export function useMonth(month: string): MonthRows {
+  const unbilled = useTransactions(month, 'Unbilled')
+  const billed = useTransactions(month, 'Billed')
+  const kinds = [unbilled, billed]
   const rows = kinds.flatMap((one) => one.rows)
   const more = kinds.some((one) => one.more)
   const loading = kinds.some((one) => one.loading)
@@ -113,5 +120,6 @@ export function useMonth(month: string): Omit<Rows<Transaction>, 'reload'> {
     if (goesOn) loadMore()
   }, [goesOn, rows.length])
   const error = kinds.find((one) => one.error !== null)?.error ?? null
-  return { rows, loading: loading || goesOn, error, more, loadMore }
+  const counts = { Unbilled: unbilled.rows.length, Billed: billed.rows.length }
+  return { rows, counts, loading: loading || goesOn, error, more, loadMore }
 }

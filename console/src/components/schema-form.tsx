@@ -15,6 +15,7 @@ import { DeleteRegular } from '@fluentui/react-icons/svg/delete'
 import { useState } from 'react'
 import { writeTexts } from '../texts/write.ts'
 import { asJson } from './code-block.tsx'
+import { Prose } from './prose.tsx'
 import { readJson } from './read-json.ts'
 import {
   beginOf,
@@ -126,7 +127,11 @@ function Property(props: PropertyProps) {
           {name}
           {required ? ' *' : <Remove name={name} onRemove={() => form.onChange(path, undefined)} />}
         </legend>
-        {schema.description !== undefined && <Text size={200}>{schema.description}</Text>}
+        {schema.description !== undefined && (
+          <Text size={200}>
+            <Prose text={schema.description} />
+          </Text>
+        )}
         {problem !== undefined && (
           <Text role="alert" className={styles.problem}>
             {problem}
@@ -140,7 +145,7 @@ function Property(props: PropertyProps) {
     <Field
       label={name}
       required={required}
-      {...(schema.description === undefined ? {} : { hint: schema.description })}
+      {...(schema.description === undefined ? {} : { hint: <Prose text={schema.description} /> })}
       validationMessage={problem}
     >
       <Value {...props} />

@@ -18,6 +18,7 @@ import { type Answer, send } from '../api/client.ts'
 import { useWrite } from '../api/queries.ts'
 import { explorerTexts } from '../texts/apis.ts'
 import { asJson, CodeBlock } from './code-block.tsx'
+import { Prose } from './prose.tsx'
 import { readJson } from './read-json.ts'
 import { Refusal } from './refusal.tsx'
 
@@ -98,7 +99,7 @@ export function TryIt({
           key={`${one.in} ${one.name}`}
           label={one.name}
           required={one.required}
-          hint={one.description}
+          hint={one.description === undefined ? undefined : <Prose text={one.description} />}
         >
           <Input
             value={textOf(one)}

@@ -3,8 +3,8 @@
 export const migrationTexts = {
   title: 'Migrations',
   lead: 'Databases on their way from one PostgreSQL server to another.',
-  noServers: 'No PostgreSQL servers are registered here',
-  noServersText: 'A server is registered by command: `armature migration server register`.',
+  noServers: 'No PostgreSQL servers here',
+  noServersText: 'A server is created by command: `armature migration server create`.',
   none: 'No migrations to this server yet',
   name: 'Name',
   group: 'Group',

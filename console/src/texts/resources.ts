@@ -80,6 +80,37 @@ export const resourceHealthTexts = {
   none: 'Nobody looks after the health of this type.',
 }
 
+export const subscriptionTexts = {
+  name: 'Name',
+  groups: 'Resource groups',
+  count: (count: number, more: boolean) =>
+    count === 0
+      ? 'No groups yet.'
+      : `${count.toLocaleString()}${more ? ' or more' : ''} ${count === 1 ? 'group' : 'groups'}.`,
+  allGroups: 'See all groups',
+  cost: 'Spent this month',
+  noCost: 'Nothing was charged yet this month.',
+  partialCost: 'Only the first transactions of the month are added up.',
+  section: (name: string) =>
+    `By the invoice section ${name}, and by everything else that it pays for.`,
+  allCost: 'See what it was spent on',
+  access: 'Who has access',
+  noAccess: 'You may see no role assignment here.',
+  givenAt: (scope: string) => `given for ${scope}`,
+  allAccess: 'See and change access',
+  lately: 'What happened lately',
+  nothingLately: 'Nothing happened in the last week.',
+  allActivity: 'See all activity',
+}
+
+export const groupFieldTexts = {
+  group: 'Group',
+  choose: 'Choose a group',
+  noGroups: 'Every resource is in a group, and there is none yet.',
+  missing: (name: string) => `There is no group ${name} here, or you may not see it.`,
+  create: (name: string) => `Create ${name}`,
+}
+
 export const createGroupTexts = {
   button: 'Create a group',
   title: 'Create a resource group',
@@ -129,13 +160,13 @@ export const resourceTexts = {
   noTags: 'No tags',
   saveTags: 'Save the tags',
   noLocks: 'Nothing keeps this from being changed or deleted.',
-  addLock: 'Add a lock',
-  addNow: 'Add',
+  addLock: 'Create a lock',
+  createLock: 'Create',
   lockName: 'Name',
   lockLevel: 'Keeps from',
   lockLevels: { CanNotDelete: 'Deleting', ReadOnly: 'Changing and deleting' },
   lockNotes: 'Why',
-  removeLock: 'Remove the lock',
+  deleteLock: 'Delete the lock',
   inherited: (scope: string) => `From ${scope}`,
   edit: 'Edit',
   save: 'Save',

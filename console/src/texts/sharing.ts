@@ -24,6 +24,20 @@ export const sharingTexts = {
   description: 'What it is',
   dataSets: 'What is shared',
   kind: 'Kind',
+  kinds: {
+    AdlsGen2FileSystem: 'File system',
+    AdlsGen2Folder: 'Folder',
+    AdlsGen2File: 'File',
+    Container: 'Container',
+    BlobFolder: 'Folder',
+    Blob: 'File',
+    SqlDBTable: 'Table',
+    SqlDWTable: 'Table',
+    SynapseWorkspaceSqlPoolTable: 'Table',
+  } as Readonly<Record<string, string>>,
+  modes: { FullSync: 'Everything', Incremental: 'What changed' } as Readonly<
+    Record<string, string>
+  >,
   invited: 'Invitations',
   consumers: 'Who gets it',
   noConsumers: 'Nobody has accepted it yet.',

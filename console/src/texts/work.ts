@@ -12,7 +12,6 @@ export const deploymentTexts = {
   duration: 'Took',
   none: 'Nothing was deployed to this group yet.',
   noGroups: 'Create a group first: a template is deployed into one.',
-  createGroup: 'Create a group',
   example: 'Begin with',
   examples: { container: 'A container', identity: 'An identity', empty: 'An empty template' },
   template: 'Template',

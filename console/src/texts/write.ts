@@ -6,7 +6,6 @@ export const writeTexts = {
     'The fields are those of the type’s newest version; the JSON beside is the same, and either can be changed.',
   type: 'Type',
   anyType: 'Choose a type',
-  group: 'Group',
   name: 'Name',
   names: (type: string) => `Name (${type})`,
   version: 'API version',

@@ -44,7 +44,7 @@ function lastOf(id: string): string {
   return id.slice(id.lastIndexOf('/') + 1).toLowerCase()
 }
 
-function useRoles(scope: string) {
+export function useRoles(scope: string) {
   const found = useList('listRoleDefinitions', { path: { scope } })
   const names = new Map(found.rows.map((one) => [one.name.toLowerCase(), one.properties.roleName]))
   return { all: found.rows, nameOf: (id: string) => names.get(lastOf(id)) ?? lastOf(id) }

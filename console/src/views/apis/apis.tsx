@@ -8,6 +8,7 @@ import { useSubscriptions } from '../../app/subscription.ts'
 import { AppLink, resourcePath } from '../../components/app-link.tsx'
 import { Card } from '../../components/card.tsx'
 import { Loading, Page } from '../../components/page.tsx'
+import { Prose } from '../../components/prose.tsx'
 import { Refusal } from '../../components/refusal.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { apiTexts } from '../../texts/apis.ts'
@@ -28,7 +29,9 @@ export function Apis() {
       {services.loading && <Loading />}
       {!services.loading && services.error === null && services.rows.length === 0 && (
         <Card title={apiTexts.noServices}>
-          <Text>{apiTexts.noServicesText}</Text>
+          <Text>
+            <Prose text={apiTexts.noServicesText} />
+          </Text>
         </Card>
       )}
       {services.rows.map(({ id }) => (

@@ -10,6 +10,7 @@ import {
   Title3,
   tokens,
 } from '@fluentui/react-components'
+import { useState } from 'react'
 import { call } from '../../api/client.ts'
 import { type ItemOf, useList, useWrite } from '../../api/queries.ts'
 import { useOrder, useSearch, useSetSearch } from '../../app/address.ts'
@@ -17,6 +18,7 @@ import { Bars } from '../../components/bars.tsx'
 import { Card } from '../../components/card.tsx'
 import {
   type Amount,
+  type BillingKind,
   moneyText,
   monthDays,
   sumByCurrency,
@@ -59,7 +61,8 @@ export function Billing() {
   const styles = useStyles()
   const { month = thisMonth(), by = 'day' } = useSearch()
   const setSearch = useSetSearch()
-  const { rows, loading, error, more, loadMore } = useMonth(month)
+  const { rows, counts, loading, error, more, loadMore } = useMonth(month)
+  const usual = useUsualKind(month, counts, loading)
   const dimension = by in keyOf ? (by as Dimension) : 'day'
   return (
     <Page title={billingTexts.title} lead={billingTexts.lead}>
@@ -99,12 +102,29 @@ export function Billing() {
               </Button>
             )}
           </Card>
-          <Transactions month={month} />
+          <Transactions month={month} usual={usual} />
           <Invoices year={month.slice(0, 4)} />
         </>
       )}
     </Page>
   )
+}
+
+/**
+ * What is not invoiced yet, of this month, unless there is none: a table without a row below a sum would puzzle. It stays
+ * while the month is looked at, whatever is refunded or charged meanwhile.
+ */
+function useUsualKind(
+  month: string,
+  counts: Readonly<Record<BillingKind, number>>,
+  loading: boolean,
+): BillingKind {
+  const [begun, setBegun] = useState<{ readonly month: string; readonly kind: BillingKind }>()
+  const [first, other]: readonly [BillingKind, BillingKind] =
+    month === thisMonth() ? ['Unbilled', 'Billed'] : ['Billed', 'Unbilled']
+  const kind = counts[first] === 0 && counts[other] > 0 ? other : first
+  if (!loading && begun?.month !== month) setBegun({ month, kind })
+  return begun?.month === month ? begun.kind : kind
 }
 
 /** Charges usage now, so that nobody has to wait for the end of the day. */
@@ -171,7 +191,7 @@ function Invoices({ year }: { readonly year: string }) {
         name="invoices"
         keyOf={({ id }) => id}
         columns={[
-          { id: 'name', title: billingTexts.invoice, text: ({ name }) => name },
+          { id: 'name', title: billingTexts.invoice, text: ({ name }) => name, grow: 1.6 },
           {
             id: 'date',
             title: billingTexts.date,

@@ -12,7 +12,6 @@ import {
   type BillingKind,
   moneyText,
   type Transaction,
-  thisMonth,
   useBillingProfile,
   useTransactions,
 } from '../../components/money.ts'
@@ -84,12 +83,17 @@ function columnsOf(open: (name: string) => void): readonly Column<Transaction>[]
   ]
 }
 
-export function Transactions({ month }: { readonly month: string }) {
+interface TransactionsProps {
+  readonly month: string
+  /** What is shown where the address does not say. */
+  readonly usual: BillingKind
+}
+
+export function Transactions({ month, usual }: TransactionsProps) {
   const styles = useStyles()
   const { q = '', show, transaction } = useSearch()
   const setSearch = useSetSearch()
   const sorted = useOrder()
-  const usual: BillingKind = month === thisMonth() ? 'Unbilled' : 'Billed'
   const kind = show === 'Billed' || show === 'Unbilled' ? show : usual
   const { order } = sorted
   const found = useTransactions(month, kind, {

@@ -18,6 +18,7 @@ import { AppLink } from '../../components/app-link.tsx'
 import { Card } from '../../components/card.tsx'
 import { FormDialog } from '../../components/form-dialog.tsx'
 import { Loading, Page } from '../../components/page.tsx'
+import { Prose } from '../../components/prose.tsx'
 import { Refusal } from '../../components/refusal.tsx'
 import { State } from '../../components/state.tsx'
 import { type Column, Table } from '../../components/table.tsx'
@@ -69,7 +70,9 @@ export function Business() {
       {companies.error !== null && <Refusal failure={companies.error} />}
       {companies.error === null && current === undefined && (
         <Card title={businessTexts.noCompanies}>
-          <Text>{businessTexts.noCompaniesText}</Text>
+          <Text>
+            <Prose text={businessTexts.noCompaniesText} />
+          </Text>
         </Card>
       )}
       {current !== undefined && (

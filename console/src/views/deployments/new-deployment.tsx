@@ -18,10 +18,11 @@ import { qualified } from '../../api/place.ts'
 import { useCall, useWrite } from '../../api/queries.ts'
 import { useSearch, useSetSearch } from '../../app/address.ts'
 import { useGroups } from '../../app/subscription.ts'
-import { AppLink, resourcePath, useGo } from '../../components/app-link.tsx'
+import { resourcePath, useGo } from '../../components/app-link.tsx'
 import { Card } from '../../components/card.tsx'
 import { type Change, Changes } from '../../components/changes.tsx'
 import { asJson } from '../../components/code-block.tsx'
+import { GroupField, useMissingGroup } from '../../components/group-field.tsx'
 import { Options } from '../../components/options.tsx'
 import { Loading, Page } from '../../components/page.tsx'
 import { type ReadJson, readJson } from '../../components/read-json.ts'
@@ -110,7 +111,8 @@ function DeploymentForm({ begin }: { readonly begin: Begin }) {
   const go = useGo()
   const { group = '' } = useSearch()
   const setSearch = useSetSearch()
-  const { subscriptionId, groups } = useGroups()
+  const { subscriptionId } = useGroups()
+  const isMissing = useMissingGroup(group)
   const [name, setName] = useState(() => `console-${Date.now().toString(36)}`)
   const [template, setTemplate] = useState(() => asJson(begin.template))
   const [parameters, setParameters] = useState(() => asJson(begin.parameters ?? {}))
@@ -130,32 +132,20 @@ function DeploymentForm({ begin }: { readonly begin: Begin }) {
     return call('putDeployment', { path, body })
   })
   const ready =
-    group !== '' && name !== '' && read.problem === undefined && given.problem === undefined
+    group !== '' &&
+    !isMissing &&
+    name !== '' &&
+    read.problem === undefined &&
+    given.problem === undefined
   const failure = deploy.error ?? whatIf.error
   return (
     <Page title={deploymentTexts.new} lead={deploymentTexts.lookFirst}>
       <div className={styles.columns}>
         <div className={styles.fields}>
-          <Field
-            label={deploymentTexts.group}
-            required
-            hint={
-              groups.rows.length === 0 && !groups.loading ? deploymentTexts.noGroups : undefined
-            }
-          >
-            <Select
-              value={group}
-              onChange={(_, { value }) => setSearch({ group: value }, { replace: true })}
-            >
-              <option value="">{deploymentTexts.anyGroup}</option>
-              {groups.rows.map((one) => (
-                <option key={one.name}>{one.name}</option>
-              ))}
-            </Select>
-          </Field>
-          {groups.rows.length === 0 && !groups.loading && (
-            <AppLink to="/resources?create=group">{deploymentTexts.createGroup}</AppLink>
-          )}
+          <GroupField
+            group={group}
+            onGroup={(value) => setSearch({ group: value }, { replace: true })}
+          />
           <Field label={deploymentTexts.name} required>
             <Input value={name} onChange={(_, { value }) => setName(value)} />
           </Field>

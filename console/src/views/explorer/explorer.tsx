@@ -42,6 +42,7 @@ const useStyles = makeStyles({
     minWidth: 0,
   },
   here: { backgroundColor: tokens.colorNeutralBackground1Selected },
+  method: { flexShrink: 0 },
   path: {
     fontFamily: tokens.fontFamilyMonospace,
     fontSize: tokens.fontSizeBase200,
@@ -116,7 +117,9 @@ export function Explorer() {
                 title={template}
                 onClick={() => setSearch({ operation: key })}
               >
-                <Badge appearance="outline">{method}</Badge>
+                <Badge appearance="outline" className={styles.method}>
+                  {method}
+                </Badge>
                 {summary}
               </Button>
             </li>

@@ -163,7 +163,8 @@ function Board({ path, where }: { readonly path: string; readonly where: string 
             {
               id: 'type',
               title: healthTexts.type,
-              text: ({ properties }) => properties.eventType ?? '',
+              text: ({ properties }) => typeText(properties.eventType),
+              grow: 1.2,
               wideOnly: true,
             },
             {
@@ -211,7 +212,7 @@ function OneEvent({ path, where }: { readonly path: string; readonly where: stri
         <Pairs
           pairs={[
             [healthTexts.status, <EventStatus key="status" status={properties.status} />],
-            [healthTexts.type, properties.eventType],
+            [healthTexts.type, typeText(properties.eventType)],
             [healthTexts.level, properties.eventLevel],
             [healthTexts.started, momentText(properties.impactStartTime)],
             [healthTexts.mitigated, momentText(properties.impactMitigationTime)],
@@ -277,4 +278,8 @@ function plain(text: string | undefined): string {
   return text === undefined
     ? ''
     : (new DOMParser().parseFromString(text, 'text/html').body.textContent ?? '')
+}
+
+function typeText(type = ''): string {
+  return healthTexts.types[type] ?? type
 }

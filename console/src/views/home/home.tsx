@@ -47,28 +47,30 @@ export function Home() {
       {current === undefined ? (
         <Text>{homeTexts.none}</Text>
       ) : (
-        <CardGrid>
-          <Card title={homeTexts.subscriptions}>
-            <ul className={styles.list}>
-              {all.map(({ subscriptionId, displayName, state }) => (
-                <li key={subscriptionId} className={styles.line}>
-                  <AppLink to={resourcePath(`/subscriptions/${subscriptionId}`)}>
-                    {displayName}
-                  </AppLink>
-                  <State value={state} />
-                </li>
-              ))}
-            </ul>
-          </Card>
-          <Card title={homeTexts.start}>
-            <AppLink to="/resources?create=group">{homeTexts.createGroup}</AppLink>
-            <AppLink to="/deployments/new">{homeTexts.deploy}</AppLink>
-            <AppLink to="/resources">{resourcesTexts.title}</AppLink>
-          </Card>
-          <OutOfOrder subscriptionId={current.subscriptionId} />
-          <Cost />
+        <>
+          <CardGrid>
+            <Card title={homeTexts.subscriptions}>
+              <ul className={styles.list}>
+                {all.map(({ subscriptionId, displayName, state }) => (
+                  <li key={subscriptionId} className={styles.line}>
+                    <AppLink to={resourcePath(`/subscriptions/${subscriptionId}`)}>
+                      {displayName}
+                    </AppLink>
+                    <State value={state} />
+                  </li>
+                ))}
+              </ul>
+            </Card>
+            <Card title={homeTexts.start}>
+              <AppLink to="/resources?create=group">{homeTexts.createGroup}</AppLink>
+              <AppLink to="/deployments/new">{homeTexts.deploy}</AppLink>
+              <AppLink to="/resources">{resourcesTexts.title}</AppLink>
+            </Card>
+            <OutOfOrder subscriptionId={current.subscriptionId} />
+            <Cost />
+          </CardGrid>
           <Lately subscriptionId={current.subscriptionId} />
-        </CardGrid>
+        </>
       )}
     </Page>
   )

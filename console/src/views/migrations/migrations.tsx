@@ -8,6 +8,7 @@ import { useSubscriptions } from '../../app/subscription.ts'
 import { AppLink, resourcePath } from '../../components/app-link.tsx'
 import { Card } from '../../components/card.tsx'
 import { Loading, Page } from '../../components/page.tsx'
+import { Prose } from '../../components/prose.tsx'
 import { Refusal } from '../../components/refusal.tsx'
 import { State } from '../../components/state.tsx'
 import { Table } from '../../components/table.tsx'
@@ -30,7 +31,9 @@ export function Migrations() {
       {servers.loading && <Loading />}
       {!servers.loading && servers.error === null && servers.rows.length === 0 && (
         <Card title={migrationTexts.noServers}>
-          <Text>{migrationTexts.noServersText}</Text>
+          <Text>
+            <Prose text={migrationTexts.noServersText} />
+          </Text>
         </Card>
       )}
       {servers.rows.map(({ id, name }) => (

@@ -41,7 +41,7 @@ export function Locks({ id }: TabProps) {
               <Text>{resourceTexts.inherited(shortId(scopeOf(lock)))}</Text>
             )}
             <Button size="small" disabled={remove.isPending} onClick={() => remove.mutate(lock)}>
-              {resourceTexts.removeLock}
+              {resourceTexts.deleteLock}
             </Button>
           </li>
         ))}
@@ -73,7 +73,7 @@ function AddLock({ id, onClose }: { readonly id: string; readonly onClose: () =>
   return (
     <FormDialog
       title={resourceTexts.addLock}
-      submit={resourceTexts.addNow}
+      submit={resourceTexts.createLock}
       busy={write.isPending}
       ready={name !== ''}
       failure={write.error}

@@ -6,9 +6,10 @@ import { AppLink, resourcePath } from '../../components/app-link.tsx'
 import { Card, Pairs } from '../../components/card.tsx'
 import { CopyButton } from '../../components/code-block.tsx'
 import { momentText, State } from '../../components/state.tsx'
-import { resourceTexts } from '../../texts/resources.ts'
+import { resourceTexts, subscriptionTexts } from '../../texts/resources.ts'
 import { GroupContent } from './group-content.tsx'
 import type { TabProps } from './resource.tsx'
+import { SubscriptionContent } from './subscription-content.tsx'
 
 const useStyles = makeStyles({ tags: { flexWrap: 'wrap', rowGap: '4px' } })
 
@@ -24,6 +25,7 @@ export function Overview({ id, resource }: TabProps) {
       <Card title={resourceTexts.tabs.overview}>
         <Pairs
           pairs={[
+            [subscriptionTexts.name, resource.displayName],
             [
               resourceTexts.id,
               <span key="id">
@@ -65,6 +67,7 @@ export function Overview({ id, resource }: TabProps) {
         />
       </Card>
       {group !== undefined && type === undefined && <GroupContent id={id} />}
+      {group === undefined && type === undefined && <SubscriptionContent id={id} />}
       {rows.length > 0 && (
         <Card title={resourceTexts.tabs.properties}>
           <Pairs pairs={rows} />

@@ -4,7 +4,7 @@ import { Button, makeStyles, Select, Tab, TabList, tokens } from '@fluentui/reac
 import { DeleteRegular } from '@fluentui/react-icons/svg/delete'
 import { useLocation } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
-import { readId, scopesAbove, shortId } from '../../api/ids.ts'
+import { parentsOf, readId, scopesAbove, shortId } from '../../api/ids.ts'
 import { plainType } from '../../api/place.ts'
 import { useGet } from '../../api/queries.ts'
 import { useVersions } from '../../api/versions.ts'
@@ -28,6 +28,8 @@ export interface AnyResource {
   readonly id: string
   readonly name?: string
   readonly displayName?: string
+  /** Of a subscription, which has no properties. */
+  readonly state?: string
   readonly type?: string
   readonly location?: string
   readonly tags?: Readonly<Record<string, string>>
@@ -205,9 +207,12 @@ function ResourcePage({ id }: { readonly id: string }) {
   const { type } = readId(id)
   // Their names are shown above, once they are here.
   useSubscriptions()
-  const crumbs = scopesAbove(id)
-    .filter((scope) => scope !== '/')
-    .map((scope) => ({ title: shortId(scope), to: resourcePath(scope) }))
+  const crumbs = [
+    ...scopesAbove(id)
+      .filter((scope) => scope !== '/')
+      .map((scope) => ({ title: shortId(scope), to: resourcePath(scope) })),
+    ...parentsOf(id).map((above) => ({ title: readId(above).name, to: resourcePath(above) })),
+  ]
   return (
     <Page
       title={resource?.displayName ?? readId(id).name}
@@ -278,6 +283,6 @@ function ResourcePage({ id }: { readonly id: string }) {
 }
 
 function stateOf(resource: AnyResource | undefined): string | undefined {
-  const state = resource?.properties?.['provisioningState']
+  const state = resource?.properties?.['provisioningState'] ?? resource?.state
   return typeof state === 'string' ? state : undefined
 }

@@ -1,4 +1,4 @@
-/** Creates a resource group and opens it. */
+/** Creates a resource group, and opens it or gives its name to the form that needs it. */
 
 import { Field, Input, Select, Text, Textarea } from '@fluentui/react-components'
 import { useState } from 'react'
@@ -15,7 +15,15 @@ interface Location {
   readonly displayName: string
 }
 
-export function CreateGroup({ onClose }: { readonly onClose: () => void }) {
+interface CreateGroupProps {
+  /** The name to begin with. */
+  readonly begin?: string
+  readonly onClose: () => void
+  /** Instead of opening the group. */
+  readonly onCreated?: (name: string) => void
+}
+
+export function CreateGroup({ begin = '', onClose, onCreated }: CreateGroupProps) {
   const go = useGo()
   const { current } = useSubscriptions()
   const subscriptionId = current?.subscriptionId ?? ''
@@ -24,7 +32,7 @@ export function CreateGroup({ onClose }: { readonly onClose: () => void }) {
     { path: { subscriptionId } },
     { enabled: current !== undefined },
   )
-  const [name, setName] = useState('')
+  const [name, setName] = useState(begin)
   const [location, setLocation] = useState('local')
   const [tags, setTags] = useState('')
   const write = useWrite((body: BodyOf<'putGroup'>) =>
@@ -43,7 +51,12 @@ export function CreateGroup({ onClose }: { readonly onClose: () => void }) {
       onSubmit={() =>
         write.mutate(
           { location, tags: tagsIn(tags) },
-          { onSuccess: () => go(resourcePath(groupId(subscriptionId, name)), { replace: true }) },
+          {
+            onSuccess: () =>
+              onCreated === undefined
+                ? go(resourcePath(groupId(subscriptionId, name)), { replace: true })
+                : onCreated(name),
+          },
         )
       }
     >

@@ -8,7 +8,7 @@ import { lazy, Suspense, useState } from 'react'
 import { readId } from '../../api/ids.ts'
 import { type ItemOf, useList } from '../../api/queries.ts'
 import { useSearch, useSetSearch } from '../../app/address.ts'
-import { useSubscriptions } from '../../app/subscription.ts'
+import { useGroups, useSubscriptions } from '../../app/subscription.ts'
 import { AppLink, resourcePath } from '../../components/app-link.tsx'
 import { Loading, Page } from '../../components/page.tsx'
 import { momentText, State } from '../../components/state.tsx'
@@ -186,7 +186,7 @@ function AllResources({ subscriptionId }: { readonly subscriptionId: string }) {
   const styles = useStyles()
   const { type = '', group = '', q = '', tag = '' } = useSearch()
   const setSearch = useSetSearch()
-  const groups = useList('listGroups', { path: { subscriptionId } })
+  const { groups } = useGroups()
   const query = {
     $expand: 'createdTime,provisioningState',
     $filter: filterOf({ q, type, tag }),

@@ -49,7 +49,7 @@ export function ShareTab({ id, version }: TabProps) {
                 <Text className={styles.name}>
                   <bdi>{one.name}</bdi>
                 </Text>
-                <Text>{one.kind}</Text>
+                <Text>{sharingTexts.kinds[one.kind ?? ''] ?? one.kind}</Text>
               </li>
             ))}
           </ul>

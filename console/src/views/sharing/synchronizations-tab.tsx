@@ -71,7 +71,7 @@ export function SynchronizationsTab({ id, version }: TabProps) {
             {mappings.rows.map((one) => (
               <li key={one.id} className={styles.line}>
                 <Text className={styles.name}>
-                  <bdi>{one.name}</bdi> {one.kind}
+                  <bdi>{one.name}</bdi> {sharingTexts.kinds[one.kind ?? ''] ?? one.kind}
                 </Text>
                 <State value={one.properties.dataSetMappingStatus} />
               </li>
@@ -96,7 +96,8 @@ export function SynchronizationsTab({ id, version }: TabProps) {
                   {momentText(one.startTime)}
                 </Button>
                 <Text className={styles.name}>
-                  {one.synchronizationMode} · {spanText(one.durationMs)}
+                  {sharingTexts.modes[one.synchronizationMode] ?? one.synchronizationMode} ·{' '}
+                  {spanText(one.durationMs)}
                 </Text>
                 <State value={one.status} />
                 {running.includes(one.status) && (

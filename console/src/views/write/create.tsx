@@ -10,6 +10,7 @@ import { useSearch, useSetSearch } from '../../app/address.ts'
 import { useGroups } from '../../app/subscription.ts'
 import { resourcePath, useGo } from '../../components/app-link.tsx'
 import { takenName } from '../../components/form-dialog.tsx'
+import { GroupField, useMissingGroup } from '../../components/group-field.tsx'
 import { Loading, Page } from '../../components/page.tsx'
 import { Refusal } from '../../components/refusal.tsx'
 import { beginOf, type Schema } from '../../components/schema.ts'
@@ -51,22 +52,16 @@ export function CreateResource() {
   const styles = useStyles()
   const { group = '', type = '' } = useSearch()
   const setSearch = useSetSearch()
-  const { subscriptionId, groups } = useGroups()
+  const { subscriptionId } = useGroups()
+  const isMissing = useMissingGroup(group)
   const types = useTypes(subscriptionId)
   return (
     <Page title={writeTexts.create} lead={writeTexts.createLead}>
       <div className={styles.bar}>
-        <Field label={writeTexts.group} required>
-          <Select
-            value={group}
-            onChange={(_, { value }) => setSearch({ group: value }, { replace: true })}
-          >
-            <option value="" />
-            {groups.rows.map(({ name }) => (
-              <option key={name}>{name}</option>
-            ))}
-          </Select>
-        </Field>
+        <GroupField
+          group={group}
+          onGroup={(value) => setSearch({ group: value }, { replace: true })}
+        />
         <Field label={writeTexts.type} required>
           <Select
             value={type}
@@ -79,7 +74,7 @@ export function CreateResource() {
           </Select>
         </Field>
       </div>
-      {group !== '' && type !== '' && (
+      {group !== '' && !isMissing && type !== '' && (
         <OfType key={`${group} ${type}`} scope={groupId(subscriptionId, group)} type={type} />
       )}
     </Page>
