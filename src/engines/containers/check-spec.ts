@@ -5,11 +5,11 @@
  */
 
 import {
+  type ContainerSpec,
   EngineError,
   type GroupContents,
   type GroupSpec,
   isToken,
-  type PartSpec,
   type Probe,
   type VolumeSpec,
 } from './engine.ts'
@@ -70,7 +70,7 @@ export function checkSpec(
   }
 }
 
-function checkPrivileges(part: PartSpec, allowed: AllowedPrivileges): void {
+function checkPrivileges(part: ContainerSpec, allowed: AllowedPrivileges): void {
   const power = requiredPrivilege(part)
   if (power !== undefined && !allowed.allowPrivileged) {
     fail(`'${part.name}' asks ${power}, which the operator has not allowed`)
@@ -85,7 +85,7 @@ function checkPrivileges(part: PartSpec, allowed: AllowedPrivileges): void {
 
 function checkTexts(spec: GroupSpec, contents: GroupContents): void {
   if (spec.hostname !== undefined) refuse(hostNameProblem(spec.hostname), 'the host name')
-  for (const part of spec.parts) checkPart(part)
+  for (const part of spec.parts) checkContainer(part)
   for (const volume of spec.volumes) checkVolume(volume)
   for (const { port, publish } of spec.ports) {
     refuse(portProblem(port), `the port ${port}`)
@@ -97,7 +97,7 @@ function checkTexts(spec: GroupSpec, contents: GroupContents): void {
   checkContents(contents)
 }
 
-function checkPart(part: PartSpec): void {
+function checkContainer(part: ContainerSpec): void {
   const of = `of '${part.name}'`
   if (!isToken(part.name)) fail(`'${part.name}' is not a token`)
   refuse(imageProblem(part.image), `the image ${shown(part.image)} ${of}`)

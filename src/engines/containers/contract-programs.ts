@@ -19,15 +19,15 @@ import {
   withFixture,
 } from './contract.ts'
 import { writeTar } from './docker/tar.ts'
-import type { GroupContents, GroupSpec, PartSpec, Session } from './engine.ts'
+import type { ContainerSpec, GroupContents, GroupSpec, Session } from './engine.ts'
 
 /** A part that runs a shell script once. */
 function script(
   fixture: ContractFixture,
   name: string,
   text: string,
-  more: Partial<PartSpec> = {},
-): PartSpec {
+  more: Partial<ContainerSpec> = {},
+): ContainerSpec {
   return part(fixture, name, {}, { command: ['sh', '-c', text], ...more })
 }
 

@@ -9,14 +9,14 @@ import { after, before, describe, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type ContainerEngine,
+  type ContainerSpec,
   EngineError,
   type EngineErrorKind,
   type EngineEvent,
   type GroupContents,
   type GroupSpec,
+  type ObservedContainer,
   type ObservedGroup,
-  type ObservedPart,
-  type PartSpec,
 } from './engine.ts'
 import { type Desired, nextStep, type Step } from './next-step.ts'
 import { performStep } from './perform-step.ts'
@@ -36,7 +36,7 @@ export interface Backend extends AsyncDisposable {
   /** An image that needs no registry. */
   readonly image: string
   readonly unknownImage: string
-  program(program: Program): Pick<PartSpec, 'command' | 'environment'>
+  program(program: Program): Pick<ContainerSpec, 'command' | 'environment'>
   /** Lets a little time pass: really, or on the engine's own clock. */
   pass(): Promise<void>
   now(): number
@@ -114,8 +114,8 @@ export function part(
   fixture: ContractFixture,
   name: string,
   program: Program = {},
-  more: Partial<PartSpec> = {},
-): PartSpec {
+  more: Partial<ContainerSpec> = {},
+): ContainerSpec {
   return {
     name,
     init: false,
@@ -127,7 +127,7 @@ export function part(
   }
 }
 
-export function spec(parts: readonly PartSpec[], more: Partial<GroupSpec> = {}): GroupSpec {
+export function spec(parts: readonly ContainerSpec[], more: Partial<GroupSpec> = {}): GroupSpec {
   return { hash: 'h1', restart: 'never', parts, volumes: [], ports: [], ...more }
 }
 
@@ -238,7 +238,7 @@ async function meanwhile<T>(fixture: ContractFixture, work: Promise<T>): Promise
   return await noted
 }
 
-export function partOf(observed: ObservedGroup, name: string): ObservedPart {
+export function partOf(observed: ObservedGroup, name: string): ObservedContainer {
   const found = observed.parts.find((each) => each.name === name)
   assert.ok(found, `no part '${name}'`)
   return found

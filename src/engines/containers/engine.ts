@@ -133,7 +133,7 @@ export interface SecuritySpec {
 }
 
 /** One container. */
-export interface PartSpec {
+export interface ContainerSpec {
   /** A token, unique among all parts, `init` ones included. */
   readonly name: string
   /** Runs to its end, with exit code 0, before the next part is started. In the order of `GroupSpec.parts`. */
@@ -193,7 +193,7 @@ export interface GroupSpec {
    * `always` group behave as `on-failure`.
    */
   readonly restart: 'always' | 'on-failure' | 'never'
-  readonly parts: readonly PartSpec[]
+  readonly parts: readonly ContainerSpec[]
   readonly volumes: readonly VolumeSpec[]
   readonly ports: readonly PortSpec[]
   readonly dns?: DnsSpec
@@ -208,7 +208,7 @@ export interface VolumeFile {
 /** The contents of a group beside its spec. Held for one call, never stored, never logged. */
 export interface GroupContents {
   /**
-   * Secret variables, by part and name. They override `PartSpec.environment`. Whoever may inspect the engine can
+   * Secret variables, by part and name. They override `ContainerSpec.environment`. Whoever may inspect the engine can
    * read a container's environment, so prefer `files` where the image allows it.
    */
   readonly environment?: ReadonlyMap<string, ReadonlyMap<string, string>>
@@ -242,7 +242,7 @@ export interface Termination {
 }
 
 /** Times are milliseconds since 1970 by the engine's clock. */
-export type PartState =
+export type ContainerState =
   /** Made, never started. */
   | { readonly kind: 'created' }
   /** It has ended or is not up yet, and the engine will start it by itself. */
@@ -255,10 +255,10 @@ export type PartState =
   | { readonly kind: 'running'; readonly startedAt: number }
   | ({ readonly kind: 'terminated' } & Termination)
 
-export interface ObservedPart {
+export interface ObservedContainer {
   readonly name: string
   readonly hash: string
-  readonly state: PartState
+  readonly state: ContainerState
   /** Restarts made by the engine since the part was created. */
   readonly restartCount: number
   /** The run before the current one, as far as the engine still knows it; only its end is certain. */
@@ -283,7 +283,7 @@ export interface ObservedGroup {
    */
   readonly sandbox: 'none' | 'up' | 'down'
   /** In the order the parts were specified. */
-  readonly parts: readonly ObservedPart[]
+  readonly parts: readonly ObservedContainer[]
   /** The group's address on the engine's own network. */
   readonly address: string | undefined
   readonly published: readonly {
@@ -371,12 +371,12 @@ export interface ProbeOutcome {
 
 /** What the running parts of a group use, counted by the engine. */
 export interface GroupStats {
-  readonly running: readonly PartStats[]
+  readonly running: readonly ContainerStats[]
   /** The network that the parts share, if the engine counts it. */
   readonly network?: NetworkStats
 }
 
-export interface PartStats {
+export interface ContainerStats {
   readonly name: string
   /** When it was counted, by the engine's clock, in milliseconds since 1970. */
   readonly at: number

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { GroupSpec, ObservedGroup, ObservedPart, PartState } from './engine.ts'
+import type { ContainerState, GroupSpec, ObservedContainer, ObservedGroup } from './engine.ts'
 import { type Desired, givenUpSeconds, nextRestart, nextStep } from './next-step.ts'
 
 const now = 1_000_000_000
@@ -8,9 +8,9 @@ const docker = { pullsByItself: false, startsByItself: false, restartsByItself: 
 const podman = { ...docker, restartsByItself: false }
 const kubelet = { pullsByItself: true, startsByItself: true, restartsByItself: true }
 
-const running: PartState = { kind: 'running', startedAt: now }
-const created: PartState = { kind: 'created' }
-const ended = (exitCode: number, agoSeconds = 0): PartState => ({
+const running: ContainerState = { kind: 'running', startedAt: now }
+const created: ContainerState = { kind: 'created' }
+const ended = (exitCode: number, agoSeconds = 0): ContainerState => ({
   kind: 'terminated',
   exitCode,
   startedAt: now - 3_600_000,
@@ -31,9 +31,18 @@ function spec(restart: GroupSpec['restart'] = 'always'): GroupSpec {
   return { hash: 'h1', restart, parts, volumes: [], ports: [] }
 }
 
-function seen(states: Record<string, PartState>, more: Partial<ObservedGroup> = {}): ObservedGroup {
+function seen(
+  states: Record<string, ContainerState>,
+  more: Partial<ObservedGroup> = {},
+): ObservedGroup {
   const parts = Object.entries(states).map(
-    ([name, state]): ObservedPart => ({ name, hash: 'h1', state, restartCount: 0, imageId: 'i' }),
+    ([name, state]): ObservedContainer => ({
+      name,
+      hash: 'h1',
+      state,
+      restartCount: 0,
+      imageId: 'i',
+    }),
   )
   return {
     empty: false,
@@ -170,7 +179,7 @@ test('an image that is not to be had is nothing to wait for', () => {
 })
 
 test('an engine that does not restart by itself gets steps for it, after pauses that grow with each short run', () => {
-  const short = (agoSeconds: number): PartState => ({
+  const short = (agoSeconds: number): ContainerState => ({
     kind: 'terminated',
     exitCode: 0,
     startedAt: now - agoSeconds * 1000 - 50,

@@ -5,11 +5,11 @@
 
 import { backOff } from '#kernel/back-off.ts'
 import type {
+  ContainerSpec,
   EngineDescription,
   GroupSpec,
+  ObservedContainer,
   ObservedGroup,
-  ObservedPart,
-  PartSpec,
 } from './engine.ts'
 
 export type Desired = 'running' | 'stopped' | 'absent'
@@ -108,7 +108,7 @@ export function nextRestart(
 /** Everything is created. Init parts are started one by one, then all the others at once. */
 function nextPart(
   spec: GroupSpec,
-  seen: ReadonlyMap<string, ObservedPart>,
+  seen: ReadonlyMap<string, ObservedContainer>,
   circumstances: Circumstances,
 ): Step {
   const { engine } = circumstances
@@ -157,8 +157,8 @@ function nextPart(
 }
 
 function restartOf(
-  part: PartSpec,
-  state: ObservedPart['state'] | undefined,
+  part: ContainerSpec,
+  state: ObservedContainer['state'] | undefined,
   spec: GroupSpec,
   circumstances: Circumstances,
 ): Step | undefined {
@@ -169,8 +169,8 @@ function restartOf(
 }
 
 function restartAt(
-  part: PartSpec,
-  state: ObservedPart['state'] | undefined,
+  part: ContainerSpec,
+  state: ObservedContainer['state'] | undefined,
   spec: GroupSpec,
   { engine, restartsOf }: Circumstances,
 ): number | undefined {
@@ -183,6 +183,6 @@ function restartAt(
   return state.finishedAt + backOff(restartPause, restarts) * 1000
 }
 
-function isAlive(part: ObservedPart): boolean {
+function isAlive(part: ObservedContainer): boolean {
   return part.state.kind === 'running' || part.state.kind === 'waiting'
 }

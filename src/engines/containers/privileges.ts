@@ -3,7 +3,7 @@
  * so every engine refuses them unless the operator opened it with `allowPrivileged`.
  */
 
-import type { PartSpec } from './engine.ts'
+import type { ContainerSpec } from './engine.ts'
 
 const ordinaryCapabilities = new Set([
   'AUDIT_WRITE',
@@ -33,7 +33,7 @@ export function isOrdinary(capability: string): boolean {
 }
 
 /** A description of the requested privilege; undefined when there is none. */
-export function requiredPrivilege({ security }: PartSpec): string | undefined {
+export function requiredPrivilege({ security }: ContainerSpec): string | undefined {
   if (security === undefined) return undefined
   if (security.privileged === true) return 'to be privileged'
   const beyond = (security.addCapabilities ?? []).filter((one) => !isOrdinary(one))

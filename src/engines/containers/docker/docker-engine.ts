@@ -34,13 +34,13 @@ import { readEvents } from './events.ts'
 import { Executions } from './executions.ts'
 import { inspectImage } from './inspect-image.ts'
 import { readLogs } from './logs.ts'
-import { isOwned, namesOf, ownedFilter, partName } from './names.ts'
+import { containerName, isOwned, namesOf, ownedFilter } from './names.ts'
 import { labelOf, readGroup } from './observation.ts'
 import { pauseImage } from './pause-image.ts'
 import { pullImage } from './pull.ts'
 import { removeOwned } from './remove.ts'
 import { openAttach } from './session.ts'
-import { readNetwork, readPartStats } from './stats.ts'
+import { readContainerStats, readNetwork } from './stats.ts'
 import { type Dialect, docker } from './to-docker.ts'
 import { podman } from './to-podman.ts'
 import { Verifier } from './verifier.ts'
@@ -158,7 +158,7 @@ export class DockerEngine implements ContainerEngine {
     const results = await Promise.allSettled(
       unstarted.map((part) =>
         this.#post(
-          `/containers/${partName(this.#names(group), part)}/start`,
+          `/containers/${containerName(this.#names(group), part)}/start`,
           {},
           `start '${part}'`,
         ),
@@ -239,7 +239,7 @@ export class DockerEngine implements ContainerEngine {
   }
 
   logs(group: string, part: string, options: LogOptions = {}): AsyncIterable<Uint8Array> {
-    return readLogs(this.#client, partName(this.#names(group), part), options)
+    return readLogs(this.#client, containerName(this.#names(group), part), options)
   }
 
   async exec(group: string, part: string, request: ExecRequest): Promise<Session> {
@@ -293,7 +293,7 @@ export class DockerEngine implements ContainerEngine {
     return {
       running: all
         .filter(({ part }) => part !== '')
-        .map(({ part, stats }) => readPartStats(part, stats)),
+        .map(({ part, stats }) => readContainerStats(part, stats)),
       ...(network === undefined ? {} : { network }),
     }
   }
@@ -365,7 +365,7 @@ export class DockerEngine implements ContainerEngine {
   }
 
   async #inspectPart(group: string, part: string): Promise<Json> {
-    const container = await this.#inspect(partName(this.#names(group), part))
+    const container = await this.#inspect(containerName(this.#names(group), part))
     // The name is ours by construction; the label proves that nobody else took it.
     if (labelOf(container, 'installation') !== this.#options.installation) {
       throw new EngineError('absent', `there is no container '${part}'`)

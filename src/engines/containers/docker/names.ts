@@ -23,7 +23,7 @@ export function sandboxName(names: Names): string {
   return `armature_${names.installation}_${names.group}`
 }
 
-export function partName(names: Names, part: string): string {
+export function containerName(names: Names, part: string): string {
   checkToken(part)
   return `armature_${names.installation}_${names.group}_part_${part}`
 }

@@ -1,6 +1,6 @@
 /** Reads a group's state from a Docker API's inspections of its containers. Pure. */
 
-import type { ObservedGroup, ObservedPart, PartState } from '../engine.ts'
+import type { ContainerState, ObservedContainer, ObservedGroup } from '../engine.ts'
 import { at, booleanAt, entriesAt, type Json, listAt, numberAt, textAt, timeAt } from '../json.ts'
 
 /** `containers` are inspections; the sandbox is the one without a part's label. */
@@ -39,7 +39,7 @@ function sandboxState(sandbox: Json): ObservedGroup['sandbox'] {
   return textAt(sandbox, 'State', 'Status') === 'exited' ? 'down' : 'none'
 }
 
-function readPart(container: Json): ObservedPart {
+function readPart(container: Json): ObservedContainer {
   const restartCount = numberAt(container, 'RestartCount')
   const finishedAt = timeAt(container, 'State', 'FinishedAt')
   const state = readState(container)
@@ -80,7 +80,7 @@ const killedCode = 137
 /** `stopped` is Podman's state before it has cleaned up. */
 const ended = new Set(['exited', 'stopped', 'dead'])
 
-function readState(container: Json): PartState {
+function readState(container: Json): ContainerState {
   const state = at(container, 'State')
   const startedAt = timeAt(state, 'StartedAt')
   const exitCode = numberAt(state, 'ExitCode')

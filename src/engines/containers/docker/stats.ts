@@ -1,9 +1,9 @@
 /** Reads what Docker and Podman count of a running container. */
 
-import type { NetworkStats, PartStats } from '../engine.ts'
+import type { ContainerStats, NetworkStats } from '../engine.ts'
 import { entriesAt, type Json, numberAt, timeAt } from '../json.ts'
 
-export function readPartStats(name: string, stats: Json): PartStats {
+export function readContainerStats(name: string, stats: Json): ContainerStats {
   return {
     name,
     at: timeAt(stats, 'read') ?? 0,

@@ -4,15 +4,15 @@
  */
 
 import {
+  type ContainerSpec,
   type GroupSpec,
   labelsOf,
   type MountSpec,
-  type PartSpec,
   type VolumeSpec,
 } from '../engine.ts'
 import type { Json } from '../json.ts'
 import type { Call } from './client.ts'
-import { type Names, partName, sandboxName, volumeName } from './names.ts'
+import { containerName, type Names, sandboxName, volumeName } from './names.ts'
 import { pauseImage } from './pause-image.ts'
 
 /** The folder of the sandbox where the volumes are mounted. */
@@ -33,7 +33,7 @@ export interface Dialect {
   part(
     names: Names,
     spec: GroupSpec,
-    part: PartSpec,
+    part: ContainerSpec,
     secrets: ReadonlyMap<string, string>,
   ): Creation
 }
@@ -44,7 +44,7 @@ export const docker: Dialect = {
   sandbox: (names, spec, network) =>
     creation(sandboxName(names), sandboxBody(names, spec, network)),
   part: (names, spec, part, secrets) =>
-    creation(partName(names, part.name), partBody(names, spec, part, secrets)),
+    creation(containerName(names, part.name), partBody(names, spec, part, secrets)),
 }
 
 function creation(name: string, body: Json): Creation {
@@ -115,7 +115,7 @@ function sandboxBody(names: Names, spec: GroupSpec, network: string | undefined)
 function partBody(
   names: Names,
   spec: GroupSpec,
-  part: PartSpec,
+  part: ContainerSpec,
   secrets: ReadonlyMap<string, string>,
 ): Json {
   const security = part.security ?? {}
@@ -125,7 +125,7 @@ function partBody(
     ...(command.length === 0 ? {} : { Entrypoint: command, Cmd: [] }),
     Env: [...environmentOf(part, secrets)].map(([name, value]) => `${name}=${value}`),
     ...(security.user === undefined ? {} : { User: userOf(security.user, security.group) }),
-    Labels: partLabels(names, spec, part),
+    Labels: containerLabels(names, spec, part),
     HostConfig: {
       NetworkMode: `container:${sandboxName(names)}`,
       Mounts: part.mounts.map((mount) => mountBody(names, spec, mount)),
@@ -151,17 +151,17 @@ function partBody(
 
 /** Secrets override other variables. */
 export function environmentOf(
-  part: PartSpec,
+  part: ContainerSpec,
   secrets: ReadonlyMap<string, string>,
 ): ReadonlyMap<string, string> {
   const plain = part.environment.map(({ name, value }) => [name, value] as const)
   return new Map([...plain, ...secrets])
 }
 
-export function partLabels(
+export function containerLabels(
   names: Names,
   spec: GroupSpec,
-  part: PartSpec,
+  part: ContainerSpec,
 ): Readonly<Record<string, string>> {
   return {
     ...labelsOf(names.installation, names.group, spec.hash, part.name),
@@ -192,7 +192,7 @@ export function userOf(user: number, group: number | undefined): string {
   return group === undefined ? String(user) : `${user}:${group}`
 }
 
-function policyOf(spec: GroupSpec, part: PartSpec): string {
+function policyOf(spec: GroupSpec, part: ContainerSpec): string {
   if (spec.restart === 'never') return 'no'
   return part.init ? 'on-failure' : spec.restart
 }

@@ -4,16 +4,16 @@
  * Pure; it expects a spec that `checkSpec` let pass.
  */
 
-import { type GroupSpec, labelsOf, type MountSpec, type PartSpec } from '../engine.ts'
+import { type ContainerSpec, type GroupSpec, labelsOf, type MountSpec } from '../engine.ts'
 import type { Json } from '../json.ts'
-import { type Names, partName, sandboxName, volumeName } from './names.ts'
+import { containerName, type Names, sandboxName, volumeName } from './names.ts'
 import { pauseImage } from './pause-image.ts'
 import {
   type Creation,
+  containerLabels,
   type Dialect,
   environmentOf,
   isReadOnly,
-  partLabels,
   userOf,
   volumesFolder,
 } from './to-docker.ts'
@@ -24,7 +24,7 @@ export const podman: Dialect = {
   sandbox: (names, spec, network) =>
     creation(sandboxName(names), sandboxBody(names, spec, network)),
   part: (names, spec, part, secrets) =>
-    creation(partName(names, part.name), partBody(names, spec, part, secrets)),
+    creation(containerName(names, part.name), partBody(names, spec, part, secrets)),
 }
 
 function creation(name: string, body: Readonly<Record<string, Json>>): Creation {
@@ -77,7 +77,7 @@ const cpuPeriod = 100_000
 function partBody(
   names: Names,
   spec: GroupSpec,
-  part: PartSpec,
+  part: ContainerSpec,
   secrets: ReadonlyMap<string, string>,
 ): Readonly<Record<string, Json>> {
   const security = part.security ?? {}
@@ -90,7 +90,7 @@ function partBody(
     ...hostnameBody(spec),
     env: Object.fromEntries(environmentOf(part, secrets)),
     ...(security.user === undefined ? {} : { user: userOf(security.user, security.group) }),
-    labels: partLabels(names, spec, part),
+    labels: containerLabels(names, spec, part),
     netns: { nsmode: 'container', value: sandboxName(names) },
     volumes: part.mounts
       .filter((mount) => !isHost(mount))

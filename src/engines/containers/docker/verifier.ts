@@ -7,12 +7,12 @@ import { EngineError, type GroupSpec } from '../engine.ts'
 import { entriesAt, type Json, listAt, textAt, timeAt } from '../json.ts'
 import { plainPath } from '../safe-text.ts'
 import type { DockerClient } from './client.ts'
-import { type Names, partName, sandboxName } from './names.ts'
+import { containerName, type Names, sandboxName } from './names.ts'
 import type { Dialect } from './to-docker.ts'
 import {
   differences,
   type Expected,
-  expectedPart,
+  expectedContainer,
   expectedSandbox,
   unaskedPaths,
 } from './verify.ts'
@@ -50,8 +50,8 @@ export class Verifier {
       spec.parts
         .filter((part) => wanted.includes(part.name))
         .map(async (part) => {
-          const container = await this.#inspect(partName(names, part.name), dialect)
-          const expected = expectedPart(names, spec, part, known)
+          const container = await this.#inspect(containerName(names, part.name), dialect)
+          const expected = expectedContainer(names, spec, part, known)
           const differences = await this.#differences(expected, container)
           return { container, differences: differences.map((one) => `'${part.name}': ${one}`) }
         }),

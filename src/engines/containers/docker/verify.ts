@@ -4,7 +4,7 @@
  * an engine read more out of a body than we wrote into it, the difference is seen here.
  */
 
-import type { GroupSpec, MountSpec, PartSpec } from '../engine.ts'
+import type { ContainerSpec, GroupSpec, MountSpec } from '../engine.ts'
 import { at, booleanAt, entriesAt, type Json, listAt, numberAt, textAt } from '../json.ts'
 import { isOrdinary, plainCapability } from '../privileges.ts'
 import { plainPath } from '../safe-text.ts'
@@ -30,7 +30,7 @@ export interface Expected {
   readonly dropCapabilities: readonly string[]
   readonly noNewPrivileges: boolean
   readonly devices: boolean
-  readonly limits: PartSpec['limits']
+  readonly limits: ContainerSpec['limits']
 }
 
 interface ExpectedMount {
@@ -81,10 +81,10 @@ export function expectedSandbox(
 }
 
 /** `sandbox`: the names by which an engine may report the container whose network is joined. */
-export function expectedPart(
+export function expectedContainer(
   names: Names,
   spec: GroupSpec,
-  part: PartSpec,
+  part: ContainerSpec,
   sandbox: readonly string[],
 ): Expected {
   const { security = {} } = part

@@ -18,8 +18,8 @@ import {
   isToken,
   type LocalImage,
   type LogOptions,
+  type ObservedContainer,
   type ObservedGroup,
-  type ObservedPart,
   type OwnedObject,
   type Probe,
   type ProbeOutcome,
@@ -275,7 +275,7 @@ export class KubernetesEngine implements ContainerEngine {
     return readEvents(this.#client, this.#options.installation, signal)
   }
 
-  async #part(group: string, part: string): Promise<ObservedPart> {
+  async #part(group: string, part: string): Promise<ObservedContainer> {
     const names = this.#names(group)
     const pod = await this.#store.get('pods', names, names.name)
     const found = partsOf(pod).find((each) => each.name === part)

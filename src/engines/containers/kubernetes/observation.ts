@@ -3,7 +3,7 @@
  * is not told reads as not yet there.
  */
 
-import type { ObservedGroup, ObservedPart, PartState } from '../engine.ts'
+import type { ContainerState, ObservedContainer, ObservedGroup } from '../engine.ts'
 import { at, type Json, listAt, numberAt, textAt, timeAt } from '../json.ts'
 import { annotationOf } from './names.ts'
 
@@ -56,7 +56,7 @@ function partNamesOf(pod: Json): readonly string[] {
   return annotationOf(pod, 'parts').split(',').filter(Boolean)
 }
 
-export function partsOf(pod: Json): readonly ObservedPart[] {
+export function partsOf(pod: Json): readonly ObservedContainer[] {
   const statuses = new Map(statusesOf(pod).map((each) => [textAt(each, 'name'), each]))
   return partNamesOf(pod).map((name) => {
     const status = statuses.get(name)
@@ -88,7 +88,7 @@ const notYet = new Set(['', 'ContainerCreating', 'PodInitializing'])
 const noImage = new Set(['ImagePullBackOff', 'InvalidImageName', 'ErrImageNeverPull'])
 const cannotStart = new Set(['StartError', 'ContainerCannotRun'])
 
-function stateOf(status: Json): PartState {
+function stateOf(status: Json): ContainerState {
   const running = at(status, 'state', 'running')
   if (running !== undefined) {
     return { kind: 'running', startedAt: timeAt(running, 'startedAt') ?? 0 }
@@ -104,7 +104,7 @@ function stateOf(status: Json): PartState {
   }
 }
 
-function terminated(ended: Json): PartState {
+function terminated(ended: Json): ContainerState {
   const exitCode = numberAt(ended, 'exitCode')
   const ending = textAt(ended, 'reason')
   const finishedAt = timeAt(ended, 'finishedAt') ?? 0

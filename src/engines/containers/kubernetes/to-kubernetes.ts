@@ -4,9 +4,9 @@
  */
 
 import type {
+  ContainerSpec,
   GroupContents,
   GroupSpec,
-  PartSpec,
   Probe,
   ProbeSchedule,
   VolumeFile,
@@ -90,7 +90,7 @@ function dnsBody({ dns }: GroupSpec): Readonly<Record<string, Json>> {
 function containerBody(
   names: Names,
   spec: GroupSpec,
-  part: PartSpec,
+  part: ContainerSpec,
   { contents, cluster }: { readonly contents: GroupContents; readonly cluster: ClusterContext },
 ): Json {
   const secrets = contents.environment?.get(part.name) ?? new Map<string, string>()
@@ -131,7 +131,10 @@ function literal(text: string): string {
   return text.replaceAll('$', '$$$$')
 }
 
-function limitsBody(part: PartSpec, cluster: ClusterContext): Readonly<Record<string, string>> {
+function limitsBody(
+  part: ContainerSpec,
+  cluster: ClusterContext,
+): Readonly<Record<string, string>> {
   const { cpu, memoryBytes } = part.limits
   return {
     ...(cpu === undefined ? {} : { cpu: `${Math.max(1, Math.round(cpu * 1000))}m` }),
@@ -165,7 +168,7 @@ function tryBody(probe: Probe): Readonly<Record<string, Json>> {
   }
 }
 
-function securityBody({ security }: PartSpec): Readonly<Record<string, Json>> {
+function securityBody({ security }: ContainerSpec): Readonly<Record<string, Json>> {
   if (security === undefined) return {}
   const { privileged, allowPrivilegeEscalation, addCapabilities, dropCapabilities } = security
   return {

@@ -10,7 +10,7 @@ import { replaceFile } from '#files/replace-file.ts'
 import type { PortSpec } from '../engine.ts'
 import type { SimulatedRun } from './restart-policy.ts'
 
-export interface SimulatedPart extends SimulatedRun {
+export interface SimulatedContainer extends SimulatedRun {
   readonly name: string
   readonly image: string
   readonly command: readonly string[]
@@ -23,7 +23,7 @@ export interface SimulatedGroup {
   readonly sandbox: 'up' | 'down'
   readonly ports: readonly PortSpec[]
   readonly volumes: readonly string[]
-  readonly parts: readonly SimulatedPart[]
+  readonly parts: readonly SimulatedContainer[]
 }
 
 export class GroupFiles {

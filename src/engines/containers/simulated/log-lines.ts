@@ -1,6 +1,6 @@
 /** The log of a simulated container: plausible lines that say they are simulated. Pure and bounded. */
 
-import type { SimulatedPart } from './group-file.ts'
+import type { SimulatedContainer } from './group-file.ts'
 
 interface LogLine {
   readonly at: number
@@ -11,7 +11,7 @@ const beatMs = 30_000
 const beatsMax = 100
 
 /** The end of the previous run, the current run, a line every half minute, and its end. */
-export function logLines(part: SimulatedPart, now: number): readonly LogLine[] {
+export function logLines(part: SimulatedContainer, now: number): readonly LogLine[] {
   const lines: LogLine[] = []
   const said = (at: number, text: string) => lines.push({ at, text: `simulated: ${text}` })
   if (part.previous !== undefined) {

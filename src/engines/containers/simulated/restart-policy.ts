@@ -4,7 +4,7 @@
  */
 
 import { backOff } from '#kernel/back-off.ts'
-import type { PartState, Termination } from '../engine.ts'
+import type { ContainerState, Termination } from '../engine.ts'
 import type { Script } from './script.ts'
 
 export interface SimulatedRun {
@@ -83,7 +83,7 @@ function restarts(run: SimulatedRun, exitCode: number): boolean {
 }
 
 /** The state of an advanced run at `now`. */
-export function stateOf(run: SimulatedRun, now: number): PartState {
+export function stateOf(run: SimulatedRun, now: number): ContainerState {
   if (run.ended !== undefined) return { kind: 'terminated', ...run.ended }
   if (run.startedAt === undefined) return { kind: 'created' }
   if (run.startedAt > now) return { kind: 'waiting', reason: 'Restarting' }

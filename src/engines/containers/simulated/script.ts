@@ -13,7 +13,7 @@
  * | `log:text` | each run writes this line when it starts |
  */
 
-import { EngineError, type PartSpec } from '../engine.ts'
+import { type ContainerSpec, EngineError } from '../engine.ts'
 
 export const scriptVariable = 'ARMATURE_SIMULATE'
 
@@ -31,7 +31,7 @@ const wordPattern =
   /^(exit:(\d{1,3})|crash|pull-error|start-error|probe-fail)(?:@(\d+(?:\.\d+)?)s)?$/
 
 /** An init part without a script succeeds at once; otherwise its group would wait for ever. */
-export function readScript(part: PartSpec): Script {
+export function readScript(part: ContainerSpec): Script {
   const text = part.environment.find(({ name }) => name === scriptVariable)?.value ?? ''
   let script: Script = {
     pullError: false,

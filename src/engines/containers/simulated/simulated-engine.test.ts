@@ -7,7 +7,7 @@ import { setImmediate } from 'node:timers/promises'
 import { realTimers } from '#plane/testing/start.ts'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { type Backend, containerEngineContract, type Program } from '../contract.ts'
-import type { GroupSpec, PartSpec } from '../engine.ts'
+import type { ContainerSpec, GroupSpec } from '../engine.ts'
 import { scriptVariable } from './script.ts'
 import { SimulatedEngine } from './simulated-engine.ts'
 
@@ -69,7 +69,7 @@ async function fresh(t: TestContext): Promise<{
   return { folder, engine, move }
 }
 
-function one(name: string, script: string): PartSpec {
+function one(name: string, script: string): ContainerSpec {
   const environment = [variable(script)]
   return { name, init: false, image: 'a/b:1', environment, mounts: [], limits: {} }
 }
@@ -117,7 +117,7 @@ test('the switches: a failing pull, start and probe, an end by hand', async (t) 
   assert.equal((await engine.probe('g', 'web', probe)).healthy, true)
   move(5_000)
   assert.equal((await engine.probe('g', 'web', probe)).healthy, false)
-  engine.endPart('g', 'web', 42)
+  engine.endContainer('g', 'web', 42)
   const { state } = (await engine.observe('g')).parts[0] ?? {}
   assert.ok(state?.kind === 'terminated' && state.exitCode === 42)
 })

@@ -27,7 +27,7 @@ import {
 import { imageProblem } from '../safe-text.ts'
 import { type Change, EventQueue } from './event-queue.ts'
 import { addressOf, hostPortOf, imageIdOf } from './fake-metadata.ts'
-import { GroupFiles, type SimulatedGroup, type SimulatedPart } from './group-file.ts'
+import { GroupFiles, type SimulatedContainer, type SimulatedGroup } from './group-file.ts'
 import { logLines } from './log-lines.ts'
 import { advance, endRun, nextChange, stateOf } from './restart-policy.ts'
 import { readScript } from './script.ts'
@@ -297,7 +297,7 @@ export class SimulatedEngine implements ContainerEngine {
   }
 
   /** A switch for tests and operators: ends the current run of a part with this exit code. */
-  endPart(group: string, part: string, exitCode: number): void {
+  endContainer(group: string, part: string, exitCode: number): void {
     const found = this.#part(group, part)
     const now = this.#clock.now()
     if (stateOf(found, now).kind !== 'running') {
@@ -334,7 +334,7 @@ export class SimulatedEngine implements ContainerEngine {
     if (taken !== undefined) throw new EngineError('busy', `simulated: ${taken} is already in use`)
   }
 
-  #probeFails(part: SimulatedPart): boolean {
+  #probeFails(part: SimulatedContainer): boolean {
     const after = part.script.probeFailAfterMs
     return after !== undefined && this.#clock.now() >= (part.startedAt ?? 0) + after
   }
@@ -348,19 +348,19 @@ export class SimulatedEngine implements ContainerEngine {
     return { ...held, parts: held.parts.map((part) => ({ ...part, ...advance(part, now) })) }
   }
 
-  #part(group: string, name: string): SimulatedPart {
+  #part(group: string, name: string): SimulatedContainer {
     const part = this.#look(group)?.parts.find((each) => each.name === name)
     if (part === undefined) throw new EngineError('absent', `there is no container '${name}'`)
     return part
   }
 
-  #runningPart(group: string, name: string): SimulatedPart {
+  #runningPart(group: string, name: string): SimulatedContainer {
     const part = this.#part(group, name)
     if (stateOf(part, this.#clock.now()).kind === 'running') return part
     throw new EngineError('busy', `the container '${name}' does not run`)
   }
 
-  #write(group: string, part: SimulatedPart): void {
+  #write(group: string, part: SimulatedContainer): void {
     const held = this.#look(group)
     if (held === undefined) return
     const parts = held.parts.map((each) => (each.name === part.name ? part : each))
@@ -399,7 +399,7 @@ export class SimulatedEngine implements ContainerEngine {
   }
 }
 
-function endedBy(part: SimulatedPart, now: number): NonNullable<SimulatedPart['ended']> {
+function endedBy(part: SimulatedContainer, now: number): NonNullable<SimulatedContainer['ended']> {
   // 143: the exit code of a program that ends at SIGTERM.
   return {
     exitCode: 143,

@@ -2,7 +2,7 @@
 
 import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { GroupSpec, ObservedGroup, PartSpec } from '../../engine.ts'
+import type { ContainerSpec, GroupSpec, ObservedGroup } from '../../engine.ts'
 import { KubernetesEngine, type KubernetesEngineOptions } from '../kubernetes-engine.ts'
 import { namesOf } from '../names.ts'
 import { ApiDouble, type RecordedCall } from './api-double.ts'
@@ -58,8 +58,8 @@ export async function openFakeCluster(t: TestContext): Promise<FakeCluster> {
 export function part(
   name: string,
   program: PlayedProgram = {},
-  more: Partial<PartSpec> = {},
-): PartSpec {
+  more: Partial<ContainerSpec> = {},
+): ContainerSpec {
   return {
     name,
     init: false,
@@ -71,6 +71,6 @@ export function part(
   }
 }
 
-export function spec(parts: readonly PartSpec[], more: Partial<GroupSpec> = {}): GroupSpec {
+export function spec(parts: readonly ContainerSpec[], more: Partial<GroupSpec> = {}): GroupSpec {
   return { hash: 'h1', restart: 'never', parts, volumes: [], ports: [], ...more }
 }

@@ -5,7 +5,7 @@ import {
   type ContainerGroup,
   hashOf,
 } from '../../resources/container-groups/model.ts'
-import type { Observed, PartRecord } from './observation.ts'
+import type { ContainerRecord, Observed } from './observation.ts'
 
 type GroupState = 'Pending' | 'Running' | 'Stopped' | 'Succeeded' | 'Failed'
 
@@ -18,7 +18,7 @@ export function groupStateOf(model: ContainerGroup, observed: Observed | undefin
   }
   if (observed.lost === hash) return 'Failed'
   const parts = allContainers(model).map(({ name, init }) => ({ init, part: observed.parts[name] }))
-  const own = (part: PartRecord | undefined): part is PartRecord => part?.hash === hash
+  const own = (part: ContainerRecord | undefined): part is ContainerRecord => part?.hash === hash
   const main = parts.filter(({ init }) => !init).map(({ part }) => part)
   const initFailed = parts.some(
     ({ init, part }) =>
@@ -36,7 +36,7 @@ export function groupStateOf(model: ContainerGroup, observed: Observed | undefin
   return restartPolicy === 'Never' ? 'Failed' : 'Running'
 }
 
-function isNotYet({ state }: PartRecord): boolean {
+function isNotYet({ state }: ContainerRecord): boolean {
   if (state.kind === 'terminated') return state.reason === 'CannotStart'
   return state.kind === 'absent' || state.kind === 'created'
 }

@@ -2,13 +2,17 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { EngineDescription, ObservedPart, PartState } from '#engines/containers/engine.ts'
+import type {
+  ContainerState,
+  EngineDescription,
+  ObservedContainer,
+} from '#engines/containers/engine.ts'
 import { testSeal } from '#plane/testing/provider-context.ts'
 import { type ContainerGroup, hashOf } from '../../resources/container-groups/model.ts'
 import { toModel } from '../../resources/container-groups/versions/to-model.ts'
 import { base, body, ids, web } from '../../testing/start.ts'
 import { type GroupNext, nextOf } from './next-step.ts'
-import type { FailedStep, Observed, PartRecord, Seen } from './observation.ts'
+import type { ContainerRecord, FailedStep, Observed, Seen } from './observation.ts'
 import type { Surroundings } from './spec.ts'
 
 const engine: EngineDescription = {
@@ -53,9 +57,9 @@ function model(properties: object = {}, containers: readonly object[] = [web()])
 
 const nothing: Seen = { empty: true, sandbox: 'none', parts: [], published: [], imagesMissing: [] }
 
-function up(of: ContainerGroup, state: PartState): Seen {
+function up(of: ContainerGroup, state: ContainerState): Seen {
   const hash = hashOf(of)
-  const part: ObservedPart = { name: 'web', hash, state, restartCount: 0, imageId: 'i' }
+  const part: ObservedContainer = { name: 'web', hash, state, restartCount: 0, imageId: 'i' }
   return { empty: false, hash, sandbox: 'up', parts: [part], published: [], imagesMissing: [] }
 }
 
@@ -63,8 +67,8 @@ function observed(seen: Seen, more: Partial<Observed> = {}): Observed {
   return { generation: 1, seen, parts: {}, events: [], ...more }
 }
 
-const running: PartState = { kind: 'running', startedAt: now - 5000 }
-const ended = (exitCode: number, agoSeconds: number): PartState => ({
+const running: ContainerState = { kind: 'running', startedAt: now - 5000 }
+const ended = (exitCode: number, agoSeconds: number): ContainerState => ({
   kind: 'terminated',
   exitCode,
   startedAt: now - agoSeconds * 1000 - 1,
@@ -94,7 +98,7 @@ const group = model()
 const stopped: ContainerGroup = { ...group, intent: 'stopped' }
 const never = model({ restartPolicy: 'Never' })
 const missing: Seen = { ...nothing, imagesMissing: [image] }
-const record = (over: Partial<PartRecord>): PartRecord => ({
+const record = (over: Partial<ContainerRecord>): ContainerRecord => ({
   hash: hashOf(group),
   state: running,
   restartCount: 0,

@@ -65,7 +65,7 @@ export function nextOf(
     return settled(observed, state, undefined)
   }
   const spec = specOf(desired, around)
-  const ill = spec.restart === 'never' ? undefined : illPart(observed, engine)
+  const ill = spec.restart === 'never' ? undefined : illContainer(observed, engine)
   const circumstances: Circumstances = {
     engine,
     now,
@@ -91,7 +91,7 @@ function pick({ code, message }: { readonly code: string; readonly message: stri
  * A running container whose liveness probe failed (facts 4.4: `Never` takes precedence over the probe), and when it is
  * restarted: one that fails soon after each start would be started without an end.
  */
-function illPart(
+function illContainer(
   observed: Observed,
   engine: EngineDescription,
 ): { readonly step: Step; readonly at: number } | undefined {

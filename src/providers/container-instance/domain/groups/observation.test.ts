@@ -2,9 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import type { ObservedPart, PartState } from '#engines/containers/engine.ts'
+import type { ContainerState, ObservedContainer } from '#engines/containers/engine.ts'
 import { addEvent, type GroupEvent } from './events.ts'
-import { fold, type Look, type Observed, type Seen } from './observation.ts'
+import { type Look, type Observed, reduceObservations, type Seen } from './observation.ts'
 
 const base: Omit<Look, 'seen'> = {
   generation: 1,
@@ -20,7 +20,7 @@ const base: Omit<Look, 'seen'> = {
   eventsMax: 25,
 }
 
-function seen(state?: PartState, more: Partial<ObservedPart> = {}): Seen {
+function seen(state?: ContainerState, more: Partial<ObservedContainer> = {}): Seen {
   const part = { name: 'web', hash: 'h', restartCount: 0, imageId: 'i', ...more }
   return {
     empty: state === undefined,
@@ -33,8 +33,8 @@ function seen(state?: PartState, more: Partial<ObservedPart> = {}): Seen {
 }
 
 const look = (what: Seen, over: Partial<Look> = {}): Look => ({ ...base, seen: what, ...over })
-const running = (startedAt: number): PartState => ({ kind: 'running', startedAt })
-const ended = (exitCode: number, startedAt: number, finishedAt: number): PartState => ({
+const running = (startedAt: number): ContainerState => ({ kind: 'running', startedAt })
+const ended = (exitCode: number, startedAt: number, finishedAt: number): ContainerState => ({
   kind: 'terminated',
   exitCode,
   startedAt,
@@ -49,17 +49,17 @@ describe('fold', () => {
   test('the same look again is the same memory, whatever the time', () => {
     let last: Observed | undefined
     for (const state of [undefined, { kind: 'created' } as const, running(5), ended(3, 5, 9)]) {
-      last = fold(last, look(seen(state)))
+      last = reduceObservations(last, look(seen(state)))
       assert.equal(
-        JSON.stringify(fold(last, look(seen(state), { now: 99_999 }))),
+        JSON.stringify(reduceObservations(last, look(seen(state), { now: 99_999 }))),
         JSON.stringify(last),
       )
     }
   })
 
   test('a restart reported by the engine: counted once, the code of the run before from its events', () => {
-    const first = fold(undefined, look(seen(running(5000))))
-    const again = fold(
+    const first = reduceObservations(undefined, look(seen(running(5000))))
+    const again = reduceObservations(
       first,
       look(seen(running(8000), { restartCount: 1, previous: { finishedAt: 7000 } }), {
         exitCodeAt: (_part, at) => (at === 7000 ? 9 : undefined),
@@ -76,29 +76,32 @@ describe('fold', () => {
   })
 
   test('a restart the engine does not count is counted here', () => {
-    const first = fold(undefined, look(seen(running(5000))))
-    const again = fold(first, look(seen(running(8000))))
+    const first = reduceObservations(undefined, look(seen(running(5000))))
+    const again = reduceObservations(first, look(seen(running(8000))))
     assert.equal(again.parts['web']?.restartCount, 1)
   })
 
   test('another hash starts anew; what ended stays known when the engine forgets it', () => {
-    const first = fold(undefined, look(seen(ended(3, 5, 9)), { restart: 'never' }))
+    const first = reduceObservations(undefined, look(seen(ended(3, 5, 9)), { restart: 'never' }))
     assert.equal(first.finished, 'h')
-    const gone = fold(first, look(seen(), { restart: 'never' }))
+    const gone = reduceObservations(first, look(seen(), { restart: 'never' }))
     assert.equal(gone.finished, 'h')
     assert.equal(gone.lost, undefined)
     assert.equal(gone.parts['web']?.state.kind, 'terminated')
-    const other = fold(gone, look(seen(), { hash: 'other', restart: 'never' }))
+    const other = reduceObservations(gone, look(seen(), { hash: 'other', restart: 'never' }))
     assert.equal(other.finished, undefined)
     assert.equal(other.parts['web']?.state.kind, 'absent')
     assert.deepEqual(names(other), [])
   })
 
   test('lost with Never is reported; stopping is no loss', () => {
-    const first = fold(undefined, look(seen(running(5)), { restart: 'never' }))
-    assert.equal(fold(first, look(seen(), { restart: 'never' })).lost, 'h')
-    assert.equal(fold(first, look(seen(), { restart: 'never', stopping: true })).lost, undefined)
-    assert.equal(fold(first, look(seen())).lost, undefined)
+    const first = reduceObservations(undefined, look(seen(running(5)), { restart: 'never' }))
+    assert.equal(reduceObservations(first, look(seen(), { restart: 'never' })).lost, 'h')
+    assert.equal(
+      reduceObservations(first, look(seen(), { restart: 'never', stopping: true })).lost,
+      undefined,
+    )
+    assert.equal(reduceObservations(first, look(seen())).lost, undefined)
   })
 
   test('a failed step is kept until the next request of the user', () => {
@@ -112,11 +115,14 @@ describe('fold', () => {
       firstAt: 1,
       at: 1,
     }
-    const first = fold(undefined, look(seen(), { trouble }))
+    const first = reduceObservations(undefined, look(seen(), { trouble }))
     assert.equal(first.events[0]?.message, 'm')
-    assert.equal(fold(first, look(seen())).trouble?.count, 1)
-    assert.equal(fold(first, look(seen(), { generation: 2 })).trouble, undefined)
-    const twice = fold(first, look(seen(), { trouble: { ...trouble, count: 2, at: 2 } }))
+    assert.equal(reduceObservations(first, look(seen())).trouble?.count, 1)
+    assert.equal(reduceObservations(first, look(seen(), { generation: 2 })).trouble, undefined)
+    const twice = reduceObservations(
+      first,
+      look(seen(), { trouble: { ...trouble, count: 2, at: 2 } }),
+    )
     assert.deepEqual(
       twice.events.map(({ count }) => count),
       [2],

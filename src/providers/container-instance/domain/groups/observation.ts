@@ -3,7 +3,11 @@
  * observation twice changes nothing, so an unchanged group costs no write.
  */
 
-import type { ObservedGroup, ObservedPart, PartState } from '#engines/containers/engine.ts'
+import type {
+  ContainerState,
+  ObservedContainer,
+  ObservedGroup,
+} from '#engines/containers/engine.ts'
 import type { Failure } from '../engine-failure.ts'
 import { addEvent, eventOf, type GroupEvent, type NewEvent } from './events.ts'
 
@@ -26,9 +30,9 @@ export interface FailedStep extends Failure {
 }
 
 /** One container across its runs. */
-export interface PartRecord {
+export interface ContainerRecord {
   readonly hash: string
-  readonly state: PartState | { readonly kind: 'absent' }
+  readonly state: ContainerState | { readonly kind: 'absent' }
   readonly startedAt?: number
   readonly restartCount: number
   readonly previous?: {
@@ -45,7 +49,7 @@ export interface PartRecord {
 export interface Observed {
   readonly generation: number
   readonly seen: Seen
-  readonly parts: Readonly<Record<string, PartRecord>>
+  readonly parts: Readonly<Record<string, ContainerRecord>>
   readonly events: readonly GroupEvent[]
   readonly trouble?: FailedStep
   /** The containers of this hash have ended, and nothing restarts them. */
@@ -84,7 +88,7 @@ export interface Look {
   readonly eventsMax: number
 }
 
-export function fold(last: Observed | undefined, look: Look): Observed {
+export function reduceObservations(last: Observed | undefined, look: Look): Observed {
   const { seen, hash, generation } = look
   if (hash === undefined) {
     return {
@@ -98,7 +102,7 @@ export function fold(last: Observed | undefined, look: Look): Observed {
   const parts = Object.fromEntries(
     look.parts.map((part) => [
       part.name,
-      foldPart(last?.parts[part.name], part, { last, look, hash }),
+      reduceContainer(last?.parts[part.name], part, { last, look, hash }),
     ]),
   )
   const failed = withFailedStep(last, look)
@@ -161,16 +165,16 @@ function withFailedStep(
   return now === undefined ? {} : { trouble: now }
 }
 
-function foldPart(
-  old: PartRecord | undefined,
+function reduceContainer(
+  old: ContainerRecord | undefined,
   part: { readonly name: string; readonly image: string },
   {
     last,
     look,
     hash,
   }: { readonly last: Observed | undefined; readonly look: Look; readonly hash: string },
-): PartRecord {
-  const before: PartRecord =
+): ContainerRecord {
+  const before: ContainerRecord =
     old?.hash === hash ? old : { hash, state: { kind: 'absent' }, restartCount: 0, events: [] }
   const events: NewEvent[] = []
   const note = (name: string, message: string, at: number, type: NewEvent['type'] = 'Normal') =>
@@ -212,14 +216,14 @@ function foldPart(
 }
 
 function joined(
-  before: PartRecord,
+  before: ContainerRecord,
   events: readonly NewEvent[],
   { eventsMax }: Look,
 ): readonly GroupEvent[] {
   return events.reduce((all, one) => addEvent(all, one, eventsMax), before.events)
 }
 
-function isSameEnd(before: PartRecord['state'], now: PartState): boolean {
+function isSameEnd(before: ContainerRecord['state'], now: ContainerState): boolean {
   return (
     before.kind === 'terminated' &&
     now.kind === 'terminated' &&
@@ -228,7 +232,7 @@ function isSameEnd(before: PartRecord['state'], now: PartState): boolean {
 }
 
 /** Start, restarts and previous run, updated by one observation. */
-function runOf(before: PartRecord, found: ObservedPart, look: Look): PartRecord {
+function runOf(before: ContainerRecord, found: ObservedContainer, look: Look): ContainerRecord {
   const startedAt =
     found.state.kind === 'running' || found.state.kind === 'terminated'
       ? found.state.startedAt
@@ -248,7 +252,7 @@ function runOf(before: PartRecord, found: ObservedPart, look: Look): PartRecord 
 }
 
 function previousOf(
-  before: PartRecord,
+  before: ContainerRecord,
   {
     part,
     ended,
@@ -259,7 +263,7 @@ function previousOf(
     readonly again: boolean
   },
   look: Look,
-): PartRecord['previous'] {
+): ContainerRecord['previous'] {
   if (ended === undefined) return before.previous
   if (!again && before.previous?.finishedAt === ended.finishedAt) return before.previous
   const earlier = before.state.kind === 'terminated' ? before.state.exitCode : undefined
@@ -272,11 +276,11 @@ function previousOf(
 }
 
 function probesOf(
-  part: PartRecord,
+  part: ContainerRecord,
   verdict: ProbeVerdict | undefined,
   note: (name: string, message: string, at: number, type?: NewEvent['type']) => void,
   now: number,
-): PartRecord {
+): ContainerRecord {
   if (verdict === undefined || verdict.startedAt !== part.startedAt) return part
   let next = part
   if (verdict.failedLiveness !== undefined && part.unhealthyRun !== verdict.startedAt) {
@@ -294,7 +298,7 @@ function probesOf(
 }
 
 /** Every container that is no init container has ended, and the policy does not restart it. */
-function isFinished(parts: Readonly<Record<string, PartRecord>>, look: Look): boolean {
+function isFinished(parts: Readonly<Record<string, ContainerRecord>>, look: Look): boolean {
   if (look.restart === 'always' || look.stopping) return false
   return look.parts
     .filter(({ init }) => !init)

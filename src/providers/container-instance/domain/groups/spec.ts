@@ -6,10 +6,10 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type {
+  ContainerSpec,
   EngineDescription,
   GroupSpec,
   MountSpec,
-  PartSpec,
   ProbeSchedule,
   SecuritySpec,
   VolumeSpec,
@@ -149,7 +149,7 @@ function partOf(
     readonly configMap: number
   },
   around: Surroundings,
-): PartSpec {
+): ContainerSpec {
   const gpu = Math.max(
     one.resources?.requests?.gpu?.count ?? 0,
     one.resources?.limits?.gpu?.count ?? 0,
@@ -196,7 +196,7 @@ function limitsOf(
   { properties: { containers } }: ContainerGroup,
   one: ContainerProperties,
   around: Surroundings,
-): PartSpec['limits'] {
+): ContainerSpec['limits'] {
   const total = (amount: 'cpu' | 'memoryInGB'): number =>
     containers.reduce((sum, each) => sum + (each.properties?.resources?.requests?.[amount] ?? 0), 0)
   const cpu = one.resources?.limits?.cpu ?? total('cpu')

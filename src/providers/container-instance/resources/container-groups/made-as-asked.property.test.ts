@@ -9,7 +9,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { DockerEngine } from '#engines/containers/docker/docker-engine.ts'
-import { EngineError, type GroupSpec, type PartSpec } from '#engines/containers/engine.ts'
+import { type ContainerSpec, EngineError, type GroupSpec } from '#engines/containers/engine.ts'
 import { startPodman, type ThrowawayPodman, testImage } from '#engines/containers/testing/podman.ts'
 import { testSeal } from '#plane/testing/provider-context.ts'
 import { fc } from '../../../../../tests/property.ts'
@@ -280,7 +280,7 @@ test('a creation that fails leaves nothing behind', async (t) => {
   const reason = typeof podman === 'string' ? podman : ''
   if (!requireOrSkip(t, reason === '', reason) || typeof podman === 'string') return
   await using engine = new DockerEngine({ target: podman.target, installation: 'made' })
-  const part = (more: Partial<PartSpec>): PartSpec => ({
+  const part = (more: Partial<ContainerSpec>): ContainerSpec => ({
     name: 'one',
     init: false,
     image: volumeImage,
@@ -410,7 +410,7 @@ function toldOf(all: ReadonlyMap<string, Told>, name: string): Told {
 
 function comparePart(
   spec: GroupSpec,
-  part: PartSpec,
+  part: ContainerSpec,
   told: Told,
   secrets: ReadonlyMap<string, ReadonlyMap<string, string>>,
 ): void {

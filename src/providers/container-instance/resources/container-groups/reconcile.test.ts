@@ -174,7 +174,7 @@ describe('restart policies and what containers do', () => {
     await started.until('one', done)
     const token = await tokenOf(started, 'one')
     assert.ok(started.engine instanceof SimulatedEngine)
-    started.engine.endPart(token, 'web', 7)
+    started.engine.endContainer(token, 'web', 7)
     const group = await started.until('one', (one) => part(one).restartCount > 0)
     assert.equal(part(group).previousState?.['exitCode'], 7)
     assert.equal(part(group).previousState?.['state'], 'Terminated')

@@ -31,9 +31,9 @@ import { type AllowedRegistries, engineImage } from '../../domain/groups/image-p
 import { type GroupStep, nextOf, resyncSeconds, stepKey } from '../../domain/groups/next-step.ts'
 import {
   type FailedStep,
-  fold,
   type Look,
   type Observed,
+  reduceObservations,
   type Seen,
 } from '../../domain/groups/observation.ts'
 import { type PlannedProbe, ProbeBoard } from '../../domain/groups/probes.ts'
@@ -140,7 +140,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
         now: subject.now,
         eventsMax: limits.eventsMax,
       }
-      const observed = fold(subject.last, look)
+      const observed = reduceObservations(subject.last, look)
       await tellUsage(subject, observed, subject.now)
       failedSteps.delete(token)
       if (described.known?.probesByItself !== true) {

@@ -3,7 +3,7 @@
 import type { View } from '#plane/declare/wire.ts'
 import { showEvent } from '../../../domain/groups/events.ts'
 import { groupStateOf } from '../../../domain/groups/group-state.ts'
-import type { Observed, PartRecord } from '../../../domain/groups/observation.ts'
+import type { ContainerRecord, Observed } from '../../../domain/groups/observation.ts'
 import { withoutCredentials } from '../../../domain/sealed-secrets.ts'
 import { type ContainerGroup, provisioningSeconds } from '../model.ts'
 import type { GroupProperties, Volume } from './shapes.ts'
@@ -130,12 +130,12 @@ function withView(
     ...container,
     properties: {
       ...container.properties,
-      ...(listed || part === undefined ? {} : { instanceView: showPart(part) }),
+      ...(listed || part === undefined ? {} : { instanceView: showContainer(part) }),
     },
   }
 }
 
-function showPart(part: PartRecord): object {
+function showContainer(part: ContainerRecord): object {
   return {
     restartCount: part.restartCount,
     currentState: showState(part.state),
@@ -144,7 +144,7 @@ function showPart(part: PartRecord): object {
   }
 }
 
-function showState(state: PartRecord['state']): object {
+function showState(state: ContainerRecord['state']): object {
   switch (state.kind) {
     case 'absent':
       return { state: 'Waiting', detailStatus: '' }
@@ -171,7 +171,7 @@ function showPrevious({
   startedAt,
   finishedAt,
   exitCode,
-}: NonNullable<PartRecord['previous']>): object {
+}: NonNullable<ContainerRecord['previous']>): object {
   return {
     state: 'Terminated',
     ...(startedAt === undefined ? {} : { startTime: time(startedAt) }),
