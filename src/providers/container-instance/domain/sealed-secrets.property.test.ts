@@ -5,7 +5,13 @@ import { test } from 'node:test'
 import { testSeal } from '#plane/testing/provider-context.ts'
 import { fc } from '../../../../tests/property.ts'
 import { groupProperties } from '../resources/container-groups/versions/shapes.ts'
-import { openPart, placeOf, plainPart, sealParts, splitSecrets } from './sealed-secrets.ts'
+import {
+  openSecret,
+  placeOf,
+  sealSecrets,
+  splitSecrets,
+  unescapeSegment,
+} from './sealed-secrets.ts'
 
 const secretText = fc.string({ minLength: 1, maxLength: 20 }).map((text) => `hush:${text}`)
 const name = fc.string({ unit: 'binary', maxLength: 8 })
@@ -39,11 +45,11 @@ test('no secret is shown, and each opens again at its own place only', () => {
       const { shown, secrets } = splitSecrets(groupProperties, body)
       assert.ok(!JSON.stringify(shown).includes('hush:'))
       assert.ok(!JSON.stringify(shown).includes('unknown'))
-      const sealed = sealParts(testSeal, 'owner', secrets, undefined)
-      assert.deepEqual(sealParts(testSeal, 'owner', secrets, sealed), sealed)
+      const sealed = sealSecrets(testSeal, 'owner', secrets, undefined)
+      assert.deepEqual(sealSecrets(testSeal, 'owner', secrets, sealed), sealed)
       for (const [place, text] of secrets) {
-        assert.equal(openPart(testSeal, 'owner', sealed, place), text.toWellFormed())
-        assert.equal(openPart(testSeal, 'other', sealed, place), undefined)
+        assert.equal(openSecret(testSeal, 'owner', sealed, place), text.toWellFormed())
+        assert.equal(openSecret(testSeal, 'other', sealed, place), undefined)
       }
     }),
   )
@@ -55,7 +61,7 @@ test('places keep their parts apart', () => {
       assert.deepEqual(
         placeOf(...parts)
           .split('/')
-          .map(plainPart),
+          .map(unescapeSegment),
         parts,
       )
     }),

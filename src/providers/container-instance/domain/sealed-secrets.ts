@@ -23,16 +23,16 @@ export function splitSecrets(schema: TSchema, value: unknown): SplitBody {
 
 /** The place of a secret: `imageRegistryCredentials/registry.example/password`. */
 export function placeOf(...parts: readonly string[]): string {
-  return parts.map(escapePart).join('/')
+  return parts.map(escapeSegment).join('/')
 }
 
 /** Not `encodeURIComponent`, which throws on halves of surrogate pairs. */
-function escapePart(part: string): string {
+function escapeSegment(part: string): string {
   return part.replaceAll('%', '%25').replaceAll('/', '%2F')
 }
 
 /** The last part of a place, unescaped. */
-export function plainPart(part: string): string {
+export function unescapeSegment(part: string): string {
   return part.replaceAll('%2F', '/').replaceAll('%25', '%')
 }
 
@@ -110,15 +110,15 @@ function nameIn(item: unknown, at: number): string {
 }
 
 /** Sealed texts by place. */
-export type SealedParts = Readonly<Record<string, string>>
+export type SealedSecrets = Readonly<Record<string, string>>
 
 /** Seals each secret, and keeps the existing sealed text when it opens to the same value. */
-export function sealParts(
+export function sealSecrets(
   seal: Seal,
   owner: string,
   secrets: ReadonlyMap<string, string>,
-  previous: SealedParts | undefined,
-): SealedParts {
+  previous: SealedSecrets | undefined,
+): SealedSecrets {
   return Object.fromEntries(
     [...secrets].map(([place, text]) => {
       const kept =
@@ -130,10 +130,10 @@ export function sealParts(
 }
 
 /** The plain text at a place; undefined when there is none, or none that this installation can open. */
-export function openPart(
+export function openSecret(
   seal: Seal,
   owner: string,
-  deps: SealedParts,
+  deps: SealedSecrets,
   place: string,
 ): string | undefined {
   const sealed = Object.hasOwn(deps, place) ? deps[place] : undefined

@@ -15,7 +15,7 @@ import {
 } from '../../resources/container-groups/model.ts'
 import { secretValues } from '../../resources/container-groups/rules/volumes.ts'
 import { ask, MaterialFailure } from '../engine-failure.ts'
-import { openPart, placeOf, repositoryPlace } from '../sealed-secrets.ts'
+import { openSecret, placeOf, repositoryPlace } from '../sealed-secrets.ts'
 import { plainHost, registryOf } from './image-policy.ts'
 import { keyValues, shareFolder } from './spec.ts'
 
@@ -59,7 +59,7 @@ export async function contentsOf(
       const { revision } = gitRepo
       const place = repositoryPlace(volume.name)
       const repository = Object.hasOwn(model.secrets, place)
-        ? opened(openPart(deps.seal, model.place, model.secrets, place))
+        ? opened(openSecret(deps.seal, model.place, model.secrets, place))
         : gitRepo.repository
       const fetched = await ask(
         () => repositories.fetch({ owner: ownerOf(model), repository, directory, revision }),
@@ -105,7 +105,7 @@ async function environmentOf(
     for (const { name, secureValueReference } of properties.environmentVariables ?? []) {
       const place = variablePlace(list, container, name)
       if (Object.hasOwn(model.secrets, place)) {
-        variables.set(name, opened(openPart(deps.seal, model.place, model.secrets, place)))
+        variables.set(name, opened(openSecret(deps.seal, model.place, model.secrets, place)))
       } else if (secureValueReference !== undefined) {
         variables.set(name, await resolve(model, secureValueReference, deps))
       }
@@ -187,7 +187,7 @@ export async function credentialsOf(
   const { server, username = '', passwordReference } = found
   const place = placeOf('imageRegistryCredentials', server, 'password')
   const password = Object.hasOwn(model.secrets, place)
-    ? opened(openPart(deps.seal, model.place, model.secrets, place))
+    ? opened(openSecret(deps.seal, model.place, model.secrets, place))
     : passwordReference === undefined
       ? ''
       : await resolve(model, passwordReference, deps)

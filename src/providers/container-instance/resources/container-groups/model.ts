@@ -5,7 +5,7 @@
 
 import { createHash } from 'node:crypto'
 import type { Principal } from '#kernel/principal.ts'
-import { placeOf, type SealedParts } from '../../domain/sealed-secrets.ts'
+import { placeOf, type SealedSecrets } from '../../domain/sealed-secrets.ts'
 import type { GroupProperties } from './versions/shapes.ts'
 
 export interface GroupIdentity {
@@ -29,7 +29,7 @@ export interface ContainerGroup {
   readonly zones?: readonly string[]
   readonly identity?: GroupIdentity
   readonly properties: GroupProperties
-  readonly secrets: SealedParts
+  readonly secrets: SealedSecrets
   /** The DNS label with the addition of its scope, without location and suffix. */
   readonly domain?: string
   /** `domain` in its location, which is unique. */

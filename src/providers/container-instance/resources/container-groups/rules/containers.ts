@@ -18,7 +18,7 @@ import type { Seal } from '#kernel/ports.ts'
 import { type AllowedRegistries, isAllowedImage } from '../../../domain/groups/image-policy.ts'
 import { keyValues } from '../../../domain/groups/spec.ts'
 import type { ContainerLimits } from '../../../domain/limits.ts'
-import { openPart } from '../../../domain/sealed-secrets.ts'
+import { openSecret } from '../../../domain/sealed-secrets.ts'
 import { type ContainerCode, problemOf } from '../../../errors.ts'
 import { allContainers, type ContainerGroup, variablePlace } from '../model.ts'
 import type { RuleDependencies } from '../rules.ts'
@@ -136,7 +136,7 @@ function variableProblems(
     names.add(name)
     const place = variablePlace(container.list, container.name, name)
     const secure = Object.hasOwn(group.secrets, place)
-      ? (openPart(seal, group.place, group.secrets, place) ?? '')
+      ? (openSecret(seal, group.place, group.secrets, place) ?? '')
       : undefined
     const reason = valueProblem(value ?? secure ?? '')
     if (reason !== undefined) {

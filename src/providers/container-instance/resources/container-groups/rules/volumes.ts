@@ -15,7 +15,12 @@ import type { Problem } from '#kernel/error.ts'
 import type { Seal } from '#kernel/ports.ts'
 import { configMapPath, keyValues } from '../../../domain/groups/spec.ts'
 import type { ContainerLimits } from '../../../domain/limits.ts'
-import { openPart, placeOf, plainPart, repositoryPlace } from '../../../domain/sealed-secrets.ts'
+import {
+  openSecret,
+  placeOf,
+  repositoryPlace,
+  unescapeSegment,
+} from '../../../domain/sealed-secrets.ts'
 import { problemOf } from '../../../errors.ts'
 import { allContainers, type ContainerGroup } from '../model.ts'
 import type { Volume } from '../versions/shapes.ts'
@@ -83,7 +88,7 @@ function sourceProblems(
   }
   if (gitRepo !== undefined) {
     const { directory, revision } = gitRepo
-    const sealed = openPart(seal, group.place, group.secrets, repositoryPlace(name))
+    const sealed = openSecret(seal, group.place, group.secrets, repositoryPlace(name))
     const repository = sealed ?? gitRepo.repository
     for (const [member, reason] of [
       ['repository', addressProblem(repository, ['https', 'http'])],
@@ -110,8 +115,8 @@ export function secretValues(
   return Object.keys(group.secrets)
     .filter((place) => place.startsWith(prefix))
     .map((place) => [
-      plainPart(place.slice(prefix.length)),
-      openPart(seal, group.place, group.secrets, place),
+      unescapeSegment(place.slice(prefix.length)),
+      openSecret(seal, group.place, group.secrets, place),
     ])
 }
 

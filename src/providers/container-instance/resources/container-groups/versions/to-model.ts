@@ -8,7 +8,7 @@ import { sameJson } from '#kernel/patch.ts'
 import type { Ids, Seal } from '#kernel/ports.ts'
 import { writerOf } from '#kernel/principal.ts'
 import { parseResourceId, resourceGroupOf, subscriptionOf } from '#kernel/resource-id.ts'
-import { sealParts, splitSecrets } from '../../../domain/sealed-secrets.ts'
+import { sealSecrets, splitSecrets } from '../../../domain/sealed-secrets.ts'
 import { type ContainerGroup, defaultRequests, type GroupIdentity } from '../model.ts'
 import type { Preparation } from '../prepare.ts'
 import { type GroupProperties, groupProperties } from './shapes.ts'
@@ -40,7 +40,7 @@ export function toModel(
     ...(body.zones === undefined ? {} : { zones: body.zones }),
     ...(identity === undefined ? {} : { identity }),
     properties,
-    secrets: sealParts(seal, place, secrets, previous?.secrets),
+    secrets: sealSecrets(seal, place, secrets, previous?.secrets),
     ...(domain === undefined
       ? {}
       : { domain, domainKey: `${body.preparation.location}|${domain}` }),
