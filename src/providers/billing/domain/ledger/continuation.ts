@@ -4,7 +4,7 @@ import { refuse } from '#kernel/error.ts'
 import { entriesOf } from './entries.ts'
 import type { Entry, Row } from './entry.ts'
 import type { EntryPage, LedgerDependencies, PageRequest } from './page.ts'
-import type { Question } from './question.ts'
+import type { LedgerQuery } from './question.ts'
 import { entryColumns, type Position, rowOf } from './scan.ts'
 
 /** A position after an entry, in a group of dimensions, with a number of entries still to be skipped. */
@@ -34,11 +34,11 @@ export function continuationBefore(
 /** Whether an entry is on the remaining pages. */
 export function isAhead(
   { last, ties }: Continuation,
-  question: Question,
+  query: LedgerQuery,
   compare: (a: Entry, b: Entry) => number,
 ): (entry: Entry) => boolean {
   if (ties === undefined) return (entry) => compare(entry, last) > 0
-  return (entry) => question.compareFirst(ties, entry, last) >= 0
+  return (entry) => query.compareFirst(ties, entry, last) >= 0
 }
 
 /** The plane signed the cursor, so one that names nothing here belongs to another list. */

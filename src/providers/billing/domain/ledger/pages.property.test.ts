@@ -21,7 +21,7 @@ import { ledgerFields } from './fields.ts'
 import { KnownStatements } from './known-statements.ts'
 import type { LedgerDependencies } from './page.ts'
 import { readPage } from './pages.ts'
-import { parseQuestion } from './question.ts'
+import { parseLedgerQuery } from './question.ts'
 import { record } from './record.ts'
 import { entryColumns, rowOf } from './scan.ts'
 import { searchedText } from './search.ts'
@@ -195,9 +195,9 @@ async function check(store: Store, runs: number): Promise<void> {
         seen.questions++
         const { limit, skip, one, ...limits } = settings
         const chosen = one ? statements.slice(0, 1) : statements
-        const question = parseQuestion(fields, filter, order)
+        const query = parseLedgerQuery(fields, filter, order)
         const words = search.split(' ').filter((word) => word !== '')
-        const expected = oracle(all, filter, words, question.compare, question.order[0]?.descending)
+        const expected = oracle(all, filter, words, query.compare, query.order[0]?.descending)
           .filter(({ statement }) => chosen.includes(statement))
           .map(({ row }) => row.id)
         const deps: LedgerDependencies = {
@@ -209,20 +209,20 @@ async function check(store: Store, runs: number): Promise<void> {
             partRows,
           },
         }
-        const counted = await countMatching(deps, question, words, chosen)
+        const counted = await countMatching(deps, query, words, chosen)
         assert.equal(counted.entries, expected.length)
         const found: Entry[] = []
         let cursor: string | undefined
         for (let pages = 0; ; pages++) {
           assert.ok(pages < 1500, 'pages without an end')
-          const asked = { question, words, statements: chosen, limit, skip, cursor }
+          const asked = { question: query, words, statements: chosen, limit, skip, cursor }
           const page = await readPage(deps, asked).catch((error) => {
             assert.equal(error.code, 'OrderTooExpensive')
             return undefined
           })
           if (page === undefined) {
             seen.refused++
-            const isTied = question.order.length > 1 && limits.tieRowsMax === 40
+            const isTied = query.order.length > 1 && limits.tieRowsMax === 40
             if (isTied) seen.tied++
             assert.ok(isTied || limits.dimensionsMax === 0 || limits.sortRowsMax < 700)
             return
@@ -236,8 +236,8 @@ async function check(store: Store, runs: number): Promise<void> {
         const ids = found.map(({ row }) => row.id)
         if (expected.length > 0) seen.some++
         assert.equal(new Set(ids).size, ids.length, 'an entry came twice')
-        assert.deepEqual(sameOrder(found, question.compare), true, 'out of order')
-        assert.deepEqual(ids.toSorted(), skipped(expected, ids, skip, question, all).toSorted())
+        assert.deepEqual(sameOrder(found, query.compare), true, 'out of order')
+        assert.deepEqual(ids.toSorted(), skipped(expected, ids, skip, query, all).toSorted())
       },
     ),
     { numRuns: runs },
@@ -292,7 +292,7 @@ function skipped(
   expected: readonly number[],
   found: readonly number[],
   skip: number,
-  question: ReturnType<typeof parseQuestion>,
+  query: ReturnType<typeof parseLedgerQuery>,
   all: readonly Entry[],
 ): readonly number[] {
   if (skip === 0) return expected
@@ -303,7 +303,7 @@ function skipped(
   for (const id of expected.slice(skip)) {
     const one = entry.get(id)
     assert.ok(one !== undefined)
-    if (question.compare(one, border) > 0) assert.ok(found.includes(id), 'one was left out')
+    if (query.compare(one, border) > 0) assert.ok(found.includes(id), 'one was left out')
   }
   return found
 }
@@ -336,11 +336,11 @@ test('of more than is looked at at once nothing is left out', async () => {
     known,
     limits,
   }
-  const question = parseQuestion(fields, filter, null)
+  const query = parseLedgerQuery(fields, filter, null)
   const names: string[] = []
   for (let cursor: string | undefined, pages = 0; pages === 0 || cursor !== undefined; pages++) {
     const page = await readPage(deps, {
-      ...{ question, words: [], statements, limit: 5, skip: 0, cursor },
+      ...{ question: query, words: [], statements, limit: 5, skip: 0, cursor },
     })
     names.push(...page.entries.map(({ row }) => row.name))
     cursor = page.next

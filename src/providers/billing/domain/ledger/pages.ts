@@ -20,13 +20,13 @@ import { type Walking, walkTies } from './ties.ts'
 
 const everything: Condition = { column: 'date', text: 'date > ?', values: [-8_640_000_000_000_000] }
 export async function readPage(deps: LedgerDependencies, request: PageRequest): Promise<EntryPage> {
-  const { question, words } = request
+  const { question: query, words } = request
   const statements = request.statements.filter(({ entries }) => entries > 0)
-  let selection = await selectDimensions(deps, statements, question, words)
+  let selection = await selectDimensions(deps, statements, query, words)
   if (selection.isEmpty) return { entries: [] }
   const asked = { ...request, statements }
   const from = await continued(deps, asked)
-  const isFiltered = question.conditions.length > 0 || question.needsEntries || selection.narrows
+  const isFiltered = query.conditions.length > 0 || query.needsEntries || selection.narrows
   let walk = streamsOf(deps, asked, selection)
   if (isFiltered || walk === undefined) {
     const candidates = await candidatesOf(deps, asked, selection)
@@ -38,7 +38,7 @@ export async function readPage(deps: LedgerDependencies, request: PageRequest): 
   }
   if (walk === undefined) {
     throw refuseBilling.OrderTooExpensive({
-      order: question.orderText,
+      order: query.orderText,
       reason: `no index begins with the first field, and more than ${deps.limits.sortRowsMax} would have to be sorted`,
       limit: deps.limits.sortRowsMax,
     })
@@ -50,7 +50,7 @@ export async function readPage(deps: LedgerDependencies, request: PageRequest): 
 /** All entries that may match, when there are few; undefined when there are many or it is unknown. */
 async function candidatesOf(
   deps: LedgerDependencies,
-  { question, statements }: PageRequest,
+  { question: query, statements }: PageRequest,
   selection: Selection,
 ): Promise<readonly Entry[] | undefined> {
   const { sortRowsMax, partRows } = deps.limits
@@ -69,7 +69,7 @@ async function candidatesOf(
         left,
       )
     }
-    for (const condition of question.conditions) {
+    for (const condition of query.conditions) {
       // Entries without a value are not in an index that holds only values.
       if (found !== undefined || condition.values.length === 0) continue
       found = await few(deps.sql, { statementId: statement.id, count }, { condition }, left)
@@ -87,17 +87,17 @@ async function candidatesOf(
   }
   const entries = await entriesOf(deps, rows, byId(statements))
   const shared = entries.filter((entry) => selection.allows(entry))
-  return [...shared, ...selection.named].filter((entry) => question.holds(entry))
+  return [...shared, ...selection.named].filter((entry) => query.holds(entry))
 }
 
 function sortedPage(
-  { question, limit, skip }: PageRequest,
+  { question: query, limit, skip }: PageRequest,
   candidates: readonly Entry[],
   from: Continuation | undefined,
 ): EntryPage {
-  const compare = totalOrder(question)
+  const compare = totalOrder(query)
   const sorted = candidates.toSorted(compare)
-  const rest = from === undefined ? sorted : sorted.filter(isAhead(from, question, compare))
+  const rest = from === undefined ? sorted : sorted.filter(isAhead(from, query, compare))
   const start = from?.skip ?? skip
   const entries = rest.slice(start, start + limit)
   const next = rest.length > start + limit ? entries.at(-1) : undefined
@@ -106,10 +106,10 @@ function sortedPage(
 
 async function walkPage(walking: Walking): Promise<EntryPage> {
   const { deps, request, selection, streams, grouped, from, isFiltered } = walking
-  const { question, limit } = request
+  const { question: query, limit } = request
   const { scanRowsMax, readRowsMax, skippedRowsMax } = deps.limits
   const statements = byId(request.statements)
-  const readsEach = question.needsEntries || selection.isPartial
+  const readsEach = query.needsEntries || selection.isPartial
   const found: Entry[] = []
   const last = from?.last
   let skip = from?.skip ?? request.skip
@@ -118,7 +118,7 @@ async function walkPage(walking: Walking): Promise<EntryPage> {
   for (const stream of streams) {
     let after: Position | undefined
     if (last !== undefined) {
-      const place = placeOf(question, grouped, stream, last)
+      const place = placeOf(query, grouped, stream, last)
       if (place === 'past') continue
       after = place
     }
@@ -141,7 +141,7 @@ async function walkPage(walking: Walking): Promise<EntryPage> {
       const size = readsEach ? Math.min(readRowsMax, scanRowsMax) : Math.min(1000, missing + skip)
       const seen = await scanAll(deps, stream, after, size)
       const entries = (await entriesOf(deps, seen.rows, statements)).filter(
-        (entry) => selection.allows(entry) && question.holds(entry),
+        (entry) => selection.allows(entry) && query.holds(entry),
       )
       const skipped = Math.min(skip, entries.length)
       skip -= skipped

@@ -31,7 +31,7 @@ export interface OrderTerm {
   readonly descending: boolean
 }
 
-export interface Question {
+export interface LedgerQuery {
   readonly conditions: readonly Condition[]
   /** Evaluates the terms that depend only on the dimension. */
   ofDimension(dimension: Dimension, statement: Statement): boolean
@@ -52,11 +52,11 @@ export interface Question {
 
 export const noRow = entries.row(emptyCells(entries))
 
-export function parseQuestion(
+export function parseLedgerQuery(
   fields: LedgerFields,
   filter: string | null,
   orderBy: string | null,
-): Question {
+): LedgerQuery {
   const parsed = filterOf(fields, filter)
   const terms = parsed === undefined ? [] : termsOf(parsed.node)
   const ofDimension: ((entry: Entry) => boolean)[] = []

@@ -3,7 +3,7 @@
 import type { Sql } from '#stores/store.ts'
 import type { Entry, Row } from './entry.ts'
 import type { LedgerDependencies } from './page.ts'
-import type { Question } from './question.ts'
+import type { LedgerQuery } from './question.ts'
 import {
   comparePositions,
   countUpTo,
@@ -24,14 +24,14 @@ const hopMin = 50
 
 /** The position of an entry relative to a stream: after all of it, before all of it (undefined), or within. */
 export function placeOf(
-  question: Question,
+  query: LedgerQuery,
   grouped: number,
   stream: Stream,
   last: Entry,
 ): 'past' | Position | undefined {
   if (stream.sample !== undefined) {
     const sameRow = { ...last, row: stream.sample.row }
-    const compared = question.compareFirst(grouped, stream.sample, sameRow)
+    const compared = query.compareFirst(grouped, stream.sample, sameRow)
     if (compared !== 0) return compared < 0 ? 'past' : undefined
   }
   const position = positionOf(stream.order, last.row)

@@ -9,7 +9,7 @@ import type { Dimension, Entry, Row, Statement } from './entry.ts'
 import type { KnownDimension } from './known-statements.ts'
 import { entriesOfWords } from './own-words.ts'
 import type { LedgerDependencies } from './page.ts'
-import { noRow, type Question } from './question.ts'
+import { type LedgerQuery, noRow } from './question.ts'
 import { listed } from './scan.ts'
 import { indexedWords, isOfEntry, isOfStatement } from './search.ts'
 
@@ -38,22 +38,22 @@ export interface Selection {
 export async function selectDimensions(
   deps: LedgerDependencies,
   statements: readonly Statement[],
-  question: Question,
+  query: LedgerQuery,
   words: readonly string[],
 ): Promise<Selection> {
   const shares = ({ dimension, statement }: Shared, word: string): boolean =>
     deps.dimensions.textOf(dimension).includes(word) || isOfStatement(deps.words, statement, word)
   const matches = (dimension: Dimension, statement: Statement): boolean =>
-    question.ofDimension(dimension, statement) &&
+    query.ofDimension(dimension, statement) &&
     words.every((word) => shares({ dimension, statement }, word))
   const allows = ({ dimension, statement }: Entry): boolean => matches(dimension, statement)
   const allowsOwn = (entry: Entry): boolean =>
-    question.ofDimension(entry.dimension, entry.statement) &&
+    query.ofDimension(entry.dimension, entry.statement) &&
     words.every(
       (word) => shares(entry, word) || isOfEntry(deps.words, entry.row, entry.statement, word),
     )
-  const isAsked = question.asksDimensions || words.length > 0
-  const isSorted = question.order.some(({ field }) => field.place.kind !== 'column')
+  const isAsked = query.asksDimensions || words.length > 0
+  const isSorted = query.order.some(({ field }) => field.place.kind !== 'column')
   if (!isAsked && !isSorted) {
     return {
       isEmpty: statements.length === 0,
@@ -96,7 +96,7 @@ export async function selectDimensions(
       continue
     }
     // The words match everything of the statement except its invoice, which it gets when it is closed.
-    const asked = JSON.stringify([statement.invoice ?? '', question.filterText, ...words])
+    const asked = JSON.stringify([statement.invoice ?? '', query.filterText, ...words])
     chosen.set(
       statement.id,
       deps.known.derived(known, asked, () =>

@@ -9,7 +9,7 @@ import type { Entry, Statement } from './entry.ts'
 import type { LedgerField } from './fields.ts'
 import type { KnownDimension, KnownStatements } from './known-statements.ts'
 import type { LedgerDependencies, PageRequest } from './page.ts'
-import type { OrderTerm, Question } from './question.ts'
+import type { LedgerQuery, OrderTerm } from './question.ts'
 import { type IndexOrder, partsOf, type Stretch } from './scan.ts'
 import type { Selection } from './selection.ts'
 
@@ -39,10 +39,10 @@ const stretchesMax = 500
 /** The order as streams; undefined when no index begins with it. */
 export function streamsOf(
   { known, limits }: LedgerDependencies,
-  { question, statements }: PageRequest,
+  { question: query, statements }: PageRequest,
   selection: Selection,
 ): Streams | undefined {
-  const { order } = question
+  const { order } = query
   const shared = order.findIndex(({ field }) => !isShared(field))
   const grouped = shared < 0 ? order.length : shared
   const term = order[grouped]
@@ -51,16 +51,16 @@ export function streamsOf(
     if (term?.field.place.kind !== 'column') return undefined
     const streams = byColumn(term, (part) => ({
       stretches: statements.flatMap((statement) =>
-        stretchesOf(limits, question, { statement, chosen: selection.of(statement.id) }, part),
+        stretchesOf(limits, query, { statement, chosen: selection.of(statement.id) }, part),
       ),
       sample: undefined,
       served: 1,
     }))
     return { streams, grouped, hasTies }
   }
-  const sorted = samplesOf(known, { question, selection, grouped }, statements)
+  const sorted = samplesOf(known, { query, selection, grouped }, statements)
   if (sorted === undefined) return undefined
-  const grouping = { limits, question, selection, grouped, hasTies }
+  const grouping = { limits, question: query, selection, grouped, hasTies }
   return { streams: groupsOf(grouping, sorted), grouped, hasTies }
 }
 
@@ -92,10 +92,10 @@ function byColumn(
 function samplesOf(
   cache: KnownStatements,
   {
-    question,
+    query,
     selection,
     grouped,
-  }: { readonly question: Question; readonly selection: Selection; readonly grouped: number },
+  }: { readonly query: LedgerQuery; readonly selection: Selection; readonly grouped: number },
   statements: readonly Statement[],
 ): readonly Sample[] | undefined {
   const sorted: Sample[] = []
@@ -103,19 +103,19 @@ function samplesOf(
     const all = selection.all(statement.id)
     if (all === undefined) return undefined
     const compare = (a: KnownDimension, b: KnownDimension): number =>
-      question.compareFirst(
+      query.compareFirst(
         grouped,
         entryOfSample(selection, { statement, known: a }),
         entryOfSample(selection, { statement, known: b }),
       )
     const chosen = new Set(selection.known(statement.id))
-    for (const known of cache.derived(all, question.orderText, () => all.toSorted(compare))) {
+    for (const known of cache.derived(all, query.orderText, () => all.toSorted(compare))) {
       if (chosen.has(known)) sorted.push({ statement, known })
     }
   }
   if (statements.length > 1) {
     sorted.sort((a, b) =>
-      question.compareFirst(grouped, entryOfSample(selection, a), entryOfSample(selection, b)),
+      query.compareFirst(grouped, entryOfSample(selection, a), entryOfSample(selection, b)),
     )
   }
   return sorted
@@ -131,7 +131,7 @@ function entryOfSample({ noRow }: Selection, { statement, known }: Sample): Entr
 }
 
 interface Grouping {
-  readonly question: Question
+  readonly query: LedgerQuery
   readonly selection: Selection
   readonly grouped: number
   readonly hasTies: boolean
@@ -140,7 +140,7 @@ interface Grouping {
 
 /** One at a time: a page usually needs only the first. */
 function* groupsOf(grouping: Grouping, sorted: readonly Sample[]): Generator<Stream> {
-  const { question, selection, grouped } = grouping
+  const { query, selection, grouped } = grouping
   for (let from = 0; from < sorted.length; ) {
     const begun = sorted[from]
     if (begun === undefined) return
@@ -149,7 +149,7 @@ function* groupsOf(grouping: Grouping, sorted: readonly Sample[]): Generator<Str
     for (; end < sorted.length; end++) {
       const here = sorted[end]
       if (here === undefined) break
-      if (question.compareFirst(grouped, sample, entryOfSample(selection, here)) !== 0) break
+      if (query.compareFirst(grouped, sample, entryOfSample(selection, here)) !== 0) break
     }
     yield* streamsOfGroup(grouping, sample, sorted.slice(from, end))
     from = end
@@ -157,7 +157,7 @@ function* groupsOf(grouping: Grouping, sorted: readonly Sample[]): Generator<Str
 }
 
 function streamsOfGroup(
-  { limits, question, grouped, hasTies }: Grouping,
+  { limits, query, grouped, hasTies }: Grouping,
   sample: Entry,
   group: readonly Sample[],
 ): readonly Stream[] {
@@ -170,9 +170,9 @@ function streamsOfGroup(
   )
   const stretches = (order: IndexOrder): readonly Stretch[] =>
     members.flatMap(({ statement, ...chosen }) =>
-      stretchesOf(limits, question, { statement, chosen }, order),
+      stretchesOf(limits, query, { statement, chosen }, order),
     )
-  const term = question.order[grouped]
+  const term = query.order[grouped]
   const size = members.reduce((sum, { entries }) => sum + entries, 0)
   const isSorted =
     hasTies && (size <= limits.tieRowsMax / 10 || term?.field.place.kind !== 'column')
@@ -186,7 +186,7 @@ function streamsOfGroup(
 
 function stretchesOf(
   { partRows, rarePart, pickedRowsMax }: BillingLimits,
-  { conditions }: Question,
+  { conditions }: LedgerQuery,
   {
     statement,
     chosen,

@@ -75,10 +75,10 @@ class Page {
 
   constructor(walking: Walking) {
     const { deps, request, from } = walking
-    const { question } = request
+    const { question: query } = request
     this.#walking = walking
-    this.#compare = totalOrder(question)
-    this.#isWanted = from === undefined ? () => true : isAhead(from, question, this.#compare)
+    this.#compare = totalOrder(query)
+    this.#isWanted = from === undefined ? () => true : isAhead(from, query, this.#compare)
     this.#columns = columnsOf(walking)
     this.#skip = from?.skip ?? request.skip
     this.#budget = deps.limits.tieRowsMax
@@ -87,10 +87,10 @@ class Page {
   /** True when the page is full, or must end here. */
   async walk(stream: Stream): Promise<boolean> {
     const { deps, request, selection, grouped, from, isFiltered } = this.#walking
-    const { question } = request
+    const { question: query } = request
     const { scanRowsMax, tieRowsMax } = deps.limits
     const statements = byId(request.statements)
-    const place = from && placeOf(question, grouped, stream, from.last)
+    const place = from && placeOf(query, grouped, stream, from.last)
     if (place === 'past') return false
     // A whole group in any order, or all entries without a value: one tie from end to end.
     const isNulls = stream.order.part === 'nulls'
@@ -102,8 +102,8 @@ class Page {
     let walkedAlike = 0
     const isFull = async (rows: readonly Row[]): Promise<boolean> => {
       for (const entry of await entriesOf(deps, rows, statements)) {
-        if (!selection.allows(entry) || !question.holds(entry) || !this.#isWanted(entry)) continue
-        if (alike !== undefined && question.compareFirst(stream.served, alike, entry) !== 0) {
+        if (!selection.allows(entry) || !query.holds(entry) || !this.#isWanted(entry)) continue
+        if (alike !== undefined && query.compareFirst(stream.served, alike, entry) !== 0) {
           if (this.#take(ties)) return true
           ties = undefined
         }

@@ -11,7 +11,7 @@ import { counted, sumsAsText, totalsOf } from '../tables.ts'
 import { entriesOf } from './entries.ts'
 import type { Entry, Statement, Totals } from './entry.ts'
 import type { LedgerDependencies } from './page.ts'
-import type { Question } from './question.ts'
+import type { LedgerQuery } from './question.ts'
 import { entryColumns, listed, rowOf } from './scan.ts'
 import { knownDimensions, type Selection, selectDimensions } from './selection.ts'
 
@@ -25,19 +25,19 @@ const rowsAtOnce = 5000
 
 export async function countMatching(
   deps: LedgerDependencies,
-  question: Question,
+  query: LedgerQuery,
   words: readonly string[],
   given: readonly Statement[],
 ): Promise<Counted> {
   const statements = given.filter(({ entries }) => entries > 0)
-  const asks = question.asksDimensions || words.length > 0
-  const byEntry = question.needsEntries || question.conditions.length > 0
+  const asks = query.asksDimensions || words.length > 0
+  const byEntry = query.needsEntries || query.conditions.length > 0
   if (!asks && !byEntry) {
     return sum(statements.map(({ entries, totals }) => ({ entries, totals })))
   }
-  const selection = await selectDimensions(deps, statements, question, words)
+  const selection = await selectDimensions(deps, statements, query, words)
   if (selection.isEmpty) return { entries: 0, totals: nothing }
-  const named = selection.named.filter((entry) => question.holds(entry)).map(countedOf)
+  const named = selection.named.filter((entry) => query.holds(entry)).map(countedOf)
   if (!byEntry && !selection.isPartial) {
     const known = asks ? selection : undefined
     const all = known === undefined ? await knownDimensions(deps, statements) : undefined
@@ -51,7 +51,7 @@ export async function countMatching(
     if (chosen?.entries === 0) continue
     let after = 0
     for (;;) {
-      const stretch = await nextStretch(deps, { question, selection }, statement, after)
+      const stretch = await nextStretch(deps, { query, selection }, statement, after)
       counted.push(stretch.counted)
       if (stretch.last === undefined) break
       after = stretch.last
@@ -96,7 +96,7 @@ function sum(parts: readonly Counted[]): Counted {
 
 async function nextStretch(
   deps: LedgerDependencies,
-  { question, selection }: { readonly question: Question; readonly selection: Selection },
+  { query, selection }: { readonly query: LedgerQuery; readonly selection: Selection },
   statement: Statement,
   after: number,
 ): Promise<{ readonly counted: Counted; readonly last: number | undefined }> {
@@ -110,15 +110,15 @@ async function nextStretch(
     after,
   )
   const last = end === undefined ? undefined : number(end, 'id')
-  const tests = question.conditions.map(({ text }) => text)
-  const values: SqlValue[] = question.conditions.flatMap((condition) => condition.values)
+  const tests = query.conditions.map(({ text }) => text)
+  const values: SqlValue[] = query.conditions.flatMap((condition) => condition.values)
   const chosen = selection.of(statement.id)
   if (chosen !== undefined) {
     tests.push(`dimension_id in (${listed(sql.dialect)})`)
     values.push(JSON.stringify(chosen.ids))
   }
   const where = tests.length === 0 ? '' : `where ${tests.join(' and ')}`
-  if (question.needsEntries || selection.isPartial) {
+  if (query.needsEntries || selection.isPartial) {
     const rows = await sql.all(
       `select * from (${range(entryColumns)}) stretch ${where}`,
       statement.id,
@@ -126,7 +126,7 @@ async function nextStretch(
       ...values,
     )
     const entries = await entriesOf(deps, rows.map(rowOf), new Map([[statement.id, statement]]))
-    const matching = entries.filter((entry) => selection.allows(entry) && question.holds(entry))
+    const matching = entries.filter((entry) => selection.allows(entry) && query.holds(entry))
     return {
       counted: sum(matching.map(countedOf)),
       last,

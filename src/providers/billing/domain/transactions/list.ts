@@ -12,7 +12,7 @@ import { placeholders } from '../cells.ts'
 import type { Entry, Statement } from '../ledger/entry.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { readPage } from '../ledger/pages.ts'
-import { parseQuestion, type Question } from '../ledger/question.ts'
+import { type LedgerQuery, parseLedgerQuery } from '../ledger/question.ts'
 import { parseSearch } from '../ledger/search.ts'
 import { showEntry, type TagRow } from '../ledger/show.ts'
 import { listStatements, spanOfMonth, statementOfInvoice } from '../ledger/statements.ts'
@@ -97,7 +97,7 @@ function periodDate(query: URLSearchParams, name: string): number {
 }
 
 interface ListQuery {
-  readonly question: Question
+  readonly question: LedgerQuery
   readonly words: readonly string[]
   readonly top: number
   readonly skip: number
@@ -113,14 +113,14 @@ function readQuery(
   const { topMax } = limits
   const given = query.get('filter')?.trim() ?? ''
   // Parsed by itself first, so that it must be complete and its positions are its own.
-  parseQuestion(fields, given, null)
+  parseLedgerQuery(fields, given, null)
   const filter = [...more, ...(given === '' ? [] : [`(${given})`])].join(' and ')
   const search = parseSearch(query.get('search') ?? '')
   if (!search.ok) {
     throw refuse.InvalidQueryParameter({ name: 'search', reason: search.reason })
   }
   return {
-    question: parseQuestion(fields, more.length === 0 ? given : filter, query.get('orderBy')),
+    question: parseLedgerQuery(fields, more.length === 0 ? given : filter, query.get('orderBy')),
     words: search.words,
     top: wholeNumber(query, 'top', 1, topMax) ?? topMax,
     skip: skipOf(query),

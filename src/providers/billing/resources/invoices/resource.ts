@@ -17,7 +17,7 @@ import { billingVersion } from '../../domain/entity.ts'
 import { invoiceIdOf, profileIdOf } from '../../domain/ids.ts'
 import type { Statement } from '../../domain/ledger/entry.ts'
 import type { Ledger } from '../../domain/ledger/ledger.ts'
-import { parseQuestion } from '../../domain/ledger/question.ts'
+import { parseLedgerQuery } from '../../domain/ledger/question.ts'
 import { parseSearch } from '../../domain/ledger/search.ts'
 import { moment, present } from '../../domain/ledger/show.ts'
 import {
@@ -260,7 +260,7 @@ export function invoices(deps: InvoiceDependencies): readonly ResourceType[] {
 async function summary(ledger: Ledger, id: ResourceId, query: URLSearchParams): Promise<object> {
   const search = parseSearch(query.get('search') ?? '')
   if (!search.ok) throw refuse.InvalidQueryParameter({ name: 'search', reason: search.reason })
-  const parsed = parseQuestion(ledger.fields, query.get('filter'), null)
+  const parsed = parseLedgerQuery(ledger.fields, query.get('filter'), null)
   const statement = await requireInvoice(ledger, id)
   const { totals } = await countMatching(ledger, parsed, search.words, [statement])
   return {
