@@ -21,13 +21,13 @@ import type { Reader } from '#plane/declare/resource.ts'
 import { type PlacedScopes, placesAbove } from '#plane/placed-scopes.ts'
 import type { Permission } from '../resources/role-definitions/model.ts'
 import type { Condition, ConditionFacts } from './conditions/condition.ts'
-import { decide, denialOf, type Question } from './decide.ts'
+import { type DecisionRequest, decide, denialOf } from './decide.ts'
 import { type Explanation, explain } from './explain.ts'
 import { createFreshness } from './freshness.ts'
 import type { GrantIndex } from './grant-index.ts'
 import { type ChangeFeed, createGrantLoader } from './grant-loader.ts'
 import { createSelfGrants } from './self-grant.ts'
-import { createVerdictMemory } from './verdict-memory.ts'
+import { createVerdictCache } from './verdict-memory.ts'
 
 export interface AuthorizerDependencies {
   readonly words: VendorWords
@@ -56,7 +56,7 @@ interface KnownAssignments {
 export interface Authorizer extends Access, AsyncDisposable {
   readonly assignmentsOf: AssignmentsOf
   /** Explains why a principal may or may not do something. The result equals that of `allows`, with reasons. */
-  explain(question: ExplainedQuestion): Promise<Explanation>
+  explain(question: ExplainedRequest): Promise<Explanation>
   /** What the caller's roles permit at a scope: the union over all that apply, conditions ignored. */
   permissionsAt(principal: Principal, scope: ResourceId): Promise<readonly Permission[]>
   /**
@@ -67,7 +67,7 @@ export interface Authorizer extends Access, AsyncDisposable {
   scopesAbove(scope: ResourceId): Promise<readonly string[]>
 }
 
-interface ExplainedQuestion {
+interface ExplainedRequest {
   readonly principalId: string
   /** The groups that a token asserts. */
   readonly groups: readonly string[]
@@ -92,7 +92,7 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
    * A pending verdict is remembered as pending: the question alone decides which conditions are open, and whether
    * they hold is evaluated for every request.
    */
-  const decisions = createVerdictMemory(rememberedMax)
+  const decisions = createVerdictCache(rememberedMax)
   const standings = new Map<string, Standing>()
 
   const assignments = createFreshness(
@@ -143,7 +143,7 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
     const lower = request.action.toLowerCase()
     const principalIds = idsOf(principal, standing)
     const narrowly = selfGrants.concerns(lower)
-    const question: Question = {
+    const question: DecisionRequest = {
       action: lower,
       scopeKeys: keysOf(scope),
       principalIds,
@@ -169,7 +169,7 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
     return standing
   }
 
-  async function explainOne(question: ExplainedQuestion): Promise<Explanation> {
+  async function explainOne(question: ExplainedRequest): Promise<Explanation> {
     await fresh()
     const standing = await ask({ id: question.principalId })
     const scopeKeys = keysOf(question.scope)
@@ -239,7 +239,7 @@ function scopesAbove(
 }
 
 function explainWith(
-  { principalId, groups, facts, action: given, isDataAction = false }: ExplainedQuestion,
+  { principalId, groups, facts, action: given, isDataAction = false }: ExplainedRequest,
   standing: Standing,
   {
     grants,
@@ -276,7 +276,7 @@ function rememberedAs({ action, dataActions }: AccessRequest): string {
 }
 
 function verdictOn(
-  question: Question,
+  question: DecisionRequest,
   grants: GrantIndex,
   {
     touchesOwn,
@@ -327,7 +327,7 @@ function prohibitionsIn(
     attributes,
   }: { readonly principalIds: readonly string[]; readonly attributes: Attributes },
 ): Prohibitions {
-  const whole = ({ action, scope }: Pick<AccessRequest, 'action' | 'scope'>): Question => ({
+  const whole = ({ action, scope }: Pick<AccessRequest, 'action' | 'scope'>): DecisionRequest => ({
     action: action.toLowerCase(),
     scopeKeys: keysOf(scope),
     principalIds,

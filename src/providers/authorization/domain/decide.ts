@@ -38,7 +38,7 @@ export interface Denials {
   deniedAt(scopeKey: string): readonly Denial[] | undefined
 }
 
-export interface Question {
+export interface DecisionRequest {
   /** In lower case: `vendor.authorization/roleassignments/write`. */
   readonly action: string
   /** The action is one on data: it is looked for in `dataActions`, and nowhere else. */
@@ -72,7 +72,7 @@ export function denialOf(
     isDataAction,
     scopeKeys,
     principalIds,
-  }: Pick<Question, 'action' | 'isDataAction' | 'scopeKeys' | 'principalIds'>,
+  }: Pick<DecisionRequest, 'action' | 'isDataAction' | 'scopeKeys' | 'principalIds'>,
   denials: Denials,
 ): Denial | undefined {
   const target = scopeKeys.at(-1)
@@ -99,7 +99,7 @@ function planeOf(isDataAction = false): keyof CompiledPermissions {
 /** Yes, no, or yes if any of these conditions holds. */
 type Decision = boolean | readonly Condition[]
 
-export function decide(question: Question, grants: Grants, roles: Roles): Decision {
+export function decide(question: DecisionRequest, grants: Grants, roles: Roles): Decision {
   const { narrowly = false } = question
   const facts = factsAhead(question)
   let open: Condition[] | undefined
@@ -129,7 +129,7 @@ export function counts(grant: Grant, facts: ConditionFacts, roles: Roles): Truth
 }
 
 /** Before the body is read, only the action and the caller are known. */
-function factsAhead({ action, isDataAction = false, principal }: Question) {
+function factsAhead({ action, isDataAction = false, principal }: DecisionRequest) {
   const unknown = { now: 'unknown', request: 'unknown', resource: 'unknown' } as const
   return { action, isDataAction, principal, ...unknown }
 }

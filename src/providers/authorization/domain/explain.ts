@@ -36,7 +36,7 @@ export interface Explanation {
   readonly facts: ConditionFacts
 }
 
-interface Asked {
+interface ExplainedFacts {
   readonly denial: Denial | undefined
   readonly scopeKeys: readonly string[]
   readonly facts: ConditionFacts
@@ -58,7 +58,11 @@ const rank: readonly Reason[] = [
   'ActionNotGranted',
 ]
 
-export function explain(asked: Asked, grants: Iterable<Grant>, roles: RolesInFull): Explanation {
+export function explain(
+  asked: ExplainedFacts,
+  grants: Iterable<Grant>,
+  roles: RolesInFull,
+): Explanation {
   const { facts, denial } = asked
   const findings: Finding[] = []
   for (const grant of grants) findings.push({ grant, reason: reasonOf(asked, grant, roles) })
@@ -81,7 +85,7 @@ export function explain(asked: Asked, grants: Iterable<Grant>, roles: RolesInFul
 }
 
 function reasonOf(
-  { scopeKeys, facts, touchesOwn }: Asked,
+  { scopeKeys, facts, touchesOwn }: ExplainedFacts,
   grant: Grant,
   roles: RolesInFull,
 ): Reason {

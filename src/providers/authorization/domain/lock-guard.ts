@@ -20,13 +20,13 @@ const exempt: ReadonlySet<string> = new Set([lockType, 'Authorization/checkAcces
 const shownMax = 5
 
 export const lockGuard: Guard = {
-  async check(question) {
-    if (exempt.has(question.type)) return
-    const { reader, effect, id } = question
+  async check(request) {
+    if (exempt.has(request.type)) return
+    const { reader, effect, id } = request
     // Most installations have no lock, and then this is the only cost.
     if ((await reader.count({ type: lockType, under: '/', limit: 1 })) === 0) return
     const names = new Set<string>()
-    for await (const lock of locksOn(question)) {
+    for await (const lock of locksOn(request)) {
       if (names.size > shownMax) break
       if (holds(lock.model, effect)) names.add(lock.id.text)
     }
@@ -40,12 +40,12 @@ export const lockGuard: Guard = {
 }
 
 /** All that may hold: one that is not read would not be enforced. */
-async function* locksOn(question: GuardRequest): AsyncGenerator<Resource<Lock>> {
-  for (const scopeKey of scopeKeys(question.id)) {
-    if (scopeKey !== '/') yield* locksAt(question, scopeKey)
+async function* locksOn(request: GuardRequest): AsyncGenerator<Resource<Lock>> {
+  for (const scopeKey of scopeKeys(request.id)) {
+    if (scopeKey !== '/') yield* locksAt(request, scopeKey)
   }
   // Deleting the scope would delete what is below it and locked, too.
-  if (question.effect === 'delete') yield* locksBelow(question)
+  if (request.effect === 'delete') yield* locksBelow(request)
 }
 
 function holds({ level }: Lock, effect: GuardRequest['effect']): boolean {

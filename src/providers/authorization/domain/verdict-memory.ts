@@ -5,13 +5,13 @@
 
 import type { Verdict } from '#plane/access.ts'
 
-interface VerdictMemory {
+interface VerdictCache {
   get(principalId: string, action: string, scopeKey: string): Verdict | undefined
   set(principalId: string, action: string, scopeKey: string, verdict: Verdict): void
   clear(): void
 }
 
-export function createVerdictMemory(max: number): VerdictMemory {
+export function createVerdictCache(max: number): VerdictCache {
   const byPrincipal = new Map<string, Map<string, Map<string, Verdict>>>()
   let size = 0
 
