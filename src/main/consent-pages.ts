@@ -9,7 +9,11 @@ import { type Page, renderPage, securityHeaders } from '#identity/pages/layout.t
 import type { Log } from '#kernel/ports.ts'
 import { receiveAll } from '#kernel/received-bytes.ts'
 import { withoutTrailing } from '#kernel/trailing.ts'
-import type { ConsentFlow, Question, Step } from '#providers/api-management/domain/consent/flow.ts'
+import type {
+  ConsentFlow,
+  ConsentPrompt,
+  Step,
+} from '#providers/api-management/domain/consent/flow.ts'
 
 export const consentPrefix = '/consent'
 const loginPrefix = `${consentPrefix}/login/`
@@ -88,7 +92,7 @@ function mountPathOf({ publicUrl }: ConsentPagesOptions): string {
 }
 
 function pageOf(options: ConsentPagesOptions, step: Step, action: string): Page {
-  if (step.kind === 'ask') return askPage(step.question, action)
+  if (step.kind === 'ask') return askPage(step.prompt, action)
   if (step.kind === 'stop') return stopPage(step.reason, 400)
   const secure = options.publicUrl().startsWith('https:') ? '; Secure' : ''
   const kept =
@@ -110,7 +114,7 @@ function pageOf(options: ConsentPagesOptions, step: Step, action: string): Page 
 }
 
 /** The anti-phishing page: who asks, for what, where the sign-in is, and where the browser goes afterwards. */
-function askPage(question: Question, action: string): Page {
+function askPage(question: ConsentPrompt, action: string): Page {
   return renderPage({
     title: 'Before you sign in',
     // With `no-referrer` the form would carry the origin `null`, as a form of any other page can.

@@ -5,7 +5,7 @@
 
 import { defineProvider, type Provider } from '#plane/declare/provider.ts'
 import type { ConsentDependencies, ServiceDependencies } from './dependencies.ts'
-import { openGuesses } from './domain/consent/consent-code-throttle.ts'
+import { openConsentCodeThrottle } from './domain/consent/consent-code-throttle.ts'
 import { startRefreshing } from './domain/consent/refresh-tokens.ts'
 import { apiManagementErrors, consentErrors, refuseFields } from './errors.ts'
 import { accessPolicies } from './resources/access-policies/resource.ts'
@@ -50,7 +50,7 @@ export function apiManagementProvider(
             namedValues(consent),
             subscriptions(consent),
             authorizationProviders(consent),
-            authorizations(consent, openGuesses()),
+            authorizations(consent, openConsentCodeThrottle()),
             accessPolicies(),
           ]),
     ],

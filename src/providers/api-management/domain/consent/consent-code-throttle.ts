@@ -4,7 +4,7 @@
 
 import { backOff } from '#kernel/back-off.ts'
 
-export interface Guesses {
+export interface ConsentCodeThrottle {
   /** The seconds to wait before the next check; 0: none. */
   waitSeconds(key: string, now: number): number
   /** Records a wrong code. */
@@ -16,7 +16,7 @@ const firstWaitMilliseconds = 10_000
 const longestWaitMilliseconds = 15 * 60_000
 const remembered = 10_000
 
-export function openGuesses(): Guesses {
+export function openConsentCodeThrottle(): ConsentCodeThrottle {
   const wrong = new Map<string, { count: number; until: number }>()
   return {
     waitSeconds(key, now) {

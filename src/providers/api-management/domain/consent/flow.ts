@@ -29,7 +29,7 @@ export const codeMilliseconds = 5 * 60_000
 export const loginsMax = 20
 
 /** Who asks, for what, and where it ends: what a person must know before continuing. */
-export interface Question {
+export interface ConsentPrompt {
   readonly service: string
   readonly authorization: string
   readonly provider: string
@@ -38,7 +38,7 @@ export interface Question {
 }
 
 export type Step =
-  | { readonly kind: 'ask'; readonly question: Question }
+  | { readonly kind: 'ask'; readonly prompt: ConsentPrompt }
   /** `keep` is a value for the browser to keep under the login's name until it returns. */
   | {
       readonly kind: 'go'
@@ -101,7 +101,7 @@ export function openConsentFlow(deps: ConsentDependencies): ConsentFlow {
       sealedVerifier: seal.seal(verifier, sealedFor.verifier(ref.key)),
       provider: hashOf(receiverOf(provider)),
     }
-    const written = await amendLogin(deps, ref, (login) =>
+    const written = await updateLogin(deps, ref, (login) =>
       login.returned === undefined ? { ...login, sent } : undefined,
     )
     if (!written) return gone
@@ -132,7 +132,7 @@ export function openConsentFlow(deps: ConsentDependencies): ConsentFlow {
       const provider = above.model as AuthorizationProvider
       return {
         kind: 'ask',
-        question: {
+        prompt: {
           service: nameOf(parentOf(above.id)),
           authorization: nameOf(found.resource.id),
           provider: provider.displayName,
@@ -163,7 +163,7 @@ export function openConsentFlow(deps: ConsentDependencies): ConsentFlow {
         return { kind: 'stop', reason: 'This browser did not begin this sign-in. Begin it again.' }
       }
       // The returned code is used once, whatever the result.
-      const taken = await amendLogin(deps, ref, ({ sent: now, ...rest }) =>
+      const taken = await updateLogin(deps, ref, ({ sent: now, ...rest }) =>
         now?.stateHash === sent.stateHash ? rest : undefined,
       )
       if (!taken) return gone
@@ -219,7 +219,7 @@ async function exchange(
   }
   // It begins with a letter: on a command line a dash would begin an option.
   const consentCode = `c${ids.secret(32)}`
-  const written = await amendLogin(deps, ref, (now) => ({
+  const written = await updateLogin(deps, ref, (now) => ({
     ...now,
     returned: {
       codeHash: hashOf(consentCode),
@@ -260,7 +260,7 @@ function callbackOf({ redirectUrl }: AuthorizationProvider, deps: ConsentDepende
   return redirectUrl ?? `${deps.publicUrl()}${callbackPath}`
 }
 
-function amendLogin(
+function updateLogin(
   { services }: ConsentDependencies,
   ref: Ref,
   change: (login: Login) => Login | undefined,

@@ -22,7 +22,7 @@ const lifeSeconds = 3600
 const refreshedAheadMilliseconds = 5 * 60_000
 const leaseMilliseconds = 60_000
 
-interface Asked {
+interface TokenRequest {
   /** The key of the authorization. */
   readonly key: string
   readonly provider: AuthorizationProvider
@@ -30,7 +30,7 @@ interface Asked {
   readonly refreshing?: Tokens
 }
 
-export async function obtain(deps: ConsentDependencies, asked: Asked): Promise<Obtained> {
+export async function obtain(deps: ConsentDependencies, asked: TokenRequest): Promise<Obtained> {
   const { provider, key, form, refreshing } = asked
   const { token, refresh } = endpointsOf(provider)
   const secret = secretOf(deps.seal, provider, key)

@@ -10,7 +10,7 @@ import type { ResourceId } from '#kernel/resource-id.ts'
 import type { ActionContext, ReadingAction, WritingAction } from '#plane/declare/action.ts'
 import type { Reader } from '#plane/declare/resource.ts'
 import type { ConsentDependencies } from '../../dependencies.ts'
-import type { Guesses } from '../../domain/consent/consent-code-throttle.ts'
+import type { ConsentCodeThrottle } from '../../domain/consent/consent-code-throttle.ts'
 import { linkMilliseconds, loginsMax, newLink } from '../../domain/consent/flow.ts'
 import { types } from '../../domain/consent/model.ts'
 import { hashOf, isAllowedRedirect, sameHash } from '../../domain/consent/references.ts'
@@ -59,7 +59,9 @@ function isKept({ expiresAt, returned }: Login, now: number): boolean {
   return expiresAt > now || (returned !== undefined && returned.codeExpiresAt + 86_400_000 > now)
 }
 
-export function confirmConsentCode(guesses: Guesses): WritingAction<Authorization> {
+export function confirmConsentCode(
+  codeThrottle: ConsentCodeThrottle,
+): WritingAction<Authorization> {
   return {
     method: 'POST',
     description: 'Confirm the code of a consent, so that the anti-phishing page is suppressed',
@@ -71,7 +73,7 @@ export function confirmConsentCode(guesses: Guesses): WritingAction<Authorizatio
       if (consentCode === undefined || consentCode === '') {
         throw refuseFields([{ path: 'consentCode', message: 'is required' }])
       }
-      const seconds = guesses.waitSeconds(id.key, now)
+      const seconds = codeThrottle.waitSeconds(id.key, now)
       if (seconds > 0) {
         throw refuse.TooManyRequests(
           { kind: 'wrong consent codes', seconds },
@@ -84,7 +86,7 @@ export function confirmConsentCode(guesses: Guesses): WritingAction<Authorizatio
       const [login] = model.logins.filter((one) => sameHash(one.returned?.codeHash ?? '', hash))
       const returned = login?.returned
       if (login === undefined || returned === undefined) {
-        guesses.note(id.key, now)
+        codeThrottle.note(id.key, now)
         throw refuseConsent.ConsentCodeInvalid({}, { target: 'consentCode' })
       }
       if (returned.usedAt !== undefined) {

@@ -9,7 +9,7 @@ import type { ResourceType } from '#plane/declare/provider.ts'
 import type { Resource } from '#plane/declare/resource.ts'
 import { defineStored } from '#plane/declare/stored.ts'
 import type { ConsentDependencies } from '../../dependencies.ts'
-import type { Guesses } from '../../domain/consent/consent-code-throttle.ts'
+import type { ConsentCodeThrottle } from '../../domain/consent/consent-code-throttle.ts'
 import { types } from '../../domain/consent/model.ts'
 import { countedList, countedQuery } from '../../domain/counted-list.ts'
 import { idRule } from '../../domain/names.ts'
@@ -22,7 +22,10 @@ import { type AuthorizationBody, authorizationVersions } from './versions/2022-0
 
 type Stored = Resource<Authorization>
 
-export function authorizations(deps: ConsentDependencies, guesses: Guesses): ResourceType {
+export function authorizations(
+  deps: ConsentDependencies,
+  codeThrottle: ConsentCodeThrottle,
+): ResourceType {
   return defineStored<Authorization>({
     type: types.authorizations,
     description: 'Connections to an identity provider, and the consent given to each.',
@@ -51,7 +54,7 @@ export function authorizations(deps: ConsentDependencies, guesses: Guesses): Res
     },
     actions: {
       getLoginLinks: getLoginLinks(deps),
-      confirmConsentCode: confirmConsentCode(guesses),
+      confirmConsentCode: confirmConsentCode(codeThrottle),
       getToken: getToken(deps),
     },
     sample: {
