@@ -29,10 +29,10 @@ const charactersAtOnce = 256 * 1024
 /** `cursor` is the `next` of the page before. The caller has validated it. */
 export async function readActivity(
   sql: Sql,
-  question: ActivityQuery,
+  query: ActivityQuery,
   { cursor, limit }: { readonly cursor: string | undefined; readonly limit: number },
 ): Promise<ActivityPage> {
-  const scan = openScan(sql, question)
+  const scan = openScan(sql, query)
   const items: StoredActivity[] = []
   let position = cursor === undefined ? undefined : parsePosition(cursor)
   let scanned = 0
@@ -49,7 +49,7 @@ export async function readActivity(
         await nextTurn()
       }
       const activity = toActivity(row)
-      if (matchesQuery(question, activity)) {
+      if (matchesQuery(query, activity)) {
         left -= characters
         const isFull = items.length === limit || (left < 0 && items.length > 0)
         if (isFull) return { items, next: formatPosition(position) }

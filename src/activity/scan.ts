@@ -22,8 +22,8 @@ interface ScanBatch {
 
 type Scan = (position: ScanPosition | undefined, limit: number) => Promise<ScanBatch>
 
-export function openScan(sql: Sql, question: ActivityQuery): Scan {
-  return sql.dialect === 'sqlite' ? scanByBlocks(sql, question) : scanByIndex(sql, question)
+export function openScan(sql: Sql, query: ActivityQuery): Scan {
+  return sql.dialect === 'sqlite' ? scanByBlocks(sql, query) : scanByIndex(sql, query)
 }
 
 const latest = Number.MAX_SAFE_INTEGER
@@ -69,7 +69,7 @@ const blocksAtOnce = 64
  * Scans in order of the record numbers. Records after the last block are all read; inside blocks, only the records
  * of blocks that may match.
  */
-function scanByBlocks(sql: Sql, question: ActivityQuery): Scan {
+function scanByBlocks(sql: Sql, query: ActivityQuery): Scan {
   return async (position, limit) => {
     let below = position?.number ?? latest
     // The rows of one block, or all rows after the last block.
@@ -79,13 +79,13 @@ function scanByBlocks(sql: Sql, question: ActivityQuery): Scan {
     const [holder] = await sql.all(scanQueries.holder, below - 1)
     const first = Number(holder?.['first'] ?? 1)
     if (holder !== undefined && below > first) {
-      if (mayHold(holder, question)) return readRange(sql, below, first, limit)
+      if (mayHold(holder, query)) return readRange(sql, below, first, limit)
       below = first
     }
     const blocks = await sql.all(scanQueries.block, below, blocksAtOnce)
     for (const block of blocks) {
       const begin = Number(block['first'])
-      if (mayHold(block, question)) return readRange(sql, Number(block['last']) + 1, begin, limit)
+      if (mayHold(block, query)) return readRange(sql, Number(block['last']) + 1, begin, limit)
       below = begin
     }
     return { rows: [], next: blocks.length < blocksAtOnce ? undefined : { at: 0, number: below } }

@@ -49,8 +49,8 @@ export function toActivity(row: SqlRow): StoredActivity {
   }
 }
 
-export function matchesQuery(question: ActivityQuery, activity: StoredActivity): boolean {
-  const { from, until, equal, matches } = question
+export function matchesQuery(query: ActivityQuery, activity: StoredActivity): boolean {
+  const { from, until, equal, matches } = query
   if (from !== undefined && activity.at < from) return false
   if (until !== undefined && activity.at > until) return false
   const { caller: asked, ...terms } = equal

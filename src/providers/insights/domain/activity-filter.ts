@@ -47,7 +47,7 @@ const fields: FieldMap<StoredActivity> = {
 }
 
 /** Throws `InvalidQueryParameter` with the position of what is wrong. */
-export function parseQuestion(
+export function parseActivityFilter(
   filter: string | null,
   subscription: string | undefined,
 ): ActivityQuery {

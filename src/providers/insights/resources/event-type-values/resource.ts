@@ -12,7 +12,7 @@ import type { ResourceType } from '#plane/declare/provider.ts'
 import type { ListContext, ListPage } from '#plane/declare/wire.ts'
 import type { ProviderContext } from '#plane/provider-context.ts'
 import { activityAnswer, parseSelect, showActivity } from '../../domain/activity-event.ts'
-import { parseQuestion } from '../../domain/activity-filter.ts'
+import { parseActivityFilter } from '../../domain/activity-filter.ts'
 import { activityVersion, isManagementEvents } from '../../domain/management-events.ts'
 
 type Dependencies = Pick<ProviderContext, 'words' | 'tenantId' | 'sql'>
@@ -36,7 +36,7 @@ async function listValues(
 ): Promise<ListPage<object>> {
   if (!isManagementEvents(parent)) throw refuse.ResourceNotFound({ id: parent.text })
   const subscription = subscriptionAt(scopeOf(parent))
-  const question = parseQuestion(query.get('$filter'), subscription)
+  const question = parseActivityFilter(query.get('$filter'), subscription)
   const select = parseSelect(query.get('$select'))
   const page = await readActivity(deps.sql, question, { cursor, limit })
   return {
