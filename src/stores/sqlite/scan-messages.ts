@@ -2,7 +2,7 @@
 
 import type { SqlValue } from '../store.ts'
 
-export interface ScanQuestion {
+export interface ScanRequest {
   readonly id: number
   readonly work:
     | {

@@ -8,7 +8,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { StoreUnavailable } from '../store.ts'
 import { defineFunctions } from './functions.ts'
 import { RelationalStatements } from './relational.ts'
-import type { Cells, ScanAnswer, ScanQuestion } from './scan-messages.ts'
+import type { Cells, ScanAnswer, ScanRequest } from './scan-messages.ts'
 import { opening, snapshots as texts } from './statements.ts'
 
 interface Connection {
@@ -44,7 +44,7 @@ function connectionOf(snapshot: number | undefined): Connection {
 
 const nothing: Cells = { columns: [], rows: [] }
 
-function answer({ work }: ScanQuestion): Cells {
+function answer({ work }: ScanRequest): Cells {
   if (work.kind === 'read') {
     return connectionOf(work.snapshot).statements.cells(work.text, work.values)
   }
@@ -63,9 +63,9 @@ function answer({ work }: ScanQuestion): Cells {
   return nothing
 }
 
-function outcomeOf(question: ScanQuestion): ScanAnswer['outcome'] {
+function outcomeOf(request: ScanRequest): ScanAnswer['outcome'] {
   try {
-    return { kind: 'rows', ...answer(question) }
+    return { kind: 'rows', ...answer(request) }
   } catch (error) {
     // Errors lose their class on the way between threads, so they travel as plain data.
     if (error instanceof StoreUnavailable) {
@@ -77,7 +77,7 @@ function outcomeOf(question: ScanQuestion): ScanAnswer['outcome'] {
   }
 }
 
-parentPort?.on('message', (question: ScanQuestion) => {
-  parentPort?.postMessage({ id: question.id, outcome: outcomeOf(question) } satisfies ScanAnswer)
-  if (question.work.kind === 'close') parentPort?.close()
+parentPort?.on('message', (request: ScanRequest) => {
+  parentPort?.postMessage({ id: request.id, outcome: outcomeOf(request) } satisfies ScanAnswer)
+  if (request.work.kind === 'close') parentPort?.close()
 })

@@ -11,7 +11,7 @@ import { createRoom } from '#kernel/room.ts'
 import { assertCarried, assertReads } from '../sql.ts'
 import { type SqlReads, type SqlRow, type SqlValue, StoreUnavailable } from '../store.ts'
 import type { LogState } from './checkpoints.ts'
-import type { Cells, ScanAnswer, ScanQuestion } from './scan-messages.ts'
+import type { Cells, ScanAnswer, ScanRequest } from './scan-messages.ts'
 
 /** Each has a connection of its own. */
 const snapshotsMax = 4
@@ -90,7 +90,7 @@ export class Scanner {
     this.#isClosed = true
   }
 
-  #ask(work: ScanQuestion['work']): Promise<Cells> {
+  #ask(work: ScanRequest['work']): Promise<Cells> {
     return new Promise((resolve, reject) => {
       if (this.#isClosed) {
         reject(new StoreUnavailable('The store is closed.', 'later'))
@@ -101,7 +101,7 @@ export class Scanner {
       this.#waiting.set(id, { resolve, reject })
       // A running statement keeps the process alive, like any work.
       this.#worker.ref()
-      this.#worker.postMessage({ id, work } satisfies ScanQuestion)
+      this.#worker.postMessage({ id, work } satisfies ScanRequest)
     })
   }
 
