@@ -17,13 +17,13 @@ import type { InvoicePrinter } from './billing/domain/invoices/page.ts'
 import { billingMigrations } from './billing/domain/migrations.ts'
 import { billingProvider, usageMeter } from './billing/provider.ts'
 import type { ContainerInstanceDependencies } from './container-instance/dependencies.ts'
-import { sightingOf } from './container-instance/domain/groups/availability.ts'
+import { groupAvailability } from './container-instance/domain/groups/availability.ts'
 import { GroupMetrics } from './container-instance/domain/groups/metrics.ts'
 import { containerInstanceProvider } from './container-instance/provider.ts'
 import { dataShareMigrations } from './data-share/domain/store/migrations.ts'
 import { dataShareProvider } from './data-share/provider.ts'
 import type { MigrationSettings } from './db-for-postgresql/dependencies.ts'
-import { serverSighting } from './db-for-postgresql/domain/server-availability.ts'
+import { serverAvailability } from './db-for-postgresql/domain/server-availability.ts'
 import { postgresProvider } from './db-for-postgresql/provider.ts'
 import { featuresProvider } from './features/provider.ts'
 import { withDocuments } from './generic/domain/beside-own.ts'
@@ -163,10 +163,12 @@ function servedProviders(deps: ProviderDependencies): readonly Provider[] {
       ...context,
       served: () => served,
       observers: {
-        ...(containers === undefined ? {} : { 'containerinstance/containergroups': sightingOf }),
+        ...(containers === undefined
+          ? {}
+          : { 'containerinstance/containergroups': groupAvailability }),
         ...(deps.migrating === undefined
           ? {}
-          : { 'dbforpostgresql/flexibleservers': serverSighting }),
+          : { 'dbforpostgresql/flexibleservers': serverAvailability }),
       },
       probes:
         containers === undefined

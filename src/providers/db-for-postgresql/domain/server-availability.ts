@@ -4,7 +4,7 @@ import type { Resource } from '#plane/declare/resource.ts'
 import type { ServerSeen } from '../resources/flexible-servers/model.ts'
 
 /** Has the shape of `Sighting` in resource health. Providers do not import each other. */
-export function serverSighting({ observed }: Pick<Resource, 'observed'>): {
+export function serverAvailability({ observed }: Pick<Resource, 'observed'>): {
   readonly state: 'Available' | 'Unavailable' | 'Unknown'
   readonly summary: string
   readonly reasonType?: 'Unplanned'

@@ -23,13 +23,13 @@ import {
 import { plain } from './event-transitions.ts'
 
 /** What a filter reads: a tracking id, and the properties without what is withheld. */
-export interface Asked {
+export interface FilteredEvent {
   readonly trackingId: string
   readonly properties: Readonly<Record<string, unknown>> & Pick<EventProperties, 'impact'>
 }
 
 interface EventQuery {
-  matches(item: Asked): boolean
+  matches(item: FilteredEvent): boolean
   readonly condition: ConditionWriter
 }
 
@@ -37,15 +37,15 @@ const text = (name: string, values?: readonly string[]) =>
   ({
     type: 'string',
     ignoreCase: true,
-    read: (item: Asked) => item.properties[name],
+    read: (item: FilteredEvent) => item.properties[name],
     ...(values === undefined ? {} : { values }),
   }) as const
 const flag = (name: string) =>
-  ({ type: 'boolean', read: (item: Asked) => item.properties[name] }) as const
+  ({ type: 'boolean', read: (item: FilteredEvent) => item.properties[name] }) as const
 const count = (name: string) =>
-  ({ type: 'number', read: (item: Asked) => item.properties[name] }) as const
+  ({ type: 'number', read: (item: FilteredEvent) => item.properties[name] }) as const
 const moment = (name: string) =>
-  ({ type: 'dateTime', read: (item: Asked) => item.properties[name] }) as const
+  ({ type: 'dateTime', read: (item: FilteredEvent) => item.properties[name] }) as const
 
 interface Reach {
   readonly service: string
@@ -75,7 +75,7 @@ const serviceGuid = word((reach) => reach.serviceGuid)
 const region = word((reach) => reach.region)
 const regionStatus = word((reach) => reach.regionStatus)
 
-const fields: FieldMap<Asked> = {
+const fields: FieldMap<FilteredEvent> = {
   lenient: true,
   optionalPrefix: 'properties',
   fields: {
@@ -109,7 +109,7 @@ const fields: FieldMap<Asked> = {
     impactStartTime: moment('impactStartTime'),
     impactMitigationTime: moment('impactMitigationTime'),
     lastUpdateTime: moment('lastUpdateTime'),
-    ...fieldsOfRows<Asked, Reach>(
+    ...fieldsOfRows<FilteredEvent, Reach>(
       { of: (item) => reachOf(item.properties.impact), together: true },
       {
         service,
@@ -120,14 +120,14 @@ const fields: FieldMap<Asked> = {
         'impact/impactedRegions/status': regionStatus,
       },
     ),
-    ...fieldsOfRows<Asked, string>(
+    ...fieldsOfRows<FilteredEvent, string>(
       { of: (item) => textsOf(item.properties['eventTags']), together: false },
       { eventTags: { type: 'string', ignoreCase: true, read: (tag) => tag } },
     ),
   },
 }
 
-function fieldsBy(words: VendorWords): FieldMap<Asked> {
+function fieldsBy(words: VendorWords): FieldMap<FilteredEvent> {
   const support = flag('enableVendorSupport')
   return { ...fields, fields: { ...fields.fields, [supportName(words)]: support } }
 }

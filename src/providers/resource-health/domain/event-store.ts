@@ -88,13 +88,13 @@ export function openEventStore(sql: Sql): EventStore {
         columns: [],
         isNarrow: true,
       }
-      const asked = condition(composing.sql)
+      const requested = condition(composing.sql)
       const { rows, end } =
-        asked === undefined
+        requested === undefined
           ? await readRange(composing, sql, range, { after, limit })
           : await readWindow(composing, sql, range, {
               after,
-              condition: asked,
+              condition: requested,
               window: windowMax,
               limit,
             })

@@ -5,9 +5,9 @@
 
 import type { VendorWords } from '#kernel/vendor.ts'
 import { type EventProperties, type HealthEvent, type Impact, supportAsShown } from './event.ts'
-import type { Asked } from './event-query.ts'
+import type { FilteredEvent } from './event-query.ts'
 
-export interface Sight {
+export interface EventView {
   readonly words: VendorWords
   readonly tenantId: string
   /** The reader's subscription in lower case; absent at the installation. */
@@ -19,22 +19,22 @@ export interface Sight {
 }
 
 /** What a reader may see, and filter by. */
-export function seenAs(event: HealthEvent, sight: Sight): Asked {
+export function visibleEvent(event: HealthEvent, view: EventView): FilteredEvent {
   const { summary, description, ...rest } = event.properties
-  const withheld = event.properties.isEventSensitive && sight.whole !== true
+  const withheld = event.properties.isEventSensitive && view.whole !== true
   const texts = {
     ...(summary === undefined ? {} : { summary }),
     ...(description === undefined ? {} : { description }),
   }
-  const impact = event.properties.impact.map((one) => impactAs(one, sight, withheld))
+  const impact = event.properties.impact.map((one) => impactAs(one, view, withheld))
   return {
     trackingId: event.trackingId,
     properties: { ...rest, ...(withheld ? {} : texts), impact },
   }
 }
 
-function impactAs(impact: Impact, sight: Sight, withheld: boolean): Impact {
-  const { subscription, tenantId } = sight
+function impactAs(impact: Impact, view: EventView, withheld: boolean): Impact {
+  const { subscription, tenantId } = view
   return {
     ...impact,
     impactedRegions: impact.impactedRegions.map((region) => {
@@ -56,8 +56,8 @@ function impactAs(impact: Impact, sight: Sight, withheld: boolean): Impact {
   }
 }
 
-export function eventToWire(event: HealthEvent, asked: Asked, sight: Sight): object {
-  const type = `${sight.words.namespace}.ResourceHealth/events`
+export function eventToWire(event: HealthEvent, requested: FilteredEvent, view: EventView): object {
+  const type = `${view.words.namespace}.ResourceHealth/events`
   return {
     id: `/providers/${type}/${event.trackingId}`,
     name: event.trackingId,
@@ -66,16 +66,16 @@ export function eventToWire(event: HealthEvent, asked: Asked, sight: Sight): obj
       createdAt: new Date(event.publishedAt).toISOString(),
       lastModifiedAt: event.properties.lastUpdateTime,
       // A subscription does not learn who operates the installation.
-      ...(sight.subscription === undefined
+      ...(view.subscription === undefined
         ? { createdBy: event.publishedBy, lastModifiedBy: event.changedBy }
         : {}),
     },
-    ...(sight.location === undefined ? {} : { location: sight.location }),
+    ...(view.location === undefined ? {} : { location: view.location }),
     // Properties without a value are left out, as in the contract.
     properties: supportAsShown(
-      asked.properties satisfies Readonly<Record<string, unknown>> &
+      requested.properties satisfies Readonly<Record<string, unknown>> &
         Pick<EventProperties, 'impact'>,
-      sight.words,
+      view.words,
     ),
   }
 }

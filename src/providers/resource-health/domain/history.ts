@@ -14,7 +14,7 @@ export interface Past extends Omit<AvailabilityCheck, 'since'> {
 /** The current observation of one resource. */
 interface Seen {
   readonly key: string
-  readonly sighting: AvailabilityCheck
+  readonly check: AvailabilityCheck
 }
 
 /** One page of the resources of a type, in order of key. */
@@ -49,7 +49,7 @@ export function openHistory(sql: Sql): History {
         ...[type, after, ...(end === undefined ? [] : [end])],
       )
       const known = new Map(rows.map((row) => [String(row['resource_key']), row]))
-      const changed = seen.filter(({ key, sighting }) => !isAs(known.get(key), sighting))
+      const changed = seen.filter(({ key, check }) => !isAs(known.get(key), check))
       const there = new Set(seen.map(({ key }) => key))
       const gone = [...known.keys()].filter((key) => !there.has(key))
       if (changed.length === 0 && gone.length === 0) return
@@ -80,14 +80,9 @@ async function forget(tx: SqlTx, key: string): Promise<void> {
 }
 
 /** The resource's row separates replicas: of two that observe the same, one changes it. */
-async function change(
-  tx: SqlTx,
-  type: string,
-  { key, sighting }: Seen,
-  now: number,
-): Promise<void> {
-  const { state, summary, since = now } = sighting
-  const reason = sighting.reasonType ?? ''
+async function change(tx: SqlTx, type: string, { key, check }: Seen, now: number): Promise<void> {
+  const { state, summary, since = now } = check
+  const reason = check.reasonType ?? ''
   const written = await tx.run(
     `insert into health_availability (resource_key, type, state, reason) values (?, ?, ?, ?)
       on conflict (resource_key) do update set state = excluded.state, reason = excluded.reason

@@ -8,7 +8,7 @@ import type { HealthEvent } from './event.ts'
 import { audiencesOf, everybody, installation } from './event-store.ts'
 import { isImpacted, type ServiceNames } from './impact-match.ts'
 
-export type Asked =
+export type RequestedScope =
   | { readonly kind: 'installation' }
   | { readonly kind: 'subscription'; readonly subscription: string }
   | {
@@ -19,7 +19,7 @@ export type Asked =
     }
 
 /** Throws `ResourceNotFound` where no such resource is stored. */
-export async function askedAt(scope: ResourceId, reader: Reader): Promise<Asked> {
+export async function requestedScopeAt(scope: ResourceId, reader: Reader): Promise<RequestedScope> {
   if (scope.key === '/') return { kind: 'installation' }
   const subscription = subscriptionOf(scope)?.toLowerCase()
   if (subscription !== undefined && isSubscription(scope)) {
@@ -39,18 +39,22 @@ export function ownerAt(scope: ResourceId): string {
 }
 
 /** The audiences whose lists the caller reads. */
-export function audiencesAt(asked: Asked): readonly string[] {
-  if (asked.kind === 'installation') return [installation]
-  return asked.subscription === undefined ? [everybody] : [asked.subscription, everybody]
+export function audiencesAt(requested: RequestedScope): readonly string[] {
+  if (requested.kind === 'installation') return [installation]
+  return requested.subscription === undefined ? [everybody] : [requested.subscription, everybody]
 }
 
 /** A caller does not see an event that does not affect them. */
-export function isVisible(event: HealthEvent, asked: Asked, serviceNames: ServiceNames): boolean {
-  if (asked.kind === 'installation') return true
-  const audiences = audiencesAt(asked)
+export function isVisible(
+  event: HealthEvent,
+  requested: RequestedScope,
+  serviceNames: ServiceNames,
+): boolean {
+  if (requested.kind === 'installation') return true
+  const audiences = audiencesAt(requested)
   if (!audiencesOf(event).some((one) => audiences.includes(one))) return false
-  if (asked.kind === 'subscription') return true
-  const { id, location } = asked.resource
+  if (requested.kind === 'subscription') return true
+  const { id, location } = requested.resource
   return isImpacted(event, { id, location }, serviceNames)
 }
 

@@ -68,7 +68,7 @@ interface StoredStep extends Step {
 export async function keepTimeline(
   sql: Sql,
   ids: Ids,
-  asked: Required<Asking>,
+  requested: Required<Asking>,
   timeline: Timeline,
 ): Promise<readonly number[]> {
   const due = timeline.steps.map((one) => parseDuration(one.after))
@@ -82,14 +82,14 @@ export async function keepTimeline(
   if (Number(waiting?.['n'] ?? 0) + due.length > stepsMax) {
     throw refuseHealth.TooManySteps({ limit: stepsMax })
   }
-  const times = due.map((length) => asked.now + Math.round(length ?? 0))
+  const times = due.map((length) => requested.now + Math.round(length ?? 0))
   await sql.transact(async (tx) => {
     for (const [position, { step, body }] of timeline.steps.entries()) {
-      const { trackingId, owner, by } = asked
+      const { trackingId, owner, by } = requested
       const kept: StoredStep = { name: step, body, owner, by, trackingId }
       await tx.run(
         'insert into health_steps (id, tracking_id, due_at, position, step) values (?, ?, ?, ?, ?)',
-        ...[ids.uuid(), trackingId.toLowerCase(), times[position] ?? asked.now, position],
+        ...[ids.uuid(), trackingId.toLowerCase(), times[position] ?? requested.now, position],
         JSON.stringify(kept),
       )
     }

@@ -24,9 +24,9 @@ export function createWatch({ reader, observers, history }: WatchDependencies) {
     const [type, observe] = types[at] ?? []
     if (type === undefined || observe === undefined) return false
     const query = { type, under: '/', limit: pageSize, ...(after === '' ? {} : { after }) }
-    const seen: { readonly key: string; readonly sighting: ReturnType<typeof observe> }[] = []
+    const seen: { readonly key: string; readonly check: ReturnType<typeof observe> }[] = []
     for await (const resource of reader.each(query)) {
-      seen.push({ key: resource.id.key, sighting: observe(resource) })
+      seen.push({ key: resource.id.key, check: observe(resource) })
     }
     const isLast = seen.length < pageSize
     await history.note({ type, seen, after, isLast }, now)

@@ -20,16 +20,16 @@ const minute = 60_000
 
 export function historySuite(start: typeof startHealth): void {
   test('every change that is seen is kept, once, and is there by page and by name', async () => {
-    let sighting = fine
+    let check = fine
     let isOtherFirst = false
-    const observers = { 'secrets/vaults': () => sighting }
+    const observers = { 'secrets/vaults': () => check }
     await using started = await start({ observers })
     await started.call('PUT', vault, { location: 'westus', properties: {} })
     const { clock } = started
     const watch = watchOf(started, observers)
     const see = async (next: AvailabilityCheck): Promise<void> => {
       clock.pass(minute)
-      sighting = next
+      check = next
       // Two replicas check at nearly the same time; the clock of one is ahead.
       const looks = [() => watch(clock.now()), () => watchOf(started, observers)(clock.now() + 1)]
       isOtherFirst = !isOtherFirst
@@ -68,7 +68,7 @@ export function historySuite(start: typeof startHealth): void {
     const later = await started.get(`${at}/current`)
     assert.equal(later.properties.recentlyResolved, undefined)
     // A current state that is not recorded yet comes first, and removes nothing.
-    sighting = broken
+    check = broken
     assert.equal((await started.all(`${at}?$top=1`)).length, 6)
   })
 

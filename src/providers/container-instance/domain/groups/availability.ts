@@ -5,13 +5,13 @@ import type { ContainerGroup } from '../../resources/container-groups/model.ts'
 import { groupStateOf } from './group-state.ts'
 import type { Observed } from './observation.ts'
 
-interface GroupSighting {
+interface GroupAvailability {
   readonly state: 'Available' | 'Unavailable' | 'Unknown'
   readonly summary: string
   readonly reasonType?: 'Unplanned' | 'UserInitiated'
 }
 
-export function sightingOf(resource: Resource): GroupSighting {
+export function groupAvailability(resource: Resource): GroupAvailability {
   // The type's `toModel` made the rows, and its reconciler observed them.
   const model = resource.model as ContainerGroup
   const observed = resource.observed as Observed | undefined

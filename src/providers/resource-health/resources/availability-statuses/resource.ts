@@ -147,7 +147,7 @@ async function resourcesBelow(
   deps: AvailabilityDependencies,
   parent: ResourceId,
   current: readonly HealthEvent[],
-  { now, expand, cursor, limit }: Asked,
+  { now, expand, cursor, limit }: StatusQuery,
 ): Promise<ListPage<object>> {
   const items: object[] = []
   let after = cursor
@@ -170,7 +170,7 @@ async function resourcesBelow(
   return { items, ...(after === undefined ? {} : { next: after }) }
 }
 
-interface Asked {
+interface StatusQuery {
   readonly now: number
   readonly expand: string | null
   readonly cursor: string | undefined
@@ -185,7 +185,7 @@ async function historyOf(
   deps: AvailabilityDependencies,
   resource: Resource,
   events: readonly HealthEvent[],
-  { now, expand, cursor, limit }: Asked,
+  { now, expand, cursor, limit }: StatusQuery,
 ): Promise<ListPage<object>> {
   const before = cursor === undefined ? everAfter : Number(cursor)
   const past = await deps.history.past(resource.id.key, before, limit + 1)
@@ -274,15 +274,15 @@ function show(
     (event) =>
       event.properties.status === 'Active' && isImpacted(event, { id, location }, serviceNames),
   )
-  const sighting = observed(resource, observers)
+  const check = observed(resource, observers)
   const issue = touching.find((event) => event.properties.eventType === 'ServiceIssue')
   const type = qualify(words, `ResourceHealth/${word}`)
   const [last, earlier] = past
-  const isKnown = isSame(last, sighting)
-  const since = sighting.since ?? (isKnown ? last?.since : undefined)
+  const isKnown = isSame(last, check)
+  const since = check.since ?? (isKnown ? last?.since : undefined)
   const at = new Date(now).toISOString()
   const actions =
-    sighting.state === 'Available'
+    check.state === 'Available'
       ? []
       : [{ action: 'Look at the events of the resource and at its own state.' }]
   return {
@@ -291,14 +291,14 @@ function show(
     type,
     ...(location === undefined ? {} : { location }),
     properties: {
-      availabilityState: sighting.state,
-      title: sighting.state,
-      summary: sighting.summary,
-      ...(sighting.reasonType === undefined ? {} : { reasonType: sighting.reasonType }),
+      availabilityState: check.state,
+      title: check.state,
+      summary: check.summary,
+      ...(check.reasonType === undefined ? {} : { reasonType: check.reasonType }),
       occuredTime: since === undefined ? at : new Date(since).toISOString(),
       reportedTime: at,
       reasonChronicity: 'Persistent',
-      ...recentlyResolved(sighting, now, isKnown ? last : undefined, earlier),
+      ...recentlyResolved(check, now, isKnown ? last : undefined, earlier),
       ...(issue === undefined
         ? {}
         : {

@@ -28,10 +28,16 @@ import {
 import { readPage } from '../../domain/event-pages.ts'
 import { parseEventQuery, startOf } from '../../domain/event-query.ts'
 import { beginningOfTime, type EventStore, isActive } from '../../domain/event-store.ts'
-import { eventToWire, type Sight, seenAs } from '../../domain/event-to-wire.ts'
+import { type EventView, eventToWire, visibleEvent } from '../../domain/event-to-wire.ts'
 import { isImpacted, type ServiceNames } from '../../domain/impact-match.ts'
 import { type Step, takeStep } from '../../domain/lifecycle.ts'
-import { type Asked, askedAt, audiencesAt, isVisible, ownerAt } from '../../domain/scope.ts'
+import {
+  audiencesAt,
+  isVisible,
+  ownerAt,
+  type RequestedScope,
+  requestedScopeAt,
+} from '../../domain/scope.ts'
 import { keepTimeline, type Timeline, timelineBody } from '../../domain/timeline.ts'
 import { refuseHealth } from '../../errors.ts'
 import { type ImpactedResources, impactedResourceAnswer } from '../impacted-resources/resource.ts'
@@ -78,13 +84,13 @@ export function events(deps: EventDependencies): ResourceType {
     source: {
       list: (context) => listEvents(deps, context),
       async get({ id, reader }) {
-        const asked = await askedAt(scopeOf(id), reader)
+        const requested = await requestedScopeAt(scopeOf(id), reader)
         const event = isTrackingId(nameOf(id)) ? await deps.eventStore.find(nameOf(id)) : undefined
-        if (event === undefined || !isVisible(event, asked, deps.serviceNames)) {
+        if (event === undefined || !isVisible(event, requested, deps.serviceNames)) {
           throw refuseHealth.EventNotFound({ name: nameOf(id) })
         }
-        const sight = sightOf(deps, asked)
-        return eventToWire(event, seenAs(event, sight), sight)
+        const view = viewOf(deps, requested)
+        return eventToWire(event, visibleEvent(event, view), view)
       },
     },
     actions: {
@@ -100,9 +106,9 @@ export function events(deps: EventDependencies): ResourceType {
             'ResourceHealth/events/fetchEventDetails/action',
             'ResourceHealth/events/action',
           ])
-          const { event, asked } = await requireEvent(deps, context)
-          const sight: Sight = { ...sightOf(deps, asked), whole: true }
-          return { status: 200, body: eventToWire(event, seenAs(event, sight), sight) }
+          const { event, requested } = await requireEvent(deps, context)
+          const view: EventView = { ...viewOf(deps, requested), whole: true }
+          return { status: 200, body: eventToWire(event, visibleEvent(event, view), view) }
         },
       },
       listSecurityAdvisoryImpactedResources: {
@@ -112,11 +118,11 @@ export function events(deps: EventDependencies): ResourceType {
         countsAsRead: true,
         answer: added(pageOfItems(asResource(impactedResourceAnswer))),
         async run(context) {
-          const { event, asked } = await requireEvent(deps, context)
+          const { event, requested } = await requireEvent(deps, context)
           if (event.properties.eventType !== 'SecurityAdvisory') {
             throw refuseHealth.NotASecurityAdvisory({ name: event.trackingId })
           }
-          const page = await deps.impacted.page(event, asked, {
+          const page = await deps.impacted.page(event, requested, {
             base: `${context.id.text}/impactedResources`,
             filter: context.query.get('$filter'),
             cursor: context.cursor,
@@ -158,11 +164,11 @@ export function events(deps: EventDependencies): ResourceType {
           name,
           body: asStored(given, deps.words),
         })
-        const asked = await askedAt(scopeOf(context.id), context.reader)
-        const sight: Sight = { ...sightOf(deps, asked), whole: true }
+        const requested = await requestedScopeAt(scopeOf(context.id), context.reader)
+        const view: EventView = { ...viewOf(deps, requested), whole: true }
         return {
           status: name === 'publish' ? 201 : 200,
-          body: eventToWire(event, seenAs(event, sight), sight),
+          body: eventToWire(event, visibleEvent(event, view), view),
         }
       },
     }
@@ -224,42 +230,42 @@ async function listEvents(
   deps: EventDependencies,
   { parent, query, now, limit, cursor, reader }: ListContext,
 ): Promise<ListPage<object>> {
-  const asked = await askedAt(parent, reader)
+  const requested = await requestedScopeAt(parent, reader)
   const question = parseEventQuery(query.get('$filter'), deps.words)
-  const sight = sightOf(deps, asked)
+  const view = viewOf(deps, requested)
   // A single resource has no window: what affects it now may have begun long ago.
   const since =
-    asked.kind === 'resource' ? beginningOfTime : startOf(query.get('queryStartTime'), now)
+    requested.kind === 'resource' ? beginningOfTime : startOf(query.get('queryStartTime'), now)
   return readPage(deps.eventStore, {
-    audiences: audiencesAt(asked),
+    audiences: audiencesAt(requested),
     since,
     condition: (sql) =>
-      asked.kind === 'resource'
+      requested.kind === 'resource'
         ? allOf(sql, [isActive(sql), question.condition(sql)])
         : question.condition(sql),
     cursor,
     limit,
     show(event) {
-      if (asked.kind === 'resource') {
+      if (requested.kind === 'resource') {
         if (event.properties.status !== 'Active') return undefined
-        const { id, location } = asked.resource
+        const { id, location } = requested.resource
         if (!isImpacted(event, { id, location }, deps.serviceNames)) return undefined
       }
-      const seen = seenAs(event, sight)
-      return question.matches(seen) ? eventToWire(event, seen, sight) : undefined
+      const seen = visibleEvent(event, view)
+      return question.matches(seen) ? eventToWire(event, seen, view) : undefined
     },
   })
 }
 
-function sightOf({ words, tenantId }: EventDependencies, asked: Asked): Sight {
+function viewOf({ words, tenantId }: EventDependencies, requested: RequestedScope): EventView {
   return {
     words,
     tenantId,
-    ...(asked.kind === 'installation' || asked.subscription === undefined
+    ...(requested.kind === 'installation' || requested.subscription === undefined
       ? {}
-      : { subscription: asked.subscription }),
-    ...(asked.kind === 'resource' && asked.resource.location !== undefined
-      ? { location: asked.resource.location }
+      : { subscription: requested.subscription }),
+    ...(requested.kind === 'resource' && requested.resource.location !== undefined
+      ? { location: requested.resource.location }
       : {}),
   }
 }
@@ -267,10 +273,10 @@ function sightOf({ words, tenantId }: EventDependencies, asked: Asked): Sight {
 async function requireEvent(
   { eventStore, serviceNames }: EventDependencies,
   { id, reader }: Pick<ActionContext<unknown>, 'id' | 'reader'>,
-): Promise<{ readonly event: HealthEvent; readonly asked: Asked }> {
-  const asked = await askedAt(scopeOf(id), reader)
+): Promise<{ readonly event: HealthEvent; readonly requested: RequestedScope }> {
+  const requested = await requestedScopeAt(scopeOf(id), reader)
   const event = isTrackingId(nameOf(id)) ? await eventStore.find(nameOf(id)) : undefined
-  if (event !== undefined && isVisible(event, asked, serviceNames)) return { event, asked }
+  if (event !== undefined && isVisible(event, requested, serviceNames)) return { event, requested }
   throw refuseHealth.EventNotFound({ name: nameOf(id) })
 }
 

@@ -26,7 +26,7 @@ import type { ListPage } from '#plane/declare/wire.ts'
 import type { HealthEvent, NamedResource } from '../../domain/event.ts'
 import { audiencesOf, type EventStore, everybody } from '../../domain/event-store.ts'
 import { isImpacted, isNamedBy, type ServiceNames } from '../../domain/impact-match.ts'
-import { type Asked, askedAt, isVisible } from '../../domain/scope.ts'
+import { isVisible, type RequestedScope, requestedScopeAt } from '../../domain/scope.ts'
 import { refuseHealth } from '../../errors.ts'
 
 export interface ImpactedQuery {
@@ -38,7 +38,11 @@ export interface ImpactedQuery {
 }
 
 export interface ImpactedResources {
-  page(event: HealthEvent, asked: Asked, query: ImpactedQuery): Promise<ListPage<object>>
+  page(
+    event: HealthEvent,
+    requested: RequestedScope,
+    query: ImpactedQuery,
+  ): Promise<ListPage<object>>
 }
 
 export interface ImpactedDependencies {
@@ -86,7 +90,7 @@ const fields: FieldMap<Item> = {
 
 export function openImpactedResources(deps: ImpactedDependencies): ImpactedResources {
   return {
-    async page(event, asked, { base, filter, cursor, limit }) {
+    async page(event, requested, { base, filter, cursor, limit }) {
       const matches = filterOf(filter, fields, refuseHealth.InvalidFilter)
       const items: object[] = []
       const shown = (item: Item): object => show(item, base, deps.words)
@@ -95,7 +99,7 @@ export function openImpactedResources(deps: ImpactedDependencies): ImpactedResou
       if (from !== undefined) {
         for (let at = from; at < event.impactedResources.length; at++) {
           if (items.length === limit) return { items, next: String(at) }
-          const item = await namedItem(event.impactedResources[at], asked, deps.services.reader)
+          const item = await namedItem(event.impactedResources[at], requested, deps.services.reader)
           if (item !== undefined && matches(item)) items.push(shown(item))
         }
         if (items.length === limit) return { items, next: '/' }
@@ -103,7 +107,7 @@ export function openImpactedResources(deps: ImpactedDependencies): ImpactedResou
       let after = from === undefined && cursor !== '/' ? cursor : undefined
       for (let scanned = 0; scanned < scannedMax; ) {
         const { items: rows, next } = await deps.services.listTracked({
-          under: underOf(asked),
+          under: underOf(requested),
           ...(after === undefined ? {} : { after }),
           limit: 200,
         })
@@ -138,11 +142,12 @@ export function impactedResources(
   const requireEvent = async (
     id: ResourceId,
     reader: Reader,
-  ): Promise<{ readonly event: HealthEvent; readonly asked: Asked }> => {
-    const asked = await askedAt(scopeOf(id), reader)
+  ): Promise<{ readonly event: HealthEvent; readonly requested: RequestedScope }> => {
+    const requested = await requestedScopeAt(scopeOf(id), reader)
     const name = nameOf(id)
     const event = name.includes('\u0000') ? undefined : await deps.eventStore.find(name)
-    if (event !== undefined && isVisible(event, asked, deps.serviceNames)) return { event, asked }
+    if (event !== undefined && isVisible(event, requested, deps.serviceNames))
+      return { event, requested }
     throw refuseHealth.EventNotFound({ name: nameOf(id) })
   }
   return defineComputed({
@@ -154,9 +159,9 @@ export function impactedResources(
     answer: added(impactedResourceAnswer),
     source: {
       async list({ parent, reader, query, cursor, limit }) {
-        const { event, asked } = await requireEvent(parent, reader)
+        const { event, requested } = await requireEvent(parent, reader)
         const base = `${parent.text}/impactedResources`
-        return deps.impacted.page(event, asked, {
+        return deps.impacted.page(event, requested, {
           base,
           filter: query.get('$filter'),
           cursor,
@@ -165,7 +170,7 @@ export function impactedResources(
       },
       async get({ id, reader }) {
         const parent = parentOf(id)
-        const { event, asked } = await requireEvent(parent, reader)
+        const { event, requested } = await requireEvent(parent, reader)
         const target = parseResourceId(targetOf(nameOf(id)))
         if (target === undefined) return undefined
         const named = event.impactedResources.find(
@@ -173,8 +178,8 @@ export function impactedResources(
         )
         const item =
           named === undefined
-            ? await trackedItem(deps, { event, asked }, target, reader)
-            : await namedItem(named, asked, reader)
+            ? await trackedItem(deps, { event, requested }, target, reader)
+            : await namedItem(named, requested, reader)
         const base = `${parent.text}/impactedResources`
         return item === undefined ? undefined : show(item, base, deps.words)
       },
@@ -184,21 +189,21 @@ export function impactedResources(
 
 async function namedItem(
   named: NamedResource | undefined,
-  asked: Asked,
+  requested: RequestedScope,
   reader: Reader,
 ): Promise<Item | undefined> {
   const id = named === undefined ? undefined : parseResourceId(named.targetResourceId)
-  if (id === undefined || !isWithinAsked(id, asked)) return undefined
+  if (id === undefined || !isWithinRequested(id, requested)) return undefined
   return { id, location: (await reader.get(id))?.location, named }
 }
 
 async function trackedItem(
   { serviceNames }: ImpactedDependencies,
-  { event, asked }: { readonly event: HealthEvent; readonly asked: Asked },
+  { event, requested }: { readonly event: HealthEvent; readonly requested: RequestedScope },
   id: ResourceId,
   reader: Reader,
 ): Promise<Item | undefined> {
-  const resource = isWithinAsked(id, asked) ? await reader.get(id) : undefined
+  const resource = isWithinRequested(id, requested) ? await reader.get(id) : undefined
   if (resource === undefined || !isFor(event, id)) return undefined
   const { location } = resource
   return isImpacted(event, { id, location }, serviceNames)
@@ -214,15 +219,17 @@ function isFor(event: HealthEvent, id: ResourceId): boolean {
   )
 }
 
-function isWithinAsked(id: ResourceId, asked: Asked): boolean {
-  if (asked.kind === 'installation') return true
-  if (asked.kind === 'resource') return asked.resource.id.key === id.key
-  return subscriptionOf(id)?.toLowerCase() === asked.subscription
+function isWithinRequested(id: ResourceId, requested: RequestedScope): boolean {
+  if (requested.kind === 'installation') return true
+  if (requested.kind === 'resource') return requested.resource.id.key === id.key
+  return subscriptionOf(id)?.toLowerCase() === requested.subscription
 }
 
-function underOf(asked: Asked): ResourceId {
-  if (asked.kind === 'installation') return rootId
-  return asked.kind === 'subscription' ? subscriptionIdOf(asked.subscription) : asked.resource.id
+function underOf(requested: RequestedScope): ResourceId {
+  if (requested.kind === 'installation') return rootId
+  return requested.kind === 'subscription'
+    ? subscriptionIdOf(requested.subscription)
+    : requested.resource.id
 }
 
 /** A name for a path segment: the target's id in base64url. */
