@@ -2,7 +2,11 @@
 
 import type { DatabasePhase, ObservedDatabase } from '#engines/databases/engine.ts'
 import { isoTime } from '../dependencies.ts'
-import type { Asked, DatabaseState, MigrationState } from '../resources/migrations/model.ts'
+import type {
+  DatabaseState,
+  MigrationState,
+  RequestedActions,
+} from '../resources/migrations/model.ts'
 import { ordersFor } from './requested-actions.ts'
 
 const int32Max = 2 ** 31 - 1
@@ -81,8 +85,11 @@ export function showDatabase(
 }
 
 /** The records of databases whose migration has not started. */
-export function unstarted(names: readonly string[], asked: Asked): readonly DatabaseState[] {
-  const { cancel } = ordersFor(asked, names)
+export function unstarted(
+  names: readonly string[],
+  requested: RequestedActions,
+): readonly DatabaseState[] {
+  const { cancel } = ordersFor(requested, names)
   return names.map((databaseName) => ({
     databaseName,
     migrationState: cancel.includes(databaseName) ? 'Canceled' : 'InProgress',

@@ -3,7 +3,7 @@
  * flag alone applies to all. A list alone has no effect. Cancel wins over cutover. Pure.
  */
 
-import type { Asked, Flag } from '../resources/migrations/model.ts'
+import type { Flag, RequestedActions } from '../resources/migrations/model.ts'
 
 export interface Orders {
   readonly triggerCutover?: Flag
@@ -12,18 +12,18 @@ export interface Orders {
   readonly cancelOn?: readonly string[]
 }
 
-export const nothingAsked: Asked = { cutover: [], cancel: [] }
+export const noRequestedActions: RequestedActions = { cutover: [], cancel: [] }
 
 /**
  * Adds the orders of one body to what was asked before. Nothing else of the resource counts: names of an earlier
  * body have no effect again, and names without a flag have none. The list of databases to cancel works with either
  * flag, because the contract pairs it with `triggerCutover` and older texts pair it with `cancel`.
  */
-export function askedAfter(asked: Asked, given: Orders): Asked {
+export function requestedAfter(requested: RequestedActions, given: Orders): RequestedActions {
   const { cutoverOn = [], cancelOn = [] } = effectiveOrders(given)
   return {
-    cutover: join(asked.cutover, isOfAll(given, 'triggerCutover') ? 'all' : cutoverOn),
-    cancel: join(asked.cancel, isOfAll(given, 'cancel') ? 'all' : cancelOn),
+    cutover: join(requested.cutover, isOfAll(given, 'triggerCutover') ? 'all' : cutoverOn),
+    cancel: join(requested.cancel, isOfAll(given, 'cancel') ? 'all' : cancelOn),
   }
 }
 
@@ -60,11 +60,11 @@ function join(
 
 /** The databases that a list names. A canceled database is never cut over. */
 export function ordersFor(
-  asked: Asked,
+  requested: RequestedActions,
   databases: readonly string[],
 ): { readonly cutover: readonly string[]; readonly cancel: readonly string[] } {
   const of = (list: readonly string[] | 'all'): readonly string[] =>
     databases.filter((name) => list === 'all' || list.includes(name))
-  const cancel = of(asked.cancel)
-  return { cancel, cutover: of(asked.cutover).filter((name) => !cancel.includes(name)) }
+  const cancel = of(requested.cancel)
+  return { cancel, cutover: of(requested.cutover).filter((name) => !cancel.includes(name)) }
 }

@@ -10,7 +10,7 @@ import type {
 } from '#engines/databases/engine.ts'
 import { fc } from '../../../../tests/property.ts'
 import type { Migration, Progress } from '../resources/migrations/model.ts'
-import { askedAfter, nothingAsked, type Orders, ordersFor } from './requested-actions.ts'
+import { noRequestedActions, type Orders, ordersFor, requestedAfter } from './requested-actions.ts'
 import { advance, lookFor, type Seen } from './state-machine.ts'
 
 const names = ['a', 'b', 'c'] as const
@@ -38,7 +38,7 @@ const model: fc.Arbitrary<Migration> = fc
     sourceType: 'OnPremises' as const,
     sslMode: 'Prefer' as const,
     sourceId: 'h:1@u',
-    asked: given.reduce((asked, one) => askedAfter(asked, one), nothingAsked),
+    asked: given.reduce((asked, one) => requestedAfter(asked, one), noRequestedActions),
   }))
 
 const specOf = ({ databases = [], asked, mode }: Migration): MigrationSpec => {
@@ -280,9 +280,9 @@ function fair(last: Progress | undefined): Weather {
 test('orders only grow, cancel wins, and a body acts on what it names alone', () => {
   fc.assert(
     fc.property(fc.array(orders, { maxLength: 5 }), (bodies) => {
-      let asked = nothingAsked
+      let asked = noRequestedActions
       for (const given of bodies) {
-        const next = askedAfter(asked, given)
+        const next = requestedAfter(asked, given)
         const [old, now] = [ordersFor(asked, names), ordersFor(next, names)]
         for (const name of old.cancel) assert.ok(now.cancel.includes(name))
         for (const name of now.cutover) assert.ok(!now.cancel.includes(name))
@@ -315,7 +315,7 @@ test('whoever is asked for a password has all the time there is, and may call it
   const asked: Migration = {
     ...{ place: '/x', migrationId: '0', sourceType: 'OnPremises', sslMode: 'Prefer' },
     ...{ mode: 'Offline', option: 'Migrate', sourceId: 'h:1@u', databases: ['a'] },
-    asked: nothingAsked,
+    asked: noRequestedActions,
   }
   const seen: Seen = {
     ...{ kind: 'failure', message: 'give it again', number: undefined },

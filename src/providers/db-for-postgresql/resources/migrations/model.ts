@@ -42,7 +42,7 @@ export const sourceTypes = [
 export const registeredSourceType = 'PostgreSQLSingleServer'
 
 /** The actions that were asked for, per database. `all` stands for every database. Requests only add to it. */
-export interface Asked {
+export interface RequestedActions {
   readonly cutover: readonly string[] | 'all'
   readonly cancel: readonly string[] | 'all'
 }
@@ -81,7 +81,7 @@ export interface Migration {
   readonly sealedPasswords?: string
   /** When each password was last given, in milliseconds. Absent in migrations stored before this was recorded. */
   readonly passwordsGiven?: Readonly<Record<'source' | 'target', number>>
-  readonly asked: Asked
+  readonly asked: RequestedActions
   /** The databases that are started again after the end, and the number of the round. */
   readonly round?: Round
 }

@@ -29,11 +29,11 @@ export function nameAvailability({ words }: Pick<PostgresDependencies, 'words'>)
       message: Type.Optional(Type.String()),
     }),
     async run({ id, reader }, { name, type }: Body) {
-      const asked = { name, type }
+      const requested = { name, type }
       const wanted = qualify(words, types.migrations)
       const no = (reason: string, message: string) => ({
         status: 200,
-        body: { ...asked, nameAvailable: false, reason, message },
+        body: { ...requested, nameAvailable: false, reason, message },
       })
       if (type.toLowerCase() !== wanted.toLowerCase()) {
         return no('Invalid', `The type must be '${wanted}'.`)
@@ -44,7 +44,7 @@ export function nameAvailability({ words }: Pick<PostgresDependencies, 'words'>)
       if ((await reader.get(childOf(id, 'migrations', name))) !== undefined) {
         return no('AlreadyExists', `The server has a migration '${name}'.`)
       }
-      return { status: 200, body: { ...asked, nameAvailable: true } }
+      return { status: 200, body: { ...requested, nameAvailable: true } }
     },
   }
   // The schema above has checked its body.

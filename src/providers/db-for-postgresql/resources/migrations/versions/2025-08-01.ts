@@ -10,11 +10,11 @@ import type { Context } from '#plane/declare/resource.ts'
 import type { Version } from '#plane/declare/wire.ts'
 import { isoTime, version } from '../../../dependencies.ts'
 import {
-  askedAfter,
   effectiveOrders,
   isOfAll,
-  nothingAsked,
+  noRequestedActions,
   type Orders,
+  requestedAfter,
 } from '../../../domain/requested-actions.ts'
 import type { SslModeWord } from '../../flexible-servers/model.ts'
 import { sslModes } from '../../flexible-servers/model.ts'
@@ -212,7 +212,7 @@ export function migrationVersion(seal: Seal, newId: () => string): Version<Migra
         migrateRoles: 'False',
         setUpReplication: 'False',
       } as const
-      const base = { ...fresh, asked: previous?.asked ?? nothingAsked }
+      const base = { ...fresh, asked: previous?.asked ?? noRequestedActions }
       return { ...changed(seal, base, given, previous), ...passwordsGiven(previous, given, now) }
     },
     fromModel: (model, view) => ({
@@ -319,7 +319,7 @@ function changed(
       'sealedPasswords',
       passwordsAfter(seal, base.place, previous, secrets?.adminCredentials),
     ),
-    asked: askedAfter(base.asked, orders),
+    asked: requestedAfter(base.asked, orders),
   }
 }
 
