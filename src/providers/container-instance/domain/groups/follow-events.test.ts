@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type ContainerEngine, EngineError, type EngineEvent } from '#engines/containers/engine.ts'
 import type { Reader } from '#plane/declare/resource.ts'
-import { followHints, KnownEnds } from './follow-events.ts'
+import { followEngineEvents, KnownEnds } from './follow-events.ts'
 import { GroupIndex } from './group-index.ts'
 
 test('the events are asked for again after the store was away, and after the engine was', async () => {
@@ -30,7 +30,7 @@ test('the events are asked for again after the store was away, and after the eng
     },
   } as unknown as Reader
   const reasons: string[] = []
-  await followHints(
+  await followEngineEvents(
     {
       engine,
       index: new GroupIndex(reader),

@@ -36,7 +36,7 @@ export class KnownEnds {
   }
 }
 
-interface HintDependencies {
+interface FollowDependencies {
   readonly engine: ContainerEngine
   readonly index: GroupIndex
   readonly ends: KnownEnds
@@ -46,8 +46,8 @@ interface HintDependencies {
 }
 
 /** Runs until `signal` fires. `wake` gets the keys of resources. */
-export async function followHints(
-  deps: HintDependencies,
+export async function followEngineEvents(
+  deps: FollowDependencies,
   wake: (key: string) => void,
   signal: AbortSignal,
 ): Promise<void> {

@@ -9,7 +9,7 @@ import { testSeal } from '#plane/testing/provider-context.ts'
 import { toModel } from '../../resources/container-groups/versions/to-model.ts'
 import { base, body, ids, startContainers, web } from '../../testing/start.ts'
 import { engineImage, isAllowedImage } from './image-policy.ts'
-import { impossible, type Surroundings } from './spec.ts'
+import { type GroupHostContext, impossible } from './spec.ts'
 
 const allowed = ['docker.io/library', 'Registry.example:5000/team', 'ghcr.example']
 
@@ -77,7 +77,7 @@ test('what was written before the policy was set does not run again', () => {
   // The body of `body` has properties.
   const { properties } = body() as { properties: object }
   const model = toModel({ properties, preparation }, undefined, { seal: testSeal, ids })
-  const around: Surroundings = {
+  const around: GroupHostContext = {
     hostAddress: '127.0.0.1',
     keptPorts: [],
     shareRoot: undefined,

@@ -13,7 +13,7 @@ import { toModel } from '../../resources/container-groups/versions/to-model.ts'
 import { base, body, ids, web } from '../../testing/start.ts'
 import { type GroupNext, nextOf } from './next-step.ts'
 import type { ContainerRecord, FailedStep, Observed, Seen } from './observation.ts'
-import type { Surroundings } from './spec.ts'
+import type { GroupHostContext } from './spec.ts'
 
 const engine: EngineDescription = {
   kind: 'docker',
@@ -30,7 +30,7 @@ const engine: EngineDescription = {
   gpu: false,
 }
 
-const around: Surroundings = {
+const around: GroupHostContext = {
   hostAddress: '127.0.0.1',
   keptPorts: [],
   shareRoot: undefined,

@@ -19,7 +19,7 @@ import type { Failure } from '../engine-failure.ts'
 import { defaultContainerLimits } from '../limits.ts'
 import { addEvent, eventOf } from './events.ts'
 import type { FailedStep, Observed } from './observation.ts'
-import { impossible, type Surroundings, specOf } from './spec.ts'
+import { type GroupHostContext, impossible, specOf } from './spec.ts'
 
 export interface GroupStep {
   readonly step: Step
@@ -43,7 +43,7 @@ export function nextOf(
   subject: Pick<Subject<ContainerGroup, Observed>, 'desired' | 'state' | 'now'>,
   observed: Observed,
   engine: EngineDescription,
-  around: Surroundings,
+  around: GroupHostContext,
 ): GroupNext {
   const { desired, state, now } = subject
   const seen = groupOf(observed)

@@ -31,7 +31,7 @@ import type { Failure } from '../engine-failure.ts'
 import { type AllowedRegistries, engineImage, isAllowedImage } from './image-policy.ts'
 
 /** What the installation provides to groups. */
-export interface Surroundings {
+export interface GroupHostContext {
   /** The address of published `Public` ports. */
   readonly hostAddress: string
   /** Ports of it that no group gets: the engine chooses others, as where somebody has them. */
@@ -51,7 +51,7 @@ const bytesPerGB = 1024 ** 3
 const cpuMin = 0.01
 const memoryBytesMin = 6 * 1024 ** 2
 
-export function specOf(model: ContainerGroup, around: Surroundings): GroupSpec {
+export function specOf(model: ContainerGroup, around: GroupHostContext): GroupSpec {
   const { properties } = model
   const { ipAddress, dnsConfig, volumes = [], restartPolicy } = properties
   const all = allContainers(model)
@@ -148,7 +148,7 @@ function partOf(
     readonly one: ContainerProperties
     readonly configMap: number
   },
-  around: Surroundings,
+  around: GroupHostContext,
 ): ContainerSpec {
   const gpu = Math.max(
     one.resources?.requests?.gpu?.count ?? 0,
@@ -195,7 +195,7 @@ function mountsOf(
 function limitsOf(
   { properties: { containers } }: ContainerGroup,
   one: ContainerProperties,
-  around: Surroundings,
+  around: GroupHostContext,
 ): ContainerSpec['limits'] {
   const total = (amount: 'cpu' | 'memoryInGB'): number =>
     containers.reduce((sum, each) => sum + (each.properties?.resources?.requests?.[amount] ?? 0), 0)
@@ -253,7 +253,7 @@ function volumeOf(
   model: ContainerGroup,
   volume: Volume,
   at: number,
-  around: Surroundings,
+  around: GroupHostContext,
 ): VolumeSpec {
   const name = `v${at}`
   if (volume.azureFile !== undefined) {
@@ -298,7 +298,7 @@ function folderName(group: string): string {
 /** Why this group can never be created here, whatever the engine says; undefined when it can be tried. */
 export function impossible(
   model: ContainerGroup,
-  around: Surroundings,
+  around: GroupHostContext,
   engine: Pick<EngineDescription, 'runsPrograms' | 'hostFolders' | 'gpu'>,
 ): Failure | undefined {
   const { properties } = model

@@ -79,7 +79,7 @@ const reportEveryMilliseconds = 60_000
 const rememberedMax = 100_000
 
 /** Reports news to the meter: starts and ends at once, running ones once a minute. */
-export function usageTeller(meter: UsageMeter | undefined) {
+export function createUsageReporter(meter: UsageMeter | undefined) {
   const reportedAt = new Map<string, number>()
   return async (subject: GroupSubject, observed: Observed, now: number): Promise<void> => {
     if (meter === undefined) return

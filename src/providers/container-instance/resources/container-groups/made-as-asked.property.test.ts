@@ -15,7 +15,7 @@ import { testSeal } from '#plane/testing/provider-context.ts'
 import { fc } from '../../../../../tests/property.ts'
 import { requireOrSkip } from '../../../../../tests/require.ts'
 import { contentsOf } from '../../domain/groups/contents.ts'
-import { type Surroundings, specOf } from '../../domain/groups/spec.ts'
+import { type GroupHostContext, specOf } from '../../domain/groups/spec.ts'
 import { defaultContainerLimits } from '../../domain/limits.ts'
 import { base, ids } from '../../testing/start.ts'
 import type { ContainerGroup } from './model.ts'
@@ -223,7 +223,7 @@ test('what is accepted is made as asked, and goes without a trace', async (t) =>
   const { folder, target } = podman
   const shareRoot = join(folder, 'shares')
   await mkdir(shareRoot)
-  const around: Surroundings = {
+  const around: GroupHostContext = {
     hostAddress: '127.0.0.1',
     keptPorts: [],
     shareRoot,

@@ -25,7 +25,7 @@ import {
   contentsOf,
   credentialsOf,
 } from '../../domain/groups/contents.ts'
-import { followHints, KnownEnds } from '../../domain/groups/follow-events.ts'
+import { followEngineEvents, KnownEnds } from '../../domain/groups/follow-events.ts'
 import { GroupIndex } from '../../domain/groups/group-index.ts'
 import { type AllowedRegistries, engineImage } from '../../domain/groups/image-policy.ts'
 import { type GroupStep, nextOf, resyncSeconds, stepKey } from '../../domain/groups/next-step.ts'
@@ -39,13 +39,13 @@ import {
 import { type PlannedProbe, ProbeBoard } from '../../domain/groups/probes.ts'
 import { Pulls } from '../../domain/groups/pulls.ts'
 import {
+  type GroupHostContext,
   restartOf,
-  type Surroundings,
   scheduleOf,
   specOf,
   withAnyHostPort,
 } from '../../domain/groups/spec.ts'
-import { usageTeller } from '../../domain/groups/usage.ts'
+import { createUsageReporter } from '../../domain/groups/usage.ts'
 import type { ContainerLimits } from '../../domain/limits.ts'
 import { refuseContainer } from '../../errors.ts'
 import { allContainers, type ContainerGroup, hashOf, provisioningSeconds } from './model.ts'
@@ -70,7 +70,7 @@ const createTriesMax = 3
 
 type GroupSubject = Subject<ContainerGroup, Observed>
 
-function surroundingsOf(deps: ReconcileDependencies): Surroundings {
+function hostContextOf(deps: ReconcileDependencies): GroupHostContext {
   return {
     hostAddress: deps.hostAddress,
     keptPorts: deps.keptPorts,
@@ -85,11 +85,11 @@ function surroundingsOf(deps: ReconcileDependencies): Surroundings {
 
 export function reconcileWith(deps: ReconcileDependencies): Reconciler<ContainerGroup> {
   const { engine, limits, clock } = deps
-  const around = surroundingsOf(deps)
+  const around = hostContextOf(deps)
   const index = new GroupIndex(deps.reader)
   const ends = new KnownEnds()
   const failedSteps = new Map<string, FailedStep>()
-  const tellUsage = usageTeller(deps.meter)
+  const tellUsage = createUsageReporter(deps.meter)
   let wakeKey: (key: string) => void = () => {}
   const probes = new ProbeBoard({
     engine,
@@ -190,7 +190,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
       signal.addEventListener('abort', () => probes.close(), { once: true })
       signal.addEventListener('abort', () => pulls.close(), { once: true })
       const { log, timers } = deps
-      void followHints({ engine, index, ends, clock, timers, log }, wake, signal)
+      void followEngineEvents({ engine, index, ends, clock, timers, log }, wake, signal)
     },
   })
 }
@@ -199,7 +199,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
 async function see(
   engine: ContainerEngine,
   { desired, token }: GroupSubject,
-  around: Pick<Surroundings, 'allowedRegistries'> & Pick<EngineDescription, 'pullsByItself'>,
+  around: Pick<GroupHostContext, 'allowedRegistries'> & Pick<EngineDescription, 'pullsByItself'>,
 ): Promise<Seen> {
   const found = await engine.observe(token)
   const images =
@@ -287,7 +287,7 @@ interface Work {
 
 async function performOn(
   deps: ReconcileDependencies,
-  around: Surroundings,
+  around: GroupHostContext,
   { id, token, desired, generation }: GroupSubject,
   { step, pullsByItself, pulls }: Work,
 ): Promise<void> {
@@ -319,7 +319,7 @@ async function performOn(
 /** A host port was taken: tries once more with ports of the engine's choice. Returns true when that worked. */
 async function performElsewhere(
   deps: ReconcileDependencies,
-  around: Surroundings,
+  around: GroupHostContext,
   { token, desired }: GroupSubject,
 ): Promise<boolean> {
   if (desired?.properties.ipAddress?.type !== 'Public') return false
