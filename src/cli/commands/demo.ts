@@ -12,7 +12,7 @@ import { subscriptionOf } from '../resource-path.ts'
 import type { Terminal } from '../terminal.ts'
 import { areaNames, type DemoArea, type DemoCall, loadArea } from './demo/area.ts'
 import { formatCurl, formatRest } from './demo/format-call.ts'
-import { createWorld, secretsIn } from './demo/setup.ts'
+import { createDemoSetup, secretsIn } from './demo/setup.ts'
 
 export const command: Command = defineCommand({
   name: 'demo',
@@ -36,7 +36,7 @@ and makes nothing twice. Delete it with \`armature resource-group delete demo\`.
     const connection = context.connect(values)
     const { folder } = context.home()
     await using kept = new AsyncDisposableStack()
-    const fixture = createWorld(
+    const fixture = createDemoSetup(
       connection,
       await subscriptionOf(connection, values.subscription),
       secretsIn(folder),

@@ -80,18 +80,18 @@ export function secretsIn(folder: string): DemoSecrets {
 }
 
 /** What the demo has besides the installation. */
-interface DemoSurroundings {
+interface DemoHostContext {
   readonly home: string
   readonly kept: AsyncDisposableStack
   readonly owner: Person | undefined
   say(text: string): void
 }
 
-export function createWorld(
+export function createDemoSetup(
   connection: Connection,
   subscriptionId: string,
   secrets: DemoSecrets,
-  surroundings: DemoSurroundings,
+  host: DemoHostContext,
 ): DemoSetup {
   const { client, words } = connection
   let notes: string[] = []
@@ -101,7 +101,7 @@ export function createWorld(
     subscriptionId,
     url: connection.running?.url ?? connection.url,
     isHere: connection.running !== undefined,
-    ...surroundings,
+    ...host,
     secretOf: ({ secretFile }) => secrets.read(secretFile),
     async group() {
       const path = resourceGroupPath(subscriptionId, groupName)

@@ -74,12 +74,12 @@ const placeOrder = `
   SELECT id::text FROM placed`
 
 /** Where the database is now, according to the migration. */
-export type Whereabouts = 'source' | 'target' | 'moving'
+export type ShopLocation = 'source' | 'target' | 'moving'
 
 interface ShopOptions {
   readonly source: SessionAddress
   readonly target: SessionAddress
-  whereabouts(): Promise<Whereabouts>
+  whereabouts(): Promise<ShopLocation>
   /** Prints a line for the reader. */
   say(text: string): void
 }
@@ -134,7 +134,7 @@ export function openShop({ source, target, whereabouts, say }: ShopOptions): Sho
   }
 
   const work = async (): Promise<void> => {
-    for (let where: Whereabouts = 'source'; isOpen; where = await whereabouts()) {
+    for (let where: ShopLocation = 'source'; isOpen; where = await whereabouts()) {
       if (where === 'source') await sell(source)
       else if (where === 'target') break
       else await sleep(waitMilliseconds)

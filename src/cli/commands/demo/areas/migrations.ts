@@ -20,11 +20,11 @@ import { openSession } from '../postgres-session.ts'
 import type { DemoSetup } from '../setup.ts'
 import {
   openShop,
+  type ShopLocation,
   shopDatabase,
   shopSchema,
   stockDatabase,
   stockSchema,
-  type Whereabouts,
 } from '../shop.ts'
 
 const migrationName = 'shop'
@@ -61,7 +61,7 @@ export const area: DemoArea = {
     }
     if (!isOld) await begin(fixture, migration, pair)
     fixture.kept.defer(() => takeDown(fixture, servers, migration, pair))
-    const whereabouts = (): Promise<Whereabouts> => whereaboutsOf(fixture, migration)
+    const whereabouts = (): Promise<ShopLocation> => whereaboutsOf(fixture, migration)
     const { source, target: there } = pair
     const shop = openShop({
       source: { ...source, database: shopDatabase },
@@ -197,7 +197,7 @@ async function waitForCutover(fixture: DemoSetup, migration: string): Promise<vo
 }
 
 /** The location of the shop's database. Without an answer of the installation nothing is done. */
-async function whereaboutsOf(fixture: DemoSetup, migration: string): Promise<Whereabouts> {
+async function whereaboutsOf(fixture: DemoSetup, migration: string): Promise<ShopLocation> {
   try {
     const { databases } = await look(fixture, migration)
     const state = databases.find(({ name }) => name === shopDatabase)?.state
