@@ -3,7 +3,7 @@
  * cursor that continues after the last row read.
  */
 
-import type { Cursor, Stretch } from './keyset-page.ts'
+import type { Cursor, RangeRows } from './keyset-page.ts'
 
 interface Page<T> {
   readonly items: readonly T[]
@@ -24,7 +24,7 @@ interface PageRequest<R, T> {
    * Reads at most `limit` rows after the cursor. It may return fewer, with an `end`, when it has looked at as many
    * as allowed.
    */
-  read(after: Cursor | undefined, limit: number): Promise<Stretch<R>>
+  read(after: Cursor | undefined, limit: number): Promise<RangeRows<R>>
   cursorOf(row: R): Cursor
   /** The item of each row; undefined where the filter drops it. */
   show(rows: readonly R[]): readonly (T | undefined)[] | Promise<readonly (T | undefined)[]>

@@ -30,7 +30,7 @@ export interface KeysetRange {
   readonly isDense?: boolean
 }
 
-export interface Stretch<R = SqlRow> {
+export interface RangeRows<R = SqlRow> {
   readonly rows: readonly R[]
   /** The cursor to continue from; undefined when nothing follows. */
   readonly end: Cursor | undefined
@@ -42,7 +42,7 @@ export async function readRange(
   reader: Reader,
   range: KeysetRange,
   { after, limit }: PageBounds,
-): Promise<Stretch> {
+): Promise<RangeRows> {
   const where = behindCursor(composer.sql, range, after)
   const rows = await readRows(composer, reader, { ...range, where }, { limit })
   return { rows, end: rows.length < limit ? undefined : lastCursor(range.order, rows) }
@@ -57,7 +57,7 @@ export async function readWindow(
   reader: Reader,
   range: KeysetRange,
   options: Window,
-): Promise<Stretch> {
+): Promise<RangeRows> {
   const { sql } = composer
   const { after, condition, window, limit } = options
   const where = behindCursor(sql, range, after)

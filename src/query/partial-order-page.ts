@@ -14,8 +14,8 @@ import {
   lastCursor,
   type OrderKey,
   type PageBounds,
+  type RangeRows,
   readRows,
-  type Stretch,
 } from './keyset-page.ts'
 import type { Condition } from './predicate.ts'
 import { type Composer, type Reader, readAll } from './statement.ts'
@@ -29,7 +29,7 @@ export async function readPartialOrder(
   reader: Reader,
   range: KeysetRange,
   { after, limit }: PageBounds,
-): Promise<Stretch> {
+): Promise<RangeRows> {
   const { sql } = composer
   const found = await page(range.order, after, limit, [])
   return { rows: found, end: found.length < limit ? undefined : lastCursor(range.order, found) }

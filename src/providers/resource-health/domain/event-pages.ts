@@ -5,7 +5,7 @@
 
 import type { ListPage } from '#plane/declare/wire.ts'
 import { boundedPage } from '#query/bounded-page.ts'
-import type { Cursor, Stretch } from '#query/keyset-page.ts'
+import type { Cursor, RangeRows } from '#query/keyset-page.ts'
 import type { HealthEvent } from './event.ts'
 import type { EventStore, Place, PlaceQuery } from './event-store.ts'
 
@@ -49,7 +49,7 @@ async function merged(
   { audiences, since, condition }: PageQuery,
   after: Cursor | undefined,
   limit: number,
-): Promise<Stretch<Place>> {
+): Promise<RangeRows<Place>> {
   const stretches = await Promise.all(
     audiences.map((audience) => eventStore.places({ audience, since, after, condition, limit })),
   )

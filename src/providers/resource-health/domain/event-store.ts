@@ -4,9 +4,9 @@ import {
   type Cursor,
   type KeysetRange,
   type OrderKey,
+  type RangeRows,
   readRange,
   readWindow,
-  type Stretch,
 } from '#query/keyset-page.ts'
 import type { ConditionWriter } from '#query/predicate.ts'
 import { composer } from '#query/statement.ts'
@@ -46,7 +46,7 @@ const windowMax = 4000
 export interface EventStore {
   find(trackingId: string): Promise<HealthEvent | undefined>
   findAll(trackingIds: readonly string[]): Promise<ReadonlyMap<string, HealthEvent>>
-  places(query: PlaceQuery): Promise<Stretch<Place>>
+  places(query: PlaceQuery): Promise<RangeRows<Place>>
   /** Reads, changes and writes one event without interference. When `change` throws, nothing happens. */
   change(
     trackingId: string,

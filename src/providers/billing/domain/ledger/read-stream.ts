@@ -7,12 +7,12 @@ import type { LedgerQuery } from './question.ts'
 import {
   comparePositions,
   countUpTo,
+  type IndexRange,
   isPicked,
   type Position,
   positionAfter,
   positionOf,
   rowsOf,
-  type Stretch,
   scan,
   scanPositions,
 } from './scan.ts'
@@ -61,8 +61,8 @@ export async function scanAll(
   }
   const scanRowsMax = Math.max(size, Math.ceil(limits.scanRowsMax / Math.max(1, stretches.length)))
   const share = shareOf(size, stretches.length)
-  for (const stretch of stretches) {
-    const scanned = await scan(sql, stretch, after, { limit: share, scanRowsMax })
+  for (const range of stretches) {
+    const scanned = await scan(sql, range, after, { limit: share, scanRowsMax })
     rows.push(...scanned.rows)
     const { horizon: here } = scanned
     if (here === undefined) continue
@@ -87,7 +87,7 @@ export async function scanAll(
 /** Below this number of ranges, whole rows are read at once. */
 const keysFrom = 2
 
-function isBare({ dimensionIds, conditions }: Stretch): boolean {
+function isBare({ dimensionIds, conditions }: IndexRange): boolean {
   return dimensionIds === undefined && conditions.length === 0
 }
 
@@ -103,8 +103,8 @@ async function scanKeys(
   const share = shareOf(size, stretches.length)
   const positions: Position[] = []
   let horizon: Position | undefined
-  for (const stretch of stretches) {
-    const found = await scanPositions(sql, stretch, after, share)
+  for (const range of stretches) {
+    const found = await scanPositions(sql, range, after, share)
     for (const one of found) positions.push(one)
     const last = found.length < share ? undefined : found.at(-1)
     if (last === undefined) continue
@@ -146,14 +146,14 @@ export async function skipAhead(
   const hop = Math.floor(Math.min(skip, skippedAtOnce) / Math.max(1, stretches.length))
   if (hop < hopMin) return undefined
   let position: Position | undefined
-  for (const stretch of stretches) {
-    const here = await positionAfter(sql, stretch, after, hop)
+  for (const range of stretches) {
+    const here = await positionAfter(sql, range, after, hop)
     if (here === undefined) continue
     if (position === undefined || comparePositions(order, here, position) < 0) position = here
   }
   if (position === undefined) return undefined
   if (stretches.length === 1) return { skipped: hop, position }
   let skipped = 0
-  for (const stretch of stretches) skipped += await countUpTo(sql, stretch, after, position)
+  for (const range of stretches) skipped += await countUpTo(sql, range, after, position)
   return { skipped, position }
 }

@@ -22,7 +22,7 @@ export interface IndexOrder {
   readonly part: 'values' | 'nulls'
 }
 
-export interface Stretch {
+export interface IndexRange {
   readonly statementId: number
   /** The part of the statement's index; undefined when the index has no parts. */
   readonly part: number | undefined
@@ -37,7 +37,7 @@ export interface Stretch {
 }
 
 /** Several dimensions are selected: the index orders each of them by itself, not all together. */
-export function isPicked({ byDimension }: Stretch): boolean {
+export function isPicked({ byDimension }: IndexRange): boolean {
   return byDimension !== undefined && byDimension.length > 1
 }
 
@@ -78,7 +78,7 @@ interface Scanned {
 /** The first `limit` entries after a position that meet the conditions, in the order of the range. */
 export async function scan(
   sql: Sql,
-  stretch: Stretch,
+  stretch: IndexRange,
   after: Position | undefined,
   { limit, scanRowsMax }: ScanBounds,
 ): Promise<Scanned> {
@@ -99,7 +99,7 @@ export async function scan(
 /** Like `scan`, only for entries with the same value as the position, or none like it. */
 export async function scanAlike(
   sql: Sql,
-  stretch: Stretch,
+  stretch: IndexRange,
   { value, id }: Position,
   { limit, scanRowsMax }: ScanBounds,
 ): Promise<Scanned> {
@@ -123,7 +123,7 @@ function idBound({ descending }: IndexOrder): string {
 
 async function scanRange(
   sql: Sql,
-  stretch: Stretch,
+  stretch: IndexRange,
   bound: Bound,
   { limit, scanRowsMax }: ScanBounds,
 ): Promise<Scanned> {
@@ -170,7 +170,7 @@ async function scanRange(
 /** The entry that is `rows` entries further, read from the index alone; undefined when the range ends before. */
 export async function positionAfter(
   sql: Sql,
-  stretch: Stretch,
+  stretch: IndexRange,
   after: Position | undefined,
   rows: number,
 ): Promise<Position | undefined> {
@@ -194,7 +194,7 @@ export async function positionAfter(
 
 async function positionIn(
   sql: Sql,
-  stretch: Stretch,
+  stretch: IndexRange,
   bound: Bound,
   rows: number,
 ): Promise<Position | undefined> {
@@ -209,7 +209,7 @@ async function positionIn(
 /** The number of entries of a range between two positions, read from the index alone. */
 export async function countUpTo(
   sql: Sql,
-  stretch: Stretch,
+  stretch: IndexRange,
   after: Position | undefined,
   to: Position,
 ): Promise<number> {
@@ -246,7 +246,7 @@ export async function countUpTo(
 /** The positions of the first entries of a range, read from the index alone. */
 export async function scanPositions(
   sql: Sql,
-  stretch: Stretch,
+  stretch: IndexRange,
   after: Position | undefined,
   limit: number,
 ): Promise<readonly Position[]> {
@@ -294,7 +294,7 @@ function using(sql: Sql, index: string): string {
   return sql.dialect === 'sqlite' ? `indexed by ${index}` : ''
 }
 
-function rangeOf(sql: Sql, stretch: Stretch, bound: Bound): Bound {
+function rangeOf(sql: Sql, stretch: IndexRange, bound: Bound): Bound {
   const { statementId, part, byDimension, order } = stretch
   const { column } = order
   const values: SqlValue[] = [statementId]

@@ -10,13 +10,13 @@ import type { LedgerField } from './fields.ts'
 import type { KnownDimension, KnownStatements } from './known-statements.ts'
 import type { LedgerDependencies, PageRequest } from './page.ts'
 import type { LedgerQuery, OrderTerm } from './question.ts'
-import { type IndexOrder, partsOf, type Stretch } from './scan.ts'
+import { type IndexOrder, type IndexRange, partsOf } from './scan.ts'
 import type { Selection } from './selection.ts'
 
 /** Streams are read one after the other: all entries of one come before all of the next. */
 export interface Stream {
   readonly order: IndexOrder
-  readonly stretches: readonly Stretch[]
+  readonly stretches: readonly IndexRange[]
   /** An entry of this group; the grouping terms of its order tell what is before and after the group. */
   readonly sample: Entry | undefined
   /** The number of leading terms in whose order the entries come; ties in these must be sorted. */
@@ -168,7 +168,7 @@ function streamsOfGroup(
       entries: some.reduce((sum, { known }) => sum + known.entries, 0),
     }),
   )
-  const stretches = (order: IndexOrder): readonly Stretch[] =>
+  const stretches = (order: IndexOrder): readonly IndexRange[] =>
     members.flatMap(({ statement, ...chosen }) =>
       stretchesOf(limits, query, { statement, chosen }, order),
     )
@@ -195,9 +195,9 @@ function stretchesOf(
     readonly chosen: { readonly ids: readonly number[]; readonly entries: number } | undefined
   },
   order: IndexOrder,
-): readonly Stretch[] {
+): readonly IndexRange[] {
   if (chosen?.entries === 0) return []
-  const all = partsOf(order, statement.entries, partRows).map((part): Stretch => {
+  const all = partsOf(order, statement.entries, partRows).map((part): IndexRange => {
     return { statementId: statement.id, part, conditions, order }
   })
   if (chosen === undefined) return all

@@ -128,9 +128,9 @@ class Page {
       after = horizon
       if (isAlike) {
         // One range after the other: in a common order each would be asked for what only one has.
-        for (const stretch of sliced.stretches) {
+        for (const range of sliced.stretches) {
           for (let at: Position | undefined = horizon; at !== undefined; await nextTurn()) {
-            const rest = await scanAlike(deps.sql, stretch, at, { limit: rowsAtOnce, scanRowsMax })
+            const rest = await scanAlike(deps.sql, range, at, { limit: rowsAtOnce, scanRowsMax })
             if (await isFull(rest.rows)) return true
             at = rest.horizon
             count(isFiltered && at !== undefined ? scanRowsMax : rest.rows.length, true)

@@ -51,7 +51,7 @@ export async function countMatching(
     if (chosen?.entries === 0) continue
     let after = 0
     for (;;) {
-      const stretch = await nextStretch(deps, { query, selection }, statement, after)
+      const stretch = await nextRange(deps, { query, selection }, statement, after)
       counted.push(stretch.counted)
       if (stretch.last === undefined) break
       after = stretch.last
@@ -94,7 +94,7 @@ function sum(parts: readonly Counted[]): Counted {
   )
 }
 
-async function nextStretch(
+async function nextRange(
   deps: LedgerDependencies,
   { query, selection }: { readonly query: LedgerQuery; readonly selection: Selection },
   statement: Statement,
