@@ -16,7 +16,7 @@ import { placeOf, scanAll, skipAhead } from './read-stream.ts'
 import { few, type Position } from './scan.ts'
 import { type Selection, selectDimensions } from './selection.ts'
 import { streamsOf } from './streams.ts'
-import { type Walking, walkTies } from './ties.ts'
+import { type PartialOrderRead, readPartialOrder } from './ties.ts'
 
 const everything: Condition = { column: 'date', text: 'date > ?', values: [-8_640_000_000_000_000] }
 export async function readPage(deps: LedgerDependencies, request: PageRequest): Promise<EntryPage> {
@@ -44,7 +44,7 @@ export async function readPage(deps: LedgerDependencies, request: PageRequest): 
     })
   }
   const walking = { deps, request: asked, selection, ...walk, from, isFiltered }
-  return walk.hasTies ? walkTies(walking) : walkPage(walking)
+  return walk.isPartialOrder ? readPartialOrder(walking) : walkPage(walking)
 }
 
 /** All entries that may match, when there are few; undefined when there are many or it is unknown. */
@@ -104,7 +104,7 @@ function sortedPage(
   return { entries, ...(next === undefined ? {} : { next: continuation(next.row) }) }
 }
 
-async function walkPage(walking: Walking): Promise<EntryPage> {
+async function walkPage(walking: PartialOrderRead): Promise<EntryPage> {
   const { deps, request, selection, streams, grouped, from, isFiltered } = walking
   const { question: query, limit } = request
   const { scanRowsMax, readRowsMax, skippedRowsMax } = deps.limits

@@ -28,7 +28,7 @@ interface Streams {
   /** The number of leading terms that made the groups. */
   readonly grouped: number
   /** Whether ties must be sorted. */
-  readonly hasTies: boolean
+  readonly isPartialOrder: boolean
 }
 
 /** The number of positions in the dimension index that are read for one page. */
@@ -46,7 +46,8 @@ export function streamsOf(
   const shared = order.findIndex(({ field }) => !isShared(field))
   const grouped = shared < 0 ? order.length : shared
   const term = order[grouped]
-  const hasTies = order.length > grouped + 1 || (grouped > 0 && term !== undefined && !isDate(term))
+  const isPartialOrder =
+    order.length > grouped + 1 || (grouped > 0 && term !== undefined && !isDate(term))
   if (grouped === 0) {
     if (term?.field.place.kind !== 'column') return undefined
     const streams = byColumn(term, (part) => ({
@@ -56,12 +57,12 @@ export function streamsOf(
       sample: undefined,
       served: 1,
     }))
-    return { streams, grouped, hasTies }
+    return { streams, grouped, isPartialOrder }
   }
   const sorted = samplesOf(known, { query, selection, grouped }, statements)
   if (sorted === undefined) return undefined
-  const grouping = { limits, question: query, selection, grouped, hasTies }
-  return { streams: groupsOf(grouping, sorted), grouped, hasTies }
+  const grouping = { limits, question: query, selection, grouped, hasTies: isPartialOrder }
+  return { streams: groupsOf(grouping, sorted), grouped, isPartialOrder }
 }
 
 function isShared({ place }: LedgerField): boolean {
@@ -134,7 +135,7 @@ interface Grouping {
   readonly query: LedgerQuery
   readonly selection: Selection
   readonly grouped: number
-  readonly hasTies: boolean
+  readonly isPartialOrder: boolean
   readonly limits: BillingLimits
 }
 
@@ -157,7 +158,7 @@ function* groupsOf(grouping: Grouping, sorted: readonly Sample[]): Generator<Str
 }
 
 function streamsOfGroup(
-  { limits, query, grouped, hasTies }: Grouping,
+  { limits, query, grouped, isPartialOrder }: Grouping,
   sample: Entry,
   group: readonly Sample[],
 ): readonly Stream[] {
@@ -175,7 +176,7 @@ function streamsOfGroup(
   const term = query.order[grouped]
   const size = members.reduce((sum, { entries }) => sum + entries, 0)
   const isSorted =
-    hasTies && (size <= limits.tieRowsMax / 10 || term?.field.place.kind !== 'column')
+    isPartialOrder && (size <= limits.tieRowsMax / 10 || term?.field.place.kind !== 'column')
   if (isSorted || term === undefined) {
     // Without a requested date order, the newest entries of a group come first.
     const order: IndexOrder = { column: 'date', descending: true, part: 'values' }

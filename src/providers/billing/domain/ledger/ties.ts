@@ -16,7 +16,7 @@ import type { Selection } from './selection.ts'
 import type { Stream } from './streams.ts'
 
 /** The state of a query that is reading the streams of its order. */
-export interface Walking {
+export interface PartialOrderRead {
   readonly deps: LedgerDependencies
   readonly request: PageRequest
   readonly selection: Selection
@@ -29,7 +29,7 @@ export interface Walking {
 const rowsAtFirst = 128
 const rowsAtOnce = 1000
 
-export async function walkTies(walking: Walking): Promise<EntryPage> {
+export async function readPartialOrder(walking: PartialOrderRead): Promise<EntryPage> {
   const page = new Page(walking)
   for (const stream of walking.streams) {
     const isDone = await page.walk(stream)
@@ -64,7 +64,7 @@ class Smallest {
 }
 
 class Page {
-  readonly #walking: Walking
+  readonly #walking: PartialOrderRead
   readonly #compare: (a: Entry, b: Entry) => number
   readonly #isWanted: (entry: Entry) => boolean
   readonly #columns: readonly string[] | undefined
@@ -73,7 +73,7 @@ class Page {
   #budget: number
   #next: string | undefined
 
-  constructor(walking: Walking) {
+  constructor(walking: PartialOrderRead) {
     const { deps, request, from } = walking
     const { question: query } = request
     this.#walking = walking
@@ -215,7 +215,7 @@ function isAt({ order }: Stream, { row }: Entry, { value }: Position): boolean {
 }
 
 /** The columns that order, filter and search read; undefined when any may be. */
-function columnsOf({ request, selection }: Walking): readonly string[] | undefined {
+function columnsOf({ request, selection }: PartialOrderRead): readonly string[] | undefined {
   const { order, needsEntries, conditions } = request.question
   if (needsEntries || selection.isPartial || order.some(({ field }) => field.place.kind === 'made'))
     return undefined
