@@ -1,7 +1,7 @@
 /** A write that is permitted, and whose row is known, by its verb: what it changes, its record and its answer. */
 
 import type { BusinessWrite } from './activity.ts'
-import { act } from './documents/actions.ts'
+import { runDocumentAction } from './documents/actions.ts'
 import type { Entity } from './entity.ts'
 import { refuse } from './errors.ts'
 import { type BusinessAnswer, type BusinessRequest, jsonAnswer } from './message.ts'
@@ -40,7 +40,7 @@ export interface PreparedWrite {
   record(write: BusinessWrite): Promise<void>
 }
 
-export async function carryOut(writing: PreparedWrite): Promise<BusinessAnswer> {
+export async function executeWrite(writing: PreparedWrite): Promise<BusinessAnswer> {
   const { entity, parsed } = writing
   if (writing.isCreate && (parsed.kind === 'rows' || entity.table === lines)) {
     return await created(writing)
@@ -78,7 +78,7 @@ async function created(writing: PreparedWrite): Promise<BusinessAnswer> {
 
 async function acted(writing: PreparedWrite, action: string): Promise<BusinessAnswer> {
   const { parsed, entity, context } = writing
-  const result = await act(context, rowOf(writing), action, writing.mayRelease)
+  const result = await runDocumentAction(context, rowOf(writing), action, writing.mayRelease)
   const led = model.find(result.set, parsed.version) ?? entity
   const { location } = await writing.show(unread(result.id), undefined, led)
   await writing.record({

@@ -20,7 +20,7 @@ import {
 } from './access.ts'
 import { type BusinessWrite, businessActivity } from './activity.ts'
 import { openBatchRunner } from './batch-runner.ts'
-import { carryOut, type PreparedWrite } from './carry-out.ts'
+import { executeWrite, type PreparedWrite } from './carry-out.ts'
 import { pdfAddress } from './documents/pdf-document.ts'
 import { createPdfMaker, type PdfMaker } from './documents/pdf-maker.ts'
 import { readPrinted } from './documents/printed.ts'
@@ -179,7 +179,7 @@ export function createBusiness(deps: BusinessDependencies): Business {
 
   async function written(requested: RequestedWrite, tx: SqlTx): Promise<BusinessAnswer> {
     const reader = readerOf(requested.request)
-    return await carryOut(await prepare(deps, requested, { tx, reader, activity }))
+    return await executeWrite(await prepare(deps, requested, { tx, reader, activity }))
   }
 
   return {

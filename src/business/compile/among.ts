@@ -3,7 +3,7 @@
 import { type Dialect, type Fragment, joined } from './fragment.ts'
 import type { SqlWriter } from './sql.ts'
 
-export function among(
+export function inList(
   dialect: Dialect,
   writer: SqlWriter,
   column: string,

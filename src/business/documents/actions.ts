@@ -39,7 +39,7 @@ interface ActionResult {
 }
 
 /** `mayRelease`: whether the caller may post a document that is in review. */
-export async function act(
+export async function runDocumentAction(
   context: WriteContext,
   target: Target,
   action: string,

@@ -5,7 +5,7 @@
  */
 
 import type { SqlRow } from '#stores/store.ts'
-import { among } from '../compile/among.ts'
+import { inList } from '../compile/among.ts'
 import type { Fragment, SqlContext } from '../compile/fragment.ts'
 import { leadsToList } from '../compile/paths.ts'
 import type { Entity, Version } from '../entity.ts'
@@ -35,7 +35,7 @@ export interface Level {
 }
 
 /** The rows of one set, and the fields selected of each. */
-export interface Asked {
+export interface SetQuery {
   readonly entity: Entity
   readonly version: Version
   readonly options: QueryOptions
@@ -95,33 +95,33 @@ export class LevelReader {
   }
 
   /** The row in the requested format. */
-  #written(asked: Asked, row: ReadRow, lists: readonly string[] | undefined) {
-    const { version, companyId, options } = asked
+  #written(query: SetQuery, row: ReadRow, lists: readonly string[] | undefined) {
+    const { version, companyId, options } = query
     if (isUsual(options.format)) return written(row, lists)
     const place = {
       root: `${this.#publicUrl}/${version}`,
       namespace: this.#namespace,
       companyId,
     }
-    return written({ ...row, fields: formatted(options.format, asked, row, place) }, lists)
+    return written({ ...row, fields: formatted(options.format, query, row, place) }, lists)
   }
 
   /** One page of at most this many rows. */
   async page(
-    asked: Asked,
+    query: SetQuery,
     conditions: Conditions,
     wanted: number,
     reading: Reading,
   ): Promise<Level> {
-    const { entity, version, options } = asked
+    const { entity, version, options } = query
     const { budget } = reading
     const statement = new LevelStatement(this.#context, entity, version, options)
     const expands = options.expand.length > 0
     const rows: WrittenRow[] = []
     let token: string | undefined
     const looks = {
-      look: this.#lookFor(asked, looksThrough(options), reading),
-      lookForSome: this.#lookFor(asked, false, reading),
+      look: this.#lookFor(query, looksThrough(options), reading),
+      lookForSome: this.#lookFor(query, false, reading),
     }
     for await (const { raws, isMore } of pieces(
       statement,
@@ -132,9 +132,9 @@ export class LevelReader {
       for (let at = 0; at < raws.length; ) {
         const some = raws.slice(at, at + budget.atOnce(expands))
         const read = some.map((raw) => statement.row(raw))
-        const hung = await this.#expandAll(asked, read, raws.length - at - some.length, reading)
+        const hung = await this.#expandAll(query, read, raws.length - at - some.length, reading)
         for (const [index, row] of read.entries()) {
-          const one = this.#written(asked, row, hung[index])
+          const one = this.#written(query, row, hung[index])
           rows.push(one)
           budget.spend(1, one.own)
           at++
@@ -153,18 +153,18 @@ export class LevelReader {
 
   /** For each row, the text after its own fields: `"name":…` in the requested order. */
   async #expandAll(
-    asked: Asked,
+    query: SetQuery,
     rows: readonly ReadRow[],
     behind: number,
     reading: Reading,
   ): Promise<readonly (readonly string[])[]> {
     const hung = rows.map((): string[] => [])
     if (rows.length === 0) return hung
-    for (const [at, one] of asked.options.expand.entries()) {
+    for (const [at, one] of query.options.expand.entries()) {
       const hangsOn = (row: ReadRow): string => String(row.cells[`x${at}`])
       const values = rows.map(hangsOn)
       const { statement, lists } = await this.#expandOne(
-        asked,
+        query,
         one,
         { hangsOn: values, behind },
         reading,
@@ -173,7 +173,7 @@ export class LevelReader {
       for (const [index, row] of rows.entries()) {
         const value = hangsOn(row)
         const list = lists.get(value) ?? new WrittenList()
-        const text = this.#listText(asked, one, row, { statement, list })
+        const text = this.#listText(query, one, row, { statement, list })
         hung[index]?.push(text)
         // A text that stands below several rows counts once for each.
         if (seen.has(value)) reading.budget.spend(0, text.length)
@@ -185,7 +185,7 @@ export class LevelReader {
 
   /** The rows of one navigation, for all rows at once, by their parent value. */
   async #expandOne(
-    { entity: above, version, companyId }: Asked,
+    { entity: above, version, companyId }: SetQuery,
     one: ExpandOption,
     { hangsOn, behind }: { readonly hangsOn: readonly string[]; readonly behind: number },
     reading: Reading,
@@ -199,7 +199,7 @@ export class LevelReader {
     const column = navigation.on.foreign
     const conditions: Conditions = (writer) => [
       ...ofCompany(entity, companyId)(writer),
-      among(this.#context.dialect, writer, column, values),
+      inList(this.#context.dialect, writer, column, values),
     ]
     const statement = new LevelStatement(this.#context, entity, version, options)
     const level = { entity, version, options, companyId }
@@ -244,7 +244,7 @@ export class LevelReader {
   }
 
   /** Chooses how a level's statements run. A statement that may read many rows runs as a scan. */
-  #lookFor({ entity, options, companyId }: Asked, isScan: boolean, reading: Reading): Look {
+  #lookFor({ entity, options, companyId }: SetQuery, isScan: boolean, reading: Reading): Look {
     const { reads } = reading
     const summed = summedBy(entity, options)
     if (!isScan && summed === undefined) return ({ text, values }) => reads.all(text, ...values)
@@ -254,7 +254,7 @@ export class LevelReader {
   }
 
   #listText(
-    { entity, version, companyId }: Asked,
+    { entity, version, companyId }: SetQuery,
     { navigation, options, text }: ExpandOption,
     row: ReadRow,
     { statement, list }: { readonly statement: LevelStatement; readonly list: WrittenList },

@@ -4,7 +4,7 @@
  */
 
 import type { SqlRow, SqlValue } from '#stores/store.ts'
-import { among } from '../compile/among.ts'
+import { inList } from '../compile/among.ts'
 import type { Source } from '../compile/expression.ts'
 import {
   between,
@@ -86,7 +86,7 @@ export class LevelStatement {
   /** The rows with these ids, in any order. */
   some(ids: readonly string[]): Fragment {
     const columns = this.#columns()
-    const own = among(this.#dialect, this.#writer, 'id', ids)
+    const own = inList(this.#dialect, this.#writer, 'id', ids)
     return joined('select ', columns, ` from ${this.#writer.from(this.#source)} where `, own)
   }
 

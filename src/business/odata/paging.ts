@@ -12,7 +12,7 @@ import { refuse } from '../errors.ts'
 
 /** The requested order, then the entity's own order, then the id. */
 export function totalOrder(
-  asked: readonly OrderExpression[],
+  query: readonly OrderExpression[],
   source: Source,
 ): readonly OrderExpression[] {
   const { entity, version } = source
@@ -21,7 +21,7 @@ export function totalOrder(
     if (field === undefined) return []
     return [ascending(source, field.column, isWhole(field.type.kind) ? 'integer' : 'text')]
   })
-  return [...asked, ...own, ascending(source, 'id', 'text')]
+  return [...query, ...own, ascending(source, 'id', 'text')]
 }
 
 /** True if a column of this kind holds an integer. PostgreSQL refuses to compare one as text. */

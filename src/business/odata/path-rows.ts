@@ -4,7 +4,7 @@
  */
 
 import type { SqlRow } from '#stores/store.ts'
-import { among } from '../compile/among.ts'
+import { inList } from '../compile/among.ts'
 import { between, joined, type SqlContext } from '../compile/fragment.ts'
 import { leadsToList, rootSource } from '../compile/paths.ts'
 import { SqlWriter } from '../compile/sql.ts'
@@ -184,7 +184,7 @@ export class PathRows {
         ? []
         : [belongs(writer, navigation.on.foreign, before[navigation.on.local] ?? null)]),
       ...(entity.scope === 'installation' && visible !== undefined
-        ? [among(this.#context.dialect, writer, 'id', visible)]
+        ? [inList(this.#context.dialect, writer, 'id', visible)]
         : []),
     ]
   }

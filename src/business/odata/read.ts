@@ -5,7 +5,7 @@
  */
 
 import type { SqlRow, SqlValue } from '#stores/store.ts'
-import { among } from '../compile/among.ts'
+import { inList } from '../compile/among.ts'
 import { joined, type SqlContext } from '../compile/fragment.ts'
 import { leadsToList, rootSource } from '../compile/paths.ts'
 import { SqlWriter } from '../compile/sql.ts'
@@ -17,10 +17,10 @@ import { absent, belongs, below, ofCompany, writtenPart } from './addressed-row.
 import { contentTypeOf, isUsual } from './answer-format.ts'
 import { Budget } from './budget.ts'
 import {
-  type Asked,
   type Level,
   LevelReader,
   type Reading,
+  type SetQuery,
   type WrittenRow,
   written,
 } from './level-reader.ts'
@@ -153,8 +153,8 @@ class SqlReader implements Reader {
       case 'count': {
         const { entity } = lastOf(request)
         const conditions = await this.#paths.ofPath(reads, request, bounds)
-        const asked = { entity, version: request.version, options: request.options, companyId }
-        const count = await this.#count(asked, conditions, reading)
+        const query = { entity, version: request.version, options: request.options, companyId }
+        const count = await this.#count(query, conditions, reading)
         return textAnswer(String(count))
       }
       case 'row': {
@@ -190,11 +190,11 @@ class SqlReader implements Reader {
     const own = await this.#paths.ofPath(reads, request, bounds)
     const conditions: Conditions = (writer, source) => [
       ...own(writer, source),
-      among(this.#context.dialect, writer, 'id', ids),
+      inList(this.#context.dialect, writer, 'id', ids),
     ]
-    const asked = { entity, version, options, companyId: bounds.companyId }
+    const query = { entity, version, options, companyId: bounds.companyId }
     const reading = { reads, budget: Budget.ofAnswer() }
-    const { rows, token } = await this.#levels.page(asked, conditions, ids.length, reading)
+    const { rows, token } = await this.#levels.page(query, conditions, ids.length, reading)
     if (token !== undefined) throw new Error('the rows are more than an answer holds')
     return new Map(rows.map(({ id, text }) => [id, text]))
   }
@@ -294,18 +294,18 @@ class SqlReader implements Reader {
    * without the view.
    */
   async #oneRow(
-    asked: Asked,
+    query: SetQuery,
     conditions: Conditions,
     reading: Reading,
   ): Promise<WrittenRow | undefined> {
-    const works = asked.entity.view?.works
+    const works = query.entity.view?.works
     const look = async (entity: Entity, where: Conditions): Promise<WrittenRow | undefined> =>
-      (await this.#levels.page({ ...asked, entity }, where, 1, reading)).rows[0]
+      (await this.#levels.page({ ...query, entity }, where, 1, reading)).rows[0]
     const standing =
       works === undefined
         ? undefined
-        : await look(withoutView(asked.entity), withoutWorks(works, conditions))
-    return standing ?? (await look(asked.entity, conditions))
+        : await look(withoutView(query.entity), withoutWorks(works, conditions))
+    return standing ?? (await look(query.entity, conditions))
   }
 
   /**
@@ -439,7 +439,7 @@ class SqlReader implements Reader {
   }
 
   async #count(
-    { entity, version, options, companyId }: Asked,
+    { entity, version, options, companyId }: SetQuery,
     conditions: Conditions,
     reading: Reading,
   ): Promise<number> {

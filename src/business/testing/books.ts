@@ -14,7 +14,7 @@ import {
   preparedDatabases,
 } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../../tests/require.ts'
-import { act } from '../documents/actions.ts'
+import { runDocumentAction } from '../documents/actions.ts'
 import { lineSelect } from '../entities/line-view.ts'
 import { decimalUnit, type Entity, etagOf, noGuid, type Version } from '../entity.ts'
 import { businessMigrations } from '../migrations.ts'
@@ -144,7 +144,7 @@ export async function openBooks(
     act: async (set: string, id: string, action: string, mayRelease = true) =>
       (
         await sql.transact((tx) =>
-          act(context(tx, 'v2.0'), { entity: entityOf(set), id }, action, mayRelease),
+          runDocumentAction(context(tx, 'v2.0'), { entity: entityOf(set), id }, action, mayRelease),
         )
       ).id,
     row: rowOf,

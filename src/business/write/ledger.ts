@@ -21,13 +21,13 @@ import { type Found, withFound } from './lookups.ts'
 import { changedCells, updateRow, type WriteContext } from './rows.ts'
 import { eligibleSql, RunningSums } from './running-sums.ts'
 import {
-  type Group,
+  discountedSums,
+  type GroupSums,
   groupOfRow,
   limited,
   newGroup,
   sizeOf,
   sizesMax,
-  spreadOver,
   writeGroup,
 } from './spread.ts'
 
@@ -88,7 +88,7 @@ export class Ledger {
   readonly #document: DocumentHead
   readonly #running: RunningSums
   readonly #hadDiscount: boolean
-  readonly #groups = new Map<string, Group>()
+  readonly #groups = new Map<string, GroupSums>()
   #lineCount: number
   #base: number
   #discount: number
@@ -205,7 +205,7 @@ export class Ledger {
     if (![this.#net, this.#including, this.#base, ...sums].every(fits)) throw tooLarge()
   }
 
-  async #groupOf({ tax_key: key, tax_percent: percent }: SummedLine): Promise<Group> {
+  async #groupOf({ tax_key: key, tax_percent: percent }: SummedLine): Promise<GroupSums> {
     this.#isTouched = true
     if (this.#hadDiscount) await this.#loadAll()
     const loaded = this.#groups.get(key)
@@ -234,7 +234,7 @@ export class Ledger {
       const group = groupOfRow(row)
       this.#groups.set(row.tax_key, group)
       // Written before sums were kept for it.
-      if (!group.isSpread) this.#isStale = true
+      if (!group.isComputed) this.#isStale = true
     }
   }
 
@@ -248,7 +248,7 @@ export class Ledger {
     this.#including += sign * share.including
   }
 
-  #putInto(group: Group, line: SummedLine, at: LinePosition): Found<SharedCells> {
+  #putInto(group: GroupSums, line: SummedLine, at: LinePosition): Found<SharedCells> {
     group.count++
     const own = { lineAmount: line.line_amount, eligible: eligibleOf(line) }
     this.#base += own.eligible
@@ -280,7 +280,7 @@ export class Ledger {
   /**
    * The surplus or missing cent of a group that lost a line goes to the last remaining one (business facts 5.4).
    */
-  async #settle(key: string, group: Group): Promise<void> {
+  async #settle(key: string, group: GroupSums): Promise<void> {
     const { tx } = this.#context
     const over = cents(group.sums, group.percent, this.terms)
     if (over.net === 0 && over.including === 0) return
@@ -351,7 +351,7 @@ export class Ledger {
     this.#net = 0
     this.#including = 0
     for (const [at, group] of filled.entries()) {
-      group.sums = spreadOver(group, ofGroups[at] ?? 0, this.terms)
+      group.sums = discountedSums(group, ofGroups[at] ?? 0, this.terms)
       this.#add(group.sums, 1)
     }
   }

@@ -11,12 +11,12 @@ import { decimalUnit } from '../entity.ts'
 import { badValue, ruleBroken } from '../errors.ts'
 import { type DocumentTaxGroupRow, documentTaxGroups } from '../tables.ts'
 
-export interface Group {
+export interface GroupSums {
   readonly percent: number
   /** Its row exists. */
   isStored: boolean
   /** Its lines' shares of an invoice discount are computed from running sums, not stored. */
-  readonly isSpread: boolean
+  readonly isComputed: boolean
   count: number
   sums: TaxGroup
   /** The base of the invoice discount in its lines. Known only when there is one. */
@@ -25,11 +25,11 @@ export interface Group {
   extent: number
 }
 
-export function newGroup(percent: number): Group {
+export function newGroup(percent: number): GroupSums {
   return {
     percent,
     isStored: false,
-    isSpread: true,
+    isComputed: true,
     count: 0,
     sums: emptyGroup,
     eligible: 0,
@@ -37,11 +37,11 @@ export function newGroup(percent: number): Group {
   }
 }
 
-export function groupOfRow(row: DocumentTaxGroupRow): Group {
+export function groupOfRow(row: DocumentTaxGroupRow): GroupSums {
   return {
     percent: row.tax_percent,
     isStored: true,
-    isSpread: row.spread > 0,
+    isComputed: row.spread > 0,
     count: row.line_count,
     sums: {
       lineAmount: row.line_amount,
@@ -66,7 +66,7 @@ export function sizeOf(lineAmount: number): number {
 export const sizesMax = 80_000_000_000
 
 /** The sums of a group with this part of the discount. */
-export function spreadOver(group: Group, invoiceDiscount: number, terms: Terms): TaxGroup {
+export function discountedSums(group: GroupSums, invoiceDiscount: number, terms: Terms): TaxGroup {
   const { lineAmount } = group.sums
   const left = lineAmount - invoiceDiscount
   const leading = { net: left, including: left }
@@ -102,7 +102,7 @@ interface GroupPlace {
 export async function writeGroup(
   tx: SqlTx,
   { documentId, key, terms }: GroupPlace,
-  group: Group,
+  group: GroupSums,
   spread: number,
 ): Promise<void> {
   const place = { document_id: documentId, tax_key: key }
