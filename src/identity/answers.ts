@@ -39,7 +39,7 @@ export function completeAnswers(
 }
 
 /** Reports the outcome of every token request, except those that only poll for a person. */
-export function tellOutcomes(
+export function reportOutcomes(
   onSignIn: OnSignIn,
 ): (ctx: Context, next: () => Promise<void>) => Promise<void> {
   return async (ctx, next) => {

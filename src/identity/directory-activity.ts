@@ -10,7 +10,7 @@ const collections: Readonly<Record<LocalType, string>> = {
 }
 
 /** `before` is undefined for a new principal and `after` for a deleted one. */
-export function tellPrincipal(
+export function recordPrincipalChange(
   tx: RecordedTx,
   before: PrincipalRecord | undefined,
   after: PrincipalRecord | undefined,
@@ -25,7 +25,7 @@ export function tellPrincipal(
   })
 }
 
-export function tellMember(
+export function recordMemberChange(
   tx: RecordedTx,
   group: PrincipalRecord,
   memberId: string,
@@ -37,7 +37,7 @@ export function tellMember(
   })
 }
 
-export function tellCredential(
+export function recordCredentialChange(
   tx: RecordedTx,
   principal: PrincipalRecord,
   { action, path }: { readonly action: string; readonly path: string },

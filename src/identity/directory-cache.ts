@@ -23,13 +23,13 @@ export interface DirectoryCache extends Directory {
    */
   isActive(principal: Principal): Promise<boolean>
   /** The credentials and sessions that tokens of this principal may rest on. As fresh as `record`. */
-  grounds(id: string): Promise<Grounds>
+  grounds(id: string): Promise<RevocationState>
   /** Whether there is an enabled principal with this client id, or with this id. As fresh as `record`. */
   isClient(clientId: string): Promise<boolean>
 }
 
 /** A token names the credential and the session it was issued for. */
-export interface Grounds {
+export interface RevocationState {
   /** The ids of the password, the secrets and the federated credentials that exist. */
   readonly credentials: ReadonlySet<string>
   /** The ids of sessions that ended while their tokens may still be in use. */
@@ -81,7 +81,7 @@ export function createDirectoryCache(options: {
   // `null` remembers that there is no such principal. Ids of external issuers are looked up on every request too.
   const records = createLruCache<PrincipalRecord | null>(remembered)
   const groups = createLruCache<readonly string[]>(remembered)
-  const groundsOf = createLruCache<Grounds>(remembered)
+  const groundsOf = createLruCache<RevocationState>(remembered)
   const clients = createLruCache<boolean>(remembered)
 
   watch.onChange((keys) => {
@@ -135,7 +135,7 @@ export function createDirectoryCache(options: {
     return ids.flatMap((id) => found.get(id) ?? [])
   }
 
-  async function readGrounds(id: string): Promise<Grounds> {
+  async function readGrounds(id: string): Promise<RevocationState> {
     const credentials = await sql.all(
       'select id from identity_credentials where principal_id = ?',
       id,

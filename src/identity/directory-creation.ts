@@ -3,7 +3,7 @@
 import type { RecordedTx } from '#activity/recorded-sql.ts'
 import type { SqlTx } from '#stores/store.ts'
 import type { Credentials } from './credentials.ts'
-import { tellPrincipal } from './directory-activity.ts'
+import { recordPrincipalChange } from './directory-activity.ts'
 import { type DirectoryContext, freshPrincipal } from './directory-rows.ts'
 import { refuseIdentity } from './errors.ts'
 import { insertPrincipal } from './insert-principal.ts'
@@ -63,7 +63,7 @@ export function principalCreation(
     const { signInName = '' } = user
     if (!(await insertPrincipal(tx, user))) throw refuseIdentity.PrincipalExists({ signInName })
     if (hash !== undefined) await credentials.storePassword(tx, user.id, hash)
-    tellPrincipal(tx, undefined, user)
+    recordPrincipalChange(tx, undefined, user)
   }
 
   return {
@@ -94,7 +94,7 @@ export function principalCreation(
       const group = freshPrincipal('Group', displayName, context)
       await sql.transact(async (tx) => {
         await insertPrincipal(tx, group)
-        tellPrincipal(tx, undefined, group)
+        recordPrincipalChange(tx, undefined, group)
       })
       return group
     },
@@ -117,7 +117,7 @@ export function principalCreation(
         if (taken !== undefined || !(await insertPrincipal(tx, principal))) {
           throw refuseIdentity.ClientIdExists({ clientId: principal.clientId })
         }
-        tellPrincipal(tx, undefined, principal)
+        recordPrincipalChange(tx, undefined, principal)
         if (publicClient !== undefined || wanted === 'none') return
         await credentials.storeSecret(tx, principal.id, clientSecret, secret)
       })

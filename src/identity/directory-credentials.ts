@@ -3,7 +3,7 @@
  */
 
 import type { Credentials, SecretRecord, SecretUsed } from './credentials.ts'
-import { tellCredential } from './directory-activity.ts'
+import { recordCredentialChange } from './directory-activity.ts'
 import type { DirectoryCache } from './directory-cache.ts'
 import { type DirectoryContext, readPrincipal } from './directory-rows.ts'
 import { refuseIdentity } from './errors.ts'
@@ -58,7 +58,7 @@ export function openPrincipalCredentials(
         const user = await readPrincipal(tx, userId, 'User')
         await credentials.storePassword(tx, user.id, hash)
         await endSessionsOf(tx, user.id, clock.now())
-        tellCredential(tx, user, { action: 'setPassword/action', path: 'password' })
+        recordCredentialChange(tx, user, { action: 'setPassword/action', path: 'password' })
       })
     },
 
@@ -82,7 +82,10 @@ export function openPrincipalCredentials(
         }
         await credentials.storeSecret(tx, principal.id, value, secret)
         await tx.follow(directoryFeed, principal.id)
-        tellCredential(tx, principal, { action: 'secrets/write', path: `secrets/${secret.id}` })
+        recordCredentialChange(tx, principal, {
+          action: 'secrets/write',
+          path: `secrets/${secret.id}`,
+        })
       })
       return { ...secret, value }
     },
@@ -97,7 +100,10 @@ export function openPrincipalCredentials(
         )
         if (removed === 0) throw refuseIdentity.SecretNotFound({ id: secretId.slice(0, 100) })
         await tx.follow(directoryFeed, principal.id)
-        tellCredential(tx, principal, { action: 'secrets/delete', path: `secrets/${secretId}` })
+        recordCredentialChange(tx, principal, {
+          action: 'secrets/delete',
+          path: `secrets/${secretId}`,
+        })
       })
     },
 

@@ -1,6 +1,6 @@
 /** Group memberships. */
 
-import { tellMember } from './directory-activity.ts'
+import { recordMemberChange } from './directory-activity.ts'
 import { type DirectoryContext, type Page, pageOf, readPrincipal } from './directory-rows.ts'
 import { refuseIdentity } from './errors.ts'
 import { directoryFeed } from './feed-watch.ts'
@@ -30,7 +30,7 @@ export function openMemberships({ sql }: DirectoryContext): Memberships {
           member.id,
         )
         await tx.follow(directoryFeed, member.id)
-        tellMember(tx, group, member.id, 'write')
+        recordMemberChange(tx, group, member.id, 'write')
       })
     },
 
@@ -48,7 +48,7 @@ export function openMemberships({ sql }: DirectoryContext): Memberships {
           throw refuseIdentity.MemberNotFound({ id, group: group.displayName })
         }
         await tx.follow(directoryFeed, member)
-        tellMember(tx, group, member, 'delete')
+        recordMemberChange(tx, group, member, 'delete')
       })
     },
 

@@ -2,7 +2,7 @@
 
 import type { SqlTx } from '#stores/store.ts'
 import { signInKeyOf } from './credentials.ts'
-import { tellPrincipal } from './directory-activity.ts'
+import { recordPrincipalChange } from './directory-activity.ts'
 import {
   type DirectoryContext,
   type Page,
@@ -81,7 +81,7 @@ export function openPrincipals({ clock, limits, sql }: DirectoryContext): Princi
         )
         if (!after.enabled) await endSessionsOf(tx, after.id, clock.now())
         await tx.follow(directoryFeed, after.id)
-        tellPrincipal(tx, before, after)
+        recordPrincipalChange(tx, before, after)
         return after
       })
     },
@@ -91,7 +91,7 @@ export function openPrincipals({ clock, limits, sql }: DirectoryContext): Princi
         const principal = await readPrincipal(tx, id, type)
         await refuseOwner(tx, principal.id)
         await removePrincipal(tx, principal, clock.now())
-        tellPrincipal(tx, principal, undefined)
+        recordPrincipalChange(tx, principal, undefined)
       })
     },
 

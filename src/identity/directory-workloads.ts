@@ -1,7 +1,7 @@
 /** The principals of resources (managed identities). */
 
 import type { WorkloadIdentities } from '#kernel/principal.ts'
-import { tellPrincipal } from './directory-activity.ts'
+import { recordPrincipalChange } from './directory-activity.ts'
 import {
   type DirectoryContext,
   freshPrincipal,
@@ -33,7 +33,7 @@ export function openWorkloads(context: DirectoryContext): WorkloadIdentities {
           id: principalId,
           clientId,
         }
-        if (await insertPrincipal(tx, principal)) tellPrincipal(tx, undefined, principal)
+        if (await insertPrincipal(tx, principal)) recordPrincipalChange(tx, undefined, principal)
       })
     },
 
@@ -43,7 +43,7 @@ export function openWorkloads(context: DirectoryContext): WorkloadIdentities {
         if (held !== undefined) {
           const principal = await readPrincipal(tx, held, 'ServicePrincipal')
           await removePrincipal(tx, principal, clock.now())
-          tellPrincipal(tx, principal, undefined)
+          recordPrincipalChange(tx, principal, undefined)
         }
         await tx.run('delete from identity_workloads where resource_key = ?', resourceKey)
       })

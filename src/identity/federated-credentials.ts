@@ -4,7 +4,7 @@
  */
 
 import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
-import { tellCredential } from './directory-activity.ts'
+import { recordCredentialChange } from './directory-activity.ts'
 import { type DirectoryContext, readPrincipal } from './directory-rows.ts'
 import { refuseIdentity } from './errors.ts'
 import { directoryFeed } from './feed-watch.ts'
@@ -78,7 +78,7 @@ export function openFederatedCredentials({
         clock.now(),
       )
       await tx.follow(directoryFeed, principal.id)
-      tellCredential(tx, principal, {
+      recordCredentialChange(tx, principal, {
         action: 'federatedCredentials/write',
         path: `federatedCredentials/${id}`,
       })
@@ -111,7 +111,7 @@ export function openFederatedCredentials({
         const found = foundIn(await credentialsOf(tx, principal.id), idOrName)
         await removeRow(tx, principal.id, found.id)
         await tx.follow(directoryFeed, principal.id)
-        tellCredential(tx, principal, {
+        recordCredentialChange(tx, principal, {
           action: 'federatedCredentials/delete',
           path: `federatedCredentials/${found.id}`,
         })

@@ -17,7 +17,7 @@ import type { Clock, Log } from '#kernel/ports.ts'
 import type { IdentitySeal } from '#sealing/keyring.ts'
 import type { Sql } from '#stores/store.ts'
 import { createAdapterFactory } from './adapter.ts'
-import { completeAnswers, tellOutcomes } from './answers.ts'
+import { completeAnswers, reportOutcomes } from './answers.ts'
 import {
   builtInClients,
   consoleClientId,
@@ -147,7 +147,7 @@ export function createProvider(options: ProviderOptions): Provider {
   extendProvider(provider, options, secretUsed)
   provider.use(restartDeviceForm)
   provider.use(endSessions(sessions))
-  provider.use(tellOutcomes(options.onSignIn))
+  provider.use(reportOutcomes(options.onSignIn))
   provider.use(completeAnswers({ audience, aliases: [publicUrl], tenantId }))
 
   provider.registerResponseMode(bareImplicitMode, (ctx, redirectUri, payload) => {
