@@ -167,30 +167,30 @@ function firstMessage({ databases }: MigrationStatus): string {
 }
 
 /** The state of the dialogue with the watching person. */
-interface Talk {
+interface PromptState {
   /** The question that is being answered, and the line typed so far. */
   readonly asked: { readonly key: string; readonly typed: string } | undefined
   /** The fault of the last answer. */
   readonly complaint: string
 }
 
-export const silence: Talk = { asked: undefined, complaint: '' }
+export const emptyPrompt: PromptState = { asked: undefined, complaint: '' }
 
-export type Said =
+export type PromptDecision =
   | { readonly kind: 'patch'; readonly properties: object }
   | { readonly kind: 'leave' }
 
 /** Handles one key. A selection that is no longer offered is dropped. */
-export function hear(
-  talk: Talk,
+export function handleKey(
+  talk: PromptState,
   character: string,
   choices: readonly Choice[],
-): { readonly talk: Talk; readonly said?: Said } {
+): { readonly talk: PromptState; readonly said?: PromptDecision } {
   if (character === '\u0003' || character === '\u0004') return { talk, said: { kind: 'leave' } }
   const open = questionOf(talk, choices)
   if (talk.asked === undefined || open === undefined) return choose(character, choices)
   const { key, typed } = talk.asked
-  if (character === '\u001b') return { talk: silence }
+  if (character === '\u001b') return { talk: emptyPrompt }
   if (character === '\u007f' || character === '\b') {
     return { talk: { asked: { key, typed: typed.slice(0, -1) }, complaint: '' } }
   }
@@ -199,28 +199,28 @@ export function hear(
   }
   const properties = open.read(typed.trim())
   if (typeof properties === 'string') return { talk: { asked: undefined, complaint: properties } }
-  return { talk: silence, said: { kind: 'patch', properties } }
+  return { talk: emptyPrompt, said: { kind: 'patch', properties } }
 }
 
 function choose(
   character: string,
   choices: readonly Choice[],
-): { readonly talk: Talk; readonly said?: Said } {
+): { readonly talk: PromptState; readonly said?: PromptDecision } {
   const chosen = choices.find(({ key }) => key === character.toLowerCase())
   switch (chosen?.leads.kind) {
     case undefined:
-      return { talk: silence }
+      return { talk: emptyPrompt }
     case 'ask':
       return { talk: { asked: { key: chosen?.key ?? '', typed: '' }, complaint: '' } }
     case 'patch':
-      return { talk: silence, said: chosen.leads }
+      return { talk: emptyPrompt, said: chosen.leads }
     default:
-      return { talk: silence, said: { kind: 'leave' } }
+      return { talk: emptyPrompt, said: { kind: 'leave' } }
   }
 }
 
 function questionOf(
-  { asked }: Talk,
+  { asked }: PromptState,
   choices: readonly Choice[],
 ): Extract<Choice['leads'], { kind: 'ask' }> | undefined {
   const leads = choices.find(({ key }) => key === asked?.key)?.leads
@@ -228,9 +228,9 @@ function questionOf(
 }
 
 /** The lines below the bars. */
-export function talkLines(
+export function promptLines(
   status: MigrationStatus,
-  talk: Talk,
+  talk: PromptState,
   choices: readonly Choice[],
 ): readonly string[] {
   if (choices.length === 0) return []

@@ -3,7 +3,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fc } from '../../tests/property.ts'
-import { choicesFor, hear, type Said, silence, talkLines, waitReason } from './migration-choices.ts'
+import {
+  choicesFor,
+  emptyPrompt,
+  handleKey,
+  type PromptDecision,
+  promptLines,
+  waitReason,
+} from './migration-choices.ts'
 import { changeLines, progressLines, progressOf } from './migration-progress.ts'
 import { type MigrationStatus, statusOf } from './migrations.ts'
 
@@ -35,11 +42,11 @@ const ready = {
 const copying = { migrationState: 'InProgress', migrationOperation: 'CopyingTables' }
 
 /** Everything that is printed about these keys. */
-function said(now: MigrationStatus, keys: string): readonly (Said | string)[] {
-  let talk = silence
-  const all: (Said | string)[] = []
+function said(now: MigrationStatus, keys: string): readonly (PromptDecision | string)[] {
+  let talk = emptyPrompt
+  const all: (PromptDecision | string)[] = []
   for (const key of keys) {
-    const heard = hear(talk, key, choicesFor(now))
+    const heard = handleKey(talk, key, choicesFor(now))
     talk = heard.talk
     if (heard.said !== undefined) all.push(heard.said)
     if (talk.complaint !== '') all.push(talk.complaint)
@@ -47,13 +54,13 @@ function said(now: MigrationStatus, keys: string): readonly (Said | string)[] {
   return all
 }
 
-const patch = (properties: object): Said => ({ kind: 'patch', properties })
+const patch = (properties: object): PromptDecision => ({ kind: 'patch', properties })
 
 test('each wait is answered by the property that belongs to it', () => {
   const both = waits('WaitingForCutoverTrigger', { one: ready, two: ready })
   const taken = waits('WaitingForTargetDBOverwriteConfirmation', { one: { message: 'is there' } })
   const source = 'WaitingForLogicalReplicationSetupRequestOnSourceDB'
-  const cases: readonly [MigrationStatus, string, readonly (Said | string)[]][] = [
+  const cases: readonly [MigrationStatus, string, readonly (PromptDecision | string)[]][] = [
     [both, 'a', [patch({ triggerCutover: 'True' })]],
     [both, 'A', [patch({ triggerCutover: 'True' })]],
     [both, 'stwo\r', [patch({ triggerCutover: 'True', dbsToTriggerCutoverOn: ['two'] })]],
@@ -120,9 +127,9 @@ test('what it waits for is shown, unless it goes on by itself or has been answer
   assert.equal(waitReason(waits(overwrite, {}, answered)), undefined)
   assert.match(waitReason(waits('SomethingNew')) ?? '', /SomethingNew/)
   const now = waits('WaitingForCutoverTrigger', { one: ready, two: ready })
-  const asked = hear(silence, 's', choicesFor(now)).talk
-  const typed = hear(asked, 'o', choicesFor(now)).talk
-  assert.equal(talkLines(now, typed, choicesFor(now)).at(-1), 'Names, with commas of one, two: o')
+  const asked = handleKey(emptyPrompt, 's', choicesFor(now)).talk
+  const typed = handleKey(asked, 'o', choicesFor(now)).talk
+  assert.equal(promptLines(now, typed, choicesFor(now)).at(-1), 'Names, with commas of one, two: o')
 })
 
 const copied = (name: string, bytesCopied: number, state = 'loading') => ({

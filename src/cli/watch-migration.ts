@@ -3,7 +3,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ClientError } from '#client/client-error.ts'
 import type { Connection } from './context.ts'
-import { choicesFor, hear, type Said, silence, talkLines, waitReason } from './migration-choices.ts'
+import {
+  choicesFor,
+  emptyPrompt,
+  handleKey,
+  type PromptDecision,
+  promptLines,
+  waitReason,
+} from './migration-choices.ts'
 import { exitEndedBadly, exitWaits } from './migration-outcome.ts'
 import { changeLines, progressLines, progressOf } from './migration-progress.ts'
 import {
@@ -47,7 +54,7 @@ export async function watchMigration(
   await using listener = openListener(terminal)
   let canAsk = draws && terminal.size() !== undefined
   let before: MigrationStatus | undefined
-  let talk = silence
+  let talk = emptyPrompt
   let drawn = 0
   let looksWaiting = 0
   let looksAsking = 0
@@ -61,7 +68,7 @@ export async function watchMigration(
     if (draws) {
       const answer = await client.request('GET', `${path}/progress`, { query: migrationQuery })
       const size = terminal.size() ?? defaultSize
-      const asking = talkLines(status, talk, choices).map((line) =>
+      const asking = promptLines(status, talk, choices).map((line) =>
         cutLine(printable(line), size.columns),
       )
       // The line below the last one is for the cursor.
@@ -86,7 +93,7 @@ export async function watchMigration(
     const characters = await listener.next(choices.length > 0, everyMilliseconds)
     if (characters === undefined) canAsk = false
     for (const character of characters ?? '') {
-      const heard = hear(talk, character, choices)
+      const heard = handleKey(talk, character, choices)
       talk = heard.talk
       if (heard.said?.kind === 'leave') return { migration, exitCode: 0 }
       if (heard.said === undefined) continue
@@ -101,7 +108,7 @@ export async function watchMigration(
 async function say(
   connection: Pick<Connection, 'client'>,
   path: string,
-  { properties }: Extract<Said, { kind: 'patch' }>,
+  { properties }: Extract<PromptDecision, { kind: 'patch' }>,
 ): Promise<string> {
   try {
     await patchMigration(connection, path, properties)
