@@ -7,7 +7,7 @@ import { isJsonObject } from '#kernel/patch.ts'
 import { nextTurn } from '#stores/next-turn.ts'
 import { refuse } from '../errors.ts'
 import type { BusinessAnswer } from '../message.ts'
-import { JsonPiece, readAnyJson } from './large-json.ts'
+import { JsonChunk, readAnyJson } from './large-json.ts'
 import { odataLimits } from './limits.ts'
 
 export interface BatchPart {
@@ -65,7 +65,7 @@ export async function readJsonBatch(body: Uint8Array): Promise<readonly BatchPar
   const batch = await readAnyJson(body)
   const requests = isJsonObject(batch) ? batch['requests'] : undefined
   const list =
-    requests instanceof JsonPiece
+    requests instanceof JsonChunk
       ? await requests.elements(odataLimits.batchRequestsMax)
       : undefined
   if (list === undefined && !Array.isArray(requests))
@@ -90,7 +90,7 @@ function jsonPart(value: unknown, at: number): BatchPart {
   if (atomicityGroup !== undefined && typeof atomicityGroup !== 'string') {
     throw badBatch(`requests[${at}].atomicityGroup is not text`)
   }
-  if (!Array.isArray(dependsOn) || !isJsonObject(headers) || headers instanceof JsonPiece) {
+  if (!Array.isArray(dependsOn) || !isJsonObject(headers) || headers instanceof JsonChunk) {
     throw badBatch(`requests[${at}]: 'dependsOn' is a list, 'headers' an object`)
   }
   const lower = Object.entries(headers).map(([name, text]) => [name.toLowerCase(), String(text)])
@@ -110,7 +110,7 @@ function jsonPart(value: unknown, at: number): BatchPart {
 }
 
 function bytesOf(body: unknown): Uint8Array {
-  if (body instanceof JsonPiece) return body.bytes
+  if (body instanceof JsonChunk) return body.bytes
   return new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body))
 }
 

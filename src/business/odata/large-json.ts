@@ -33,7 +33,7 @@ const [openList, closeList, openObject, closeObject] = [0x5b, 0x5d, 0x7b, 0x7d]
 type JsonObject = Readonly<Record<string, unknown>>
 
 /** The bytes of a list or of an object that is not parsed yet. */
-export class JsonPiece {
+export class JsonChunk {
   readonly bytes: Buffer
 
   constructor(bytes: Buffer) {
@@ -110,12 +110,12 @@ export async function largeBodyOf(
   if (body === undefined || method === 'DELETE' || !isLargeJson(body)) return undefined
   const entries: [string, unknown][] = []
   for (const [name, value] of Object.entries(await readLargeObject(body))) {
-    entries.push([name, value instanceof JsonPiece ? await listOf(value, room) : value])
+    entries.push([name, value instanceof JsonChunk ? await listOf(value, room) : value])
   }
   return Object.fromEntries(entries)
 }
 
-async function listOf(piece: JsonPiece, room: ListRoom): Promise<JsonList | JsonPiece> {
+async function listOf(piece: JsonChunk, room: ListRoom): Promise<JsonList | JsonChunk> {
   const { nestedLinesMax } = odataLimits
   const list = await piece.elements(Math.min(nestedLinesMax, room.left))
   if (list === undefined) return piece
@@ -127,7 +127,7 @@ async function listOf(piece: JsonPiece, room: ListRoom): Promise<JsonList | Json
   return list
 }
 
-/** JSON of any size; long lists and objects in a large object are `JsonPiece`s. */
+/** JSON of any size; long lists and objects in a large object are `JsonChunk`s. */
 export async function readAnyJson(bytes: Uint8Array): Promise<unknown> {
   return isLargeJson(bytes) ? await readLargeObject(bytes) : parseJson(bytes)
 }
@@ -179,7 +179,7 @@ function withCuts(bytes: Buffer, cuts: readonly Cut[]): JsonObject {
   for (const { name, from, to } of cuts) {
     const key = String(JSON.parse(bytes.toString('utf8', ...name)))
     // Of duplicate names the last one counts.
-    if (entries.get(key) === null) entries.set(key, new JsonPiece(bytes.subarray(from, to)))
+    if (entries.get(key) === null) entries.set(key, new JsonChunk(bytes.subarray(from, to)))
   }
   return Object.fromEntries(entries)
 }

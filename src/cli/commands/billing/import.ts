@@ -12,7 +12,7 @@ import { type Command, defineCommand, LocalProblem, UsageError } from '../../com
 import { member } from '../../directory.ts'
 import { connectionOptions } from '../../options.ts'
 import { printRecord, printRows } from '../../output/print.ts'
-import { type ImportPiece, type Progress, piecesOf } from './import/pieces.ts'
+import { chunksOf, type ImportChunk, type Progress } from './import/pieces.ts'
 
 const formats = ['ndjson', 'csv', 'focus'] as const
 
@@ -50,10 +50,10 @@ export const command: Command = defineCommand({
     const progress = known.status === 200 ? progressOf(known.body) : undefined
     let last: unknown = known.status === 200 ? known.body : undefined
     const { terminal } = context
-    for await (const piece of piecesOf(file, format, progress)) {
+    for await (const piece of chunksOf(file, format, progress)) {
       const answer = await connection.client.request('POST', `${profile}/importTransactions`, {
         query: billingVersion,
-        body: { name, format, ...(piece satisfies ImportPiece) },
+        body: { name, format, ...(piece satisfies ImportChunk) },
       })
       last = answer.body
       if (terminal.coloured) terminal.error(`\r${bar(piece.nextPosition, size)}`)

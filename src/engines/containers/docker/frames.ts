@@ -40,6 +40,6 @@ export async function* splitFrames(source: AsyncIterable<Uint8Array>): AsyncIter
 }
 
 /** Output of a terminal: bare bytes. */
-export async function* rawPieces(source: AsyncIterable<Uint8Array>): AsyncIterable<OutputChunk> {
+export async function* rawChunks(source: AsyncIterable<Uint8Array>): AsyncIterable<OutputChunk> {
   for await (const bytes of source) yield { stream: 'out', bytes }
 }

@@ -7,7 +7,7 @@ import { failureOfConnection } from '../answer.ts'
 import { EngineError, type ExecRequest, type Session, type TerminalSize } from '../engine.ts'
 import { at, type Json, numberAt, textAt } from '../json.ts'
 import type { DockerClient } from './client.ts'
-import { type OutputChunk, rawPieces, splitFrames } from './frames.ts'
+import { type OutputChunk, rawChunks, splitFrames } from './frames.ts'
 
 /** The engine records an exit a moment after it closes the connection. */
 const exitNoteAttemptsMax = 100
@@ -106,7 +106,7 @@ export async function openAttach(client: DockerClient, container: string): Promi
 
 function outputOf(socket: Duplex, head: Buffer, tty: boolean): AsyncIterable<OutputChunk> {
   const bytes = bytesOf(socket, head)
-  return tty ? rawPieces(bytes) : splitFrames(bytes)
+  return tty ? rawChunks(bytes) : splitFrames(bytes)
 }
 
 async function* bytesOf(socket: Duplex, head: Buffer): AsyncIterable<Uint8Array> {

@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { type ImportPiece, type Progress, piecesOf } from './pieces.ts'
+import { chunksOf, type ImportChunk, type Progress } from './pieces.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'armature-pieces-'))
 test.after(() => rmSync(folder, { recursive: true, force: true }))
@@ -17,11 +17,11 @@ async function piecesFrom(
   text: string,
   format: string,
   progress?: Progress,
-): Promise<readonly ImportPiece[]> {
+): Promise<readonly ImportChunk[]> {
   const file = join(folder, 'file')
   writeFileSync(file, text)
-  const pieces: ImportPiece[] = []
-  for await (const piece of piecesOf(file, format, progress)) pieces.push(piece)
+  const pieces: ImportChunk[] = []
+  for await (const piece of chunksOf(file, format, progress)) pieces.push(piece)
   return pieces
 }
 

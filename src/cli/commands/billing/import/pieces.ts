@@ -13,7 +13,7 @@ export interface Progress {
   readonly digest: string
 }
 
-export interface ImportPiece extends Progress {
+export interface ImportChunk extends Progress {
   readonly header?: string
   readonly nextPosition: number
   readonly nextDigest: string
@@ -31,11 +31,11 @@ const newline = 10
 const quote = 34
 const comma = 44
 
-export async function* piecesOf(
+export async function* chunksOf(
   file: string,
   format: string,
   progress: Progress | undefined,
-): AsyncGenerator<ImportPiece> {
+): AsyncGenerator<ImportChunk> {
   const hash = createHash('sha256')
   let header: string | undefined
   let position = 0

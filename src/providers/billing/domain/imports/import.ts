@@ -103,7 +103,7 @@ export function importTransactions(ledger: Ledger): Action<object> {
         profileName: profile.displayName,
         recordedBy: formatRecorder(context.principal),
       }
-      const { state, refused } = await importPiece(asked)
+      const { state, refused } = await importChunk(asked)
       return {
         status: 200,
         body: { ...showImport(ledger.words, profile.place, state), refused },
@@ -122,7 +122,7 @@ interface Piece {
   readonly recordedBy: string
 }
 
-export async function importPiece(
+export async function importChunk(
   piece: Piece,
 ): Promise<{ readonly state: ImportState; readonly refused: readonly Refused[] }> {
   const { ledger, place, given, now } = piece
