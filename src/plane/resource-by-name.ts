@@ -21,7 +21,7 @@ export function findByName(
       if ((await reader.get(remembered)) !== undefined) return remembered
       known.delete(name)
     }
-    const found = await lookForName(reader, type, name)
+    const found = await scanForName(reader, type, name)
     if (found === undefined) return undefined
     if (known.size >= rememberedMax) known.clear()
     known.set(name, found)
@@ -30,7 +30,7 @@ export function findByName(
 }
 
 /** `type` without the vendor word; the name in lower case. */
-export async function lookForName(
+export async function scanForName(
   reader: Reader,
   type: string,
   name: string,

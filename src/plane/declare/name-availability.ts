@@ -1,7 +1,7 @@
 /** `checkNameAvailability`: whether a resource may have a name. A PUT of that name behaves as the answer says. */
 
 import Type from 'typebox'
-import { lookForName } from '../resource-by-name.ts'
+import { scanForName } from '../resource-by-name.ts'
 import { type ActionType, defineActions } from './action.ts'
 import type { NameRule } from './wire.ts'
 
@@ -60,7 +60,7 @@ export function nameAvailability(named: NamedType): ActionType {
           const { uniqueAmong } = named
           const isTaken =
             uniqueAmong !== undefined &&
-            (await lookForName(reader, uniqueAmong, name.toLowerCase())) !== undefined
+            (await scanForName(reader, uniqueAmong, name.toLowerCase())) !== undefined
           return isTaken
             ? answer(false, taken, `The name '${name}' is taken.`)
             : answer(true, undefined, '')

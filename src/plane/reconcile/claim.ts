@@ -9,7 +9,7 @@ import { forEverybody } from '#stores/awaited.ts'
 import { type Claim, StoreConflict, StoreUnavailable } from '#stores/store.ts'
 import type { PlaneDependencies } from '../dependencies.ts'
 import type { Lease } from './record.ts'
-import { backOffMilliseconds, isHeld, takeTurn } from './step.ts'
+import { backOffMilliseconds, isHeld, reconcileOnce } from './step.ts'
 
 /** Steps done under one claim before it is given back, so that one resource cannot occupy a worker for ever. */
 const stepsPerClaimMax = 50
@@ -225,7 +225,7 @@ async function handle(deps: PlaneDependencies, lease: Lease, timers: Timers): Pr
   let timer = timers.after(everyMilliseconds, () => void renew())
   try {
     for (let steps = 0; isHeld(deps, lease) && steps < stepsPerClaimMax; steps++) {
-      if (!(await takeTurn(deps, lease))) return
+      if (!(await reconcileOnce(deps, lease))) return
     }
     await deps.store.release(claim, deps.clock.now(), false)
   } finally {

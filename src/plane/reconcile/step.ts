@@ -27,7 +27,7 @@ const childrenLookSeconds = 1
 const hangLookSeconds = 1
 
 /** False when the claim was given back or lost. */
-export async function takeTurn(deps: PlaneDependencies, lease: Lease): Promise<boolean> {
+export async function reconcileOnce(deps: PlaneDependencies, lease: Lease): Promise<boolean> {
   const { claim } = lease
   lease.hasNewEvent = false
   const row = await deps.store.get(claim.key)

@@ -11,7 +11,7 @@ const lookMilliseconds = 10
  * The first answer of `look`; undefined if there was none. Limited by the number of looks, not by the clock, which may
  * be stopped. Another process may do the work, so `look` asks the store.
  */
-export async function lookFor<T>(
+export async function pollUntilFound<T>(
   { timers }: Pick<PlaneDependencies, 'timers'>,
   { signal }: Pick<RunInput, 'signal'>,
   look: () => Promise<T | undefined>,

@@ -7,19 +7,19 @@ import { stampSystemData } from '#kernel/system-data.ts'
 import type { Prohibitions } from '../access.ts'
 import { auditVersion, changesOf, recordActivity } from '../audit.ts'
 import { appendToFeed, type CompiledStoredType } from '../compiled-type.ts'
-import type { Brought } from '../declare/stored.ts'
+import type { DeclaredChildren } from '../declare/stored.ts'
 import { readRow, type StoredResource, writeRow } from '../document.ts'
 import { authorizationFailed, prohibited } from '../grant.ts'
 import { askGuards } from '../guard.ts'
 import { removeBelow, requireNothingForbidden } from './delete.ts'
-import type { BroughtAllowed } from './rights-before.ts'
+import type { ChildrenRights } from './rights-before.ts'
 import type { Write } from './write.ts'
 
 /** Rows below that may be read and replaced, including the children of those that are removed. */
 const rowsMax = 5000
 
 /** Resolves to whether anything changed. */
-export async function bringAlong(write: Write): Promise<boolean> {
+export async function replaceChildren(write: Write): Promise<boolean> {
   const { brought: allowed } = write.rights
   if (allowed === undefined) return false
   const { compiled, brought, prohibitions } = allowed
@@ -111,7 +111,7 @@ interface Coming {
 
 type Wanted = Map<string, { readonly id: StoredResource['id']; readonly model: unknown }>
 
-function wantedOf({ id }: Write, { type, items }: Brought): Wanted {
+function wantedOf({ id }: Write, { type, items }: DeclaredChildren): Wanted {
   const word = type.slice(type.lastIndexOf('/') + 1)
   return new Map(
     items.map(({ name, model }) => {
@@ -123,7 +123,7 @@ function wantedOf({ id }: Write, { type, items }: Brought): Wanted {
 
 async function requireRights(
   { id, context: { reader, words }, input, deps, tx }: Write,
-  { compiled, missing }: BroughtAllowed,
+  { compiled, missing }: ChildrenRights,
 ): Promise<void> {
   if (missing !== undefined) {
     throw authorizationFailed({ action: missing, scope: id }, input.principal)

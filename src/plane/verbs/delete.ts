@@ -26,7 +26,7 @@ import { linkOf, openOperation, readOperation, supersede } from '../operations.t
 import type { Outcome, RunInput } from '../plane.ts'
 import { checkName, impliedScopes, refuseMissingScope } from '../scopes.ts'
 import { transactFor } from '../transact-on.ts'
-import { lookFor } from './await-work.ts'
+import { pollUntilFound } from './await-work.ts'
 import { answerOf, declaredDelete, endedOperation } from './declared-answer.ts'
 import { askRightsToDelete, type RightsBefore } from './rights-before.ts'
 
@@ -72,7 +72,7 @@ async function awaitGone(
   marked: ResourceRow | undefined,
 ): Promise<Outcome> {
   if (marked === undefined) return { status: 204 }
-  const outcome = await lookFor(deps, input, async () => {
+  const outcome = await pollUntilFound(deps, input, async () => {
     const row = await deps.store.get(route.id.key)
     if (row === undefined) {
       const body = toWire(route.compiled, route.shape, readRow(marked), deps.registry.words)

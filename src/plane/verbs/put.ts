@@ -12,8 +12,8 @@ import { readRow, toWire } from '../document.ts'
 import type { WriteRoute } from '../locate.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import { checkName, mayCreateScopes } from '../scopes.ts'
-import { lookFor } from './await-work.ts'
-import { bringAlong } from './bring-along.ts'
+import { pollUntilFound } from './await-work.ts'
+import { replaceChildren } from './bring-along.ts'
 import { answerOf, declaredWrite } from './declared-answer.ts'
 import { type Desired, withLocation } from './placement.ts'
 import { askRightsBefore } from './rights-before.ts'
@@ -56,7 +56,7 @@ async function awaited({ deps, route, input }: CheckedWrite, outcome: Outcome): 
   if (outcome.operation === undefined || answerOf(compiled, effect).isAwaited !== true) {
     return outcome
   }
-  const ended = await lookFor(deps, input, async () => {
+  const ended = await pollUntilFound(deps, input, async () => {
     const row = await deps.store.get(id.key)
     const resource = row && readRow(row)
     // Another write may follow this one, or a deletion; its own answer tells of it.
@@ -148,7 +148,7 @@ async function putInside(request: WriteRequest, tx: Tx): Promise<Outcome> {
   await askWriteGuards(write)
   requireWritePreconditions(write, 'PUT')
   const desired = withLocation(write, requested ?? desiredOf(write, body))
-  const brought = await bringAlong(write)
+  const brought = await replaceChildren(write)
   const unchanged = brought ? undefined : await unchangedOutcome(write, desired, route.shape.body)
   if (unchanged !== undefined) return unchanged
   requireNotBusy(write.compiled, write.current)

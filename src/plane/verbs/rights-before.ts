@@ -8,7 +8,7 @@ import type { ResourceId } from '#kernel/resource-id.ts'
 import { actionOf, type DataUse, type Prohibitions } from '../access.ts'
 import { type CompiledStoredType, isStored } from '../compiled-type.ts'
 import type { Context } from '../declare/resource.ts'
-import type { Brought, RightElsewhere } from '../declare/stored.ts'
+import type { DeclaredChildren, RightElsewhere } from '../declare/stored.ts'
 import { contextOf, type PlaneDependencies } from '../dependencies.ts'
 import type { WriteRoute } from '../locate.ts'
 import type { RunInput } from '../plane.ts'
@@ -16,12 +16,12 @@ import type { RunInput } from '../plane.ts'
 export interface RightsBefore {
   /** `action` as a type declares it, without the vendor word. Throws for one that was not checked. */
   may(action: string | DataUse, scope: ResourceId): boolean
-  readonly brought: BroughtAllowed | undefined
+  readonly brought: ChildrenRights | undefined
 }
 
 /** What a PUT creates along with its resource, and the caller's rights to it. */
-export interface BroughtAllowed {
-  readonly brought: Brought
+export interface ChildrenRights {
+  readonly brought: DeclaredChildren
   readonly compiled: CompiledStoredType
   /** The first action that the caller lacks there. */
   readonly missing: string | undefined
@@ -74,10 +74,10 @@ export async function askRights(
 
 async function askBrought(
   deps: PlaneDependencies,
-  brought: Brought,
+  brought: DeclaredChildren,
   id: ResourceId,
   principal: Principal,
-): Promise<BroughtAllowed> {
+): Promise<ChildrenRights> {
   const compiled = deps.registry.byName(brought.type)
   if (!isStored(compiled) || compiled.reconcile !== undefined) {
     throw new Error(`${brought.type} cannot be brought along`)
