@@ -25,12 +25,12 @@ export const types = {
 export const version = '2021-08-01'
 
 /** A data set names what is read; a mapping names what is written. */
-export type Side = 'source' | 'target'
+export type CopySide = 'source' | 'target'
 
 /** Storage accounts and servers as locations; given by the code that connects the providers. */
-export interface Places {
+export interface RegisteredLocations {
   /** What using an account takes, on each side of a copy. */
-  readonly storageUses: Readonly<Record<Side, DataUse>>
+  readonly storageUses: Readonly<Record<CopySide, DataUse>>
   storage(id: ResourceId): Promise<
     | { readonly kind: 'folder'; readonly root: string }
     | {
@@ -58,7 +58,7 @@ export interface Places {
 }
 
 /** Wakes: one part reports keys, and the reconcilers check them now. */
-export interface Wakes {
+export interface WakeSignals {
   wake(key: string): void
   onWake(heard: (key: string) => void, signal: AbortSignal): void
 }
@@ -81,15 +81,15 @@ export interface ShareDependencies
   /** Asks the plane whether the author of an earlier request may do this now. */
   readonly isAllowed: ProviderContext['services']['isAllowed']
   readonly engine: CopyEngine
-  readonly places: Places
+  readonly places: RegisteredLocations
   readonly grants: Grants
   readonly runs: Runs
-  readonly wakes: Wakes
+  readonly wakes: WakeSignals
   /** Called when runs have begun or shall stop, to check at once. */
   readonly stir: { look(): void }
 }
 
-export function createWakes(): Wakes {
+export function createWakeSignals(): WakeSignals {
   const heard = new Set<(key: string) => void>()
   return {
     wake(key) {

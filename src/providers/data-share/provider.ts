@@ -3,7 +3,11 @@
 import type { CopyEngine } from '#engines/copy/engine.ts'
 import { defineProvider, type Provider } from '#plane/declare/provider.ts'
 import type { ProviderContext } from '#plane/provider-context.ts'
-import { createWakes, type Places, type ShareDependencies } from './dependencies.ts'
+import {
+  createWakeSignals,
+  type RegisteredLocations,
+  type ShareDependencies,
+} from './dependencies.ts'
 import { startRunner } from './domain/runs/runner.ts'
 import { openGrants } from './domain/store/grants.ts'
 import { openRuns } from './domain/store/runs.ts'
@@ -23,7 +27,7 @@ import { triggers } from './resources/triggers/resource.ts'
 
 interface DataShareDependencies extends ProviderContext {
   readonly engine: CopyEngine
-  readonly places: Places
+  readonly places: RegisteredLocations
 }
 
 export function dataShareProvider(given: DataShareDependencies): Provider {
@@ -34,7 +38,7 @@ export function dataShareProvider(given: DataShareDependencies): Provider {
     isAllowed: (writer, action, scope) => given.services.isAllowed(writer, action, scope),
     grants: openGrants(sql, clock),
     runs: openRuns(sql, clock),
-    wakes: createWakes(),
+    wakes: createWakeSignals(),
     stir: { look: () => undefined },
   }
   return defineProvider({

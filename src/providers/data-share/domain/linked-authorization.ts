@@ -5,20 +5,20 @@ import type { ResourceId } from '#kernel/resource-id.ts'
 import { qualify } from '#kernel/vendor.ts'
 import { actionOf, type DataUse } from '#plane/access.ts'
 import type { Context } from '#plane/declare/resource.ts'
-import type { Places, Side } from '../dependencies.ts'
+import type { CopySide, RegisteredLocations } from '../dependencies.ts'
 import { refuseShare } from '../errors.ts'
 import { type Kind, type KindProperties, type Resolved, resolveKind } from './kinds.ts'
 
-type Asked = Context & { readonly id: ResourceId }
+type RequestContext = Context & { readonly id: ResourceId }
 
 /**
  * The resource that the kind names, which must exist and which the caller must be allowed to use. Throws the
  * refusals.
  */
 export async function requireLinkedAuthorization(
-  context: Asked,
-  places: Places,
-  side: Side,
+  context: RequestContext,
+  places: RegisteredLocations,
+  side: CopySide,
   { kind, properties }: { readonly kind: Kind; readonly properties: KindProperties },
 ): Promise<Resolved> {
   const resolved = resolveKind(kind, properties, context.words)
@@ -38,8 +38,8 @@ export async function requireLinkedAuthorization(
 
 /** The resource that a kind names, and what using it takes. */
 export function usedBy(
-  places: Pick<Places, 'storageUses' | 'sqlAction'>,
-  side: Side,
+  places: Pick<RegisteredLocations, 'storageUses' | 'sqlAction'>,
+  side: CopySide,
   resolved: Resolved,
 ): { readonly id: ResourceId; readonly use: string | DataUse } {
   return resolved.kind === 'objects'
@@ -49,9 +49,9 @@ export function usedBy(
 
 /** Requires that the caller may use what a kind names. */
 export async function requireUse(
-  context: Asked,
-  places: Places,
-  side: Side,
+  context: RequestContext,
+  places: RegisteredLocations,
+  side: CopySide,
   resolved: Resolved,
 ): Promise<void> {
   const { id, use } = usedBy(places, side, resolved)

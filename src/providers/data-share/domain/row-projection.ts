@@ -9,7 +9,7 @@ import {
   StepFailure,
   type Subject,
 } from '#plane/declare/reconciled.ts'
-import type { Wakes } from '../dependencies.ts'
+import type { WakeSignals } from '../dependencies.ts'
 
 interface RowProjection<M, O> {
   /** The current row; undefined when there is none. */
@@ -28,7 +28,7 @@ const resyncSeconds = 300
 
 export function projectionReconciler<M, O>(
   mirror: RowProjection<M, O>,
-  wakes: Wakes,
+  wakes: WakeSignals,
 ): Reconciler<M> {
   return defineReconciler<M, (O & Generation) | null, 'write' | 'erase'>({
     deadlineSeconds: 120,

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { CopyLocation, CopyTask } from '#engines/copy/engine.ts'
 import type { Resource } from '#plane/declare/resource.ts'
-import type { ShareDependencies, Side } from '../../dependencies.ts'
+import type { CopySide, ShareDependencies } from '../../dependencies.ts'
 import type { DataSetMapping } from '../../resources/data-set-mappings/resource.ts'
 import type { DataSet } from '../../resources/data-sets/resource.ts'
 import { resolveKind } from '../kinds.ts'
@@ -64,7 +64,7 @@ export async function taskOf(deps: ShareDependencies, run: Run, detail: Detail):
 async function placeOf(
   deps: ShareDependencies,
   { kind, properties, writer }: Pick<DataSet, 'kind' | 'properties' | 'writer'>,
-  side: Side,
+  side: CopySide,
 ): Promise<CopyLocation> {
   const resolved = resolveKind(kind, properties, deps.words)
   if (resolved === undefined) throw new NotCopied(`Nothing copies the kind ${kind}.`)
