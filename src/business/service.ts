@@ -20,12 +20,12 @@ import {
 } from './access.ts'
 import { type BusinessWrite, businessActivity } from './activity.ts'
 import { openBatchRunner } from './batch-runner.ts'
-import { executeWrite, type PreparedWrite } from './carry-out.ts'
 import { pdfAddress } from './documents/pdf-document.ts'
 import { createPdfMaker, type PdfMaker } from './documents/pdf-maker.ts'
 import { readPrinted } from './documents/printed.ts'
 import { asPage, wantsPage } from './documents/printed-page.ts'
 import { refuse } from './errors.ts'
+import { executeWrite, type PreparedWrite } from './execute-write.ts'
 import { answering } from './failure.ts'
 import {
   isDocument,

@@ -5,8 +5,8 @@
  */
 
 import type { SqlRow } from '#stores/store.ts'
-import { inList } from '../compile/among.ts'
 import type { Fragment, SqlContext } from '../compile/fragment.ts'
+import { inList } from '../compile/in-list.ts'
 import { leadsToList } from '../compile/paths.ts'
 import type { Entity, Version } from '../entity.ts'
 import type { Reads } from '../message.ts'

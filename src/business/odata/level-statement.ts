@@ -4,7 +4,6 @@
  */
 
 import type { SqlRow, SqlValue } from '#stores/store.ts'
-import { inList } from '../compile/among.ts'
 import type { Source } from '../compile/expression.ts'
 import {
   between,
@@ -13,6 +12,7 @@ import {
   joined,
   type SqlContext,
 } from '../compile/fragment.ts'
+import { inList } from '../compile/in-list.ts'
 import { rootSource } from '../compile/paths.ts'
 import { SqlWriter } from '../compile/sql.ts'
 import { type Entity, etagOf, type Version } from '../entity.ts'

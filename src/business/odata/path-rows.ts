@@ -4,8 +4,8 @@
  */
 
 import type { SqlRow } from '#stores/store.ts'
-import { inList } from '../compile/among.ts'
 import { between, joined, type SqlContext } from '../compile/fragment.ts'
+import { inList } from '../compile/in-list.ts'
 import { leadsToList, rootSource } from '../compile/paths.ts'
 import { SqlWriter } from '../compile/sql.ts'
 import { type Entity, fieldNamed, type Model, type Version } from '../entity.ts'

@@ -5,8 +5,8 @@
  */
 
 import type { SqlRow, SqlValue } from '#stores/store.ts'
-import { inList } from '../compile/among.ts'
 import { joined, type SqlContext } from '../compile/fragment.ts'
+import { inList } from '../compile/in-list.ts'
 import { leadsToList, rootSource } from '../compile/paths.ts'
 import { SqlWriter } from '../compile/sql.ts'
 import type { Entity, Version } from '../entity.ts'

@@ -17,9 +17,6 @@ import { roundTo } from '../amounts/units.ts'
 import { ruleBroken } from '../errors.ts'
 import type { DocumentRow, LineRow } from '../tables.ts'
 import * as tables from '../tables.ts'
-import { type Found, withFound } from './lookups.ts'
-import { changedCells, updateRow, type WriteContext } from './rows.ts'
-import { eligibleSql, RunningSums } from './running-sums.ts'
 import {
   discountedSums,
   type GroupSums,
@@ -29,7 +26,10 @@ import {
   sizeOf,
   sizesMax,
   writeGroup,
-} from './spread.ts'
+} from './group-sums.ts'
+import { type Found, withFound } from './lookups.ts'
+import { changedCells, updateRow, type WriteContext } from './rows.ts'
+import { eligibleSql, RunningSums } from './running-sums.ts'
 
 /** The columns of the document that lines and sums need. */
 export const documentHead = selecting(
@@ -131,7 +131,7 @@ export class Ledger {
     group.count--
     const eligible = eligibleOf(row)
     this.#base -= eligible
-    if (this.#isSpread) {
+    if (this.#isComputed) {
       group.sums = { ...group.sums, lineAmount: group.sums.lineAmount - row.line_amount }
       group.eligible -= eligible
       group.extent -= sizeOf(row.line_amount)
@@ -239,7 +239,7 @@ export class Ledger {
   }
 
   /** Shares are read, not written, unless everything is recomputed. */
-  get #isSpread(): boolean {
+  get #isComputed(): boolean {
     return this.#hadDiscount && !this.#isStale
   }
 
@@ -252,7 +252,7 @@ export class Ledger {
     group.count++
     const own = { lineAmount: line.line_amount, eligible: eligibleOf(line) }
     this.#base += own.eligible
-    if (this.#isSpread) {
+    if (this.#isComputed) {
       group.sums = { ...group.sums, lineAmount: group.sums.lineAmount + own.lineAmount }
       group.eligible += own.eligible
       group.extent += sizeOf(own.lineAmount)
@@ -308,7 +308,7 @@ export class Ledger {
 
   async #reckon(): Promise<void> {
     const { tx } = this.#context
-    const isWhole = !this.#isSpread || this.#running.isOvergrown
+    const isWhole = !this.#isComputed || this.#running.isOvergrown
     if (isWhole && this.#discount !== 0) await this.#sumGroups()
     const rounded = roundTo(this.#discount, this.terms.precision)
     this.#discount = limited(rounded, this.#base, this.#isDiscountRequested)

@@ -6,7 +6,7 @@
 import { deleteRows, findRow, firstRow } from '#query/rows.ts'
 import { selecting } from '#query/table.ts'
 import { grossOf } from '../amounts/line.ts'
-import { linesAreOpen } from '../documents/life.ts'
+import { linesAreOpen } from '../documents/document-status.ts'
 import { lineSelect } from '../entities/line-view.ts'
 import { type Entity, noGuid } from '../entity.ts'
 import { badValue, refuse, ruleBroken } from '../errors.ts'
