@@ -11,7 +11,7 @@ import { type PlainRow, plainRow } from './seed.ts'
 
 type Format = 'csv' | 'ndjson'
 
-/** As the CLI cuts them, see `src/cli/commands/billing/import/pieces.ts`. */
+/** As the CLI cuts them, see `src/cli/commands/billing/import/chunks.ts`. */
 const pieceCharacters: Readonly<Record<Format, number>> = {
   csv: 512 * 1024,
   ndjson: 1024 * 1024,

@@ -12,7 +12,7 @@ import { type Command, defineCommand, LocalProblem, UsageError } from '../../com
 import { member } from '../../directory.ts'
 import { connectionOptions } from '../../options.ts'
 import { printRecord, printRows } from '../../output/print.ts'
-import { chunksOf, type ImportChunk, type Progress } from './import/pieces.ts'
+import { chunksOf, type ImportChunk, type Progress } from './import/chunks.ts'
 
 const formats = ['ndjson', 'csv', 'focus'] as const
 

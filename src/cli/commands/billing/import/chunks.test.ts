@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { chunksOf, type ImportChunk, type Progress } from './pieces.ts'
+import { chunksOf, type ImportChunk, type Progress } from './chunks.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'armature-pieces-'))
 test.after(() => rmSync(folder, { recursive: true, force: true }))
