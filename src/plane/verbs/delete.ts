@@ -26,8 +26,8 @@ import { linkOf, openOperation, readOperation, supersede } from '../operations.t
 import type { Outcome, RunInput } from '../plane.ts'
 import { checkName, impliedScopes, refuseMissingScope } from '../scopes.ts'
 import { transactFor } from '../transact-on.ts'
-import { pollUntilFound } from './await-work.ts'
 import { answerOf, declaredDelete, endedOperation } from './declared-answer.ts'
+import { pollUntilFound } from './poll-until-found.ts'
 import { askRightsToDelete, type RightsBefore } from './rights-before.ts'
 
 /** Rows removed in one transaction at most. */

@@ -12,10 +12,10 @@ import { readRow, toWire } from '../document.ts'
 import type { WriteRoute } from '../locate.ts'
 import type { Outcome, RunInput } from '../plane.ts'
 import { checkName, mayCreateScopes } from '../scopes.ts'
-import { pollUntilFound } from './await-work.ts'
-import { replaceChildren } from './bring-along.ts'
 import { answerOf, declaredWrite } from './declared-answer.ts'
 import { type Desired, withLocation } from './placement.ts'
+import { pollUntilFound } from './poll-until-found.ts'
+import { replaceChildren } from './replace-children.ts'
 import { askRightsBefore } from './rights-before.ts'
 import {
   askWriteGuards,
