@@ -27,7 +27,7 @@ import { createFreshness } from './freshness.ts'
 import type { GrantIndex } from './grant-index.ts'
 import { type ChangeFeed, createGrantLoader } from './grant-loader.ts'
 import { createSelfGrants } from './self-grant.ts'
-import { createVerdictCache } from './verdict-memory.ts'
+import { createVerdictCache } from './verdict-cache.ts'
 
 export interface AuthorizerDependencies {
   readonly words: VendorWords
