@@ -4,7 +4,7 @@ import { refuse } from '#kernel/error.ts'
 import { entriesOf } from './entries.ts'
 import type { Entry, Row } from './entry.ts'
 import type { EntryPage, LedgerDependencies, PageRequest } from './page.ts'
-import type { LedgerQuery } from './question.ts'
+import type { LedgerQuery } from './query.ts'
 import { entryColumns, type Position, rowOf } from './scan.ts'
 
 /** A position after an entry, in a group of dimensions, with a number of entries still to be skipped. */

@@ -1,7 +1,7 @@
 /** The total order of a list, ties included. */
 
 import type { Entry } from './entry.ts'
-import type { LedgerQuery } from './question.ts'
+import type { LedgerQuery } from './query.ts'
 
 /**
  * Entries that are equal in all terms are ordered like the index that would be read, so that pages continue in the

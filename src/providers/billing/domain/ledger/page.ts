@@ -6,10 +6,10 @@ import type { BillingLimits } from '../limits.ts'
 import type { Dimensions } from './dimensions.ts'
 import type { Entry, Statement } from './entry.ts'
 import type { KnownStatements } from './known-statements.ts'
-import type { LedgerQuery } from './question.ts'
+import type { LedgerQuery } from './query.ts'
 
 export interface PageRequest {
-  readonly question: LedgerQuery
+  readonly query: LedgerQuery
   readonly words: readonly string[]
   readonly statements: readonly Statement[]
   readonly limit: number

@@ -21,7 +21,7 @@ import { ledgerFields } from './fields.ts'
 import { KnownStatements } from './known-statements.ts'
 import type { LedgerDependencies } from './page.ts'
 import { readPage } from './pages.ts'
-import { parseLedgerQuery } from './question.ts'
+import { parseLedgerQuery } from './query.ts'
 import { record } from './record.ts'
 import { entryColumns, rowOf } from './scan.ts'
 import { searchedText } from './search.ts'
@@ -215,7 +215,7 @@ async function check(store: Store, runs: number): Promise<void> {
         let cursor: string | undefined
         for (let pages = 0; ; pages++) {
           assert.ok(pages < 1500, 'pages without an end')
-          const asked = { question: query, words, statements: chosen, limit, skip, cursor }
+          const asked = { query, words, statements: chosen, limit, skip, cursor }
           const page = await readPage(deps, asked).catch((error) => {
             assert.equal(error.code, 'OrderTooExpensive')
             return undefined
@@ -340,7 +340,7 @@ test('of more than is looked at at once nothing is left out', async () => {
   const names: string[] = []
   for (let cursor: string | undefined, pages = 0; pages === 0 || cursor !== undefined; pages++) {
     const page = await readPage(deps, {
-      ...{ question: query, words: [], statements, limit: 5, skip: 0, cursor },
+      ...{ query, words: [], statements, limit: 5, skip: 0, cursor },
     })
     names.push(...page.entries.map(({ row }) => row.name))
     cursor = page.next

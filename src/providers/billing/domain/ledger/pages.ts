@@ -11,16 +11,16 @@ import { byId, entriesOf } from './entries.ts'
 import type { Entry, Row } from './entry.ts'
 import { totalOrder } from './order.ts'
 import type { EntryPage, LedgerDependencies, PageRequest } from './page.ts'
-import type { Condition } from './question.ts'
+import { type PartialOrderRead, readPartialOrder } from './partial-order.ts'
+import type { Condition } from './query.ts'
 import { placeOf, scanAll, skipAhead } from './read-stream.ts'
 import { few, type Position } from './scan.ts'
 import { type Selection, selectDimensions } from './selection.ts'
 import { streamsOf } from './streams.ts'
-import { type PartialOrderRead, readPartialOrder } from './ties.ts'
 
 const everything: Condition = { column: 'date', text: 'date > ?', values: [-8_640_000_000_000_000] }
 export async function readPage(deps: LedgerDependencies, request: PageRequest): Promise<EntryPage> {
-  const { question: query, words } = request
+  const { query, words } = request
   const statements = request.statements.filter(({ entries }) => entries > 0)
   let selection = await selectDimensions(deps, statements, query, words)
   if (selection.isEmpty) return { entries: [] }
@@ -50,7 +50,7 @@ export async function readPage(deps: LedgerDependencies, request: PageRequest): 
 /** All entries that may match, when there are few; undefined when there are many or it is unknown. */
 async function candidatesOf(
   deps: LedgerDependencies,
-  { question: query, statements }: PageRequest,
+  { query, statements }: PageRequest,
   selection: Selection,
 ): Promise<readonly Entry[] | undefined> {
   const { sortRowsMax, partRows } = deps.limits
@@ -91,7 +91,7 @@ async function candidatesOf(
 }
 
 function sortedPage(
-  { question: query, limit, skip }: PageRequest,
+  { query, limit, skip }: PageRequest,
   candidates: readonly Entry[],
   from: Continuation | undefined,
 ): EntryPage {
@@ -106,7 +106,7 @@ function sortedPage(
 
 async function walkPage(walking: PartialOrderRead): Promise<EntryPage> {
   const { deps, request, selection, streams, grouped, from, isFiltered } = walking
-  const { question: query, limit } = request
+  const { query, limit } = request
   const { scanRowsMax, readRowsMax, skippedRowsMax } = deps.limits
   const statements = byId(request.statements)
   const readsEach = query.needsEntries || selection.isPartial

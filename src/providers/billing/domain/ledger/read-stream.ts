@@ -3,7 +3,7 @@
 import type { Sql } from '#stores/store.ts'
 import type { Entry, Row } from './entry.ts'
 import type { LedgerDependencies } from './page.ts'
-import type { LedgerQuery } from './question.ts'
+import type { LedgerQuery } from './query.ts'
 import {
   comparePositions,
   countUpTo,

@@ -9,7 +9,7 @@ import { number } from '../cells.ts'
 import { indexOf, isByParts, orderedColumns } from '../migrations.ts'
 import { columnsOf, entries } from '../tables.ts'
 import type { Row } from './entry.ts'
-import { type Condition, noRow } from './question.ts'
+import { type Condition, noRow } from './query.ts'
 
 export const entryColumns = columnsOf(entries)
 export const rowOf = entries.row

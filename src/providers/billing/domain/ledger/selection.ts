@@ -7,11 +7,11 @@ import { number } from '../cells.ts'
 import { statementDimensions, sumsAsText, totalsOf } from '../tables.ts'
 import type { Dimension, Entry, Row, Statement } from './entry.ts'
 import type { KnownDimension } from './known-statements.ts'
-import { entriesOfWords } from './own-words.ts'
 import type { LedgerDependencies } from './page.ts'
-import { type LedgerQuery, noRow } from './question.ts'
+import { type LedgerQuery, noRow } from './query.ts'
 import { listed } from './scan.ts'
 import { indexedWords, isOfEntry, isOfStatement } from './search.ts'
+import { entriesOfWords } from './word-entries.ts'
 
 export interface Selection {
   /** Nothing can match. */

@@ -9,7 +9,7 @@ import type { Entry, Statement } from './entry.ts'
 import type { LedgerField } from './fields.ts'
 import type { KnownDimension, KnownStatements } from './known-statements.ts'
 import type { LedgerDependencies, PageRequest } from './page.ts'
-import type { LedgerQuery, OrderTerm } from './question.ts'
+import type { LedgerQuery, OrderTerm } from './query.ts'
 import { type IndexOrder, type IndexRange, partsOf } from './scan.ts'
 import type { Selection } from './selection.ts'
 
@@ -39,7 +39,7 @@ const stretchesMax = 500
 /** The order as streams; undefined when no index begins with it. */
 export function streamsOf(
   { known, limits }: LedgerDependencies,
-  { question: query, statements }: PageRequest,
+  { query, statements }: PageRequest,
   selection: Selection,
 ): Streams | undefined {
   const { order } = query
@@ -61,7 +61,7 @@ export function streamsOf(
   }
   const sorted = samplesOf(known, { query, selection, grouped }, statements)
   if (sorted === undefined) return undefined
-  const grouping = { limits, question: query, selection, grouped, hasTies: isPartialOrder }
+  const grouping = { limits, query, selection, grouped, isPartialOrder }
   return { streams: groupsOf(grouping, sorted), grouped, isPartialOrder }
 }
 

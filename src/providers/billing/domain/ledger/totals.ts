@@ -11,7 +11,7 @@ import { counted, sumsAsText, totalsOf } from '../tables.ts'
 import { entriesOf } from './entries.ts'
 import type { Entry, Statement, Totals } from './entry.ts'
 import type { LedgerDependencies } from './page.ts'
-import type { LedgerQuery } from './question.ts'
+import type { LedgerQuery } from './query.ts'
 import { entryColumns, listed, rowOf } from './scan.ts'
 import { knownDimensions, type Selection, selectDimensions } from './selection.ts'
 

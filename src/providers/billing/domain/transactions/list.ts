@@ -12,7 +12,7 @@ import { placeholders } from '../cells.ts'
 import type { Entry, Statement } from '../ledger/entry.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { readPage } from '../ledger/pages.ts'
-import { type LedgerQuery, parseLedgerQuery } from '../ledger/question.ts'
+import { type LedgerQuery, parseLedgerQuery } from '../ledger/query.ts'
 import { parseSearch } from '../ledger/search.ts'
 import { showEntry, type TagRow } from '../ledger/show.ts'
 import { listStatements, spanOfMonth, statementOfInvoice } from '../ledger/statements.ts'
@@ -97,7 +97,7 @@ function periodDate(query: URLSearchParams, name: string): number {
 }
 
 interface ListQuery {
-  readonly question: LedgerQuery
+  readonly query: LedgerQuery
   readonly words: readonly string[]
   readonly top: number
   readonly skip: number
@@ -120,7 +120,7 @@ function readQuery(
     throw refuse.InvalidQueryParameter({ name: 'search', reason: search.reason })
   }
   return {
-    question: parseLedgerQuery(fields, more.length === 0 ? given : filter, query.get('orderBy')),
+    query: parseLedgerQuery(fields, more.length === 0 ? given : filter, query.get('orderBy')),
     words: search.words,
     top: wholeNumber(query, 'top', 1, topMax) ?? topMax,
     skip: skipOf(query),
@@ -167,12 +167,12 @@ export function flag(query: URLSearchParams, name: string): boolean {
 async function answer(
   ledger: Ledger,
   { cursor }: ListContext,
-  { question, words, top, skip, count }: ListQuery,
+  { query, words, top, skip, count }: ListQuery,
   statements: readonly Statement[],
 ): Promise<ListPage<object>> {
-  const page = await readPage(ledger, { question, words, statements, limit: top, skip, cursor })
+  const page = await readPage(ledger, { query, words, statements, limit: top, skip, cursor })
   const tags = await tagsOf(ledger, page.entries)
-  const counted = count ? await countMatching(ledger, question, words, statements) : undefined
+  const counted = count ? await countMatching(ledger, query, words, statements) : undefined
   return {
     items: page.entries.map((entry) => showEntry(ledger.words, entry, tags.get(entry.row.id))),
     ...(page.next === undefined ? {} : { next: page.next }),

@@ -17,7 +17,7 @@ import { billingVersion } from '../../domain/entity.ts'
 import { invoiceIdOf, profileIdOf } from '../../domain/ids.ts'
 import type { Statement } from '../../domain/ledger/entry.ts'
 import type { Ledger } from '../../domain/ledger/ledger.ts'
-import { parseLedgerQuery } from '../../domain/ledger/question.ts'
+import { parseLedgerQuery } from '../../domain/ledger/query.ts'
 import { parseSearch } from '../../domain/ledger/search.ts'
 import { moment, present } from '../../domain/ledger/show.ts'
 import {

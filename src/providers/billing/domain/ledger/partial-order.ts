@@ -75,7 +75,7 @@ class Page {
 
   constructor(walking: PartialOrderRead) {
     const { deps, request, from } = walking
-    const { question: query } = request
+    const { query } = request
     this.#walking = walking
     this.#compare = totalOrder(query)
     this.#isWanted = from === undefined ? () => true : isAhead(from, query, this.#compare)
@@ -87,7 +87,7 @@ class Page {
   /** True when the page is full, or must end here. */
   async walk(stream: Stream): Promise<boolean> {
     const { deps, request, selection, grouped, from, isFiltered } = this.#walking
-    const { question: query } = request
+    const { query } = request
     const { scanRowsMax, tieRowsMax } = deps.limits
     const statements = byId(request.statements)
     const place = from && placeOf(query, grouped, stream, from.last)
@@ -176,12 +176,12 @@ class Page {
   #refuse({ served }: Stream): never {
     const { deps, request } = this.#walking
     const { tieRowsMax } = deps.limits
-    const by = request.question.order
+    const by = request.query.order
       .slice(0, Math.max(1, served))
       .map(({ field }) => field.path)
       .join(', ')
     throw refuseBilling.OrderTooExpensive({
-      order: request.question.orderText,
+      order: request.query.orderText,
       reason: `more than ${tieRowsMax} are alike by ${by}, and would have to be sorted for a page`,
       limit: tieRowsMax,
     })
@@ -216,7 +216,7 @@ function isAt({ order }: Stream, { row }: Entry, { value }: Position): boolean {
 
 /** The columns that order, filter and search read; undefined when any may be. */
 function columnsOf({ request, selection }: PartialOrderRead): readonly string[] | undefined {
-  const { order, needsEntries, conditions } = request.question
+  const { order, needsEntries, conditions } = request.query
   if (needsEntries || selection.isPartial || order.some(({ field }) => field.place.kind === 'made'))
     return undefined
   return [
