@@ -114,17 +114,17 @@ function pageOf(options: ConsentPagesOptions, step: Step, action: string): Page 
 }
 
 /** The anti-phishing page: who asks, for what, where the sign-in is, and where the browser goes afterwards. */
-function askPage(question: ConsentPrompt, action: string): Page {
+function askPage(prompt: ConsentPrompt, action: string): Page {
   return renderPage({
     title: 'Before you sign in',
     // With `no-referrer` the form would carry the origin `null`, as a form of any other page can.
     headers: { 'Referrer-Policy': 'same-origin' },
     content: html`<h1>Do you know who sent you this link?</h1>
-<p>Somebody who manages the service <strong>${question.service}</strong> asks you to sign in, so that the connection <strong>${question.authorization}</strong> can act for you.</p>
+<p>Somebody who manages the service <strong>${prompt.service}</strong> asks you to sign in, so that the connection <strong>${question.authorization}</strong> can act for you.</p>
 <dl class="soft">
-<dt>Identity provider</dt><dd>${question.provider}</dd>
-<dt>You sign in at</dt><dd>${question.signInHost}</dd>
-<dt>Then you go to</dt><dd>${question.returnsTo}</dd>
+<dt>Identity provider</dt><dd>${prompt.provider}</dd>
+<dt>You sign in at</dt><dd>${prompt.signInHost}</dd>
+<dt>Then you go to</dt><dd>${prompt.returnsTo}</dd>
 </dl>
 <p class="soft">Go on only if you expected this. Check the address of the page you sign in at.</p>
 <form method="post" action="${action}">

@@ -57,7 +57,7 @@ export interface RegisteredLocations {
   >
 }
 
-/** Wakes: one part reports keys, and the reconcilers check them now. */
+/** Wake signals: one side reports keys, and the reconcilers check them now. */
 export interface WakeSignals {
   wake(key: string): void
   onWake(heard: (key: string) => void, signal: AbortSignal): void

@@ -45,7 +45,7 @@ const ended = (exitCode: number, startedAt: number, finishedAt: number): Contain
 const names = (one: Observed): readonly string[] =>
   (one.parts['web']?.events ?? []).map(({ name }) => name)
 
-describe('fold', () => {
+describe('reduceObservations', () => {
   test('the same look again is the same memory, whatever the time', () => {
     let last: Observed | undefined
     for (const state of [undefined, { kind: 'created' } as const, running(5), ended(3, 5, 9)]) {

@@ -1,5 +1,5 @@
 /**
- * What is stored of a group's containers: the last observation, and their history. A pure fold: the same
+ * What is stored of a group's containers: the last observation, and their history. A pure reduction: the same
  * observation twice changes nothing, so an unchanged group costs no write.
  */
 
