@@ -120,7 +120,7 @@ function askPage(prompt: ConsentPrompt, action: string): Page {
     // With `no-referrer` the form would carry the origin `null`, as a form of any other page can.
     headers: { 'Referrer-Policy': 'same-origin' },
     content: html`<h1>Do you know who sent you this link?</h1>
-<p>Somebody who manages the service <strong>${prompt.service}</strong> asks you to sign in, so that the connection <strong>${question.authorization}</strong> can act for you.</p>
+<p>Somebody who manages the service <strong>${prompt.service}</strong> asks you to sign in, so that the connection <strong>${prompt.authorization}</strong> can act for you.</p>
 <dl class="soft">
 <dt>Identity provider</dt><dd>${prompt.provider}</dd>
 <dt>You sign in at</dt><dd>${prompt.signInHost}</dd>
