@@ -28,11 +28,6 @@ export const exceptions: readonly {
     to: 'src/stores/store.ts',
     why: 'it lists the tables of the providers that own some',
   },
-  {
-    from: 'src/engines/containers/contract-programs.ts',
-    to: 'src/engines/containers/docker/tar.ts',
-    why: 'part of the contract suite, which only tests load',
-  },
 ]
 
 export function readImportLaw(

@@ -66,7 +66,6 @@ const allowed: Readonly<Record<string, string>> = {
   'src/engines/copy/blobs/blob-service.ts': routed,
   'src/engines/copy/blobs/blob-puller.ts': routed,
   'src/engines/copy/files/atomic-swap.ts': machine,
-  'src/engines/containers/contract-programs.ts': 'of the contract suite, which tests load',
   'src/engines/copy/worker/worker-engine.ts': 'starts its worker, which is given the policy',
 }
 

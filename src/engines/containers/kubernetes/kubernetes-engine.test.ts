@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { requireOrSkip } from '../../../../tests/require.ts'
-import { type Backend, containerEngineContract } from '../contract.ts'
+import type { Backend } from '../contract/fixture.ts'
+import { containerEngineContract } from '../contract.ts'
 import { KubernetesEngine } from './kubernetes-engine.ts'
 import { namesOf } from './names.ts'
 import { ApiDouble } from './testing/api-double.ts'

@@ -4,7 +4,7 @@
  */
 
 import type { Clock } from '#kernel/ports.ts'
-import type { Program } from '../../contract.ts'
+import type { Program } from '../../contract/fixture.ts'
 import { at, listAt, numberAt, parseJson, textAt } from '../../json.ts'
 import type { ClusterObject, ContainerStatus, Objects } from './objects.ts'
 

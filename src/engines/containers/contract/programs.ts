@@ -5,6 +5,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { writeTar } from '../docker/tar.ts'
+import type { ContainerSpec, GroupContents, GroupSpec, Session } from '../engine.ts'
 import {
   type ContractFixture,
   drive,
@@ -17,9 +19,7 @@ import {
   until,
   untilRunAgain,
   withFixture,
-} from './contract.ts'
-import { writeTar } from './docker/tar.ts'
-import type { ContainerSpec, GroupContents, GroupSpec, Session } from './engine.ts'
+} from './fixture.ts'
 
 /** A part that runs a shell script once. */
 function script(
