@@ -71,6 +71,31 @@ function lost(text: string): readonly string[] {
   })
 }
 
+/** Pages that say where a thing is. Decisions and the changelog speak of their day. */
+function isMap(path: string): boolean {
+  return path.endsWith('.md') && !/^(?:CHANGELOG|docs\/(?!internals\/))/.test(path)
+}
+
+const sources = ['src', 'tests', 'tools', 'bench', 'console']
+  .flatMap((folder) => sourceFiles(folder))
+  .map(({ path }) => path)
+
+/** The files that a page names and that are neither below its folder nor at that path of the tree. */
+function lostFiles({ path: page, text }: { readonly path: string; readonly text: string }) {
+  const folder = page.startsWith('src/') ? `${dirname(page)}/` : ''
+  return [...text.matchAll(/`([\w./-]+\.ts)`/g)]
+    .map(([, name = '']) => name)
+    .filter((name) => {
+      const place = name.startsWith('../') ? join(dirname(page), name) : name
+      return !sources.some(
+        (path) =>
+          path === place ||
+          path === `src/${place}` ||
+          (path.startsWith(folder) && path.endsWith(`/${place}`)),
+      )
+    })
+}
+
 describe('references', () => {
   test('every section of the facts that is named is there', () => {
     let count = 0
@@ -102,6 +127,12 @@ describe('references', () => {
     }
   })
 
+  test('files that a page names are there', () => {
+    for (const page of files.filter(({ path }) => isMap(path))) {
+      assert.deepEqual(lostFiles(page), [], `${page.path} names files that are not there`)
+    }
+  })
+
   test('nothing leads out of the repository', () => {
     for (const { path, text } of files) {
       assert.doesNotMatch(
@@ -129,6 +160,9 @@ describe('references', () => {
     assert.deepEqual(lost('(facts A.99)'), ['facts A.99 (A.99)'])
     assert.deepEqual(lost('(facts\n * 8.99)'), ['facts\n * 8.99 (8.99)'])
     assert.deepEqual(lost('(business facts 16.1)'), ['business facts 16.1 (16.1)'])
+    assert.deepEqual(lostFiles({ path: 'src/http/README.md', text: '`plane.ts`, `throttle.ts`' }), [
+      'plane.ts',
+    ])
     assert.deepEqual(lost('(facts 9.6), business facts 5.8, template facts 5, facts A.7, 14'), [])
   })
 })
