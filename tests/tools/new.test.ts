@@ -56,7 +56,10 @@ describe('npm run new', () => {
       assert.ok(existsSync(join(copy, path)), path)
     }
     const read = (path: string) => readFileSync(join(copy, path), 'utf8')
-    assert.match(read('src/providers/index.ts'), /exampleAreaProvider\(\),\n/)
+    assert.match(
+      read('src/providers/index.ts'),
+      /const served: readonly Provider\[\] = \[\n {4}exampleAreaProvider\(\),\n/,
+    )
     assert.match(
       read('src/providers/example-area/provider.ts'),
       /types: \[screws\(\), smallThings\(\), \]/,
@@ -135,6 +138,16 @@ describe('npm run new', () => {
     for (const words of refused) {
       assert.throws(() => makeNew(copy, words), UsageError, words.join(' '))
     }
+  })
+
+  test('the refusal of a word says what is wrong with it', () => {
+    const folderName = ['version', 'container-instance', 'container-groups', '2099-01-01']
+    assert.throws(() => makeNew(copy, folderName), /camel case.*: containerGroups\./)
+    assert.throws(
+      () => makeNew(copy, ['resource', 'storage', 'things', 'yesterday']),
+      /yesterday: a version is a date/,
+    )
+    assert.throws(() => makeNew(copy, ['provider', 'Vendor.Things']), /without the vendor word/)
   })
 
   test('a version that cannot be copied is refused with the place to write it', () => {

@@ -33,7 +33,12 @@ export function makeNew(root: string, [what, ...words]: readonly string[]): Made
 }
 
 function makeProvider(root: string, [namespace]: readonly string[]): Made {
-  if (namespace === undefined || !/^[A-Z][A-Za-z]+$/.test(namespace)) throw new UsageError(usage)
+  if (namespace === undefined) throw new UsageError(usage)
+  if (!/^[A-Z][A-Za-z]+$/.test(namespace)) {
+    throw new UsageError(
+      `${namespace}: a namespace has letters alone, the first in upper case, without the vendor word.`,
+    )
+  }
   const folder = kebab(namespace)
   const place = `src/providers/${folder}`
   if (existsSync(join(root, place))) throw new UsageError(`${place} is there already.`)
@@ -45,7 +50,7 @@ function makeProvider(root: string, [namespace]: readonly string[]): Made {
   edit(root, index, (text) =>
     addTo(
       addImport(text, `import { ${camel(folder)}Provider } from './${folder}/provider.ts'`),
-      /export function providers\([\s\S]*?\n {2}return \[\n/,
+      /\n {2}const served: readonly Provider\[\] = \[\n/,
       `    ${camel(folder)}Provider(),\n`,
       index,
     ),
@@ -137,11 +142,13 @@ function afterwards({ folder, type, date }: Names, hasTest: boolean): string {
 function namesOf(root: string, [folder, path, date]: readonly string[]): Names {
   if (folder === undefined || path === undefined || date === undefined) throw new UsageError(usage)
   const [types = '', ...parents] = path.split('/').reverse()
-  if (
-    !/^(?:[a-z][A-Za-z]+\/)*[a-z][A-Za-z]+$/.test(path) ||
-    !/^\d{4}-\d{2}-\d{2}(?:-preview)?$/.test(date)
-  ) {
-    throw new UsageError(usage)
+  if (!/^(?:[a-z][A-Za-z]+\/)*[a-z][A-Za-z]+$/.test(path)) {
+    throw new UsageError(
+      `${path}: types are written in camel case, not as their folder: ${camel(path)}.`,
+    )
+  }
+  if (!/^\d{4}-\d{2}-\d{2}(?:-preview)?$/.test(date)) {
+    throw new UsageError(`${date}: a version is a date, such as 2026-01-01 or 2026-01-01-preview.`)
   }
   const provider = join(root, 'src/providers', folder, 'provider.ts')
   if (!existsSync(provider)) throw new UsageError(`src/providers/${folder} is no provider.`)
