@@ -14,7 +14,7 @@ import {
   CopyFailure,
   type CopyJournal,
   type CopyTask,
-  type Counted,
+  type CountedWork,
   type DoneItem,
 } from './engine.ts'
 import { ItemChanged, type ListedItem, type ObjectSink, type ObjectSource } from './objects.ts'
@@ -295,7 +295,7 @@ class ObjectsRun {
     this.#committedAt = elapsedMilliseconds()
     let running = 0
     for (const one of this.#underway.values()) running += one
-    const underway: Counted = { sizeRead: running, sizeWritten: running }
+    const underway: CountedWork = { sizeRead: running, sizeWritten: running }
     const before = this.#committing
     this.#committing = (async () => {
       await before

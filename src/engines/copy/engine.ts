@@ -103,7 +103,7 @@ export interface DoneItem extends Item {
 }
 
 /** What to do with a listed item. */
-export type Todo =
+export type ItemAction =
   | { readonly kind: 'copy' }
   /** This many bytes are safe in the target's unfinished part. */
   | { readonly kind: 'resume'; readonly offset: number }
@@ -111,7 +111,7 @@ export type Todo =
   | { readonly kind: 'skip' }
 
 /** Added to earlier counts. */
-export interface Counted {
+export interface CountedWork {
   readonly filesRead?: number
   readonly filesWritten?: number
   readonly rowsRead?: number
@@ -123,9 +123,9 @@ export interface Counted {
 export interface Progress {
   /** Completely written and known from now on. Counted together with `counted` in one commit. */
   readonly done: readonly DoneItem[]
-  readonly counted: Counted
+  readonly counted: CountedWork
   /** Progress that is not in `counted` yet; it replaces the last one. */
-  readonly underway: Counted
+  readonly underway: CountedWork
   /** A part that is on disk or with the service. */
   readonly part?: { readonly key: string; readonly etag: string; readonly offset: number }
 }
@@ -142,7 +142,7 @@ export interface CopyControl {
  */
 export interface CopyJournal {
   /** One answer for each item, in order. At most `batchItems` items. */
-  todo(items: readonly Item[]): Promise<readonly Todo[]>
+  todo(items: readonly Item[]): Promise<readonly ItemAction[]>
   commit(progress: Progress): Promise<void>
   /** Which of these keys this run has done. At most `batchItems` keys. */
   holds(keys: readonly string[]): Promise<readonly boolean[]>
@@ -156,7 +156,7 @@ export interface CopyJournal {
     /** Tables and full copies replace what was known; incremental ones add to it. */
     readonly replaces: boolean
     /** Counted together with the end in one commit. Progress in `underway` no longer counts. */
-    readonly counted?: Counted
+    readonly counted?: CountedWork
     /** A note for people, if something is worth knowing (such as why everything was copied). */
     readonly note?: string
   }): Promise<void>

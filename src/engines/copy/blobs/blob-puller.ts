@@ -18,7 +18,7 @@ import { agentOf } from '#outbound/agents.ts'
 import type { Outbound } from '#outbound/outbound.ts'
 import type { BlobLocation } from '../engine.ts'
 import { ItemChanged, type ListedItem } from '../objects.ts'
-import { asked, containerOf, isSecure, nameOf, statusOf } from './blob-service.ts'
+import { callBlobService, containerOf, isSecure, nameOf, statusOf } from './blob-service.ts'
 import { bodyOf } from './blob-source.ts'
 
 /** The size that services copy within one request. */
@@ -79,7 +79,8 @@ export class BlobPuller {
         const status = statusOf(error)
         if (status === 412) throw new ItemChanged(item.key)
         const isRefusal = status !== undefined && (status < 500 || status === 501)
-        if (!isRefusal) return asked('TargetRefused', item.key, () => Promise.reject(error))
+        if (!isRefusal)
+          return callBlobService('TargetRefused', item.key, () => Promise.reject(error))
         this.#refusals++
       }
     }
@@ -95,14 +96,14 @@ export class BlobPuller {
         conditions,
       })
       const stream = Readable.from(bodyOf(answer, item))
-      await asked('TargetRefused', item.key, () =>
+      await callBlobService('TargetRefused', item.key, () =>
         target.uploadStream(stream, blockBytes, blocksAtOnce),
       )
       return mark
     } catch (error) {
       // The blob is gone or has changed since it was listed.
       if (statusOf(error) === 412 || statusOf(error) === 404) throw new ItemChanged(item.key)
-      return asked('SourceRefused', item.key, () => Promise.reject(error))
+      return callBlobService('SourceRefused', item.key, () => Promise.reject(error))
     }
   }
 
@@ -152,7 +153,9 @@ export class BlobPuller {
   /** Times are by the service's own clock, which judges them. */
   async #sign(): Promise<Signatures> {
     const { container } = this.#location
-    const { date } = await asked('SourceRefused', container, () => this.#container.getProperties())
+    const { date } = await callBlobService('SourceRefused', container, () =>
+      this.#container.getProperties(),
+    )
     const now = date === undefined ? 0 : new Date(date).getTime()
     const expiresOn = new Date(now + signatureMilliseconds)
     const signed = (

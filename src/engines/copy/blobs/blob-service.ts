@@ -56,7 +56,7 @@ export function statusOf(error: unknown): number | undefined {
 }
 
 /** Calls the service; its errors become `CopyFailure` with the service's own code. */
-export async function asked<T>(
+export async function callBlobService<T>(
   side: 'SourceRefused' | 'TargetRefused',
   what: string,
   work: () => Promise<T>,

@@ -17,7 +17,7 @@ import {
 import type { ListedItem, ObjectSink, Upload } from '../objects.ts'
 import type { RoutedTask } from '../routed-task.ts'
 import { BlobPuller } from './blob-puller.ts'
-import { asked, blobsAtOnce, containerOf, nameOf, prefixOf } from './blob-service.ts'
+import { blobsAtOnce, callBlobService, containerOf, nameOf, prefixOf } from './blob-service.ts'
 
 const blockBytes = 8 * 1024 * 1024
 
@@ -46,12 +46,12 @@ export class BlobSink implements ObjectSink {
 
   async prepare(): Promise<'ready'> {
     const { container, path, shape } = this.#location
-    await asked('TargetRefused', container, () => this.#container.createIfNotExists())
+    await callBlobService('TargetRefused', container, () => this.#container.createIfNotExists())
     if (this.#task.owned) return 'ready'
     const shown = `${container}/${path}`
     const prefix = shape === 'file' ? path : prefixOf(this.#location)
     const pages = this.#container.listBlobsFlat(prefix === '' ? {} : { prefix })
-    const first = await asked('TargetRefused', shown, () => pages.next())
+    const first = await callBlobService('TargetRefused', shown, () => pages.next())
     const isTaken = shape === 'file' ? first.value?.name === path : first.done !== true
     if (isTaken) {
       throw new CopyFailure(
@@ -79,7 +79,7 @@ export class BlobSink implements ObjectSink {
     const bytes = Buffer.from(given)
     const blob = this.#blob(item.key)
     const md5 = md5Of(digest)
-    await asked('TargetRefused', item.key, async () => {
+    await callBlobService('TargetRefused', item.key, async () => {
       if (!this.#staged) {
         await blob.upload(bytes, bytes.length, {
           blobHTTPHeaders: { blobContentMD5: md5 },
@@ -104,7 +104,7 @@ export class BlobSink implements ObjectSink {
       length = 0
       const transactionalContentMD5 = createHash('md5').update(block).digest()
       const id = this.#block(item, index++)
-      await asked('TargetRefused', item.key, () =>
+      await callBlobService('TargetRefused', item.key, () =>
         blob.stageBlock(id, block, block.length, { transactionalContentMD5 }),
       )
     }
@@ -161,7 +161,9 @@ export class BlobSink implements ObjectSink {
       .listBlobsFlat(prefix === '' ? {} : { prefix })
       .byPage({ maxPageSize: batchItems })
     for (;;) {
-      const page = await asked('TargetRefused', this.#location.container, () => pages.next())
+      const page = await callBlobService('TargetRefused', this.#location.container, () =>
+        pages.next(),
+      )
       if (page.done === true) return
       const keys = page.value.segment.blobItems.map(({ name }) => name.slice(prefix.length))
       for (let at = 0; at < keys.length; at += batchItems) {
@@ -169,7 +171,7 @@ export class BlobSink implements ObjectSink {
         const held = await journal.holds(some)
         const gone = some.filter((_, index) => held[index] !== true)
         await side(gone, (key) =>
-          asked('TargetRefused', key, async () => {
+          callBlobService('TargetRefused', key, async () => {
             await this.#container.getBlobClient(prefix + key).deleteIfExists()
           }),
         )
@@ -180,7 +182,7 @@ export class BlobSink implements ObjectSink {
   async #commit(item: DoneItem): Promise<void> {
     const count = Math.ceil(item.size / blockBytes)
     const blocks = Array.from({ length: count }, (_, index) => this.#block(item, index))
-    await asked('TargetRefused', item.key, () =>
+    await callBlobService('TargetRefused', item.key, () =>
       this.#blob(item.key).commitBlockList(blocks, {
         blobHTTPHeaders: { blobContentMD5: md5Of(item.digest) },
       }),
@@ -190,7 +192,9 @@ export class BlobSink implements ObjectSink {
   /** As much of the promised blocks as the service still has. */
   async #kept(blob: BlockBlobClient, item: ListedItem, wished: number): Promise<number> {
     if (wished === 0) return 0
-    const list = await asked('TargetRefused', item.key, () => blob.getBlockList('uncommitted'))
+    const list = await callBlobService('TargetRefused', item.key, () =>
+      blob.getBlockList('uncommitted'),
+    )
     const there = new Set(list.uncommittedBlocks?.map(({ name }) => name))
     let index = 0
     while (index * blockBytes < wished && there.has(this.#block(item, index))) index++

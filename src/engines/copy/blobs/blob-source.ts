@@ -9,9 +9,9 @@ import { elapsedMilliseconds } from '../elapsed.ts'
 import { type BlobLocation, batchItems, CopyFailure } from '../engine.ts'
 import { ItemChanged, type ListedItem, type ObjectSource } from '../objects.ts'
 import {
-  asked,
   bareEtag,
   blobsAtOnce,
+  callBlobService,
   containerOf,
   nameOf,
   prefixOf,
@@ -59,7 +59,7 @@ export class BlobSource implements ObjectSource {
     let emptyPages = 0
     let marker: string | undefined
     for (;;) {
-      const page = await asked('SourceRefused', shown, () => pages.next())
+      const page = await callBlobService('SourceRefused', shown, () => pages.next())
       if (page.done === true) return
       const { segment, continuationToken } = page.value
       const items = segment.blobItems.flatMap((blob): ListedItem[] => {
@@ -90,7 +90,7 @@ export class BlobSource implements ObjectSource {
     } catch (error) {
       // A missing blob is a result; anything else is a failure.
       if (statusOf(error) === 404) return undefined
-      return asked('SourceRefused', key, () => Promise.reject(error))
+      return callBlobService('SourceRefused', key, () => Promise.reject(error))
     }
   }
 
@@ -131,7 +131,7 @@ export class BlobSource implements ObjectSource {
     } catch (error) {
       // The blob is gone or has changed since it was listed.
       if (statusOf(error) === 412 || statusOf(error) === 404) throw new ItemChanged(item.key)
-      return asked('SourceRefused', item.key, () => Promise.reject(error))
+      return callBlobService('SourceRefused', item.key, () => Promise.reject(error))
     }
   }
 }
@@ -169,7 +169,7 @@ export async function* bodyOf(
     for (;;) {
       const began = elapsedMilliseconds()
       const timer = setTimeout(() => body.destroy(new Error('it is silent')), bodyMilliseconds)
-      const next = await asked('SourceRefused', key, () => chunks.next()).finally(() =>
+      const next = await callBlobService('SourceRefused', key, () => chunks.next()).finally(() =>
         clearTimeout(timer),
       )
       if (next.done === true) return

@@ -15,14 +15,14 @@ import {
 } from '../engine.ts'
 import type { RoutedTask } from '../routed-task.ts'
 import type { CompletionMarker } from './completion-marker.ts'
-import { conclude, withoutKey } from './copy-tables.ts'
+import { recordEnd, withoutKey } from './copy-tables.ts'
 import { type DuckdbFiles, literal, openDuckdbFiles } from './duckdb-files.ts'
 import { openDuckdbSource } from './duckdb-source.ts'
 import { openDuckdbTarget } from './duckdb-target.ts'
 import { asDuckdb, asPostgres } from './duckdb-types.ts'
 import { Meter } from './meter.ts'
 import { openPostgresSource } from './postgres-source.ts'
-import { inWords } from './postgres-table.ts'
+import { callServer } from './postgres-table.ts'
 import { openPostgresTarget } from './postgres-target.ts'
 import { openTableStage, type TableStage } from './table-stage.ts'
 
@@ -59,7 +59,7 @@ export async function copyToDuckdb(
   const stage = openTableStage(files.root, task)
   try {
     const target = await openDuckdbTarget(files, to, task, stage)
-    if (target.marker !== undefined) return await conclude(journal, target.marker, undefined)
+    if (target.marker !== undefined) return await recordEnd(journal, target.marker, undefined)
     let taken: Taken
     let loaded: number
     if (from.kind === 'postgres') {
@@ -91,7 +91,7 @@ export async function copyToDuckdb(
     } finally {
       await target.close()
     }
-    await conclude(journal, marker, taken.note)
+    await recordEnd(journal, marker, taken.note)
   } finally {
     stage.remove()
   }
@@ -104,7 +104,7 @@ export async function copyDuckdbToPostgres(
   { journal, signal }: CopyControl,
 ): Promise<void> {
   await using target = await openPostgresTarget(to, task)
-  if (target.marker !== undefined) return conclude(journal, target.marker, undefined)
+  if (target.marker !== undefined) return recordEnd(journal, target.marker, undefined)
   await using files = await openDuckdbFiles(from.root, 'SourceRefused', signal)
   const stage = openTableStage(files.root, task)
   let isPublishing = false
@@ -113,7 +113,7 @@ export async function copyDuckdbToPostgres(
     const columns = asPostgres(taken.columns)
     const load = await target.load(taken.kind, columns, 'csv')
     const meter = new Meter(journal)
-    await inWords(to, 'write', () =>
+    await callServer(to, 'write', () =>
       pipeline(createReadStream(stage.at(csvFile)), meter, load, { signal }),
     )
     await meter.settled()
@@ -123,7 +123,7 @@ export async function copyDuckdbToPostgres(
     isPublishing = true
     if (taken.kind === 'changes') await target.publishChanges(columns, taken.key, marker)
     else await target.publishAll(taken.key, marker)
-    await conclude(journal, marker, taken.note)
+    await recordEnd(journal, marker, taken.note)
   } catch (error) {
     if (signal.aborted && !isPublishing) throw new CopyCancelled()
     throw error
@@ -145,7 +145,7 @@ async function takeFromPostgres(
     const meter = new Meter(journal)
     const read = source.stream(chosen.kind, false)
     const file = createWriteStream(stage.at(csvFile))
-    await inWords(from, 'read', () => pipeline(read, meter, file, { signal }))
+    await callServer(from, 'read', () => pipeline(read, meter, file, { signal }))
     await meter.settled()
     const { watermark } = source
     return { ...chosen, columns, key, rows: read.rowCount, bytes: meter.bytes, watermark }

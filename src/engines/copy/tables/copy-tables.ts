@@ -12,7 +12,7 @@ import type { RoutedTask } from '../routed-task.ts'
 import type { CompletionMarker } from './completion-marker.ts'
 import { Meter } from './meter.ts'
 import { openPostgresSource } from './postgres-source.ts'
-import { frameFormat, inWords } from './postgres-table.ts'
+import { callServer, frameFormat } from './postgres-table.ts'
 import { openPostgresTarget } from './postgres-target.ts'
 
 export async function copyPostgresToPostgres(
@@ -22,7 +22,7 @@ export async function copyPostgresToPostgres(
   { journal, signal }: CopyControl,
 ): Promise<void> {
   await using target = await openPostgresTarget(to, task)
-  if (target.marker !== undefined) return conclude(journal, target.marker, undefined)
+  if (target.marker !== undefined) return recordEnd(journal, target.marker, undefined)
   await using source = await openPostgresSource(from, task)
   const { shape } = source
   const wanted = task.mode === 'incremental' && task.owned && source.changes !== undefined
@@ -37,9 +37,9 @@ export async function copyPostgresToPostgres(
     const meter = new Meter(journal, read)
     const copied = pipeline(read, meter, load, { signal }).catch((error: unknown) => {
       if (read.failure === undefined) throw error
-      return inWords(from, 'read', () => Promise.reject(read.failure))
+      return callServer(from, 'read', () => Promise.reject(read.failure))
     })
-    await inWords(to, 'write', () => copied)
+    await callServer(to, 'write', () => copied)
     await meter.settled()
     if (read.rowCount !== load.rowCount) {
       throw new CopyFailure(
@@ -60,7 +60,7 @@ export async function copyPostgresToPostgres(
     isPublishing = true
     if (merges) await target.publishChanges(shape.columns, shape.key, marker)
     else await target.publishAll(shape.key, marker)
-    await conclude(journal, marker, note)
+    await recordEnd(journal, marker, note)
   } catch (error) {
     if (signal.aborted && !isPublishing) throw new CopyCancelled()
     throw error
@@ -74,7 +74,7 @@ export const withoutKey =
 /**
  * The counts come from the marker and are counted once together with the end, however often a run is cut off here.
  */
-export async function conclude(
+export async function recordEnd(
   journal: CopyJournal,
   marker: CompletionMarker,
   note: string | undefined,

@@ -7,9 +7,9 @@ import { CopyFailure, type CopyTask, type PostgresTable } from '../engine.ts'
 import type { RoutedTask } from '../routed-task.ts'
 import { CopyOut } from './copy-frames.ts'
 import {
+  callServer,
   connectTo,
   type FrameFormat,
-  inWords,
   named,
   shapeOf,
   type TableShape,
@@ -45,7 +45,7 @@ export async function openPostgresSource(
 ): Promise<OpenedSource> {
   const client = await connectTo(location, task.outbound)
   try {
-    return await inWords(location, 'read', () => open(client, location, task))
+    return await callServer(location, 'read', () => open(client, location, task))
   } catch (error) {
     await client.end()
     throw error

@@ -59,11 +59,11 @@ export async function connectTo(location: PostgresTable, outbound: Outbound): Pr
     await client.connect()
   } catch (error) {
     // A server that does not speak PostgreSQL is reported as one that does not answer.
-    if (speaks(error)) return await inWords(location, 'open', () => Promise.reject(error))
+    if (speaks(error)) return await callServer(location, 'open', () => Promise.reject(error))
     throw notReached(`the server of ${shown(location)}`, outbound.failed(destination, error))
   }
   try {
-    await inWords(location, 'open', () => client.query(alike))
+    await callServer(location, 'open', () => client.query(alike))
   } catch (error) {
     await client.end()
     throw error
@@ -117,7 +117,7 @@ export function frameFormat(from: readonly Column[], to: readonly Column[]): Fra
 }
 
 /** Calls the server; an error becomes a `CopyFailure` that names the table and no credentials. */
-export async function inWords<T>(
+export async function callServer<T>(
   location: PostgresTable,
   what: string,
   work: () => Promise<T>,

@@ -13,11 +13,11 @@ import { type CompletionMarker, formatMarker, parseMarker } from './completion-m
 import { CopyIn } from './copy-frames.ts'
 import {
   type Column,
+  callServer,
   connectTo,
   definition,
   equals,
   type FrameFormat,
-  inWords,
   list,
   named,
   shapeOf,
@@ -55,7 +55,7 @@ export async function openPostgresTarget(
 ): Promise<OpenedTarget> {
   const client = await connectTo(location, task.outbound)
   try {
-    return await inWords(location, 'write', () => open(client, location, task))
+    return await callServer(location, 'write', () => open(client, location, task))
   } catch (error) {
     await client.end()
     throw error
@@ -73,7 +73,7 @@ async function open(
   await client.query(`create schema if not exists ${escapeIdentifier(location.schema)}`)
   const shape = await shapeOf(client, location.schema, location.table)
   if (shape !== undefined && !task.owned) await requireEmpty(client, location, target)
-  const words = <T>(work: () => Promise<T>): Promise<T> => inWords(location, 'write', work)
+  const words = <T>(work: () => Promise<T>): Promise<T> => callServer(location, 'write', work)
 
   const note = (marker: CompletionMarker): string =>
     `comment on table ${target} is ${escapeLiteral(formatMarker(marker))}`

@@ -14,7 +14,7 @@ import {
   type CopyControl,
   type CopyJournal,
   type CopyTask,
-  type Counted,
+  type CountedWork,
   type DuckdbTable,
   type PostgresTable,
 } from '../engine.ts'
@@ -26,7 +26,7 @@ import { openDuckdbSource } from './duckdb-source.ts'
 import { Meter } from './meter.ts'
 import { csvToParquet } from './parquet.ts'
 import { openPostgresSource } from './postgres-source.ts'
-import { inWords } from './postgres-table.ts'
+import { callServer } from './postgres-table.ts'
 import { openTableStage } from './table-stage.ts'
 
 export async function copyTableToFile(
@@ -61,7 +61,7 @@ export async function copyTableToFile(
   }
 }
 
-type Exported = Required<Pick<Counted, 'rowsRead' | 'sizeRead' | 'sizeWritten'>>
+type Exported = Required<Pick<CountedWork, 'rowsRead' | 'sizeRead' | 'sizeWritten'>>
 
 const file = 'table'
 
@@ -78,7 +78,7 @@ async function exportPostgres(
   await mkdir(folder)
   const meter = new Meter(journal)
   const read = source.stream('all', true)
-  await inWords(from, 'read', () => pipeline(read, meter, createWriteStream(csv), { signal }))
+  await callServer(from, 'read', () => pipeline(read, meter, createWriteStream(csv), { signal }))
   await meter.settled()
   if (isParquet) await csvToParquet(csv, path, source.shape.columns)
   return { rowsRead: read.rowCount, sizeRead: meter.bytes, sizeWritten: (await stat(path)).size }

@@ -1,6 +1,14 @@
 /** A journal in memory that keeps the real one's promises, for the contract suite. It can fail at a chosen call. */
 
-import type { CopyJournal, CopyTask, Counted, DoneItem, Item, Progress, Todo } from '../engine.ts'
+import type {
+  CopyJournal,
+  CopyTask,
+  CountedWork,
+  DoneItem,
+  Item,
+  ItemAction,
+  Progress,
+} from '../engine.ts'
 import { compareKeys } from '../names.ts'
 
 interface Known extends DoneItem {
@@ -16,13 +24,13 @@ export class MemoryManifest {
   base = new Map<string, Known>()
   staged = new Map<string, Map<string, Known>>()
   parts = new Map<string, { etag: string; offset: number }>()
-  readonly counts = new Map<string, Required<Counted>>()
+  readonly counts = new Map<string, Required<CountedWork>>()
   readonly notes: string[] = []
   /** The number of calls answered before the journal fails. */
   callsLeft = Number.POSITIVE_INFINITY
   readonly calls: string[] = []
 
-  countsOf(run: string): Required<Counted> {
+  countsOf(run: string): Required<CountedWork> {
     return this.counts.get(run) ?? nothing
   }
 
@@ -38,7 +46,7 @@ export class MemoryManifest {
       this.calls.push(name)
       if (this.callsLeft-- <= 0) throw new JournalClosed(name)
     }
-    const add = (counted: Counted): void => {
+    const add = (counted: CountedWork): void => {
       const before = this.countsOf(run)
       this.counts.set(run, {
         filesRead: before.filesRead + (counted.filesRead ?? 0),
@@ -50,9 +58,9 @@ export class MemoryManifest {
       })
     }
     return {
-      todo: async (items: readonly Item[]): Promise<readonly Todo[]> => {
+      todo: async (items: readonly Item[]): Promise<readonly ItemAction[]> => {
         step('todo')
-        return items.map(({ key, etag }): Todo => {
+        return items.map(({ key, etag }): ItemAction => {
           if (mine().get(key)?.etag === etag) return { kind: 'skip' }
           const part = this.parts.get(key)
           if (part?.etag === etag) return { kind: 'resume', offset: part.offset }
@@ -96,7 +104,7 @@ export class MemoryManifest {
   }
 }
 
-const nothing: Required<Counted> = {
+const nothing: Required<CountedWork> = {
   filesRead: 0,
   filesWritten: 0,
   rowsRead: 0,

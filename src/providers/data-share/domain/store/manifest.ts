@@ -3,7 +3,14 @@
  * transaction with the numbers. A full copy has rows of its own until it is published; then one pointer moves.
  */
 
-import type { CopyJournal, CopyTask, Counted, DoneItem, Item, Todo } from '#engines/copy/engine.ts'
+import type {
+  CopyJournal,
+  CopyTask,
+  CountedWork,
+  DoneItem,
+  Item,
+  ItemAction,
+} from '#engines/copy/engine.ts'
 import type { Sql, SqlRow, SqlTx } from '#stores/store.ts'
 import type { Runs } from './runs.ts'
 import type { Detail, Run } from './tables.ts'
@@ -64,7 +71,7 @@ export function openManifest(deps: ManifestDependencies): CopyJournal {
       )
       const done = new Map(rows.map((row) => [String(row['item']), String(row['etag'])]))
       const begun = new Map(parted.map((row) => [String(row['item']), row]))
-      return items.map(({ key, etag }: Item): Todo => {
+      return items.map(({ key, etag }: Item): ItemAction => {
         if (done.get(key) === etag) return { kind: 'skip' }
         const part = begun.get(key)
         if (part === undefined || part['etag'] !== etag) return { kind: 'copy' }
@@ -194,8 +201,8 @@ async function insertItems(
 function count(
   tx: SqlTx,
   { run, detail }: Pick<ManifestDependencies, 'run' | 'detail'>,
-  counted: Counted,
-  underway: Counted,
+  counted: CountedWork,
+  underway: CountedWork,
 ): Promise<number> {
   return tx.run(
     `update share_details set files_read = files_read + ?, files_written = files_written + ?,
