@@ -13,7 +13,7 @@ import { ordersFor } from './requested-actions.ts'
 import { settingsBy } from './settings-by-tags.ts'
 import { parseSource } from './source.ts'
 
-export interface Ends {
+export interface MigrationEnds {
   readonly source: ServerAddress
   readonly target: ServerAddress
   /** The registered servers, as they are stored now. */
@@ -25,12 +25,12 @@ export interface Ends {
 const defaultPort = 5432
 
 /** Returns a reason in words where an address or a credential cannot be determined. */
-export async function endsOf(
+export async function migrationEndsOf(
   { seal, words }: Pick<PostgresDependencies, 'seal' | 'words'>,
   reader: Pick<Reader, 'get'>,
   id: ResourceId,
   model: Migration,
-): Promise<Ends | string> {
+): Promise<MigrationEnds | string> {
   const targetServer = await findServer(reader, parentOf(id))
   if (targetServer === undefined) return 'the target server is not registered any more'
   const passwords = openPasswords(seal, model)
@@ -99,9 +99,9 @@ async function sourceOf(
  * now, else undefined. Without this check, whoever may write the server would receive the password. An online
  * migration sends the source's password to the target.
  */
-export function misdirected(
+export function passwordReceiverProblem(
   { mode, passwordsGiven }: Pick<Migration, 'mode' | 'passwordsGiven'>,
-  { sourceServer, targetServer }: Pick<Ends, 'sourceServer' | 'targetServer'>,
+  { sourceServer, targetServer }: Pick<MigrationEnds, 'sourceServer' | 'targetServer'>,
 ): string | undefined {
   const { source = 0, target = 0 } = passwordsGiven ?? {}
   const isNewer = (server: FoundServer | undefined, given: number): boolean =>
@@ -120,7 +120,7 @@ export function misdirected(
 /** Leaves out the databases that were canceled before their migration started. */
 export function specOf(
   model: Migration,
-  ends: Ends,
+  ends: MigrationEnds,
   installed: MigrationSettings,
   tags: Readonly<Record<string, string>> | undefined,
 ): MigrationSpec {

@@ -7,7 +7,7 @@ import { type FoundServer, isNowhere, noAddress } from '../resources/flexible-se
 import { attempt, type Failure, failed, failureText } from './engine-failure.ts'
 
 /** A refusal by the server goes to the caller. A server that does not answer becomes an error here. */
-export async function ask<T>(
+export async function callServer<T>(
   { id, model }: FoundServer,
   work: () => Promise<T>,
 ): Promise<T | Failure> {
@@ -21,8 +21,8 @@ export async function ask<T>(
 }
 
 /** For calls where only the server's credentials can be wrong. */
-export async function look<T>(server: FoundServer, work: () => Promise<T>): Promise<T> {
-  const outcome = await ask(server, work)
+export async function requireAnswer<T>(server: FoundServer, work: () => Promise<T>): Promise<T> {
+  const outcome = await callServer(server, work)
   if (!failed(outcome)) return outcome
   const reason = failureText(outcome)
   throw refusePostgres.ServerNotReachable({ name: nameOf(server.id), reason })

@@ -11,7 +11,7 @@ import type {
 import { fc } from '../../../../tests/property.ts'
 import type { Migration, Progress } from '../resources/migrations/model.ts'
 import { noRequestedActions, type Orders, ordersFor, requestedAfter } from './requested-actions.ts'
-import { advance, lookFor, type Seen } from './state-machine.ts'
+import { advance, nextObservation, type Observation } from './state-machine.ts'
 
 const names = ['a', 'b', 'c'] as const
 const flag = fc.constantFrom('True' as const, 'False' as const, undefined)
@@ -133,8 +133,8 @@ const weather: fc.Arbitrary<Weather> = fc.record({
 
 const ends: readonly DatabasePhase[] = ['succeeded', 'failed', 'canceled']
 
-function see(migration: Migration, last: Progress | undefined, given: Weather): Seen {
-  const look = lookFor(migration, last)
+function see(migration: Migration, last: Progress | undefined, given: Weather): Observation {
+  const look = nextObservation(migration, last)
   if (look === 'nothing') return { kind: 'nothing' }
   if (given.fails !== 'no') {
     return { kind: 'failure', message: 'no', number: 603000, passes: given.fails === 'later' }
@@ -317,7 +317,7 @@ test('whoever is asked for a password has all the time there is, and may call it
     ...{ mode: 'Offline', option: 'Migrate', sourceId: 'h:1@u', databases: ['a'] },
     asked: noRequestedActions,
   }
-  const seen: Seen = {
+  const seen: Observation = {
     ...{ kind: 'failure', message: 'give it again', number: undefined },
     ...{ passes: true, waitsForUser: true },
   }

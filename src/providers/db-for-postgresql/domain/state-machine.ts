@@ -26,7 +26,7 @@ import { ordersFor } from './requested-actions.ts'
 type Look = 'nothing' | 'validation' | 'survey' | 'worker'
 
 /** What was seen. `spec` is the specification that a worker would get now. */
-export type Seen =
+export type Observation =
   | { readonly kind: 'nothing' }
   | { readonly kind: 'validation'; readonly report: ValidationReport }
   | {
@@ -66,7 +66,7 @@ const start: Progress = {
   isForgotten: false,
 }
 
-export function lookFor(model: Migration, last: Progress | undefined): Look {
+export function nextObservation(model: Migration, last: Progress | undefined): Look {
   if (last?.isForgotten === true) return 'nothing'
   if (last?.isSettled === true || last?.plan !== undefined) return 'worker'
   if (remaining(model).length === 0) return 'nothing'
@@ -81,7 +81,7 @@ export function lookFor(model: Migration, last: Progress | undefined): Look {
  * The progress of an ended migration whose databases are started again, before the first look. Undefined where none
  * are started again.
  */
-export function begunAnew(
+export function restartedProgress(
   { round, databases = [] }: Migration,
   last: Progress,
 ): Progress | undefined {
@@ -99,7 +99,7 @@ export function begunAnew(
 export function advance(
   model: Migration,
   before: Progress | undefined,
-  seen: Seen,
+  seen: Observation,
   now: number,
 ): Progress {
   if (before?.round === undefined || before.isSettled) return advanceRound(model, before, seen, now)
@@ -126,7 +126,7 @@ export function advance(
 }
 
 /** Progress of a migration that waits because others are at work; `turn` names what it waits for. */
-export function inTurn(next: Progress, turn: string, reason: string): Progress {
+export function waitingProgress(next: Progress, turn: string, reason: string): Progress {
   const { plan: _not, todo: _yet, ...rest } = next
   const waits = `It goes on when ${reason}.`
   return {
@@ -144,7 +144,7 @@ export function inTurn(next: Progress, turn: string, reason: string): Progress {
 function advanceRound(
   model: Migration,
   before: Progress | undefined,
-  seen: Seen,
+  seen: Observation,
   now: number,
 ): Progress {
   const {
@@ -156,7 +156,7 @@ function advanceRound(
   } = before ?? start
   if (last.isSettled) {
     const ended = seen.kind === 'worker' ? afterEnd(last, seen.observed) : last
-    return (ended.isForgotten ? begunAnew(model, ended) : undefined) ?? ended
+    return (ended.isForgotten ? restartedProgress(model, ended) : undefined) ?? ended
   }
   if (last.plan !== undefined) return withWorker(model, { ...last, plan: last.plan }, seen, now)
   return beforeWorker(model, last, seen, now)
@@ -186,7 +186,7 @@ function needsValidation(model: Migration, last: Progress | undefined): boolean 
   return model.option !== 'Migrate' && last?.validation?.of !== judged(model)
 }
 
-function beforeWorker(model: Migration, last: Progress, seen: Seen, now: number): Progress {
+function beforeWorker(model: Migration, last: Progress, seen: Observation, now: number): Progress {
   const databases = model.databases ?? []
   if (model.asked.cancel === 'all') return settled(last, 'Canceled', canceled(databases))
   if (databases.length === 0) {
@@ -212,7 +212,7 @@ function beforeWorker(model: Migration, last: Progress, seen: Seen, now: number)
 }
 
 /** A validation that could not connect to a server has no findings. */
-function unreached(seen: Seen): Failure | undefined {
+function unreached(seen: Observation): Failure | undefined {
   if (seen.kind !== 'validation') return undefined
   const messages = seen.report.server
     .filter(({ type, state }) => type.endsWith('Connection') && state === 'Failed')
@@ -261,7 +261,7 @@ function judge(model: Migration, last: Progress, report: ValidationReport): Prog
 function prepare(
   model: Migration,
   last: Progress,
-  { survey, spec }: Extract<Seen, { kind: 'survey' }>,
+  { survey, spec }: Extract<Observation, { kind: 'survey' }>,
   now: number,
 ): Progress {
   const { replication, targetDatabases, missing } = survey
@@ -327,7 +327,7 @@ function timeToWait(
 function withWorker(
   model: Migration,
   last: Progress & { readonly plan: MigrationSpec },
-  seen: Seen,
+  seen: Observation,
   now: number,
 ): Progress {
   const { plan } = last

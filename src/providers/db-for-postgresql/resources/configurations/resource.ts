@@ -18,7 +18,7 @@ import type { Context } from '#plane/declare/resource.ts'
 import { type PostgresDependencies, types, version } from '../../dependencies.ts'
 import { failed, failureText } from '../../domain/engine-failure.ts'
 import { openServer } from '../../domain/open-server.ts'
-import { ask, isPathName, look, pageOf } from '../../domain/server-call.ts'
+import { callServer, isPathName, pageOf, requireAnswer } from '../../domain/server-call.ts'
 import { refuseParameters } from '../../errors.ts'
 import { accessOf, findServer } from '../flexible-servers/model.ts'
 
@@ -66,7 +66,7 @@ export function serverConfigurations({ engine, seal, words }: PostgresDependenci
   const all = async ({ reader }: Context, server: ResourceId) => {
     const found = await findServer(reader, server)
     if (found === undefined) return []
-    const settings = await look(found, () => engine.settings(accessOf(seal, found.model)))
+    const settings = await requireAnswer(found, () => engine.settings(accessOf(seal, found.model)))
     const named = settings.filter(({ name }) => isPathName(name))
     return named.map((setting) => ({
       id: childOf(found.id, 'configurations', setting.name).text,
@@ -92,7 +92,7 @@ export function serverConfigurations({ engine, seal, words }: PostgresDependenci
       const problem = to === undefined ? undefined : serverTextProblem(to)
       const outcome =
         problem ??
-        (await ask(server, () =>
+        (await callServer(server, () =>
           engine.changeSetting(accessOf(seal, server.model), found.name, to),
         ))
       const message =

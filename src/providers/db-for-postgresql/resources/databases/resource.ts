@@ -15,7 +15,7 @@ import type { Context } from '#plane/declare/resource.ts'
 import { type PostgresDependencies, types, version } from '../../dependencies.ts'
 import { failed, failureText } from '../../domain/engine-failure.ts'
 import { openServer } from '../../domain/open-server.ts'
-import { ask, isPathName, look, pageOf } from '../../domain/server-call.ts'
+import { callServer, isPathName, pageOf, requireAnswer } from '../../domain/server-call.ts'
 import { refuseParameters } from '../../errors.ts'
 import { accessOf, findServer } from '../flexible-servers/model.ts'
 
@@ -49,7 +49,7 @@ export function serverDatabases({ engine, seal, words }: PostgresDependencies): 
   const all = async ({ reader }: Context, server: ResourceId): Promise<readonly Database[]> => {
     const found = await findServer(reader, server)
     if (found === undefined) return []
-    const facts = await look(found, () => engine.inspect(accessOf(seal, found.model)))
+    const facts = await requireAnswer(found, () => engine.inspect(accessOf(seal, found.model)))
     const named = facts.databases.filter(({ name }) => isPathName(name))
     return named.map(({ name, encoding, collation }) => ({
       id: childOf(found.id, 'databases', name).text,
@@ -93,9 +93,9 @@ export function serverDatabases({ engine, seal, words }: PostgresDependencies): 
       })
     const given = collation === undefined ? {} : { collation }
     await context.authorizeAgain()
-    let made = await ask(server, () => create(given))
+    let made = await callServer(server, () => create(given))
     if (failed(made) && collation !== undefined && usualCollation.test(collation)) {
-      made = await ask(server, () => create({}))
+      made = await callServer(server, () => create({}))
     }
     if (failed(made)) {
       throw refuseParameters([{ path: 'properties', message: failureText(made) }])
@@ -133,7 +133,7 @@ export function serverDatabases({ engine, seal, words }: PostgresDependencies): 
             throw refuseParameters([{ path: 'name', message: `'${name}' belongs to the server` }])
           }
           await context.authorizeAgain()
-          const gone = await ask(server, () =>
+          const gone = await callServer(server, () =>
             engine.dropDatabase(accessOf(seal, server.model), name),
           )
           if (failed(gone)) {

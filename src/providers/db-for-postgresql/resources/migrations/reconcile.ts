@@ -14,8 +14,18 @@ import {
 import type { PostgresDependencies } from '../../dependencies.ts'
 import { findAtTarget, findFullScope } from '../../domain/active-migration.ts'
 import { attempt, type Failure, failed, refusal } from '../../domain/engine-failure.ts'
-import { type Ends, endsOf, misdirected, specOf } from '../../domain/plan.ts'
-import { advance, inTurn, lookFor, type Seen } from '../../domain/state-machine.ts'
+import {
+  type MigrationEnds,
+  migrationEndsOf,
+  passwordReceiverProblem,
+  specOf,
+} from '../../domain/plan.ts'
+import {
+  advance,
+  nextObservation,
+  type Observation,
+  waitingProgress,
+} from '../../domain/state-machine.ts'
 import type { FoundServer } from '../flexible-servers/model.ts'
 import {
   holdsPlace,
@@ -52,17 +62,17 @@ export function migrationReconciler(deps: Dependencies): Reconciler<Migration> {
       failures.delete(token)
       // A migration that is being deleted is canceled, whatever was asked before.
       const asked: Migration = desired ?? { ...model, asked: { ...model.asked, cancel: 'all' } }
-      const seen: Seen = failure ?? (await look(deps, subject, asked))
+      const seen: Observation = failure ?? (await look(deps, subject, asked))
       const next = advance(asked, last, seen, now)
       // The unique key of the store decides when two migrations go on at once.
       if (!holdsPlace(next) || (last !== undefined && holdsPlace(last))) return next
       const other = await findAtTarget(deps.reader, parentOf(subject.id), subject.id)
       if (other !== undefined) {
         const end = `the migration '${other.id.text}' is at its end: one at a time is at work at a target`
-        return inTurn(next, other.id.text, end)
+        return waitingProgress(next, other.id.text, end)
       }
       const full = await findFullScope(deps, subject.id)
-      return full === undefined ? next : inTurn(next, full.scope, full.reason)
+      return full === undefined ? next : waitingProgress(next, full.scope, full.reason)
     },
     next(_subject, progress): Next<Todo, Progress> {
       const { todo, lookInSeconds } = progress
@@ -85,12 +95,12 @@ function inRound(model: Migration, last: Progress | undefined): Migration {
     : { ...model, databases: round.databases }
 }
 
-async function look(deps: Dependencies, subject: Asking, whole: Migration): Promise<Seen> {
+async function look(deps: Dependencies, subject: Asking, whole: Migration): Promise<Observation> {
   const { engine } = deps
   const { last } = subject
   const token = tokenOfRound(subject.token, last)
   const model = inRound(whole, last)
-  const wanted = lookFor(model, last)
+  const wanted = nextObservation(model, last)
   if (wanted === 'nothing') return { kind: 'nothing' }
   if (wanted === 'worker') {
     const observed = await engine.observe(token)
@@ -100,7 +110,7 @@ async function look(deps: Dependencies, subject: Asking, whole: Migration): Prom
   const ends = await endsToAsk(deps, subject, model)
   if ('kind' in ends) return ends
   const spec = specOf(model, ends, deps.settings, subject.tags)
-  return attempt(async (): Promise<Seen> => {
+  return attempt(async (): Promise<Observation> => {
     if (wanted === 'validation') {
       return { kind: 'validation', report: await engine.validate(spec, ends.credentials) }
     }
@@ -114,17 +124,17 @@ async function endsToAsk(
   deps: Dependencies,
   { id }: Pick<Asking, 'id'>,
   model: Migration,
-): Promise<Ends | Failure> {
-  const ends = await endsOf(deps, deps.reader, id, model)
+): Promise<MigrationEnds | Failure> {
+  const ends = await migrationEndsOf(deps, deps.reader, id, model)
   if (typeof ends === 'string') return refusal(ends)
-  const wrong = misdirected(model, ends)
+  const wrong = passwordReceiverProblem(model, ends)
   // The failure passes when the passwords are given again.
   return wrong === undefined ? ends : { ...refusal(wrong), passes: true, waitsForUser: true }
 }
 
 async function metadataOf(
   engine: DatabaseEngine,
-  ends: Ends,
+  ends: MigrationEnds,
 ): Promise<{ readonly source: ServerMetadata; readonly target: ServerMetadata }> {
   const { credentials, sourceServer, targetServer } = ends
   const [source, target] = await Promise.all([

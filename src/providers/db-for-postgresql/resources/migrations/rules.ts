@@ -8,7 +8,7 @@ import { qualify, type VendorWords } from '#kernel/vendor.ts'
 import type { RightElsewhere, RuleContext } from '#plane/declare/stored.ts'
 import { type PostgresDependencies, types } from '../../dependencies.ts'
 import { migrationsMax } from '../../domain/active-migration.ts'
-import { endsOf } from '../../domain/plan.ts'
+import { migrationEndsOf } from '../../domain/plan.ts'
 import { ordersFor } from '../../domain/requested-actions.ts'
 import { changedSettings, tagProblems } from '../../domain/settings-by-tags.ts'
 import { parseSource } from '../../domain/source.ts'
@@ -134,7 +134,7 @@ async function sourceProblem(
     }
   }
   if (desired.sealedPasswords === undefined) return undefined
-  const ends = await endsOf(deps, reader, id, desired)
+  const ends = await migrationEndsOf(deps, reader, id, desired)
   return typeof ends === 'string' ? { path, message: ends } : undefined
 }
 

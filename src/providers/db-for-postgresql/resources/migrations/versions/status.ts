@@ -3,7 +3,7 @@
 import type { Finding, ValidationReport } from '#engines/databases/engine.ts'
 import { isoTime } from '../../../dependencies.ts'
 import { ordersFor } from '../../../domain/requested-actions.ts'
-import { answersOf, begunAnew } from '../../../domain/state-machine.ts'
+import { answersOf, restartedProgress } from '../../../domain/state-machine.ts'
 import type { DatabaseState, Migration, Progress } from '../model.ts'
 
 export function showStatus(progress: Progress | undefined): object {
@@ -50,7 +50,7 @@ export function afterAnswers(
   progress: Progress | undefined,
 ): Progress | undefined {
   if (progress === undefined) return progress
-  if (progress.isSettled) return begunAnew(model, progress) ?? progress
+  if (progress.isSettled) return restartedProgress(model, progress) ?? progress
   const names = progress.databases.map(({ databaseName }) => databaseName)
   const { cutover, cancel } = ordersFor(model.asked, names)
   const databases = progress.databases.map((one): DatabaseState => {
