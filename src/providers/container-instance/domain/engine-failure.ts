@@ -65,7 +65,7 @@ function failureOf(error: EngineError, reason: string): Failure {
 }
 
 /** Calls a service that is not an engine; its errors mean "not now" unless they say `retry: 'never'`. */
-export async function ask<T>(
+export async function callService<T>(
   work: () => Promise<T>,
   code: ContainerCode,
   params: Record<string, string>,

@@ -14,7 +14,7 @@ import type { ContainerGroup } from '../../resources/container-groups/model.ts'
 import { toModel } from '../../resources/container-groups/versions/to-model.ts'
 import { base, body, ids, web } from '../../testing/start.ts'
 import { MaterialFailure } from '../engine-failure.ts'
-import { type ContentDependencies, contentsOf, credentialsOf } from './contents.ts'
+import { type ContentDependencies, credentialsOf, groupContents } from './contents.ts'
 import { registryOf } from './image-policy.ts'
 import { specOf } from './spec.ts'
 
@@ -70,7 +70,7 @@ describe('contents', () => {
       ],
       references,
     )
-    const { environment } = await contentsOf(group, parts(), held)
+    const { environment } = await groupContents(group, parts(), held)
     assert.deepEqual(
       [...(environment?.get('web') ?? [])],
       [
@@ -91,7 +91,7 @@ describe('contents', () => {
         { name: 'b', secretReference: { two: 'there' } },
       ],
     })
-    const { files } = await contentsOf(group, parts(), held)
+    const { files } = await groupContents(group, parts(), held)
     const text = (volume: string) =>
       (files?.get(volume) ?? []).map(({ name, bytes }) => [name, Buffer.from(bytes).toString()])
     assert.deepEqual(text('v0'), [['one', 'file one']])
@@ -108,7 +108,7 @@ describe('contents', () => {
       const group = model([web('', 'web', { volumeMounts: [{ name: 'v', mountPath: '/data' }] })], {
         volumes: [{ name: 'v', azureFile: { shareName: 'Share', storageAccountName: 'Account' } }],
       })
-      await contentsOf(group, parts({ shareRoot }), held)
+      await groupContents(group, parts({ shareRoot }), held)
       const [volume] = specOf(group, { ...around, shareRoot }).volumes
       assert.ok(volume?.kind === 'host')
       assert.match(volume.folder, /11111111-2222-4333-8444-555555555555\/rg\/account\/share$/)
@@ -143,7 +143,7 @@ describe('contents', () => {
     test(`${what}: ${code}, ${retry}`, async () => {
       const variable = { name: 'A', secureValueReference: name }
       const group = model([web('', 'web', { environmentVariables: [variable] })], references)
-      await assert.rejects(contentsOf(group, parts(over), held), (error) => {
+      await assert.rejects(groupContents(group, parts(over), held), (error) => {
         assert.ok(error instanceof MaterialFailure)
         assert.deepEqual([error.failure.code, error.failure.retry], [code, retry])
         return true
@@ -154,7 +154,7 @@ describe('contents', () => {
   test('a secret sealed for another group does not open', async () => {
     const variable = { name: 'A', secureValue: 's' }
     const group = model([web('', 'web', { environmentVariables: [variable] })])
-    await assert.rejects(contentsOf({ ...group, place: `${place}2` }, parts(), held), {
+    await assert.rejects(groupContents({ ...group, place: `${place}2` }, parts(), held), {
       message: /cannot be opened/,
     })
   })
@@ -204,7 +204,7 @@ describe('git repositories', () => {
     {
       await using held = new AsyncDisposableStack()
       const own = parts({ repositories })
-      const { archives } = await contentsOf(group(`file://${join(folder, 'site')}`), own, held)
+      const { archives } = await groupContents(group(`file://${join(folder, 'site')}`), own, held)
       assert.equal(readdirSync(copies).length, 1)
       let bytes = 0
       for await (const piece of archives?.get('v0')?.() ?? []) bytes += piece.byteLength
@@ -216,7 +216,7 @@ describe('git repositories', () => {
       ['ext::sh', 'never'],
     ] as const) {
       await assert.rejects(
-        contentsOf(group(repository), parts({ repositories }), held),
+        groupContents(group(repository), parts({ repositories }), held),
         (error) => {
           assert.ok(error instanceof MaterialFailure)
           assert.equal(error.failure.code, 'GitRepositoryNotAvailable')

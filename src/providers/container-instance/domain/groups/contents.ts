@@ -14,7 +14,7 @@ import {
   variablePlace,
 } from '../../resources/container-groups/model.ts'
 import { secretValues } from '../../resources/container-groups/rules/volumes.ts'
-import { ask, MaterialFailure } from '../engine-failure.ts'
+import { callService, MaterialFailure } from '../engine-failure.ts'
 import { openSecret, placeOf, repositoryPlace } from '../sealed-secrets.ts'
 import { plainHost, registryOf } from './image-policy.ts'
 import { keyValues, shareFolder } from './spec.ts'
@@ -26,7 +26,7 @@ export interface ContentDependencies {
   readonly shareRoot: string | undefined
 }
 
-export async function contentsOf(
+export async function groupContents(
   model: ContainerGroup,
   deps: ContentDependencies,
   held: AsyncDisposableStack,
@@ -50,7 +50,9 @@ export async function contentsOf(
     if (volume.azureFile !== undefined && deps.shareRoot !== undefined) {
       const folder = shareFolder(model, volume, deps.shareRoot)
       const share = volume.azureFile.shareName
-      await ask(() => mkdir(folder, { recursive: true }), 'FileShareNotAvailable', { share })
+      await callService(() => mkdir(folder, { recursive: true }), 'FileShareNotAvailable', {
+        share,
+      })
     }
     const { gitRepo } = volume
     if (gitRepo !== undefined && deps.repositories !== undefined) {
@@ -61,7 +63,7 @@ export async function contentsOf(
       const repository = Object.hasOwn(model.secrets, place)
         ? opened(openSecret(deps.seal, model.place, model.secrets, place))
         : gitRepo.repository
-      const fetched = await ask(
+      const fetched = await callService(
         () => repositories.fetch({ owner: ownerOf(model), repository, directory, revision }),
         'GitRepositoryNotAvailable',
         { volume: volume.name },
@@ -141,7 +143,7 @@ async function resolve(
   const { locate } = secrets
   if (locate !== undefined) {
     // A vault of that name may have been created or moved since the writer's rights were checked.
-    const id = await ask(() => locate(uri), 'SecretNotAvailable', { name })
+    const id = await callService(() => locate(uri), 'SecretNotAvailable', { name })
     const granted = Object.hasOwn(secretIds, uri) ? secretIds[uri] : undefined
     if (id === undefined || id.key !== granted) {
       const reason =
@@ -155,14 +157,14 @@ async function resolve(
     const may =
       mayUse === undefined ||
       (writer !== undefined &&
-        (await ask(() => mayUse(writer, id), 'SecretNotAvailable', { name })))
+        (await callService(() => mayUse(writer, id), 'SecretNotAvailable', { name })))
     if (!may) {
       const reason =
         'whoever wrote the reference may not use the secret any more; somebody who may has to PUT or restart the group'
       throw new MaterialFailure('SecretNotAvailable', 'never', { name, reason })
     }
   }
-  const value = await ask(() => secrets.read(uri), 'SecretNotAvailable', { name })
+  const value = await callService(() => secrets.read(uri), 'SecretNotAvailable', { name })
   if (value !== undefined) return value
   const reason = 'the secret store has no such secret'
   throw new MaterialFailure('SecretNotAvailable', 'never', { name, reason })

@@ -9,7 +9,7 @@ import { testSeal } from '#plane/testing/provider-context.ts'
 import { toModel } from '../../resources/container-groups/versions/to-model.ts'
 import { base, body, ids, startContainers, web } from '../../testing/start.ts'
 import { engineImage, isAllowedImage } from './image-policy.ts'
-import { type GroupHostContext, impossible } from './spec.ts'
+import { type GroupHostContext, impossibleReason } from './spec.ts'
 
 const allowed = ['docker.io/library', 'Registry.example:5000/team', 'ghcr.example']
 
@@ -88,7 +88,7 @@ test('what was written before the policy was set does not run again', () => {
     allowedRegistries: ['docker.io/library'],
   }
   const engine = { runsPrograms: true, hostFolders: true, gpu: false }
-  assert.equal(impossible(model, around, engine)?.code, 'ImageNotAllowed')
+  assert.equal(impossibleReason(model, around, engine)?.code, 'ImageNotAllowed')
   const open = { ...around, allowedRegistries: ['registry.example'] }
-  assert.equal(impossible(model, open, engine), undefined)
+  assert.equal(impossibleReason(model, open, engine), undefined)
 })

@@ -11,7 +11,7 @@ import { testSeal } from '#plane/testing/provider-context.ts'
 import { type ContainerGroup, hashOf } from '../../resources/container-groups/model.ts'
 import { toModel } from '../../resources/container-groups/versions/to-model.ts'
 import { base, body, ids, web } from '../../testing/start.ts'
-import { type GroupNext, nextOf } from './next-step.ts'
+import { type GroupNext, nextGroupStep } from './next-step.ts'
 import type { ContainerRecord, FailedStep, Observed, Seen } from './observation.ts'
 import type { GroupHostContext } from './spec.ts'
 
@@ -284,7 +284,7 @@ const table: readonly (readonly [
 describe('next', () => {
   for (const [what, desired, state, seen, expected] of table) {
     test(`${what}: ${expected}`, () => {
-      assert.equal(short(nextOf({ desired, state, now }, seen, engine, around)), expected)
+      assert.equal(short(nextGroupStep({ desired, state, now }, seen, engine, around)), expected)
     })
   }
 
@@ -292,12 +292,17 @@ describe('next', () => {
     const volumes = [{ name: 'v', azureFile: { shareName: 's', storageAccountName: 'a' } }]
     const desired = model({ volumes })
     const simulated = { ...engine, runsPrograms: false }
-    const next = nextOf({ desired, state: 'Pending', now }, observed(nothing), simulated, around)
+    const next = nextGroupStep(
+      { desired, state: 'Pending', now },
+      observed(nothing),
+      simulated,
+      around,
+    )
     assert.doesNotMatch(short(next), /^fail/)
   })
 
   test('done forgets the failed step on the way', () => {
-    const next = nextOf(
+    const next = nextGroupStep(
       { desired: group, state: 'Creating', now },
       observed(up(group, running), { trouble: trouble({}) }),
       engine,
@@ -316,7 +321,7 @@ test('why nothing was tried stands in the events of the group', () => {
       'FailedMount',
     ],
   ] as const) {
-    const next = nextOf(
+    const next = nextGroupStep(
       { desired: model_, state: 'Pending', now },
       observed(nothing),
       engine,

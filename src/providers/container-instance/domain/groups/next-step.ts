@@ -19,7 +19,7 @@ import type { Failure } from '../engine-failure.ts'
 import { defaultContainerLimits } from '../limits.ts'
 import { addEvent, eventOf } from './events.ts'
 import type { FailedStep, Observed } from './observation.ts'
-import { type GroupHostContext, impossible, specOf } from './spec.ts'
+import { type GroupHostContext, impossibleReason, specOf } from './spec.ts'
 
 export interface GroupStep {
   readonly step: Step
@@ -39,7 +39,7 @@ const registrySecondsMax = 600
 const repositorySecondsMax = 120
 const backoffSecondsMax = 60
 
-export function nextOf(
+export function nextGroupStep(
   subject: Pick<Subject<ContainerGroup, Observed>, 'desired' | 'state' | 'now'>,
   observed: Observed,
   engine: EngineDescription,
@@ -55,7 +55,7 @@ export function nextOf(
   if (desired.intent === 'stopped') {
     return follow(nextStep('stopped', undefined, seen, { engine, now }), observed, { state, now })
   }
-  const failure = impossible(desired, around, engine)
+  const failure = impossibleReason(desired, around, engine)
   if (failure !== undefined) {
     return { kind: 'fail', ...pick(failure), observed: withFailure(observed, failure, now) }
   }

@@ -80,8 +80,8 @@ export function specOf(model: ContainerGroup, around: GroupHostContext): GroupSp
       : {
           dns: {
             servers: dnsConfig.nameServers,
-            searchDomains: words(dnsConfig.searchDomains),
-            options: words(dnsConfig.options),
+            searchDomains: splitWords(dnsConfig.searchDomains),
+            options: splitWords(dnsConfig.options),
           },
         }),
   }
@@ -116,7 +116,7 @@ function hostnameOf(place: string): string {
 }
 
 /** The words of a text that lists them, such as `dnsConfig`. */
-export function words(text: string | undefined): readonly string[] {
+export function splitWords(text: string | undefined): readonly string[] {
   return (text ?? '').split(/[\s,]+/).filter((word) => word !== '')
 }
 
@@ -296,7 +296,7 @@ function folderName(group: string): string {
 }
 
 /** Why this group can never be created here, whatever the engine says; undefined when it can be tried. */
-export function impossible(
+export function impossibleReason(
   model: ContainerGroup,
   around: GroupHostContext,
   engine: Pick<EngineDescription, 'runsPrograms' | 'hostFolders' | 'gpu'>,

@@ -14,7 +14,7 @@ import { startPodman, type ThrowawayPodman, testImage } from '#engines/container
 import { testSeal } from '#plane/testing/provider-context.ts'
 import { fc } from '../../../../../tests/property.ts'
 import { requireOrSkip } from '../../../../../tests/require.ts'
-import { contentsOf } from '../../domain/groups/contents.ts'
+import { groupContents } from '../../domain/groups/contents.ts'
 import { type GroupHostContext, specOf } from '../../domain/groups/spec.ts'
 import { defaultContainerLimits } from '../../domain/limits.ts'
 import { base, ids } from '../../testing/start.ts'
@@ -245,7 +245,7 @@ test('what is accepted is made as asked, and goes without a trace', async (t) =>
       seen.accepted += 1
       const spec = freePorts(specOf(model, around))
       await using held = new AsyncDisposableStack()
-      const contents = await contentsOf(
+      const contents = await groupContents(
         model,
         { seal: testSeal, secrets: undefined, repositories: undefined, shareRoot },
         held,

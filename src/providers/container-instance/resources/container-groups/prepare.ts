@@ -207,7 +207,7 @@ async function withProfile(
   const isSecret = JSON.stringify(base) !== JSON.stringify(revision?.shown)
   if (isSecret) await requireLinked(context, `${profileType}/write`, id, id.text)
   // Both sides have the schema of a group.
-  return { properties: merge(base, properties) as GivenBody['properties'] }
+  return { properties: mergeProfile(base, properties) as GivenBody['properties'] }
 }
 
 /**
@@ -342,7 +342,7 @@ function profileIdOf(text: string, { words }: Context): ResourceId | undefined {
 }
 
 /** Members of `over` win. Containers and volumes are matched by name, and the profile's others follow. */
-export function merge(base: JsonObject, over: JsonObject): JsonObject {
+export function mergeProfile(base: JsonObject, over: JsonObject): JsonObject {
   const lists = ['containers', 'initContainers', 'volumes', 'imageRegistryCredentials']
   const merged = lists.flatMap((name) => {
     const mine = over[name]

@@ -22,13 +22,18 @@ import { type Attempt, attempt, type Failure } from '../../domain/engine-failure
 import {
   allCredentials,
   type ContentDependencies,
-  contentsOf,
   credentialsOf,
+  groupContents,
 } from '../../domain/groups/contents.ts'
 import { followEngineEvents, KnownEnds } from '../../domain/groups/follow-events.ts'
 import { GroupIndex } from '../../domain/groups/group-index.ts'
 import { type AllowedRegistries, engineImage } from '../../domain/groups/image-policy.ts'
-import { type GroupStep, nextOf, resyncSeconds, stepKey } from '../../domain/groups/next-step.ts'
+import {
+  type GroupStep,
+  nextGroupStep,
+  resyncSeconds,
+  stepKey,
+} from '../../domain/groups/next-step.ts'
 import {
   type FailedStep,
   type Look,
@@ -149,7 +154,7 @@ export function reconcileWith(deps: ReconcileDependencies): Reconciler<Container
       return observed
     },
     next(subject, observed) {
-      return nextOf(subject, observed, described.answer(), around)
+      return nextGroupStep(subject, observed, described.answer(), around)
     },
     async perform(subject, { step, fresh }) {
       const pullsByItself = described.known?.pullsByItself ?? false
@@ -299,7 +304,7 @@ async function performOn(
       : {
           spec: specOf(desired, around),
           contents: async () => ({
-            ...(await contentsOf(desired, deps, held)),
+            ...(await groupContents(desired, deps, held)),
             ...(pullsByItself ? { credentials: await allCredentials(desired, deps) } : {}),
           }),
           credentials: (image: string) => credentialsOf(desired, image, deps),
@@ -326,7 +331,7 @@ async function performElsewhere(
   const tried = await attempt(async () => {
     await using held = new AsyncDisposableStack()
     await deps.engine.remove(token)
-    const contents = await contentsOf(desired, deps, held)
+    const contents = await groupContents(desired, deps, held)
     await deps.engine.create(token, withAnyHostPort(specOf(desired, around)), contents)
   })
   return tried.ok

@@ -16,7 +16,7 @@ import type { RuleContext } from '#plane/declare/stored.ts'
 import { groupStateOf } from '../../domain/groups/group-state.ts'
 import type { AllowedRegistries } from '../../domain/groups/image-policy.ts'
 import type { Observed } from '../../domain/groups/observation.ts'
-import { words } from '../../domain/groups/spec.ts'
+import { splitWords } from '../../domain/groups/spec.ts'
 import type { ContainerLimits } from '../../domain/limits.ts'
 import { problemOf } from '../../errors.ts'
 import type { ContainerGroup } from './model.ts'
@@ -106,8 +106,8 @@ function dnsProblems(dnsConfig: GroupProperties['dnsConfig']): readonly Problem[
   for (const [at, value] of dnsConfig.nameServers.entries()) {
     check(`nameServers[${at}]`, [value], ipAddressProblem)
   }
-  check('searchDomains', words(dnsConfig.searchDomains), searchDomainProblem)
-  check('options', words(dnsConfig.options), resolverOptionProblem)
+  check('searchDomains', splitWords(dnsConfig.searchDomains), searchDomainProblem)
+  check('options', splitWords(dnsConfig.options), resolverOptionProblem)
   return problems
 }
 
