@@ -21,7 +21,7 @@ import {
   type Ref,
   sameHash,
 } from './references.ts'
-import { obtain } from './tokens.ts'
+import { obtainTokens } from './tokens.ts'
 
 export const linkMilliseconds = 60 * 60_000
 export const codeMilliseconds = 5 * 60_000
@@ -200,7 +200,7 @@ async function exchange(
       reason: 'The authorization provider leads elsewhere now. Begin this sign-in again.',
     }
   }
-  const obtained = await obtain(deps, {
+  const obtained = await obtainTokens(deps, {
     key: ref.key,
     provider,
     form: {

@@ -8,7 +8,7 @@ import { endpointsOf, receiverOf, scopeOf } from './endpoints.ts'
 import { sealedFor, type Texts } from './model.ts'
 import { hashOf, parentKey } from './references.ts'
 
-export type Obtained =
+export type TokenResult =
   | { readonly ok: true; readonly tokens: KeptTokens }
   | {
       readonly ok: false
@@ -30,8 +30,11 @@ interface TokenRequest {
   readonly refreshing?: Tokens
 }
 
-export async function obtain(deps: ConsentDependencies, asked: TokenRequest): Promise<Obtained> {
-  const { provider, key, form, refreshing } = asked
+export async function obtainTokens(
+  deps: ConsentDependencies,
+  request: TokenRequest,
+): Promise<TokenResult> {
+  const { provider, key, form, refreshing } = request
   const { token, refresh } = endpointsOf(provider)
   const secret = secretOf(deps.seal, provider, key)
   const answer = await deps.tokens.ask(refreshing === undefined ? token : refresh, {
@@ -79,23 +82,23 @@ function secretOf(seal: Seal, provider: AuthorizationProvider, key: string): str
   return opened
 }
 
-export function byCredentials(
+export function obtainByCredentials(
   deps: ConsentDependencies,
   key: string,
   provider: AuthorizationProvider,
-): Promise<Obtained> {
+): Promise<TokenResult> {
   const scope = scopeOf(provider)?.replace(/ ?offline_access/, '')
   const form = {
     grant_type: 'client_credentials',
     ...(scope === undefined ? {} : { scope }),
   }
-  return obtain(deps, { key, provider, form })
+  return obtainTokens(deps, { key, provider, form })
 }
 
 export function openTokens(seal: Seal, key: string, kept: KeptTokens): Tokens {
   const opened = seal.open(kept.sealed, sealedFor.tokens(key))
   if (opened === undefined) throw new Error(`the tokens of ${key} cannot be opened`)
-  // Only `obtain` seals this.
+  // Only `obtainTokens` seals this.
   return JSON.parse(opened) as Tokens
 }
 
@@ -135,8 +138,8 @@ export async function refresh(deps: ConsentDependencies, key: string): Promise<v
   }
   const obtained =
     provider.grantType === 'ClientCredentials'
-      ? await byCredentials(deps, key, provider)
-      : await obtain(deps, {
+      ? await obtainByCredentials(deps, key, provider)
+      : await obtainTokens(deps, {
           key,
           provider,
           refreshing: tokens,

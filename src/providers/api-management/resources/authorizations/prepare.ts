@@ -3,7 +3,7 @@
 import { parentOf, type ResourceId } from '#kernel/resource-id.ts'
 import type { Context } from '#plane/declare/resource.ts'
 import type { ConsentDependencies } from '../../dependencies.ts'
-import { byCredentials } from '../../domain/consent/tokens.ts'
+import { obtainByCredentials } from '../../domain/consent/tokens.ts'
 import { serviceLocation } from '../../domain/service-location.ts'
 import { refuseFields } from '../../errors.ts'
 import type { AuthorizationProvider } from '../authorization-providers/model.ts'
@@ -31,5 +31,5 @@ export async function prepareAuthorization(
     ])
   }
   if (grant === 'AuthorizationCode') return { ...given, place, grant }
-  return { ...given, place, grant, obtained: await byCredentials(deps, id.key, provider) }
+  return { ...given, place, grant, obtained: await obtainByCredentials(deps, id.key, provider) }
 }

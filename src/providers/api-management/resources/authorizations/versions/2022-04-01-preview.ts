@@ -4,7 +4,7 @@ import Type, { type Static } from 'typebox'
 import { added } from '#plane/declare/added.ts'
 import type { Version } from '#plane/declare/wire.ts'
 import type { GrantType } from '../../../domain/consent/model.ts'
-import type { Obtained } from '../../../domain/consent/tokens.ts'
+import type { TokenResult } from '../../../domain/consent/tokens.ts'
 import { showLocation } from '../../../domain/service-location.ts'
 import { authorizationDates } from '../../../published-versions.ts'
 import { type Authorization, unauthenticated } from '../model.ts'
@@ -34,7 +34,7 @@ export interface PreparedAuthorization extends AuthorizationBody {
   readonly grant: GrantType
   readonly place: { readonly location?: string }
   /** Tokens obtained during the PUT: client credentials need no consent. */
-  readonly obtained?: Obtained
+  readonly obtained?: TokenResult
 }
 
 export const authorizationVersions: readonly Version<Authorization>[] = authorizationDates.map(
