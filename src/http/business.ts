@@ -21,7 +21,7 @@ import {
   principalOf,
   requestFrom,
 } from './exchange.ts'
-import { bytesOf, gone } from './steps/read-body.ts'
+import { bytesOf, connectionEnded } from './steps/read-body.ts'
 
 /**
  * Path prefixes that clients of hosted installations write before `/api`: the environment, or the tenant and the
@@ -53,7 +53,7 @@ export function businessEndpoints(
       })
       // Lists and batches may be large and take long to write.
       const mayBeLarge = counts === 'reads' || isBatch
-      if (mayBeLarge && !(await enterAnswerRoom(exchange, edge))) throw gone()
+      if (mayBeLarge && !(await enterAnswerRoom(exchange, edge))) throw connectionEnded()
       await freeTurn(principalOf(exchange).id)
       exchange.deadline = new AbortController()
       const answer = await business.handle({
@@ -101,7 +101,7 @@ function awaitedBy({ response }: Exchange, deadline: AbortSignal): () => AbortSi
   let signal: AbortSignal | undefined
   const begin = (): AbortSignal => {
     const client = new AbortController()
-    const leave = (): void => client.abort(gone())
+    const leave = (): void => client.abort(connectionEnded())
     if (response.closed) leave()
     else response.once('close', leave)
     return AbortSignal.any([deadline, client.signal])

@@ -131,7 +131,7 @@ export function trackConnections(
 }
 
 /** Ends what is still sent after so long. */
-export function endLate(request: IncomingMessage, milliseconds: number): void {
+export function destroyAfter(request: IncomingMessage, milliseconds: number): void {
   const late = setTimeout(() => request.destroy(), milliseconds)
   request.once('close', () => clearTimeout(late))
 }

@@ -105,7 +105,7 @@ function asText(details: readonly ErrorDetail[]): string {
 }
 
 /** Runs the steps of one request. Errors are answered and, where they are ours, logged. */
-export async function guard(
+export async function answerErrors(
   exchange: Exchange,
   edge: Edge,
   work: (exchange: Exchange, edge: Edge) => Promise<void>,

@@ -29,7 +29,7 @@ function open(
 export const healthz: Endpoint = open('healthz', () => ({ status: 200, body: { status: 'ok' } }))
 
 /** Where `/` leads a person with a browser: to the console, or to the sign-in where there is none. Relative, since a proxy may have taken a path away. */
-export function front(page: string | undefined): Endpoint {
+export function rootRedirect(page: string | undefined): Endpoint {
   return open('front', ({ request }) => {
     const browser = String(request.headers.accept ?? '').includes('text/html')
     const location = browser && page !== undefined ? page : 'signed-in'

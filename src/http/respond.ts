@@ -10,7 +10,7 @@ import { isUuid } from '#kernel/uuid.ts'
 import { brandHeader } from '#kernel/vendor.ts'
 import type { Outcome } from '#plane/plane.ts'
 import { addressGroupOf } from './client-address.ts'
-import { endLate } from './connections.ts'
+import { destroyAfter } from './connections.ts'
 import { corsHeaders } from './cors.ts'
 import { announcesBody, type Edge, type Exchange, originOfExchange } from './exchange.ts'
 import { permissionOf } from './permission.ts'
@@ -268,7 +268,7 @@ function finishReading(exchange: Exchange, edge: Edge, headers: FlatHeaders): vo
     left -= chunk.length
     if (left < 0) request.destroy()
   })
-  endLate(request, writeSeconds * 1000)
+  destroyAfter(request, writeSeconds * 1000)
   // How the body ends does not matter any more.
   request.on('error', () => {})
   request.resume()

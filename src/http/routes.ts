@@ -8,7 +8,6 @@ import { type DirectoryRoute, directoryEndpoint, methodRefusal } from './directo
 import type { Endpoint } from './exchange.ts'
 import {
   type Check,
-  front,
   healthz,
   metadataEndpoints,
   metrics,
@@ -16,6 +15,7 @@ import {
   openapi,
   optionsOf,
   readyz,
+  rootRedirect,
 } from './open-endpoints.ts'
 import type { PathParameters, Router } from './router.ts'
 
@@ -133,7 +133,7 @@ function businessTable(business: Business): Table {
 function openTable(deps: RouteDependencies): Table {
   const documents = openapi((path) => deps.openapi?.(path))
   const endpoints = [
-    ['/', front(deps.frontPage)],
+    ['/', rootRedirect(deps.frontPage)],
     ['/healthz', healthz],
     ['/readyz', readyz(() => deps.readiness())],
     ['/metrics', deps.publishesMetrics ? metrics : notFound('open')],

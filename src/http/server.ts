@@ -19,7 +19,7 @@ import {
   type Endpoint,
   type Exchange,
 } from './exchange.ts'
-import { fail, guard } from './failure.ts'
+import { answerErrors, fail } from './failure.ts'
 import { createLargeBodies } from './large-bodies.ts'
 import {
   createListener,
@@ -100,8 +100,8 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
       params,
     })
     edge.running.add(exchange)
-    // `guard` catches everything the pipeline throws; only a fault of the log could escape it.
-    void guard(exchange, edge, runPipeline)
+    // `answerErrors` catches everything the pipeline throws; only a fault of the log could escape it.
+    void answerErrors(exchange, edge, runPipeline)
   }
 
   // The plane explains what is wrong with a path that cannot be decoded, after authentication.

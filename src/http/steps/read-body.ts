@@ -119,7 +119,7 @@ export async function bytesOf(
   const usual = Math.min(limit, edge.limits.bodyBytesMax)
   const announced = Number(request.headers['content-length'] ?? 0)
   if (announced > usual) await admitLarge?.()
-  if (!(await enterBodyRoom(exchange, edge))) throw gone()
+  if (!(await enterBodyRoom(exchange, edge))) throw connectionEnded()
   // The client is told to continue only now (`Expect: 100-continue`), so a refusal costs no upload.
   if (request.headers.expect !== undefined) response.writeContinue()
   let unfollow: () => unknown = () => {}
@@ -130,7 +130,7 @@ export async function bytesOf(
       into: bufferWanted?.(),
       async grow(large) {
         if (announced <= usual) await admitLarge?.()
-        if (!(await enterBodyRoom(exchange, edge, true))) throw gone()
+        if (!(await enterBodyRoom(exchange, edge, true))) throw connectionEnded()
         unfollow = edge.largeBodies.follow(large)
         // The pages of a buffer take memory when they are written, so a smaller body takes no more than its bytes.
         return Buffer.allocUnsafeSlow(announced === 0 ? limit : announced)
@@ -145,7 +145,7 @@ export async function bytesOf(
 }
 
 /** The connection is gone, so nobody gets this refusal; it only ends the exchange. */
-export function gone(): Error {
+export function connectionEnded(): Error {
   return refuse.BadRequest({ reason: 'the connection ended before the answer' })
 }
 
@@ -198,7 +198,7 @@ function readBytes(
       const { buffer, byteOffset, length } = received.all()
       resolve(Buffer.from(buffer, byteOffset, length))
     }
-    const onGone = (): void => fail(gone())
+    const onGone = (): void => fail(connectionEnded())
     request.on('data', onData)
     request.on('end', onEnd)
     request.on('error', onGone)

@@ -2,7 +2,7 @@
 
 import { freeTurn, nextTurn } from '#plane/next-turn.ts'
 import { type Edge, type Exchange, enterAnswerRoom, enterTextRoom } from '../exchange.ts'
-import { gone } from './read-body.ts'
+import { connectionEnded } from './read-body.ts'
 
 export function run(exchange: Exchange, edge: Edge): void | Promise<void> {
   const { kind, waitsForRoom } = exchange.endpoint
@@ -17,13 +17,13 @@ export function run(exchange: Exchange, edge: Edge): void | Promise<void> {
 
 /** A page may hold megabytes and is built in one turn. */
 async function runInRoom(exchange: Exchange, edge: Edge): Promise<void> {
-  if (!(await enterAnswerRoom(exchange, edge))) throw gone()
+  if (!(await enterAnswerRoom(exchange, edge))) throw connectionEnded()
   await freeTurn(exchange.principal?.id)
   exchange.outcome = await exchange.endpoint.run(exchange, edge)
 }
 
 async function runLarge(exchange: Exchange, edge: Edge, characters: number): Promise<void> {
-  if (!(await enterTextRoom(exchange, edge, characters))) throw gone()
+  if (!(await enterTextRoom(exchange, edge, characters))) throw connectionEnded()
   await nextTurn(exchange.principal?.id)
   exchange.outcome = await exchange.endpoint.run(exchange, edge)
 }
