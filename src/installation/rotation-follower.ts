@@ -7,7 +7,7 @@ import type { Clock, Ids, Log } from '#kernel/ports.ts'
 import type { Keyring } from '#sealing/keyring.ts'
 import type { SealingKey } from '#sealing/sealing-key.ts'
 import { type Store, StoreUnavailable } from '#stores/store.ts'
-import { join, type RotationRow, readKeyState } from './rotation-record.ts'
+import { insertMember, type RotationRow, readKeyState } from './rotation-record.ts'
 
 /** How often a missing key is looked for. */
 const askMilliseconds = 10_000
@@ -147,7 +147,11 @@ export function followRotation(options: RotationOptions): RotationFollower {
       keyring.hold(from, { opens: to === undefined ? [] : [to] })
       const joining = `${rotation.to} ${to !== undefined}`
       if (joined !== joining) {
-        await join(store.sql, { process: processId, place: options.place, holds: to !== undefined })
+        await insertMember(store.sql, {
+          process: processId,
+          place: options.place,
+          holds: to !== undefined,
+        })
         joined = joining
       }
       return

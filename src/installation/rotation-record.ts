@@ -130,7 +130,7 @@ export async function insertRotation(
   })
 }
 
-export async function join(sql: Sql, member: RotationMember): Promise<void> {
+export async function insertMember(sql: Sql, member: RotationMember): Promise<void> {
   await sql.transact((tx) =>
     tx.run(
       `insert into installation_rotation_members (process, place, holds) values (?, ?, ?)
@@ -154,7 +154,11 @@ export async function membersOf(sql: Pick<Sql, 'all'>): Promise<readonly Rotatio
 }
 
 /** Takes over the work of a silent process. Returns false when another was faster or the process is not silent. */
-export async function takeOver(sql: Sql, seen: RotationRow, owner: string): Promise<boolean> {
+export async function takeOverRotation(
+  sql: Sql,
+  seen: RotationRow,
+  owner: string,
+): Promise<boolean> {
   return sql.transact(async (tx) => {
     const taken = await tx.run(
       'update installation_rotation set owner = ?, beat = beat + 1 where id = 1 and owner = ? and beat = ?',
@@ -170,7 +174,7 @@ export async function takeOver(sql: Sql, seen: RotationRow, owner: string): Prom
 export class NotTheOwner extends Error {}
 
 /** Changes the row of a rotation that this process owns, in a transaction. */
-export async function change(
+export async function updateRotation(
   tx: SqlTx,
   owner: string,
   values: {
@@ -206,13 +210,13 @@ export interface LastRotation {
 }
 
 /** After this the old key opens nothing. */
-export async function finish(
+export async function finishRotation(
   tx: SqlTx,
   owner: string,
   to: string,
   last: LastRotation,
 ): Promise<void> {
-  await change(tx, owner, {})
+  await updateRotation(tx, owner, {})
   await tx.run("update installation set value = ? where name = 'keyProof'", to)
   await setNote(tx, 'keyRotated', JSON.stringify(last))
   await drop(tx)
@@ -227,7 +231,7 @@ export interface RefusedRotation {
 
 /** Ends the rotation. Nothing was changed, and the old key stays. */
 export async function refuse(tx: SqlTx, owner: string, refused: RefusedRotation): Promise<void> {
-  await change(tx, owner, {})
+  await updateRotation(tx, owner, {})
   await setNote(tx, 'keyRotationRefused', JSON.stringify(refused))
   await drop(tx)
 }

@@ -2,8 +2,7 @@
 
 import type { RotationFollower, RotationOptions } from './rotation-follower.ts'
 import {
-  change,
-  finish,
+  finishRotation,
   type LastRotation,
   membersOf,
   noProgress,
@@ -11,7 +10,8 @@ import {
   type RotationProgress,
   type RotationRow,
   refuse,
-  takeOver,
+  takeOverRotation,
+  updateRotation,
 } from './rotation-record.ts'
 import { type TextPlace, textPlaces } from './text-places.ts'
 import { walkStep } from './walk.ts'
@@ -40,7 +40,7 @@ export function rotationWork(
     const { row, at } = seen
     if (row.owner !== me) {
       const isSilent = ticks() - at >= wait.silentMilliseconds
-      if (!isSilent || !(await takeOver(store.sql, row, me))) return wait.pollMilliseconds
+      if (!isSilent || !(await takeOverRotation(store.sql, row, me))) return wait.pollMilliseconds
       await refresh()
       return 0
     }
@@ -48,13 +48,13 @@ export function rotationWork(
     if (leading?.phase !== row.phase) leading = { phase: row.phase, since: ticks() }
     const hasWaited = ticks() - leading.since >= wait.waitMilliseconds
     if (row.phase !== 'resealing' && !hasWaited) {
-      await store.sql.transact((tx) => change(tx, me, {}))
+      await store.sql.transact((tx) => updateRotation(tx, me, {}))
       return wait.pollMilliseconds
     }
     if (row.phase === 'gathering') await endGathering(row)
     else if (row.phase === 'switching') await beginResealing()
     else if (!(await isFenced(row))) {
-      await store.sql.transact((tx) => change(tx, me, {}))
+      await store.sql.transact((tx) => updateRotation(tx, me, {}))
       return wait.pollMilliseconds
     } else await reseal(row)
     await refresh()
@@ -64,7 +64,7 @@ export function rotationWork(
   async function endGathering(row: RotationRow): Promise<void> {
     const without = (await membersOf(store.sql)).filter(({ holds }) => !holds)
     if (without.length === 0) {
-      await store.sql.transact((tx) => change(tx, me, { phase: 'switching' }))
+      await store.sql.transact((tx) => updateRotation(tx, me, { phase: 'switching' }))
       return
     }
     const refused: RefusedRotation = {
@@ -81,7 +81,7 @@ export function rotationWork(
     await store.sql.transact(async (tx) => {
       const others = store.dialect === 'sqlite' ? [] : await tx.all(othersUnderWay)
       const fence = JSON.stringify(others.map((row) => String(row['name'])))
-      await change(tx, me, { phase: 'resealing', progress: noProgress, fence })
+      await updateRotation(tx, me, { phase: 'resealing', progress: noProgress, fence })
     })
   }
 
@@ -110,7 +110,7 @@ export function rotationWork(
             resealed: row.progress.resealed + changed,
             resealedInWalk: row.progress.resealedInWalk + changed,
           }
-          await change(tx, me, { progress })
+          await updateRotation(tx, me, { progress })
         },
       },
       row.progress.position ?? undefined,
@@ -126,8 +126,8 @@ export function rotationWork(
     }
     await store.sql.transact((tx) =>
       isLast
-        ? finish(tx, me, row.to, last)
-        : change(tx, me, {
+        ? finishRotation(tx, me, row.to, last)
+        : updateRotation(tx, me, {
             progress: { ...progress, walks: progress.walks + 1, position: null, resealedInWalk: 0 },
           }),
     )
