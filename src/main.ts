@@ -21,7 +21,7 @@ import { openAccounts } from './main/accounts.ts'
 import { type Addresses, addressesOf } from './main/addresses.ts'
 import { businessAdministrators, createEdge } from './main/edge.ts'
 import { openEngines } from './main/engines.ts'
-import { faulty, typesForRules } from './main/faults.ts'
+import { typesForRules, withFaultyStore } from './main/faults.ts'
 import { findOwner, seedInstallation } from './main/first-start.ts'
 import { type IdMaker, seedIds } from './main/fixed-ids.ts'
 import { type Foundation, inMemory, openFoundation, type Sources } from './main/foundation.ts'
@@ -112,7 +112,7 @@ export async function start(config: Config, given: Partial<Given> = {}): Promise
   const { ownerId, firstStart } = await findOwner(base, accounts.identity)
   const engines = await openEngines(base, opened)
   // Sign-ins read the store itself: whoever makes it fail must be able to end that.
-  const serving = base.faults === undefined ? base : faulty(base, base.faults)
+  const serving = base.faults === undefined ? base : withFaultyStore(base, base.faults)
   const { directory } = accounts.identity
   const served = openInstallationPlane(serving, { directory, ownerId }, engines, opened)
   // Generic resources may have any type.

@@ -23,7 +23,7 @@ import type { ChosenEngine } from './container-engine.ts'
 import { controlNamespace, controlRoutes } from './control-routes.ts'
 import { directoryTable } from './directory-table.ts'
 import { documentationPages, documentationPrefix } from './documentation.ts'
-import { faultDoor } from './faults.ts'
+import { createFaultCheck } from './faults.ts'
 import type { Foundation } from './foundation.ts'
 import type { InstallationPlane } from './installation-plane.ts'
 import { keyRoutes } from './key-routes.ts'
@@ -135,7 +135,9 @@ export function createEdge(base: Foundation, served: Served): HttpServer {
     clock,
     ...(base.movedClock === undefined ? {} : { isClockMoved: true as const }),
     ids,
-    ...(base.faults === undefined ? {} : { meetFault: faultDoor(base.faults, base.machineTimers) }),
+    ...(base.faults === undefined
+      ? {}
+      : { meetFault: createFaultCheck(base.faults, base.machineTimers) }),
     ticks,
     log,
     logRequests: config.logRequests ? 'info' : config.logLevel === 'debug' ? 'debug' : 'off',

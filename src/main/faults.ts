@@ -15,7 +15,7 @@ const faultHeader = 'x-armature-fault'
 const latencyMax = 300_000
 
 /** Called for each request once its caller and type are known. */
-export function faultDoor(faults: Faults, timers: Timers) {
+export function createFaultCheck(faults: Faults, timers: Timers) {
   return (exchange: Exchange): void | Promise<void> => {
     // Whoever adds fault rules must be able to remove them.
     if (exchange.path.startsWith('/_armature/')) return undefined
@@ -122,7 +122,7 @@ function readFault(header: string): RequestFault | undefined {
 }
 
 /** The same foundation with a store that fails. */
-export function faulty(base: Foundation, faults: Faults): Foundation {
+export function withFaultyStore(base: Foundation, faults: Faults): Foundation {
   return { ...base, store: faultyStore(base.store, faults, base.machineTimers) }
 }
 
