@@ -29,11 +29,11 @@ export async function refusalOf(
   const prohibitions = await access.prohibitionsFor?.(principal)
   const found = prohibitions?.find(route)
   return found !== undefined && prohibitions?.wouldBeGranted(route) === true
-    ? prohibited(route, principal, found)
+    ? prohibitedError(route, principal, found)
     : authorizationFailed(route, principal)
 }
 
-export function prohibited(
+export function prohibitedError(
   { action, scope }: Pick<Route, 'action' | 'scope'>,
   principal: Principal,
   found: Prohibition,

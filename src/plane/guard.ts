@@ -21,10 +21,10 @@ export interface GuardRequest {
 
 export interface Guard {
   /** Throws its refusal. Reads only. */
-  check(question: GuardRequest): Promise<void>
+  check(request: GuardRequest): Promise<void>
 }
 
 /** Asks all guards, in order. */
-export async function askGuards(guards: readonly Guard[], question: GuardRequest): Promise<void> {
-  for (const guard of guards) await guard.check(question)
+export async function askGuards(guards: readonly Guard[], request: GuardRequest): Promise<void> {
+  for (const guard of guards) await guard.check(request)
 }

@@ -19,7 +19,7 @@ import { changesOf, initiatorOf, recordActivity } from '../audit.ts'
 import { appendToFeed, type CompiledStoredType, isLongRunning } from '../compiled-type.ts'
 import { idOfKey, insideContextOf, type PlaneDependencies } from '../dependencies.ts'
 import { readRow, type StoredResource, toWire, writeRow } from '../document.ts'
-import { prohibited, requireGrant } from '../grant.ts'
+import { prohibitedError, requireGrant } from '../grant.ts'
 import { askGuards } from '../guard.ts'
 import type { WriteRoute } from '../locate.ts'
 import { linkOf, openOperation, readOperation, supersede } from '../operations.ts'
@@ -217,7 +217,7 @@ export async function requireNothingForbidden(
     const scope = idOfKey(row.id)
     const found = action === undefined ? undefined : prohibitions.find({ action, scope })
     if (action !== undefined && found !== undefined) {
-      throw prohibited({ action, scope }, principal, found)
+      throw prohibitedError({ action, scope }, principal, found)
     }
   }
 }

@@ -26,7 +26,7 @@ import {
 } from '../compiled-type.ts'
 import { createReader, idOfKey, type PlaneDependencies } from '../dependencies.ts'
 import { readRow, type StoredResource, writeRow } from '../document.ts'
-import { prohibited, refusalOf } from '../grant.ts'
+import { prohibitedError, refusalOf } from '../grant.ts'
 import { askGuards } from '../guard.ts'
 import type { RunInput } from '../plane.ts'
 import { impliedScopes, missingScope } from '../scopes.ts'
@@ -186,7 +186,7 @@ function requireRightsBelow(
     const scope = idOfKey(key)
     for (const action of isLeft ? [compiled.permissions.delete] : rightsOver(compiled)) {
       const found = prohibitions.find({ action, scope })
-      if (found !== undefined) throw prohibited({ action, scope }, caller.principal, found)
+      if (found !== undefined) throw prohibitedError({ action, scope }, caller.principal, found)
     }
   }
 }

@@ -65,7 +65,7 @@ function sameLocation(a: string | undefined, b: string | undefined): boolean {
 }
 
 /** A change of tags alone gives the engine nothing to do. */
-export function stateAfter(
+export function provisioningStateAfter(
   compiled: CompiledStoredType,
   current: StoredResource | undefined,
   desired: Desired,

@@ -9,7 +9,7 @@ import { auditVersion, changesOf, recordActivity } from '../audit.ts'
 import { appendToFeed, type CompiledStoredType } from '../compiled-type.ts'
 import type { DeclaredChildren } from '../declare/stored.ts'
 import { readRow, type StoredResource, writeRow } from '../document.ts'
-import { authorizationFailed, prohibited } from '../grant.ts'
+import { authorizationFailed, prohibitedError } from '../grant.ts'
 import { askGuards } from '../guard.ts'
 import { removeBelow, requireNothingForbidden } from './delete.ts'
 import type { ChildrenRights } from './rights-before.ts'
@@ -93,7 +93,7 @@ function requireNotProhibited(
   const action = compiled.permissions.write
   for (const { id: scope } of wanted.values()) {
     const found = prohibitions.find({ action, scope })
-    if (found !== undefined) throw prohibited({ action, scope }, principal, found)
+    if (found !== undefined) throw prohibitedError({ action, scope }, principal, found)
   }
 }
 

@@ -12,7 +12,7 @@ import { isStored } from '../compiled-type.ts'
 import type { Resource } from '../declare/resource.ts'
 import type { PlaneDependencies } from '../dependencies.ts'
 import { readRow } from '../document.ts'
-import { authorizationFailed, prohibited } from '../grant.ts'
+import { authorizationFailed, prohibitedError } from '../grant.ts'
 import { locate } from '../locate.ts'
 import { freeTurn } from '../next-turn.ts'
 import type { RunInput } from '../plane.ts'
@@ -57,7 +57,7 @@ async function replaceOnce(
   const right = qualify(deps.registry.words, `Resources/tags/${change.right}`)
   const prohibitions = await deps.access.prohibitionsFor?.(principal)
   const found = prohibitions?.find({ action: right, scope: id })
-  if (found !== undefined) throw prohibited({ action: right, scope: id }, principal, found)
+  if (found !== undefined) throw prohibitedError({ action: right, scope: id }, principal, found)
   const row = await deps.store.get(id.key)
   if (row === undefined) throw refuse.ResourceNotFound({ id: id.text })
   await freeTurn(principal.id)

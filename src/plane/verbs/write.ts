@@ -39,7 +39,7 @@ import { givesSecret, receiverProblems } from '../secrets.ts'
 import { transactFor } from '../transact-on.ts'
 import { answerOf, endedOperation } from './declared-answer.ts'
 import { findByUniqueKey } from './find-by-unique-key.ts'
-import { type Desired, defaultLocation, stateAfter } from './placement.ts'
+import { type Desired, defaultLocation, provisioningStateAfter } from './placement.ts'
 import { askRightsBefore, type RightsBefore } from './rights-before.ts'
 
 export type JsonBody = Readonly<Record<string, unknown>>
@@ -259,7 +259,7 @@ export async function storeDesired(write: Write, desired: Desired): Promise<Outc
     ...(desired.location === undefined ? {} : { location: desired.location }),
     ...(desired.tags === undefined ? {} : { tags: desired.tags }),
     systemData: stampSystemData(current?.systemData, input.principal, now),
-    state: stateAfter(compiled, current, desired),
+    state: provisioningStateAfter(compiled, current, desired),
     model: desired.model,
     ...(current?.observed === undefined ? {} : { observed: current.observed }),
     etag: deps.ids.uuid(),
