@@ -5,7 +5,7 @@
 
 import { allocate } from './allocate.ts'
 import type { Terms } from './line.ts'
-import { emptyGroup, plus, type Share, settled, type TaxGroup } from './tax-group.ts'
+import { completeAmounts, emptyGroup, plus, type Share, type TaxGroup } from './tax-group.ts'
 
 /** The part of a line that the document's amounts depend on. */
 export interface DocumentLine {
@@ -76,7 +76,7 @@ function sharesOfGroup(
   const percent = lines[0]?.taxPercent ?? 0
   const left = lines.map((line, at) => line.lineAmount - (discounts[at] ?? 0))
   const sum = left.reduce((total, one) => total + one, 0)
-  const whole = settled({ net: sum, including: sum }, percent, terms)
+  const whole = completeAmounts({ net: sum, including: sum }, percent, terms)
   const taxes = allocate(whole.including - whole.net, left, terms.precision)
   return lines.map(({ lineAmount }, at) => {
     const own = left[at] ?? 0

@@ -54,8 +54,8 @@ export function shareOf(
   // Nothing is left to tax: a surplus cent belongs to another line.
   if (left === 0) return { lineAmount, invoiceDiscount, net: 0, including: 0 }
   const whole = terms.pricesIncludeTax
-    ? settled({ net: 0, including: others.including + left }, taxPercent, terms)
-    : settled({ net: others.net + left, including: 0 }, taxPercent, terms)
+    ? completeAmounts({ net: 0, including: others.including + left }, taxPercent, terms)
+    : completeAmounts({ net: others.net + left, including: 0 }, taxPercent, terms)
   return {
     lineAmount,
     invoiceDiscount,
@@ -65,7 +65,7 @@ export function shareOf(
 }
 
 /** Computes the dependent side from the deciding one. */
-export function settled(
+export function completeAmounts(
   { net, including }: Pick<TaxGroup, 'net' | 'including'>,
   taxPercent: number,
   { pricesIncludeTax, precision }: Terms,
@@ -80,6 +80,6 @@ export function cents(
   taxPercent: number,
   terms: Terms,
 ): Pick<Share, 'net' | 'including'> {
-  const wanted = settled(group, taxPercent, terms)
+  const wanted = completeAmounts(group, taxPercent, terms)
   return { net: wanted.net - group.net, including: wanted.including - group.including }
 }

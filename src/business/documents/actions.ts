@@ -13,12 +13,12 @@ import * as tables from '../tables.ts'
 import { dropDocument, dueDateOf, lockDocument, refuseBlocked } from '../write/documents.ts'
 import {
   inLocal,
+  localReduction,
   noRate,
   type OwnCurrency,
   ownCurrency,
   type Rate,
   rateOn,
-  takenOff,
 } from '../write/exchange-rates.ts'
 import { openLineRows } from '../write/line-rows.ts'
 import { kindOf } from '../write/lines.ts'
@@ -277,7 +277,7 @@ async function applyTo(
     last_modified_date_time: context.now,
     ...(open === applied ? { status: 'Paid' } : {}),
   })
-  return { amount: applied, local: takenOff(invoice, applied, own), rate: invoice, unapplied }
+  return { amount: applied, local: localReduction(invoice, applied, own), rate: invoice, unapplied }
 }
 
 /**

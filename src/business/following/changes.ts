@@ -11,7 +11,7 @@ import { below } from '../odata/addressed-row.ts'
 import { contentTypeOf } from '../odata/answer-format.ts'
 import { Budget } from '../odata/budget.ts'
 import { odataLimits } from '../odata/limits.ts'
-import { lastOf, withoutPlace } from '../odata/narrowing.ts'
+import { lastSegment, withoutPaging } from '../odata/narrowing.ts'
 import { plainOptions } from '../odata/options.ts'
 import type { Bounds } from '../odata/path-rows.ts'
 import type { Reader } from '../odata/reader.ts'
@@ -66,7 +66,7 @@ export async function readFollowed(
   const { deltaToken, tracksChanges, options } = request
   if (deltaToken === undefined && !tracksChanges) return undefined
   const { companyId } = bounds
-  const { entity } = lastOf(request)
+  const { entity } = lastSegment(request)
   const { expand, top, skip } = options
   const isWhole = expand.length === 0 && top === undefined && skip === 0
   const isSet = request.path.length === 1 && companyId !== undefined && isFollowed(entity)
@@ -75,7 +75,7 @@ export async function readFollowed(
     if (deltaToken === undefined) return undefined
     throw badDeltaToken()
   }
-  const query = `${request.version} ${withoutPlace(request.address.search)}`
+  const query = `${request.version} ${withoutPaging(request.address.search)}`
   const following = { request, bounds, set: { companyId, entity }, query }
   if (deltaToken === undefined) return await readFirst(deps, following)
   const now = await positionNow(deps.sql, deps.sql.dialect)
@@ -146,7 +146,7 @@ async function readChanges(
     : { position: place.end, after: '', until: 0, end: 0 }
   if (!isMore && now - followed.used_at > usedAgain) await touch(deps, followed)
   const { path, search } = request.address
-  const kept = withoutPlace(search)
+  const kept = withoutPaging(search)
   const token = `$deltatoken=${formatDeltaToken(followed, query, next)}`
   const link = `${root}/${path}?${kept === '' ? '' : `${kept}&`}${token}`
   const select = options.selected === undefined ? '' : `(${options.selected})`

@@ -22,7 +22,7 @@ export function ofCompany(
   }
 }
 
-export function belongs(writer: SqlWriter, column: string, value: SqlValue): Fragment {
+export function columnEquals(writer: SqlWriter, column: string, value: SqlValue): Fragment {
   return joined(`t0.${column} = `, writer.parameter('text', value))
 }
 

@@ -16,9 +16,9 @@ import { formatted, isUsual } from './answer-format.ts'
 import type { Budget } from './budget.ts'
 import { type Conditions, LevelStatement, type ReadRow } from './level-statement.ts'
 import { odataLimits } from './limits.ts'
-import { searchAfter, searchOf } from './narrowing.ts'
+import { nextPageSearch, searchOf } from './narrowing.ts'
 import type { ExpandOption, QueryOptions } from './options.ts'
-import { looksThrough, scan, summedBy } from './scan.ts'
+import { mayScan, scan, summedTable } from './scan.ts'
 
 /** A row as it is in the answer. */
 export interface WrittenRow {
@@ -43,13 +43,13 @@ export interface SetQuery {
 }
 
 /** The request that the rows are read for. */
-export interface Reading {
+export interface ReadContext {
   readonly reads: Reads
   readonly budget: Budget
 }
 
 /** A row below another row: its parent value and position, with the whole row or only its id. */
-interface HangingRow {
+interface ChildRow {
   readonly value: string
   readonly place: number
   readonly total: number
@@ -111,7 +111,7 @@ export class LevelReader {
     query: SetQuery,
     conditions: Conditions,
     wanted: number,
-    reading: Reading,
+    reading: ReadContext,
   ): Promise<Level> {
     const { entity, version, options } = query
     const { budget } = reading
@@ -120,7 +120,7 @@ export class LevelReader {
     const rows: WrittenRow[] = []
     let token: string | undefined
     const looks = {
-      look: this.#lookFor(query, looksThrough(options), reading),
+      look: this.#lookFor(query, mayScan(options), reading),
       lookForSome: this.#lookFor(query, false, reading),
     }
     for await (const { raws, isMore } of pieces(
@@ -156,7 +156,7 @@ export class LevelReader {
     query: SetQuery,
     rows: readonly ReadRow[],
     behind: number,
-    reading: Reading,
+    reading: ReadContext,
   ): Promise<readonly (readonly string[])[]> {
     const hung = rows.map((): string[] => [])
     if (rows.length === 0) return hung
@@ -188,7 +188,7 @@ export class LevelReader {
     { entity: above, version, companyId }: SetQuery,
     one: ExpandOption,
     { hangsOn, behind }: { readonly hangsOn: readonly string[]; readonly behind: number },
-    reading: Reading,
+    reading: ReadContext,
   ): Promise<{ statement: LevelStatement; lists: ReadonlyMap<string, WrittenList> }> {
     const { navigation, options, entity } = one
     const { budget } = reading
@@ -203,7 +203,7 @@ export class LevelReader {
     ]
     const statement = new LevelStatement(this.#context, entity, version, options)
     const level = { entity, version, options, companyId }
-    const isOfMany = looksThrough(options) || above.table === companies
+    const isOfMany = mayScan(options) || above.table === companies
     const isScan = isList && (isOfMany || reading.reads.scan !== undefined)
     const look = this.#lookFor(level, isScan, reading)
     const lookForSome = this.#lookFor(level, false, reading)
@@ -244,9 +244,9 @@ export class LevelReader {
   }
 
   /** Chooses how a level's statements run. A statement that may read many rows runs as a scan. */
-  #lookFor({ entity, options, companyId }: SetQuery, isScan: boolean, reading: Reading): Look {
+  #lookFor({ entity, options, companyId }: SetQuery, isScan: boolean, reading: ReadContext): Look {
     const { reads } = reading
-    const summed = summedBy(entity, options)
+    const summed = summedTable(entity, options)
     if (!isScan && summed === undefined) return ({ text, values }) => reads.all(text, ...values)
     const table = summed ?? entity.table.name
     return (fragment) =>
@@ -268,7 +268,9 @@ export class LevelReader {
     if (known <= done || left === 0) return shown
     const own = `${below(companyId)}${entity.set}(${row.id})/${name}`
     const search =
-      last === undefined ? searchOf(text) : searchAfter(searchOf(text), statement.token(last), left)
+      last === undefined
+        ? searchOf(text)
+        : nextPageSearch(searchOf(text), statement.token(last), left)
     const link = `${this.#publicUrl}/${version}/${own}${search === '' ? '' : `?${search}`}`
     return `${shown},${JSON.stringify(`${name}@odata.nextLink`)}:${JSON.stringify(link)}`
   }
@@ -280,7 +282,7 @@ type Look = (fragment: Fragment) => Promise<readonly SqlRow[]>
 async function* pieces(
   statement: LevelStatement,
   { conditions, wanted }: { readonly conditions: Conditions; readonly wanted: number },
-  reading: Reading,
+  reading: ReadContext,
   { look, lookForSome }: { readonly look: Look; readonly lookForSome: Look },
 ): AsyncGenerator<{ readonly raws: readonly SqlRow[]; readonly isMore: boolean }> {
   const most = reading.budget.page(wanted)
@@ -315,8 +317,8 @@ async function hanging(
     page,
   }: { readonly conditions: Conditions; readonly column: string; readonly page: number },
   look: Look,
-): Promise<readonly HangingRow[]> {
-  const toHanging = (raw: SqlRow, isWhole: boolean): HangingRow => ({
+): Promise<readonly ChildRow[]> {
+  const toHanging = (raw: SqlRow, isWhole: boolean): ChildRow => ({
     value: String(raw['hanging']),
     place: Number(raw['place']),
     total: Number(raw['total'] ?? 0),

@@ -6,8 +6,8 @@ import { splitOutside } from './address.ts'
 import type { DataRequest, Segment } from './request.ts'
 
 /** The query with its token replaced. */
-export function searchAfter(search: string, token: string, left: number | undefined): string {
-  const kept = withoutPlace(search)
+export function nextPageSearch(search: string, token: string, left: number | undefined): string {
+  const kept = withoutPaging(search)
   const top = left === undefined ? [] : [`$top=${left}`]
   return [...(kept === '' ? [] : [kept]), ...top, `$skiptoken=${token}`].join('&')
 }
@@ -15,7 +15,7 @@ export function searchAfter(search: string, token: string, left: number | undefi
 const places = /^\$?(?:skiptoken|deltatoken|skip|top)$/
 
 /** The query without the options that say where a page begins and ends. */
-export function withoutPlace(search: string): string {
+export function withoutPaging(search: string): string {
   const kept = search.split('&').filter((part) => {
     const name = decodeURIComponent((part.split('=')[0] ?? '').replaceAll('+', ' ')).toLowerCase()
     return part !== '' && !places.test(name)
@@ -35,8 +35,8 @@ export function searchOf(text: string): string {
 }
 
 /** Some lists would cover a whole company, so a request has to narrow them (business facts 1 and 2). */
-export function requireNarrowing(request: DataRequest): void {
-  const { entity, navigation } = lastOf(request)
+export function requireFilter(request: DataRequest): void {
+  const { entity, navigation } = lastSegment(request)
   const needed = entity.listNeeds
   if (needed === undefined || navigation !== undefined) return
   const columns = [needed, 'id'].flatMap((name) =>
@@ -56,7 +56,7 @@ function narrows(filter: Expression, columns: readonly string[]): boolean {
   return filter.form === 'compare' && filter.operator === 'eq' && isColumn(filter.left)
 }
 
-export function lastOf(request: DataRequest): Segment {
+export function lastSegment(request: DataRequest): Segment {
   // A path has at least one segment.
   return request.path[request.path.length - 1] as Segment
 }

@@ -12,9 +12,9 @@ import { type Entity, fieldNamed, type Model, type Version } from '../entity.ts'
 import { refuse } from '../errors.ts'
 import type { Reads } from '../message.ts'
 import * as tables from '../tables.ts'
-import { absent, belongs, describeKey, keyConditions, ofCompany } from './addressed-row.ts'
+import { absent, columnEquals, describeKey, keyConditions, ofCompany } from './addressed-row.ts'
 import type { Conditions } from './level-statement.ts'
-import { lastOf } from './narrowing.ts'
+import { lastSegment } from './narrowing.ts'
 import type { DataRequest, Segment } from './request.ts'
 
 /** The rows that the path of a request leads to. */
@@ -112,14 +112,14 @@ export class PathRows {
     companyId: string | undefined,
     odd?: 'last-key-ignored',
   ): Promise<ResolvedPath> {
-    const { key, navigation } = lastOf(request)
+    const { key, navigation } = lastSegment(request)
     const single =
       key !== undefined || (navigation !== undefined && !leadsToList(navigation, request.version))
     const whole = single && odd === undefined
     const bounds = { companyId, visible: undefined }
     const rows = await this.#walk(reads, request, bounds, whole ? 'whole' : 'parents')
     const ids = rows.map((row) => (row === undefined ? undefined : String(row['id'])))
-    if (whole && ids.at(-1) === undefined) throw absent(lastOf(request))
+    if (whole && ids.at(-1) === undefined) throw absent(lastSegment(request))
     // Missing parents were refused on the way.
     const parents = (whole ? ids.slice(0, -1) : ids) as string[]
     return { parents, id: whole ? ids.at(-1) : undefined }
@@ -132,7 +132,7 @@ export class PathRows {
       known?.id === undefined
         ? await this.#walk(reads, request, bounds, 'parents')
         : known.parents.map((id) => ({ id }))
-    return this.#ofStep(lastOf(request), parents.at(-1), bounds)
+    return this.#ofStep(lastSegment(request), parents.at(-1), bounds)
   }
 
   /** The key of a row as addresses of this version write it: a GUID without quotes, text in quotes. */
@@ -182,7 +182,7 @@ export class PathRows {
       ...ofCompany(entity, companyId)(writer),
       ...(navigation === undefined || before === undefined
         ? []
-        : [belongs(writer, navigation.on.foreign, before[navigation.on.local] ?? null)]),
+        : [columnEquals(writer, navigation.on.foreign, before[navigation.on.local] ?? null)]),
       ...(entity.scope === 'installation' && visible !== undefined
         ? [inList(this.#context.dialect, writer, 'id', visible)]
         : []),

@@ -13,20 +13,20 @@ import type { Entity, Version } from '../entity.ts'
 import { refuse } from '../errors.ts'
 import { type BusinessAnswer, jsonHeaders, namesTag, type Reads, textAnswer } from '../message.ts'
 import * as tables from '../tables.ts'
-import { absent, belongs, below, ofCompany, writtenPart } from './addressed-row.ts'
+import { absent, below, columnEquals, ofCompany, writtenPart } from './addressed-row.ts'
 import { contentTypeOf, isUsual } from './answer-format.ts'
 import { Budget } from './budget.ts'
 import {
   type Level,
   LevelReader,
-  type Reading,
+  type ReadContext,
   type SetQuery,
   type WrittenRow,
   written,
 } from './level-reader.ts'
 import { type Conditions, LevelStatement, whereOf } from './level-statement.ts'
 import { odataLimits } from './limits.ts'
-import { lastOf, requireNarrowing, searchAfter, withoutPlace } from './narrowing.ts'
+import { lastSegment, nextPageSearch, requireFilter, withoutPaging } from './narrowing.ts'
 import { plainOptions, type QueryOptions } from './options.ts'
 import { type Bounds, idsOf, PathRows, type ResolvedPath } from './path-rows.ts'
 import type { Fields, Reader, ReaderOptions, RowToShow, ShownRow } from './reader.ts'
@@ -64,7 +64,7 @@ function withId({ entity, id, companyId, above }: Omit<RowById, 'version'>): Con
   return (writer) => [
     joined('t0.id = ', writer.parameter('text', id)),
     ...ofCompany(entity, companyId)(writer),
-    ...(above === undefined ? [] : [belongs(writer, above.column, above.id)]),
+    ...(above === undefined ? [] : [columnEquals(writer, above.column, above.id)]),
   ]
 }
 
@@ -80,7 +80,7 @@ function withoutWorks(works: string | undefined, conditions: Conditions): Condit
 
 /** The row of a company that the address of a GET names by ids alone, if its values do not depend on the time. */
 function rowById(request: DataRequest, companyId: string | undefined): RowById | undefined {
-  const { entity, navigation } = lastOf(request)
+  const { entity, navigation } = lastSegment(request)
   const { parents, id } = idsOf(request) ?? {}
   const [parent] = parents ?? []
   const isOfTime = entity.view !== undefined && entity.view.works === undefined
@@ -151,7 +151,7 @@ class SqlReader implements Reader {
       case 'rows':
         return this.#rows(reading, request, bounds)
       case 'count': {
-        const { entity } = lastOf(request)
+        const { entity } = lastSegment(request)
         const conditions = await this.#paths.ofPath(reads, request, bounds)
         const query = { entity, version: request.version, options: request.options, companyId }
         const count = await this.#count(query, conditions, reading)
@@ -163,7 +163,7 @@ class SqlReader implements Reader {
         const { etag } = found
         if (request.ifMatch !== undefined && !namesTag(request.ifMatch, etag)) {
           throw refuse.Request_EntityChanged(
-            { type: lastOf(request).entity.type, etag },
+            { type: lastSegment(request).entity.type, etag },
             { target: 'If-Match', headers: { ETag: etag } },
           )
         }
@@ -186,7 +186,7 @@ class SqlReader implements Reader {
     { bounds, ids }: { readonly bounds: Bounds; readonly ids: readonly string[] },
   ): Promise<ReadonlyMap<string, string>> {
     const { version, options } = request
-    const { entity } = lastOf(request)
+    const { entity } = lastSegment(request)
     const own = await this.#paths.ofPath(reads, request, bounds)
     const conditions: Conditions = (writer, source) => [
       ...own(writer, source),
@@ -216,7 +216,7 @@ class SqlReader implements Reader {
     const { reads, request, companyId, entity, id } = toShow
     const { budget = Budget.ofTransaction() } = toShow
     const { version } = request
-    const isLast = entity === lastOf(request).entity
+    const isLast = entity === lastSegment(request).entity
     const shown = isLast ? ofOneRow(request.options) : plainOptions(entity, version)
     const byId = { entity, version, id, companyId }
     const row: (WrittenRow & { readonly fields?: Fields }) | undefined = isPlain(shown)
@@ -237,7 +237,7 @@ class SqlReader implements Reader {
 
   fieldsOf(request: DataRequest): ((row: SqlRow) => Fields) | undefined {
     const { version, options } = request
-    const { entity } = lastOf(request)
+    const { entity } = lastSegment(request)
     // Lines are read through their view by who writes them.
     const isViewed = entity.view !== undefined && entity.table !== tables.lines
     if (isViewed || !isPlain(options)) return undefined
@@ -281,7 +281,7 @@ class SqlReader implements Reader {
   }
 
   /** As `#oneRow`, for every field of a row that is named by ids. */
-  async #rowById({ reads, budget }: Reading, byId: RowById): Promise<WrittenRow | undefined> {
+  async #rowById({ reads, budget }: ReadContext, byId: RowById): Promise<WrittenRow | undefined> {
     const works = byId.entity.view?.works
     const standing = works === undefined ? undefined : await this.#wholeRow(reads, byId, { works })
     const row = standing ?? (await this.#wholeRow(reads, byId))
@@ -296,7 +296,7 @@ class SqlReader implements Reader {
   async #oneRow(
     query: SetQuery,
     conditions: Conditions,
-    reading: Reading,
+    reading: ReadContext,
   ): Promise<WrittenRow | undefined> {
     const works = query.entity.view?.works
     const look = async (entity: Entity, where: Conditions): Promise<WrittenRow | undefined> =>
@@ -312,13 +312,13 @@ class SqlReader implements Reader {
    * The row that an address names. A key that names no row is refused. A navigation without a row gives undefined.
    */
   async #row(
-    reading: Reading,
+    reading: ReadContext,
     request: DataRequest,
     bounds: Bounds,
     options: QueryOptions,
   ): Promise<WrittenRow | undefined> {
     const { version } = request
-    const last = lastOf(request)
+    const last = lastSegment(request)
     const { companyId } = bounds
     const byId = isPlain(options) ? rowById(request, companyId) : undefined
     const row =
@@ -354,11 +354,11 @@ class SqlReader implements Reader {
     return `${below(companyId)}${steps.join('/')}`
   }
 
-  async #rows(reading: Reading, request: DataRequest, bounds: Bounds): Promise<BusinessAnswer> {
+  async #rows(reading: ReadContext, request: DataRequest, bounds: Bounds): Promise<BusinessAnswer> {
     const { version, options } = request
-    const { entity } = lastOf(request)
+    const { entity } = lastSegment(request)
     const { companyId } = bounds
-    requireNarrowing(request)
+    requireFilter(request)
     const conditions = await this.#paths.ofPath(reading.reads, request, bounds)
     const hangsLists = options.expand.some((one) => leadsToList(one.navigation, version))
     const usual = hangsLists
@@ -388,7 +388,7 @@ class SqlReader implements Reader {
     const next =
       level.token === undefined || left === 0
         ? undefined
-        : addressOf(searchAfter(search, level.token, left))
+        : addressOf(nextPageSearch(search, level.token, left))
     const context = `${this.#root(version)}/$metadata#${place}${select}`
     const { metadata, isIeee754 } = options.format
     const head = JSON.stringify({
@@ -400,7 +400,7 @@ class SqlReader implements Reader {
       next !== undefined
         ? `,"@odata.nextLink":${JSON.stringify(next)}`
         : deltaToken !== undefined
-          ? `,"@odata.deltaLink":${JSON.stringify(addressOf(withoutPlace(search)))}`
+          ? `,"@odata.deltaLink":${JSON.stringify(addressOf(withoutPaging(search)))}`
           : ''
     const value = level.rows.map(({ text }) => text).join(',')
     const applied = [
@@ -416,12 +416,12 @@ class SqlReader implements Reader {
   }
 
   async #property(
-    reading: Reading,
+    reading: ReadContext,
     request: DataRequest & { readonly kind: 'property' },
     bounds: Bounds,
   ): Promise<BusinessAnswer> {
     const { version, field } = request
-    const options = { ...plainOptions(lastOf(request).entity, version), fields: [field] }
+    const options = { ...plainOptions(lastSegment(request).entity, version), fields: [field] }
     const row = await this.#row(reading, request, bounds, options)
     const value = row === undefined ? null : (JSON.parse(row.text)[field.name] ?? null)
     const { format } = request.options
@@ -441,7 +441,7 @@ class SqlReader implements Reader {
   async #count(
     { entity, version, options, companyId }: SetQuery,
     conditions: Conditions,
-    reading: Reading,
+    reading: ReadContext,
   ): Promise<number> {
     const writer = new SqlWriter(this.#context, options.period)
     const source = rootSource(entity, version)

@@ -10,7 +10,7 @@ import { SqlWriter } from '../compile/sql.ts'
 import type { Entity } from '../entity.ts'
 import { refuse } from '../errors.ts'
 import { ofCompany } from './addressed-row.ts'
-import type { Reading } from './level-reader.ts'
+import type { ReadContext } from './level-reader.ts'
 import { odataLimits } from './limits.ts'
 import type { QueryOptions } from './options.ts'
 
@@ -26,18 +26,18 @@ interface Scanned {
 const skippedMax = 1_000
 
 /** True if the matching rows may have to be searched among all rows. */
-export function looksThrough({ filter, orderBy, skip }: QueryOptions): boolean {
+export function mayScan({ filter, orderBy, skip }: QueryOptions): boolean {
   return filter !== undefined || orderBy.length > 0 || skip > skippedMax
 }
 
 /** The table whose rows are added for each row, if any. */
-export function summedBy({ view }: Entity, { period }: QueryOptions): string | undefined {
+export function summedTable({ view }: Entity, { period }: QueryOptions): string | undefined {
   return view?.period === undefined || period !== undefined ? view?.sums : undefined
 }
 
 /** Throws the error of a transaction that would scan too many rows. */
 export async function scan(
-  reading: Reading,
+  reading: ReadContext,
   scanned: Scanned,
   { text, values }: Fragment,
 ): Promise<readonly SqlRow[]> {
@@ -48,7 +48,7 @@ export async function scan(
 }
 
 async function requireFew(
-  { reads, budget }: Reading,
+  { reads, budget }: ReadContext,
   { context, entity, table, companyId }: Scanned,
 ): Promise<void> {
   const { scannedRowsMax } = odataLimits

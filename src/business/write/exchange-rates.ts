@@ -56,7 +56,7 @@ export function inLocal(amount: number, rate: Rate, { unit }: OwnCurrency): numb
 }
 
 /** The value of an amount that reduces an invoice's open amount: the parts add up to the whole exactly. */
-export function takenOff(
+export function localReduction(
   invoice: Rate & Pick<DocumentRow, 'remaining_amount'>,
   amount: number,
   own: OwnCurrency,
@@ -66,7 +66,7 @@ export function takenOff(
 }
 
 /** A price or a whole discount in another currency; unchanged where a rate is missing. */
-export function exchanged(amount: number, from: Rate, to: Rate): number {
+export function convertAmount(amount: number, from: Rate, to: Rate): number {
   return fromLocal(toLocal(amount, from, 1), to)
 }
 

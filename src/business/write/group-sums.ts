@@ -6,7 +6,7 @@ import { deleteRows, insertRow, updateRows } from '#query/rows.ts'
 import type { SqlTx } from '#stores/store.ts'
 import { shown } from '../amounts/decimals.ts'
 import type { Terms } from '../amounts/line.ts'
-import { emptyGroup, settled, type TaxGroup } from '../amounts/tax-group.ts'
+import { completeAmounts, emptyGroup, type TaxGroup } from '../amounts/tax-group.ts'
 import { decimalUnit } from '../entity.ts'
 import { badValue, ruleBroken } from '../errors.ts'
 import { type DocumentTaxGroupRow, documentTaxGroups } from '../tables.ts'
@@ -70,7 +70,7 @@ export function discountedSums(group: GroupSums, invoiceDiscount: number, terms:
   const { lineAmount } = group.sums
   const left = lineAmount - invoiceDiscount
   const leading = { net: left, including: left }
-  return { lineAmount, invoiceDiscount, ...settled(leading, group.percent, terms) }
+  return { lineAmount, invoiceDiscount, ...completeAmounts(leading, group.percent, terms) }
 }
 
 /** A requested discount that is too large is refused; one whose lines were removed shrinks. */

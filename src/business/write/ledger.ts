@@ -27,7 +27,7 @@ import {
   sizesMax,
   writeGroup,
 } from './group-sums.ts'
-import { type Found, withFound } from './lookups.ts'
+import { type MaybePromise, withFound } from './lookups.ts'
 import { changedCells, updateRow, type WriteContext } from './rows.ts'
 import { eligibleSql, RunningSums } from './running-sums.ts'
 
@@ -116,7 +116,7 @@ export class Ledger {
   }
 
   /** Adds a line; returns the cells of its row that result. */
-  put(line: SummedLine, at: LinePosition): Found<SharedCells> {
+  put(line: SummedLine, at: LinePosition): MaybePromise<SharedCells> {
     this.#lineCount++
     if (line.tax_key === '') return netCells(line, emptyGroup, this.terms)
     const known = this.#groups.get(line.tax_key) ?? this.#groupOf(line)
@@ -248,7 +248,7 @@ export class Ledger {
     this.#including += sign * share.including
   }
 
-  #putInto(group: GroupSums, line: SummedLine, at: LinePosition): Found<SharedCells> {
+  #putInto(group: GroupSums, line: SummedLine, at: LinePosition): MaybePromise<SharedCells> {
     group.count++
     const own = { lineAmount: line.line_amount, eligible: eligibleOf(line) }
     this.#base += own.eligible

@@ -16,8 +16,8 @@ import { noGuid } from '../entity.ts'
 import { badValue, refuse } from '../errors.ts'
 import * as tables from '../tables.ts'
 import { termsOf } from './ledger.ts'
-import { itemPrice, type LineDraft, type LineGround, taxAreaOf } from './line-object.ts'
-import { type Found, reference, withFound } from './lookups.ts'
+import { itemPrice, type LineContext, type LineDraft, taxAreaOf } from './line-object.ts'
+import { type MaybePromise, reference, withFound } from './lookups.ts'
 import { type GivenFields, inRange, type Parts } from './values.ts'
 
 /**
@@ -26,9 +26,9 @@ import { type GivenFields, inRange, type Parts } from './values.ts'
 export function applyFigures(
   draft: LineDraft,
   given: GivenFields,
-  ground: LineGround,
+  ground: LineContext,
   grossBefore: number | undefined,
-): Found<void> {
+): MaybePromise<void> {
   const terms = termsOf(ground.head)
   if (draft.line_type === 'Comment') refuseFigures(given)
   const hasUnit = unitNames.some((name) => given.has(name))
@@ -71,7 +71,7 @@ function numberGiven(given: GivenFields, name: string): number {
 
 const unitNames = ['unitOfMeasureId', 'unitOfMeasureCode', 'unitOfMeasure'] as const
 
-async function applyUnit(draft: LineDraft, given: GivenFields, ground: LineGround): Promise<void> {
+async function applyUnit(draft: LineDraft, given: GivenFields, ground: LineContext): Promise<void> {
   const { lookups } = ground
   const details = given.get('unitOfMeasure')?.value
   const part = details instanceof Map ? (details as Parts).get('code') : undefined
@@ -112,7 +112,7 @@ function upper<T extends { readonly value: string }>(by: T | undefined): T | und
   return by === undefined ? undefined : { ...by, value: by.value.toUpperCase() }
 }
 
-function rateOf(code: string, { head, lookups }: LineGround): Found<number> {
+function rateOf(code: string, { head, lookups }: LineContext): MaybePromise<number> {
   return lookups.taxPercent(taxAreaOf(head), code)
 }
 
@@ -122,9 +122,9 @@ const taxCodeLength = 20
 function applyTax(
   draft: LineDraft,
   given: GivenFields,
-  ground: LineGround,
+  ground: LineContext,
   isSameObject: boolean,
-): Found<void> {
+): MaybePromise<void> {
   if (draft.line_type === 'Comment') return
   const taxCode = given.get('taxCode')?.value
   if (typeof taxCode === 'string' && taxCode !== '') return applyCode(draft, taxCode, ground)
@@ -135,7 +135,7 @@ function applyTax(
   })
 }
 
-async function applyCode(draft: LineDraft, taxCode: string, ground: LineGround): Promise<void> {
+async function applyCode(draft: LineDraft, taxCode: string, ground: LineContext): Promise<void> {
   const code = taxCode.slice(0, taxCodeLength).toUpperCase()
   const isChanged = draft.tax_code !== code
   if (isChanged) await ground.lookups.requireTaxGroup(code)

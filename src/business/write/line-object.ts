@@ -12,14 +12,14 @@ import type { LineRow } from '../tables.ts'
 import * as tables from '../tables.ts'
 import { fromLocal, type Rate } from './exchange-rates.ts'
 import type { DocumentHead } from './ledger.ts'
-import { type Found, type Lookups, reference, withFound } from './lookups.ts'
+import { type Lookups, type MaybePromise, reference, withFound } from './lookups.ts'
 import { type GivenFields, inRange, type Parts } from './values.ts'
 
 /** A line that is being created or changed. */
 export type LineDraft = { -readonly [K in keyof LineRow]: LineRow[K] }
 
 /** What a line depends on besides itself. */
-export interface LineGround {
+export interface LineContext {
   /** The columns of its document. */
   readonly head: DocumentHead
   readonly lookups: Lookups
@@ -59,9 +59,9 @@ const writable: ReadonlySet<string> = new Set<LineType>(['Comment', 'Account', '
 export function applyObject(
   draft: LineDraft,
   given: GivenFields,
-  ground: LineGround,
+  ground: LineContext,
   manner: Manner,
-): Found<boolean> {
+): MaybePromise<boolean> {
   const item = reference('itemId', 'id', given.get('itemId')?.value)
   const account = reference('accountId', 'id', given.get('accountId')?.value)
   if (item !== undefined && account !== undefined) {
@@ -183,8 +183,8 @@ function refuseTakingAway(draft: LineDraft, given: GivenFields, isReplaced: bool
 function takeItem(
   draft: LineDraft,
   item: CellsOf<typeof tables.items>,
-  { head, lookups }: LineGround,
-): Found<void> {
+  { head, lookups }: LineContext,
+): MaybePromise<void> {
   const { number, tax_group_code: code } = item
   if (item.blocked !== 0) throw badValue('itemId', `the item ${number} is blocked.`)
   if (item.sales_blocked !== 0 && head.kind !== 'creditMemo') {

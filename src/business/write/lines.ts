@@ -14,9 +14,9 @@ import type { LineRow } from '../tables.ts'
 import * as tables from '../tables.ts'
 import { type DocumentHead, documentHead, type Finished, Ledger, termsOf } from './ledger.ts'
 import { applyFigures } from './line-figures.ts'
-import { applyObject, bareLine, type LineDraft, type LineGround } from './line-object.ts'
+import { applyObject, bareLine, type LineContext, type LineDraft } from './line-object.ts'
 import { emptyLine, type LineRows, openLineRows } from './line-rows.ts'
-import { createLookups, type Found, type Lookups, reference, withFound } from './lookups.ts'
+import { createLookups, type Lookups, type MaybePromise, reference, withFound } from './lookups.ts'
 import {
   changedCells,
   lockRow,
@@ -37,7 +37,7 @@ const sequenceMax = 2_147_483_647
 const linesMax = 100_000
 
 /** A document opened for writing its lines: locked, with its sums. */
-interface OpenDocument extends LineGround {
+interface OpenDocument extends LineContext {
   readonly ledger: Ledger
   /** Inserts the rows of new lines. */
   readonly inserter: LineRows
@@ -240,7 +240,7 @@ function finishDraft(
   given: GivenFields,
   document: OpenDocument,
   grossBefore: number | undefined,
-): Found<void> {
+): MaybePromise<void> {
   const { lookups } = document
   const figured = applyFigures(draft, given, document, grossBefore)
   const hasPlace = given.has('itemVariantId') || given.has('locationId')

@@ -21,25 +21,29 @@ interface Reference {
  * A value that was found before is returned without a promise: of a document's many lines only the first ones must
  * wait.
  */
-export type Found<T> = T | Promise<T>
+export type MaybePromise<T> = T | Promise<T>
 
 /** The columns of a table whose rows have an id. */
 export type Identified = Columns & { readonly id: Column<string> }
 
 export interface Lookups {
   /** The row that a reference names; refused when the company has none. */
-  need<C extends Identified>(table: Table<C>, type: string, reference: Reference): Found<Cells<C>>
+  need<C extends Identified>(
+    table: Table<C>,
+    type: string,
+    reference: Reference,
+  ): MaybePromise<Cells<C>>
   /** The row that several references name, which must be the same; undefined when none is given. */
   agree<C extends Identified>(
     table: Table<C>,
     type: string,
     references: readonly (Reference | undefined)[],
-  ): Found<Cells<C> | undefined>
+  ): MaybePromise<Cells<C> | undefined>
   /**
    * In the stored form: the rate for a tax area and the group of a code; 0 when none is set up (business facts
    * 5.6).
    */
-  taxPercent(areaId: string, code: string): Found<number>
+  taxPercent(areaId: string, code: string): MaybePromise<number>
   /** Refuses a code without a tax group, once the company has any: the sale would have no tax. */
   requireTaxGroup(code: string): Promise<void>
   /** In the stored form: base units in another unit of the item; undefined when the item has no such unit. */
@@ -47,7 +51,10 @@ export interface Lookups {
 }
 
 /** Continues with the found value, without a promise if possible. */
-export function withFound<T, U>(found: Found<T>, next: (value: T) => Found<U>): Found<U> {
+export function withFound<T, U>(
+  found: MaybePromise<T>,
+  next: (value: T) => MaybePromise<U>,
+): MaybePromise<U> {
   return found instanceof Promise ? found.then(next) : next(found)
 }
 
@@ -69,7 +76,7 @@ export function createLookups(context: WriteContext): Lookups {
   function rowOf<C extends Identified>(
     table: Table<C>,
     { column, value }: Reference,
-  ): Found<Cells<C> | undefined> {
+  ): MaybePromise<Cells<C> | undefined> {
     // What is referred to stays until the reference is committed.
     const rest = `where company_id = ? and ${column} = ?${lockFor(context, 'reference')}`
     const by = `${table.name} ${rest}`
@@ -87,7 +94,7 @@ export function createLookups(context: WriteContext): Lookups {
     table: Table<C>,
     type: string,
     one: Reference,
-  ): Found<Cells<C>> {
+  ): MaybePromise<Cells<C>> {
     return withFound(rowOf(table, one), (row) => {
       if (row !== undefined) return row
       throw refuse.Internal_RecordNotFound(

@@ -16,11 +16,11 @@ import type { DocumentRow, PaymentRow } from '../tables.ts'
 import * as tables from '../tables.ts'
 import {
   inLocal,
+  localReduction,
   noRate,
   type OwnCurrency,
   ownCurrency,
   rateOn,
-  takenOff,
 } from './exchange-rates.ts'
 import { createLookups, reference } from './lookups.ts'
 import {
@@ -287,7 +287,7 @@ async function book(
     description: payment.description,
     customer: { id: payment.customer_id, number: payment.customer_number },
   })
-  const paid = invoice === undefined ? amount : takenOff(invoice, amount, own)
+  const paid = invoice === undefined ? amount : localReduction(invoice, amount, own)
   const received =
     invoice === undefined ? amount : await worthOn(context, invoice, { amount, day, own })
   const balancing = journal?.balancing_account_id ?? noGuid
@@ -308,7 +308,7 @@ async function book(
     await posting.bookAs(gain > 0 ? 'Exchange Gains' : 'Exchange Losses', -gain)
   }
   if (discount !== 0 && invoice !== undefined) {
-    const off = takenOff(invoice, amount + discount, own) - paid
+    const off = localReduction(invoice, amount + discount, own) - paid
     const description = 'Payment discount'
     await posting.owe(-discount, -off, { ...about, applied_amount: -discount, description })
     await posting.bookAs('Payment Discounts', off)
@@ -316,8 +316,9 @@ async function book(
   if (credit !== 0 && invoice !== undefined) {
     // The memo has lowered the debt already; only what rounding makes of it is left.
     const closed =
-      takenOff(invoice, amount + discount + credit, own) - takenOff(invoice, amount + discount, own)
-    const used = takenOff({ ...invoice, remaining_amount: unapplied }, credit, own)
+      localReduction(invoice, amount + discount + credit, own) -
+      localReduction(invoice, amount + discount, own)
+    const used = localReduction({ ...invoice, remaining_amount: unapplied }, credit, own)
     const description = 'Credit applied'
     await posting.owe(0, used - closed, { ...about, applied_amount: -credit, description })
     await posting.bookAs(used > closed ? 'Exchange Gains' : 'Exchange Losses', closed - used)
@@ -341,7 +342,7 @@ async function worthOn(
     rate.exchange_rate_amount === 0 ||
     (rate.exchange_rate_amount === booked &&
       rate.relational_exchange_rate_amount === invoice.relational_exchange_rate_amount)
-  return isSame ? takenOff(invoice, amount, own) : inLocal(amount, rate, own)
+  return isSame ? localReduction(invoice, amount, own) : inLocal(amount, rate, own)
 }
 
 interface Settled {

@@ -9,7 +9,7 @@ import { hundredPercent, one, ratio, roundTo } from '../amounts/units.ts'
 import { noGuid } from '../entity.ts'
 import type { DocumentRow, LineRow } from '../tables.ts'
 import * as tables from '../tables.ts'
-import { exchanged, type Rate } from './exchange-rates.ts'
+import { convertAmount, type Rate } from './exchange-rates.ts'
 import { termsOf } from './ledger.ts'
 import { applyAmounts } from './line-figures.ts'
 import { itemPrice, type LineDraft, taxAreaOf } from './line-object.ts'
@@ -86,7 +86,7 @@ export function inCurrencyOf(after: Header, amount: number, before: Header): num
     (one) => one.currency_id === noGuid || one.exchange_rate_amount !== 0,
   )
   if (!isKnown || before.currency_id === after.currency_id) return amount
-  return exchanged(amount, before, after)
+  return convertAmount(amount, before, after)
 }
 
 function factorOf({ header, taxPercent }: Pricing): number {
