@@ -84,7 +84,7 @@ function narrowWindow(
   { condition, window, limit }: Window,
 ): RawBuilder<unknown> {
   const sorted = orderBy(sql, order)
-  const rows = sql`select * from ${sql.table(table)} where ${every(sql, where)} order by ${sorted} limit ${window}`
+  const rows = sql`select * from ${sql.table(table)} where ${conjunction(sql, where)} order by ${sorted} limit ${window}`
   return sql`select ${sql.join(keysOf(sql, order))} from (${rows}) as looked_at
     where ${condition} order by ${sorted} limit ${limit}`
 }
@@ -112,8 +112,8 @@ async function edgeOf(
   const from = sql`select ${sql.join(keysOf(sql, order))} from ${sql.table(table)}`
   const statement =
     isDense && first !== undefined
-      ? sql`${from} where ${every(sql, [...where, comparedKey(sql, first.text, '=', Number(after?.[0] ?? 0) + window)])}`
-      : sql`${from} where ${every(sql, where)} order by ${orderBy(sql, order)} limit 1 offset ${window - 1}`
+      ? sql`${from} where ${conjunction(sql, [...where, comparedKey(sql, first.text, '=', Number(after?.[0] ?? 0) + window)])}`
+      : sql`${from} where ${conjunction(sql, where)} order by ${orderBy(sql, order)} limit 1 offset ${window - 1}`
   const [row] = await readAll(composer, reader, statement)
   return row && cursorOf(order, row)
 }
@@ -132,11 +132,11 @@ export async function readRows(
     composer,
     reader,
     sql`select ${sql.join([...selected, ...keysOf(sql, order, isWhole)])} from ${sql.table(table)}
-      where ${every(sql, where)} order by ${orderBy(sql, sortedBy)} limit ${limit}`,
+      where ${conjunction(sql, where)} order by ${orderBy(sql, sortedBy)} limit ${limit}`,
   )
 }
 
-export function every(sql: SqlTag, conditions: readonly Condition[]): RawBuilder<SqlBool> {
+export function conjunction(sql: SqlTag, conditions: readonly Condition[]): RawBuilder<SqlBool> {
   return sql<SqlBool>`${sql.join(conditions, sql` and `)}`
 }
 
@@ -181,11 +181,11 @@ function behindCursor(
   { where, order }: KeysetRange,
   after: Cursor | undefined,
 ): readonly Condition[] {
-  return after === undefined ? where : [...where, behind(sql, order, after)]
+  return after === undefined ? where : [...where, afterCursor(sql, order, after)]
 }
 
 /** The condition for rows after a cursor. */
-export function behind(sql: SqlTag, order: readonly OrderKey[], cursor: Cursor): Condition {
+export function afterCursor(sql: SqlTag, order: readonly OrderKey[], cursor: Cursor): Condition {
   const asRow = comparedAsRow(sql, order, cursor, { asc: '>', desc: '<' })
   if (asRow !== undefined) return asRow
   const alternatives = order.map((key, at) => {

@@ -6,10 +6,10 @@
 
 import type { Sql, SqlRow } from '#stores/store.ts'
 import {
-  behind,
+  afterCursor,
   type Cursor,
   comparedKey,
-  every,
+  conjunction,
   type KeysetRange,
   lastCursor,
   type OrderKey,
@@ -43,7 +43,11 @@ export async function readPartialOrder(
     const [first, ...rest] = order
     if (first === undefined) return []
     if (rest.length === 1) {
-      return rows(order, from === undefined ? fixed : [...fixed, behind(sql, order, from)], most)
+      return rows(
+        order,
+        from === undefined ? fixed : [...fixed, afterCursor(sql, order, from)],
+        most,
+      )
     }
     const found: SqlRow[] = []
     const past: Condition[] = [...fixed]
@@ -88,7 +92,7 @@ export async function readPartialOrder(
       return page(rest, from, most, [...fixed, unindexed])
     }
     const sorted = rest.map(withoutIndex)
-    return rows(sorted, from === undefined ? own : [...own, behind(sql, sorted, from)], most)
+    return rows(sorted, from === undefined ? own : [...own, afterCursor(sql, sorted, from)], most)
   }
 
   async function isLarge(own: readonly Condition[]): Promise<boolean> {
@@ -96,7 +100,7 @@ export async function readPartialOrder(
       composer,
       reader,
       sql`select 1 as one from ${sql.table(range.table)}
-        where ${every(sql, [...range.where, ...own])} limit ${sortedMax + 1}`,
+        where ${conjunction(sql, [...range.where, ...own])} limit ${sortedMax + 1}`,
     )
     return counted.length > sortedMax
   }
@@ -148,7 +152,7 @@ function lastOf(order: readonly OrderKey[]): OrderKey {
  * although an index is in order. Statements that must sort then look so expensive that it would compile them, so
  * that is turned off too.
  */
-export function alongIndexes<T>(sql: Sql, work: (reader: Reader) => Promise<T>): Promise<T> {
+export function preferIndexes<T>(sql: Sql, work: (reader: Reader) => Promise<T>): Promise<T> {
   if (sql.dialect === 'sqlite') return work(sql)
   return sql.transact(async (tx) => {
     await tx.all(

@@ -207,11 +207,11 @@ function numberOf(column: FilterColumn, { literal }: LiteralNode): number | unde
   const value = valueAs(literal, column.kind === 'moment' ? 'dateTime' : 'number', true)
   if (typeof value !== 'number' || !Number.isFinite(value)) return undefined
   const scale = column.kind === 'whole' ? (column.scale ?? 1) : 1
-  return scale === 1 ? value : nearWhole(value * scale)
+  return scale === 1 ? value : roundNearWhole(value * scale)
 }
 
 /** 12.34 × 10,000 differs from 123,400 by a rounding error. */
-export function nearWhole(value: number): number {
+export function roundNearWhole(value: number): number {
   const whole = Math.round(value)
   return Math.abs(value - whole) < 1e-6 * Math.max(1, Math.abs(value) / 1e6) ? whole : value
 }

@@ -11,7 +11,7 @@ import { parseFilter } from '#kernel/filter/parse.ts'
 import { lenientProfile } from '#kernel/filter/profile.ts'
 import { pathsOf, termsOf } from '#kernel/filter/rows.ts'
 import { valueAs } from '#kernel/filter/values.ts'
-import { nearWhole } from '#query/predicate.ts'
+import { roundNearWhole } from '#query/predicate.ts'
 import { emptyCells } from '#query/table.ts'
 import type { SqlValue } from '#stores/store.ts'
 import { refuseBilling } from '../../errors.ts'
@@ -196,7 +196,7 @@ function boundOf(column: Column, node: LiteralNode): number | null | undefined {
   const value = valueAs(node.literal, column.field.type, true)
   if (value === null) return null
   if (typeof value !== 'number' || !Number.isFinite(value)) return undefined
-  return column.scale === 1 ? value : nearWhole(value * column.scale)
+  return column.scale === 1 ? value : roundNearWhole(value * column.scale)
 }
 
 /** Larger than every amount and moment, and still a whole number in both dialects. */

@@ -12,7 +12,7 @@ import {
   readRange,
   readWindow,
 } from '#query/keyset-page.ts'
-import { alongIndexes, readPartialOrder } from '#query/partial-order-page.ts'
+import { preferIndexes, readPartialOrder } from '#query/partial-order-page.ts'
 import type { FilterColumns } from '#query/predicate.ts'
 import { composer, type Reader } from '#query/statement.ts'
 import type { Sql } from '#stores/store.ts'
@@ -102,7 +102,7 @@ export async function listDetails(
     return readWindow(composing, reader, range, { after, condition, window, limit })
   }
 
-  return order === undefined && predicate === undefined ? page(sql) : alongIndexes(sql, page)
+  return order === undefined && predicate === undefined ? page(sql) : preferIndexes(sql, page)
 }
 
 function orderOf(sql: Sql, query: URLSearchParams, fields: FieldMap<Detail>) {
