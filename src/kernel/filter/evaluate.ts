@@ -23,10 +23,10 @@ import type {
 import {
   aTypeName,
   type Condition,
-  folded,
+  lowerCased,
   type Operand,
   operandOf,
-  readFolded,
+  readLowerCased,
   type Slots,
 } from './operand.ts'
 import {
@@ -41,7 +41,7 @@ import {
 } from './operators.ts'
 import { printFilter } from './print.ts'
 import { type FilterProblem, filterProblem, quoted } from './problem.ts'
-import { pathsOf, type RowUse, sameRows, termsOf, throughRows } from './rows.ts'
+import { pathsOf, type RowUse, sameRows, someRow, termsOf } from './rows.ts'
 import { heldValue } from './values.ts'
 
 type CompiledFilter<T> =
@@ -118,7 +118,7 @@ class Compiler {
       const inner = this.#all(about)
       this.#bound = outer
       if (inner === undefined) return undefined
-      parts.push(throughRows(use, inner))
+      parts.push(someRow(use, inner))
     }
     const others = this.#all(rest)
     return others === undefined ? undefined : every([...parts, others])
@@ -177,10 +177,10 @@ class Compiler {
     if (used.length === 0) return condition
     if (node.kind === 'binary' && node.operator === 'ne') {
       // `ne` holds when no row is equal. "Some row differs" would hold for nearly everything.
-      const none = used.reduce((inner, use) => throughRows(use, inner), negated(condition))
+      const none = used.reduce((inner, use) => someRow(use, inner), negated(condition))
       return negated(none)
     }
-    return used.reduce((inner, use) => throughRows(use, inner), condition)
+    return used.reduce((inner, use) => someRow(use, inner), condition)
   }
 
   #bare(node: FilterNode): Condition | undefined {
@@ -218,7 +218,7 @@ class Compiler {
     if (operator !== 'eq' && operator !== 'ne' && [left.type, right.type].includes('enum')) {
       return this.#refuse(node.position, 'eq, ne or in for an enumeration', `"${operator}"`)
     }
-    const [one, other] = readFolded(left, right)
+    const [one, other] = readLowerCased(left, right)
     return comparing(operator, one, other)
   }
 
@@ -273,10 +273,10 @@ class Compiler {
         return this.#refuse(entry.position, aTypeName(operand.type), aTypeName(literal.type))
       }
       const value = literal.read([])
-      values.add(operand.ignoreCase ? folded(value) : value)
+      values.add(operand.ignoreCase ? lowerCased(value) : value)
     }
     const { read, ignoreCase } = operand
-    return (slots) => values.has(ignoreCase ? folded(read(slots)) : read(slots))
+    return (slots) => values.has(ignoreCase ? lowerCased(read(slots)) : read(slots))
   }
 
   /** Holds when every flag on the right is among the field's flags, written `Red,Green`. */
@@ -288,7 +288,7 @@ class Compiler {
     }
     const right = this.#literalLike(node.right, left, 'flags')
     if (right === undefined) return undefined
-    const [one, other] = readFolded(left, right)
+    const [one, other] = readLowerCased(left, right)
     return (slots) => {
       const held = one(slots)
       const wanted = other(slots)
@@ -403,7 +403,9 @@ class Compiler {
     const ignoreCase = operands.some((operand) => operand.ignoreCase)
     // A search that ignores case folds both texts. A function that makes new text keeps its case.
     const fold = ignoreCase && shape.result !== 'string' && operands.length > 1
-    const reads = operands.map(({ read }) => (fold ? (slots: Slots) => folded(read(slots)) : read))
+    const reads = operands.map(({ read }) =>
+      fold ? (slots: Slots) => lowerCased(read(slots)) : read,
+    )
     // The argument types were checked against the parameters of `compute`.
     const compute = builtIn?.compute as ((...values: readonly Value[]) => Value) | undefined
     const read = (slots: Slots): Value => {

@@ -33,11 +33,11 @@ export function aTypeName(type: Operand['type']): string {
   return type === 'enum' ? 'an enum' : type === 'null' ? 'null' : `a ${type}`
 }
 
-export function folded(value: Value): Value {
+export function lowerCased(value: Value): Value {
   return typeof value === 'string' ? value.toLowerCase() : value
 }
 
-export function readFolded(left: Operand, right: Operand): readonly [Read, Read] {
+export function readLowerCased(left: Operand, right: Operand): readonly [Read, Read] {
   if (!left.ignoreCase && !right.ignoreCase) return [left.read, right.read]
-  return [(slots) => folded(left.read(slots)), (slots) => folded(right.read(slots))]
+  return [(slots) => lowerCased(left.read(slots)), (slots) => lowerCased(right.read(slots))]
 }

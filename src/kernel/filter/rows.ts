@@ -46,7 +46,7 @@ export function sameRows(
   return uses.find((use) => use.source === source && use.owner === owner)
 }
 
-export function throughRows(use: RowUse, condition: Condition): Condition {
+export function someRow(use: RowUse, condition: Condition): Condition {
   return (slots) =>
     use.source.of(slots[use.owner]).some((row) => {
       slots[use.slot] = row
