@@ -90,7 +90,7 @@ export function specOf(model: ContainerGroup, around: GroupHostContext): GroupSp
 function publishedAt(
   port: number,
   protocol: string | undefined,
-  { hostAddress: address, keptPorts }: Pick<Surroundings, 'hostAddress' | 'keptPorts'>,
+  { hostAddress: address, keptPorts }: Pick<GroupHostContext, 'hostAddress' | 'keptPorts'>,
 ): { readonly address: string; readonly port?: number } {
   return protocol !== 'UDP' && keptPorts.includes(port) ? { address } : { address, port }
 }
