@@ -11,7 +11,7 @@ import type { Resource } from '#plane/declare/resource.ts'
 import { defineStored, type StoredMembers, type WriteAnswers } from '#plane/declare/stored.ts'
 import type { NameRule } from '#plane/declare/wire.ts'
 import { pageAfter } from '#plane/page-after.ts'
-import { type Below, expanded, showEntity, wantedOf } from './expand.ts'
+import { type ExpandableChild, expanded, showEntity, wantedOf } from './expand.ts'
 import type { Standing } from './standing.ts'
 
 export const billingVersion = '2024-04-01'
@@ -45,7 +45,7 @@ interface EntityOptions {
   /** Answered in addition, before what was written. */
   readonly standing?: Standing
   /** Shown inside it on request (`$expand`). */
-  readonly below?: Below
+  readonly below?: ExpandableChild
   /** The name of a sample; `part-1` when left out. */
   nameOf?(seed: number): string
   readonly sample: object
@@ -99,7 +99,7 @@ export function billingEntity(options: EntityOptions): ResourceType {
  */
 function expansion(
   { type, standing }: EntityOptions,
-  below: Below,
+  below: ExpandableChild,
 ): Pick<StoredMembers<object>, 'source' | 'list'> {
   return {
     source: {

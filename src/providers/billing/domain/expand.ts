@@ -12,20 +12,20 @@ import { profileStanding, type Standing, sectionStanding } from './standing.ts'
 type Json = Readonly<Record<string, unknown>>
 
 /** What can be shown inside a resource of a type. */
-export interface Below {
+export interface ExpandableChild {
   /** The name in `$expand`, which is also the property. */
   readonly property: string
   readonly type: string
   readonly standing: Standing | undefined
-  readonly below?: Below
+  readonly below?: ExpandableChild
 }
 
-export const sectionsBelow: Below = {
+export const sectionsBelow: ExpandableChild = {
   property: 'invoiceSections',
   type: 'Billing/billingAccounts/billingProfiles/invoiceSections',
   standing: sectionStanding,
 }
-export const profilesBelow: Below = {
+export const profilesBelow: ExpandableChild = {
   property: 'billingProfiles',
   type: 'Billing/billingAccounts/billingProfiles',
   standing: profileStanding,
@@ -45,7 +45,7 @@ export function wantedOf(query: URLSearchParams): ReadonlySet<string> | undefine
 export async function expanded(
   context: Pick<Context, 'reader' | 'may' | 'words'>,
   id: ResourceId,
-  below: Below | undefined,
+  below: ExpandableChild | undefined,
   wanted: ReadonlySet<string>,
 ): Promise<Json> {
   if (below === undefined || !wanted.has(below.property.toLowerCase())) return {}
@@ -64,7 +64,7 @@ export async function expanded(
 export function showEntity(
   { words }: Pick<Context, 'words'>,
   resource: Resource<object>,
-  { type, standing }: Pick<Below, 'type' | 'standing'>,
+  { type, standing }: Pick<ExpandableChild, 'type' | 'standing'>,
   inner: Json,
 ): object {
   const { id, model, systemData } = resource

@@ -29,7 +29,7 @@ export const accountName: NameRule = {
 }
 
 /** Profiles, invoice sections, customers, products, imports. */
-export const partName: NameRule = {
+export const entityName: NameRule = {
   pattern: /^[a-zA-Z\d_-]{1,128}$/,
   rule: '1 to 128 letters, digits, hyphens and underscores',
 }

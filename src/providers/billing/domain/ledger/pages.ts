@@ -14,7 +14,7 @@ import type { EntryPage, LedgerDependencies, PageRequest } from './page.ts'
 import { type PartialOrderRead, readPartialOrder } from './partial-order.ts'
 import type { Condition } from './query.ts'
 import { placeOf, scanAll, skipAhead } from './read-stream.ts'
-import { few, type Position } from './scan.ts'
+import { fewCandidates, type Position } from './scan.ts'
 import { type Selection, selectDimensions } from './selection.ts'
 import { streamsOf } from './streams.ts'
 
@@ -62,7 +62,7 @@ async function candidatesOf(
     const count = Math.ceil(statement.entries / partRows)
     let found: readonly Row[] | undefined
     if (chosen !== undefined && chosen.entries <= left) {
-      found = await few(
+      found = await fewCandidates(
         deps.sql,
         { statementId: statement.id, count },
         { dimensionIds: chosen.ids },
@@ -72,10 +72,15 @@ async function candidatesOf(
     for (const condition of query.conditions) {
       // Entries without a value are not in an index that holds only values.
       if (found !== undefined || condition.values.length === 0) continue
-      found = await few(deps.sql, { statementId: statement.id, count }, { condition }, left)
+      found = await fewCandidates(
+        deps.sql,
+        { statementId: statement.id, count },
+        { condition },
+        left,
+      )
     }
     if (found === undefined && statement.entries <= left) {
-      found = await few(
+      found = await fewCandidates(
         deps.sql,
         { statementId: statement.id, count },
         { condition: everything },

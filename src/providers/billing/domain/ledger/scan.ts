@@ -131,7 +131,7 @@ async function scanRange(
   const filters: string[] = conditions.map((condition) => condition.text)
   const values: SqlValue[] = conditions.flatMap((condition) => condition.values)
   if (dimensionIds !== undefined) {
-    filters.push(`dimension_id in (${listed(sql.dialect)})`)
+    filters.push(`dimension_id in (${idList(sql.dialect)})`)
     values.push(JSON.stringify(dimensionIds))
   }
   const range = rangeOf(sql, stretch, bound)
@@ -275,7 +275,7 @@ export async function rowsOf(
   columns?: readonly string[],
 ): Promise<ReadonlyMap<number, Row>> {
   const rows = await sql.all(
-    `select ${columns?.join(', ') ?? entryColumns} from billing_entries where id in (${listed(sql.dialect)})`,
+    `select ${columns?.join(', ') ?? entryColumns} from billing_entries where id in (${idList(sql.dialect)})`,
     JSON.stringify(ids),
   )
   const read = columns === undefined ? rowOf : (row: SqlRow): Row => partOfRow(row, columns)
@@ -283,7 +283,7 @@ export async function rowsOf(
 }
 
 /** A list of numbers as one parameter. */
-export function listed(dialect: Sql['dialect']): string {
+export function idList(dialect: Sql['dialect']): string {
   return dialect === 'sqlite'
     ? 'select value from json_each(?)'
     : 'select value::bigint from json_array_elements_text(?::json)'
@@ -308,7 +308,7 @@ function rangeOf(sql: Sql, stretch: IndexRange, bound: Bound): Bound {
     tests.push('dimension_id = ?')
     values.push(...byDimension)
   } else if (byDimension !== undefined) {
-    tests.push(`dimension_id in (${listed(sql.dialect)})`)
+    tests.push(`dimension_id in (${idList(sql.dialect)})`)
     values.push(JSON.stringify(byDimension))
   }
   const kind = orderedColumns[column]
@@ -364,7 +364,7 @@ export function comparePositions(order: IndexOrder, a: Position, b: Position): n
 }
 
 /** Candidates by dimensions or by one column's bounds, unordered. Undefined when there are many. */
-export async function few(
+export async function fewCandidates(
   sql: Sql,
   { statementId, count }: { readonly statementId: number; readonly count: number },
   {
@@ -377,9 +377,9 @@ export async function few(
   limit: number,
 ): Promise<readonly Row[] | undefined> {
   const index = condition === undefined ? 'billing_entries_by_dimension' : indexOf(condition.column)
-  const test = condition?.text ?? `dimension_id in (${listed(sql.dialect)})`
+  const test = condition?.text ?? `dimension_id in (${idList(sql.dialect)})`
   const byParts = condition === undefined || isByParts(condition.column)
-  const ofParts = byParts ? `part in (${listed(sql.dialect)}) and ` : ''
+  const ofParts = byParts ? `part in (${idList(sql.dialect)}) and ` : ''
   const values = [
     ...(byParts ? [JSON.stringify(Array.from({ length: count }, (_, part) => part))] : []),
     ...(condition?.values ?? [JSON.stringify(dimensionIds ?? [])]),

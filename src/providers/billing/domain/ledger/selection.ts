@@ -9,7 +9,7 @@ import type { Dimension, Entry, Row, Statement } from './entry.ts'
 import type { KnownDimension } from './known-statements.ts'
 import type { LedgerDependencies } from './page.ts'
 import { type LedgerQuery, noRow } from './query.ts'
-import { listed } from './scan.ts'
+import { idList } from './scan.ts'
 import { indexedWords, isOfEntry, isOfStatement } from './search.ts'
 import { entriesOfWords } from './word-entries.ts'
 
@@ -197,7 +197,7 @@ async function byIndex(
   for (const statement of ids === undefined ? [] : statements) {
     const rows = await sql.all(
       `select dimension_id, entries from billing_statement_dimensions
-       where statement_id = ? and dimension_id in (${listed(sql.dialect)})`,
+       where statement_id = ? and dimension_id in (${idList(sql.dialect)})`,
       statement.id,
       JSON.stringify(ids),
     )

@@ -12,7 +12,7 @@ import { entriesOf } from './entries.ts'
 import type { Entry, Statement, Totals } from './entry.ts'
 import type { LedgerDependencies } from './page.ts'
 import type { LedgerQuery } from './query.ts'
-import { entryColumns, listed, rowOf } from './scan.ts'
+import { entryColumns, idList, rowOf } from './scan.ts'
 import { knownDimensions, type Selection, selectDimensions } from './selection.ts'
 
 interface Counted {
@@ -114,7 +114,7 @@ async function nextRange(
   const values: SqlValue[] = query.conditions.flatMap((condition) => condition.values)
   const chosen = selection.of(statement.id)
   if (chosen !== undefined) {
-    tests.push(`dimension_id in (${listed(sql.dialect)})`)
+    tests.push(`dimension_id in (${idList(sql.dialect)})`)
     values.push(JSON.stringify(chosen.ids))
   }
   const where = tests.length === 0 ? '' : `where ${tests.join(' and ')}`

@@ -6,7 +6,7 @@ import type { ResourceType } from '#plane/declare/provider.ts'
 import { address, billingEntity, currency, percent, title } from '../../domain/entity.ts'
 import { sectionsBelow } from '../../domain/expand.ts'
 import { isCurrency } from '../../domain/money/currencies.ts'
-import { partName } from '../../domain/names.ts'
+import { entityName } from '../../domain/names.ts'
 import { profileStanding } from '../../domain/standing.ts'
 
 const profileProperties = Type.Object({
@@ -31,7 +31,7 @@ export function billingProfiles(actions: Readonly<Record<string, Action<object>>
   return billingEntity({
     type: 'Billing/billingAccounts/billingProfiles',
     description: 'What is billed together: a currency, a tax, its invoices.',
-    name: partName,
+    name: entityName,
     answers: { created: { status: 200 } },
     properties: profileProperties,
     address: 'billTo',

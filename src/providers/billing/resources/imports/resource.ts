@@ -16,7 +16,7 @@ import {
 } from '../../domain/imports/import.ts'
 import type { Ledger } from '../../domain/ledger/ledger.ts'
 import { keysOf } from '../../domain/ledger/statements.ts'
-import { partName } from '../../domain/names.ts'
+import { entityName } from '../../domain/names.ts'
 import { importRefusals, imports as importRows } from '../../domain/tables.ts'
 
 export function imports(ledger: Ledger): readonly ResourceType[] {
@@ -24,7 +24,7 @@ export function imports(ledger: Ledger): readonly ResourceType[] {
   const common = {
     scope: 'tenant',
     tracked: false,
-    name: partName,
+    name: entityName,
     versions: [],
     apiVersions: [billingVersion],
   } as const

@@ -2,7 +2,7 @@
 
 import Type, { type Static } from 'typebox'
 import { billingEntity, title } from '../../domain/entity.ts'
-import { partName } from '../../domain/names.ts'
+import { entityName } from '../../domain/names.ts'
 import { sectionStanding } from '../../domain/standing.ts'
 
 const sectionProperties = Type.Object({
@@ -19,7 +19,7 @@ export type InvoiceSection = Static<typeof sectionProperties>
 export const invoiceSections = billingEntity({
   type: 'Billing/billingAccounts/billingProfiles/invoiceSections',
   description: 'Parts of an invoice, with the subscriptions whose usage they show.',
-  name: partName,
+  name: entityName,
   answers: { created: { status: 200 } },
   properties: sectionProperties,
   standing: sectionStanding,

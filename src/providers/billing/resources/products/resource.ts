@@ -2,7 +2,7 @@
 
 import Type, { type Static } from 'typebox'
 import { billingEntity, currency, percent, title } from '../../domain/entity.ts'
-import { partName } from '../../domain/names.ts'
+import { entityName } from '../../domain/names.ts'
 
 const amount = Type.Object({ currency, value: Type.Number({ minimum: 0, maximum: 900_000_000 }) })
 
@@ -26,7 +26,7 @@ export type Product = Static<typeof productProperties>
 export const products = billingEntity({
   type: 'Billing/billingAccounts/products',
   description: 'What is charged, and its price.',
-  name: partName,
+  name: entityName,
   properties: productProperties,
   sample: { displayName: 'Sample', price: { currency: 'USD', value: 1.5 } },
   changed: { displayName: 'Sample', price: { currency: 'USD', value: 2 } },
