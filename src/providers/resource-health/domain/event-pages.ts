@@ -7,7 +7,7 @@ import type { ListPage } from '#plane/declare/wire.ts'
 import { boundedPage } from '#query/bounded-page.ts'
 import type { Cursor, RangeRows } from '#query/keyset-page.ts'
 import type { HealthEvent } from './event.ts'
-import type { EventStore, Place, PlaceQuery } from './event-store.ts'
+import type { EventStore, ListPosition, PlaceQuery } from './event-store.ts'
 
 interface PageQuery extends Pick<PlaceQuery, 'since' | 'condition'> {
   readonly audiences: readonly string[]
@@ -49,7 +49,7 @@ async function merged(
   { audiences, since, condition }: PageQuery,
   after: Cursor | undefined,
   limit: number,
-): Promise<RangeRows<Place>> {
+): Promise<RangeRows<ListPosition>> {
   const stretches = await Promise.all(
     audiences.map((audience) => eventStore.places({ audience, since, after, condition, limit })),
   )
@@ -66,16 +66,16 @@ async function merged(
   return { rows, end: end && cursorOf(end) }
 }
 
-function order(left: Place, right: Place): number {
+function order(left: ListPosition, right: ListPosition): number {
   if (left.newest !== right.newest) return left.newest - right.newest
   return left.id < right.id ? -1 : left.id > right.id ? 1 : 0
 }
 
-function cursorOf({ newest, id }: Place): Cursor {
+function cursorOf({ newest, id }: ListPosition): Cursor {
   return [newest, id]
 }
 
-function placeAt([newest, id]: Cursor): Place {
+function placeAt([newest, id]: Cursor): ListPosition {
   return { newest: Number(newest), id: String(id) }
 }
 

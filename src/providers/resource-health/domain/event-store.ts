@@ -18,7 +18,7 @@ export const everybody = '*'
 export const installation = '/'
 
 /** A position in a list: the newest update first, then by tracking id. */
-export interface Place {
+export interface ListPosition {
   /** The negated time of the last update. */
   readonly newest: number
   readonly id: string
@@ -46,7 +46,7 @@ const windowMax = 4000
 export interface EventStore {
   find(trackingId: string): Promise<HealthEvent | undefined>
   findAll(trackingIds: readonly string[]): Promise<ReadonlyMap<string, HealthEvent>>
-  places(query: PlaceQuery): Promise<RangeRows<Place>>
+  places(query: PlaceQuery): Promise<RangeRows<ListPosition>>
   /** Reads, changes and writes one event without interference. When `change` throws, nothing happens. */
   change(
     trackingId: string,
@@ -168,7 +168,7 @@ function listed(names: readonly string[]): string {
   return `|${[...new Set(names)].join('|').replaceAll('\u0000', '')}|`
 }
 
-function placeOf(row: SqlRow): Place {
+function placeOf(row: SqlRow): ListPosition {
   return { newest: Number(row['newest']), id: String(row['tracking_id']) }
 }
 
