@@ -40,7 +40,7 @@ import {
   type Setting,
   text,
   Wrong,
-  whole,
+  wholeNumber,
 } from './config/setting.ts'
 import { arrangeThrottle, type ThrottleConfig, throttleSettings } from './config/throttle.ts'
 import { arrangeTls, findTlsProblem, type TlsConfig, tlsSettings } from './config/tls.ts'
@@ -134,7 +134,7 @@ const settings = {
     description:
       'The address listened on. `0.0.0.0` is every network: serve https (`ARMATURE_TLS`) or put it in front.',
   }),
-  port: whole(0, 65_535, {
+  port: wholeNumber(0, 65_535, {
     default: '8900',
     description: 'The port listened on. 0 picks a free one.',
   }),
@@ -153,11 +153,11 @@ const settings = {
     },
   ),
   // One that runs alone holds a connection while it asks again who its caller is; one of rights may meet one of the directory.
-  storeConnections: whole(3, 1000, {
+  storeConnections: wholeNumber(3, 1000, {
     default: '10',
     description: 'Connections to PostgreSQL that one process holds at the most.',
   }),
-  storeRows: whole(1, 4096, {
+  storeRows: wholeNumber(1, 4096, {
     default: '32',
     description:
       'Megabytes of resources that the embedded store keeps in memory once they were read. Their answers take up to twice as much beside it.',
@@ -224,7 +224,7 @@ type Named = {
 const limitSettings: ReadonlyMap<string, Setting<number>> = new Map(
   Object.entries(limitNotes).map(([key, [value, note]]) => [
     `limit${key.charAt(0).toUpperCase()}${key.slice(1)}`,
-    whole(1, Math.max(1_000_000, value * 100), {
+    wholeNumber(1, Math.max(1_000_000, value * 100), {
       default: String(value),
       description: `Limit: ${note}.`,
     }),

@@ -2,7 +2,7 @@
 
 import type { ExternalIssuer } from '#kernel/external-issuer.ts'
 import { claimNames, parseIssuers } from './issuers.ts'
-import { whole } from './setting.ts'
+import { wholeNumber } from './setting.ts'
 
 export interface AccountsConfig {
   readonly issuers: readonly ExternalIssuer[]
@@ -22,21 +22,21 @@ export const accountsSettings = {
     description: `External identity issuers whose tokens are taken. \`claims\` says which claim holds ${claimNames.join(', ')}.`,
     parse: parseIssuers,
   },
-  sessionHours: whole(1, 10_000, {
+  sessionHours: wholeNumber(1, 10_000, {
     default: '720',
     description:
       'Hours after which a person has to sign in again, however much the session is used. Command lines and devices too.',
   }),
-  sessionIdleHours: whole(1, 10_000, {
+  sessionIdleHours: wholeNumber(1, 10_000, {
     default: '336',
     description: 'Hours without use after which a session ends.',
   }),
-  passwordLength: whole(8, 128, {
+  passwordLength: wholeNumber(8, 128, {
     default: '10',
     description:
       'Characters that a new password has at least. Common passwords and those with the account’s name in them are refused whatever their length.',
   }),
-  activityDays: whole(1, 36_500, {
+  activityDays: wholeNumber(1, 36_500, {
     default: '90',
     description: 'Days that records of the audit trail are kept.',
   }),

@@ -1,7 +1,7 @@
 /** How mail leaves the installation. */
 
 import { join, resolve } from 'node:path'
-import { isUrl, text, whole } from './setting.ts'
+import { isUrl, text, wholeNumber } from './setting.ts'
 
 export interface MailConfig {
   readonly mail: {
@@ -51,12 +51,12 @@ export const mailSettings = {
     description:
       'Where mails are written as `.eml` files while there is no mail server. Empty is `mails` in the home.',
   }),
-  mailFolderFiles: whole(10, 1_000_000, {
+  mailFolderFiles: wholeNumber(10, 1_000_000, {
     default: '10000',
     description:
       'Files that the folder of mails keeps at the most. The oldest are removed; what was sent stays in the outbox of its company.',
   }),
-  mailFolderMegabytes: whole(10, 1_000_000, {
+  mailFolderMegabytes: wholeNumber(10, 1_000_000, {
     default: '1024',
     description: 'Megabytes that the folder of mails keeps at the most. The oldest are removed.',
   }),

@@ -1,7 +1,7 @@
 /** Settings of database migrations: values for which the contract has no field. */
 
 import { join, resolve } from 'node:path'
-import { choice, type Setting, text, Wrong, whole } from './setting.ts'
+import { choice, type Setting, text, Wrong, wholeNumber } from './setting.ts'
 
 export interface MigrationsConfig {
   readonly migrations: {
@@ -82,16 +82,16 @@ export const migrationsSettings = {
     default: 'counts',
     description: 'What is compared before a migrated database counts as done.',
   }),
-  migrationsAtOnce: whole(1, 1000, {
+  migrationsAtOnce: wholeNumber(1, 1000, {
     default: '32',
     description:
       'Migrations at work at the same time. Each is a process of about 100 MB. A resource group may have half of them, at least one; others wait.',
   }),
-  migrationsTablesAtOnce: whole(1, 16, {
+  migrationsTablesAtOnce: wholeNumber(1, 16, {
     default: '4',
     description: 'Tables of a database that are copied at the same time.',
   }),
-  migrationsDatabasesAtOnce: whole(1, 16, {
+  migrationsDatabasesAtOnce: wholeNumber(1, 16, {
     default: '2',
     description:
       'Databases of a migration that are copied at the same time. Those that wait for their cutover do not count.',

@@ -32,7 +32,7 @@ export function text(
   return { expected, parse, ...rest }
 }
 
-export function whole(min: number, max: number, rest: Rest<number>): Setting<number> {
+export function wholeNumber(min: number, max: number, rest: Rest<number>): Setting<number> {
   return {
     expected: `a whole number from ${min} to ${max}`,
     parse(raw) {

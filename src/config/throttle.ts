@@ -1,6 +1,6 @@
 /** Settings of throttling: how much a caller may request. */
 
-import { flag, type Setting, whole } from './setting.ts'
+import { flag, type Setting, wholeNumber } from './setting.ts'
 
 /** A token bucket of throttling (facts 9.6). */
 interface Bucket {
@@ -39,20 +39,20 @@ export const throttleSettings = {
   throttleWritesRefill: refill(10, 'writes'),
   throttleDeletesBucket: bucket(200, 'deletes at once'),
   throttleDeletesRefill: refill(10, 'deletes'),
-  throttleRequestsAtOnce: whole(1, 1_000_000, {
+  throttleRequestsAtOnce: wholeNumber(1, 1_000_000, {
     default: '50',
     description: 'Requests of one principal that run at once; more are refused with 429.',
   }),
-  throttleAnonymousBucket: whole(1, 1_000_000, {
+  throttleAnonymousBucket: wholeNumber(1, 1_000_000, {
     default: '300',
     description: 'Allowance of one address: requests at once to the sign-in’s addresses.',
   }),
-  throttleAnonymousRefill: whole(1, 1_000_000, {
+  throttleAnonymousRefill: wholeNumber(1, 1_000_000, {
     default: '5',
     description:
       'Allowance of one address: requests to the sign-in’s addresses given back each second.',
   }),
-  throttleSubscriptionFactor: whole(1, 10_000, {
+  throttleSubscriptionFactor: wholeNumber(1, 10_000, {
     default: '15',
     description:
       'All principals of a subscription together have this many times one principal’s allowance.',
@@ -60,14 +60,14 @@ export const throttleSettings = {
 } as const
 
 function bucket(size: number, what: string): Setting<number> {
-  return whole(1, 1_000_000, {
+  return wholeNumber(1, 1_000_000, {
     default: String(size),
     description: `Allowance of one principal: ${what}.`,
   })
 }
 
 function refill(perSecond: number, what: string): Setting<number> {
-  return whole(1, 1_000_000, {
+  return wholeNumber(1, 1_000_000, {
     default: String(perSecond),
     description: `Allowance of one principal: ${what} given back each second.`,
   })

@@ -2,7 +2,7 @@
 
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
-import { choice, text, textList, whole } from './setting.ts'
+import { choice, text, textList, wholeNumber } from './setting.ts'
 
 export interface TlsConfig {
   /** `undefined`: no https. */
@@ -34,7 +34,7 @@ export const tlsSettings = {
     description:
       'Whether https is served beside http. `auto` makes a private authority in the home and a certificate by it, for localhost, the name of the host and the names of `ARMATURE_TLS_NAMES`; `armature trust` tells how to trust it. `files` takes certificate and key from files.',
   }),
-  tlsPort: whole(0, 65_535, {
+  tlsPort: wholeNumber(0, 65_535, {
     default: '8943',
     description: 'The port of https. 0 picks a free one.',
   }),
