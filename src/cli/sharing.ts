@@ -48,7 +48,7 @@ export async function inAccount(
 }
 
 /** Creates or replaces a resource, waits for its end, and returns it. */
-export async function make(
+export async function putAndWait(
   connection: Connection,
   path: string,
   version: string,
@@ -65,7 +65,7 @@ export async function ensureAccount(connection: Connection, place: AccountPlace)
   const path = await inAccount(connection, place)
   const query = { 'api-version': shareVersion }
   const there = await connection.client.send('GET', path, { query })
-  if (there.status !== 200) await make(connection, path, shareVersion, { location: 'local' })
+  if (there.status !== 200) await putAndWait(connection, path, shareVersion, { location: 'local' })
 }
 
 /** Parses `a=b` pairs into properties. Throws `UsageError`. */

@@ -3,7 +3,13 @@
 import { missingGroup } from '../../group-place.ts'
 import { printRecord } from '../../output/print.ts'
 import { defineRemoteCommand } from '../../remote-command.ts'
-import { accountOptions, ensureAccount, inAccount, make, shareVersion } from '../../sharing.ts'
+import {
+  accountOptions,
+  ensureAccount,
+  inAccount,
+  putAndWait,
+  shareVersion,
+} from '../../sharing.ts'
 
 export const command = defineRemoteCommand({
   name: 'share create',
@@ -24,7 +30,7 @@ export const command = defineRemoteCommand({
       ...(terms === undefined ? {} : { terms }),
     }
     const path = await inAccount(connection, values, 'shares', values.name)
-    const made = await make(connection, path, shareVersion, { properties })
+    const made = await putAndWait(connection, path, shareVersion, { properties })
     printRecord(context.terminal, made)
   },
 })

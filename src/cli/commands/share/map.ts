@@ -7,9 +7,9 @@ import { defineRemoteCommand } from '../../remote-command.ts'
 import {
   accountOptions,
   inAccount,
-  make,
   placedProperties,
   propertyOption,
+  putAndWait,
   shareVersion,
 } from '../../sharing.ts'
 
@@ -52,6 +52,9 @@ export const command = defineRemoteCommand({
     }
     const name = encodeURIComponent(propertyOf(source, 'dataSetName'))
     const path = `${subscription}/dataSetMappings/${name}`
-    printRecord(context.terminal, await make(connection, path, shareVersion, { kind, properties }))
+    printRecord(
+      context.terminal,
+      await putAndWait(connection, path, shareVersion, { kind, properties }),
+    )
   },
 })

@@ -5,7 +5,7 @@ import { groupOptions, inGroup, missingGroup } from '../../../group-place.ts'
 import { connectionOptions } from '../../../options.ts'
 import { printRecord } from '../../../output/print.ts'
 import { passwordForms, readPassword } from '../../../password.ts'
-import { make, serverVersion } from '../../../sharing.ts'
+import { putAndWait, serverVersion } from '../../../sharing.ts'
 
 export const command: Command = defineCommand({
   name: 'share server create',
@@ -46,7 +46,10 @@ export const command: Command = defineCommand({
       : { kind: 'DuckDb' }
     const connection = context.connect(values)
     const path = await inGroup(connection, values, 'Sql/servers', values.name)
-    const made = await make(connection, path, serverVersion, { location: 'local', properties })
+    const made = await putAndWait(connection, path, serverVersion, {
+      location: 'local',
+      properties,
+    })
     printRecord(context.terminal, made)
     return 0
   },

@@ -5,7 +5,7 @@ import { groupOptions, inGroup, missingGroup } from '../../../group-place.ts'
 import { connectionOptions } from '../../../options.ts'
 import { printRecord } from '../../../output/print.ts'
 import { passwordForms, readPassword } from '../../../password.ts'
-import { make, storageVersion } from '../../../sharing.ts'
+import { putAndWait, storageVersion } from '../../../sharing.ts'
 
 export const command: Command = defineCommand({
   name: 'share store create',
@@ -43,7 +43,10 @@ export const command: Command = defineCommand({
           }
     const connection = context.connect(values)
     const path = await inGroup(connection, values, 'Storage/storageAccounts', values.name)
-    const made = await make(connection, path, storageVersion, { location: 'local', properties })
+    const made = await putAndWait(connection, path, storageVersion, {
+      location: 'local',
+      properties,
+    })
     printRecord(context.terminal, made)
     return 0
   },
