@@ -27,9 +27,10 @@ function opened(): { db: DatabaseSync; group: GroupCommit; log: string[]; turns:
   return { db, group, log, turns }
 }
 
-function enlist(group: GroupCommit, work: () => void, wrote = true): Promise<void> {
+function enlist(group: GroupCommit, work: () => void, wrote = true, owner?: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const unit: Unit = {
+      owner,
       attempt: async () => work(),
       kept: () => undefined,
       undone: () => wrote,
@@ -171,4 +172,36 @@ test('a batch that has written much is committed, and the others are the next on
   await Promise.all(units)
   assert.deepEqual(log, ['commit', 'commit'])
   assert.equal(values(db).length, 4)
+})
+
+test('owners take turns, and the commit of one who writes little waits for one of those who write for long', async (t) => {
+  const { group, log } = opened()
+  let now = 0
+  t.mock.method(performance, 'now', () => now)
+  const ask = (owner: string, name: string, milliseconds: number): Promise<void> =>
+    enlist(
+      group,
+      () => {
+        log.push(name)
+        now += milliseconds
+      },
+      true,
+      owner,
+    )
+  const first = Array.from({ length: 6 }, (_, at) => ask('seller', `s${at}`, 100))
+  const small = ask('other', 'o0', 1)
+  await small
+  // Nobody was known to write for long, so the first batch is of four, one of each owner in turn.
+  assert.deepEqual(log, ['s0', 'o0', 's1', 's2', 'commit'])
+  const next = [ask('other', 'o1', 1), ask('third', 't0', 1), ask('other', 'o2', 1)]
+  await Promise.all(next)
+  assert.deepEqual(log.slice(5), ['t0', 'o1', 'o2', 'commit'])
+  const last = ask('other', 'o3', 1)
+  await Promise.all([...first, last])
+  // Whoever writes for long has turns, too.
+  assert.deepEqual(log.slice(9, 13), ['s3', 'commit', 'o3', 'commit'])
+  assert.deepEqual(
+    log.filter((one) => one.startsWith('s')),
+    ['s0', 's1', 's2', 's3', 's4', 's5'],
+  )
 })

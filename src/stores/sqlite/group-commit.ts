@@ -8,11 +8,14 @@ import type { DatabaseSync } from 'node:sqlite'
 import { StoreUnavailable } from '../store.ts'
 import { isWorthAnotherTry } from '../tries.ts'
 import { translate } from './failure.ts'
+import { OwnersInTurn } from './owners-in-turn.ts'
 import { batches } from './statements.ts'
 import type { Turns } from './turns.ts'
 
 /** One transaction of a batch. */
 export interface Unit {
+  /** In whose name it is; nobody's in particular without one. */
+  readonly owner?: string | undefined
   /**
    * Runs the work once, from the start. It must not wait longer than the current turn of the event loop, except for
    * `turns`.
@@ -58,7 +61,8 @@ const statementsPerBatchMax = 1_000
 export class GroupCommit {
   readonly #options: GroupCommitOptions
   readonly #statements: Readonly<Record<keyof typeof batches, { run(): unknown }>>
-  #waiting: Unit[] = []
+  readonly #waiting: Unit[] = []
+  readonly #owners = new OwnersInTurn()
   #batchesApart = 0
   #scheduled = false
   #running: Promise<void> | undefined
@@ -119,7 +123,7 @@ export class GroupCommit {
   async #runNext(): Promise<void> {
     const held = this.#options.held?.()
     if (held !== undefined) await held
-    await this.#runBatch(this.#waiting.splice(0, this.#options.unitsMax))
+    await this.#runBatch(this.#owners.take(this.#waiting, this.#options.unitsMax))
   }
 
   /** Never rejects: units get every outcome. */
@@ -162,7 +166,7 @@ export class GroupCommit {
       await turns.pause()
       if (this.#isFull(begun, unit, open)) break
       try {
-        await settledInItsTurns(unit.attempt(), turns)
+        await this.#owners.measured(unit.owner, () => settledInItsTurns(unit.attempt(), turns))
         unit.kept()
         kept.push(unit)
       } catch (error) {
@@ -216,7 +220,7 @@ export class GroupCommit {
       if (alone && !db.isTransaction) this.#statements.begin.run()
       if (!alone) this.#statements.savepoint.run()
       try {
-        await settledInItsTurns(unit.attempt(), turns)
+        await this.#owners.measured(unit.owner, () => settledInItsTurns(unit.attempt(), turns))
         if (!alone) this.#statements.release.run()
         unit.kept()
         return true

@@ -5,6 +5,7 @@
 
 import type { DatabaseSync } from 'node:sqlite'
 
+import { callOwner } from '../awaited.ts'
 import { assertOutsideWork, runInsideWork } from '../inside-work.ts'
 import { freeTurn } from '../next-turn.ts'
 import { assertReads } from '../sql.ts'
@@ -322,6 +323,7 @@ export class SqliteStore implements Store {
       let positions: ReadonlyMap<string, number>
       let value: T
       this.#group.add({
+        owner: callOwner(),
         attempt: async () => {
           const current = new SqliteTransaction(this.#writer)
           tx = current
