@@ -6,14 +6,7 @@ import { to as copyTo } from 'pg-copy-streams'
 import { CopyFailure, type CopyTask, type PostgresTable } from '../engine.ts'
 import type { RoutedTask } from '../routed-task.ts'
 import { CopyOut } from './copy-frames.ts'
-import {
-  callServer,
-  connectTo,
-  type FrameFormat,
-  named,
-  shapeOf,
-  type TableShape,
-} from './postgres-table.ts'
+import { type FrameFormat, named, openTable, shapeOf, type TableShape } from './postgres-table.ts'
 
 /** From it the next run finds the changes. It belongs to one server's history; another server has another. */
 export type Watermark =
@@ -39,17 +32,11 @@ interface OpenedSource extends AsyncDisposable {
 /** Transaction numbers have 32 bits; an older one would compare the wrong way. */
 const transactionsMax = 2_000_000_000n
 
-export async function openPostgresSource(
+export function openPostgresSource(
   location: PostgresTable,
   task: RoutedTask,
 ): Promise<OpenedSource> {
-  const client = await connectTo(location, task.outbound)
-  try {
-    return await callServer(location, 'read', () => open(client, location, task))
-  } catch (error) {
-    await client.end()
-    throw error
-  }
+  return openTable(location, task, 'read', (client) => open(client, location, task))
 }
 
 async function open(

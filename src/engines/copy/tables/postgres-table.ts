@@ -4,7 +4,7 @@ import { Client, DatabaseError, escapeIdentifier } from 'pg'
 import { serverTextProblem } from '#kernel/server-text.ts'
 import { type Outbound, socketOf } from '#outbound/outbound.ts'
 import { CopyFailure, type PostgresTable } from '../engine.ts'
-import { notReached, requireRoute } from '../routed-task.ts'
+import { notReached, type RoutedTask, requireRoute } from '../routed-task.ts'
 
 const connectMilliseconds = 10_000
 const lockSeconds = 60
@@ -27,7 +27,7 @@ export interface TableShape {
   readonly comment: string | null
 }
 
-export async function connectTo(location: PostgresTable, outbound: Outbound): Promise<Client> {
+async function connectTo(location: PostgresTable, outbound: Outbound): Promise<Client> {
   for (const text of [
     location.database,
     location.schema,
@@ -69,6 +69,22 @@ export async function connectTo(location: PostgresTable, outbound: Outbound): Pr
     throw error
   }
   return client
+}
+
+/** Connects to the table's server and opens one side of a copy; a failure closes the connection. */
+export async function openTable<T>(
+  location: PostgresTable,
+  { outbound }: RoutedTask,
+  what: 'read' | 'write',
+  open: (client: Client) => Promise<T>,
+): Promise<T> {
+  const client = await connectTo(location, outbound)
+  try {
+    return await callServer(location, what, () => open(client))
+  } catch (error) {
+    await client.end()
+    throw error
+  }
 }
 
 function shown({ database, schema, table }: PostgresTable): string {

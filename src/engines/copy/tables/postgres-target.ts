@@ -14,12 +14,12 @@ import { CopyIn } from './copy-frames.ts'
 import {
   type Column,
   callServer,
-  connectTo,
   definition,
   equals,
   type FrameFormat,
   list,
   named,
+  openTable,
   shapeOf,
   type TableShape,
 } from './postgres-table.ts'
@@ -49,17 +49,11 @@ interface OpenedTarget extends AsyncDisposable {
   ): Promise<void>
 }
 
-export async function openPostgresTarget(
+export function openPostgresTarget(
   location: PostgresTable,
   task: RoutedTask,
 ): Promise<OpenedTarget> {
-  const client = await connectTo(location, task.outbound)
-  try {
-    return await callServer(location, 'write', () => open(client, location, task))
-  } catch (error) {
-    await client.end()
-    throw error
-  }
+  return openTable(location, task, 'write', (client) => open(client, location, task))
 }
 
 async function open(
