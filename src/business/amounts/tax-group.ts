@@ -2,7 +2,7 @@
  * The running sums of a document's lines with one tax set-up, and the amounts a line gets against them (facts
  * 5.4): the tax of the whole group is right to the cent, and the line written last takes the cent that is over.
  *
- * A group is *settled* when its tax is the tax of its sums. Every function here that adds a line gives a settled
+ * A group is *complete* when its tax is the tax of its sums. Every function here that adds a line gives a complete
  * group when it was given one; taking a line away may leave a cent, which `cents` tells and another line takes.
  */
 
@@ -74,7 +74,7 @@ export function completeAmounts(
   return { net, including: net + ratio(net, taxPercent, hundredPercent, precision) }
 }
 
-/** The difference to a settled group, which one of its lines gets. */
+/** The difference to a complete group, which one of its lines gets. */
 export function cents(
   group: TaxGroup,
   taxPercent: number,

@@ -18,37 +18,27 @@ import * as tables from '../tables.ts'
 const calculated = { write: 'never' } as const
 const taxTypes = ['Sales Tax', 'VAT'] as const
 
-export const taxAreas: Entity = defineEntity({
-  set: 'taxAreas',
-  type: 'taxArea',
-  table: tables.taxAreas,
-  fields: [
-    guid('id', { write: 'create' }),
-    text('code', 20, { write: 'create' }),
-    text('displayName', 100),
-    oneOf('taxType', 'taxType', taxTypes, calculated),
-    moment('lastModifiedDateTime', calculated),
-  ],
-  alternateKeys: [['code']],
-  allows: editable,
-  defaultOrder: ['code'],
-})
+export const taxAreas: Entity = defineCode('taxAreas', 'taxArea', tables.taxAreas)
+export const taxGroups: Entity = defineCode('taxGroups', 'taxGroup', tables.taxGroups)
 
-export const taxGroups: Entity = defineEntity({
-  set: 'taxGroups',
-  type: 'taxGroup',
-  table: tables.taxGroups,
-  fields: [
-    guid('id', { write: 'create' }),
-    text('code', 20, { write: 'create' }),
-    text('displayName', 100),
-    oneOf('taxType', 'taxType', taxTypes, calculated),
-    moment('lastModifiedDateTime', calculated),
-  ],
-  alternateKeys: [['code']],
-  allows: editable,
-  defaultOrder: ['code'],
-})
+/** A code with its name and the type of tax it is for. */
+function defineCode(set: string, type: string, table: Entity['table']): Entity {
+  return defineEntity({
+    set,
+    type,
+    table,
+    fields: [
+      guid('id', { write: 'create' }),
+      text('code', 20, { write: 'create' }),
+      text('displayName', 100),
+      oneOf('taxType', 'taxType', taxTypes, calculated),
+      moment('lastModifiedDateTime', calculated),
+    ],
+    alternateKeys: [['code']],
+    allows: editable,
+    defaultOrder: ['code'],
+  })
+}
 
 export const taxRates: Entity = defineEntity({
   set: 'taxRates',

@@ -11,11 +11,11 @@ import { below } from '../odata/addressed-row.ts'
 import { contentTypeOf } from '../odata/answer-format.ts'
 import { Budget } from '../odata/budget.ts'
 import { odataLimits } from '../odata/limits.ts'
-import { lastSegment, withoutPaging } from '../odata/narrowing.ts'
 import { plainOptions } from '../odata/options.ts'
 import type { Bounds } from '../odata/path-rows.ts'
 import type { Reader } from '../odata/reader.ts'
 import type { DataRequest } from '../odata/request.ts'
+import { lastSegment, withoutPaging } from '../odata/search-options.ts'
 import type { FollowedSetRow } from '../tables.ts'
 import {
   badDeltaToken,

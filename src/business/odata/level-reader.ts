@@ -16,9 +16,9 @@ import { formatted, isUsual } from './answer-format.ts'
 import type { Budget } from './budget.ts'
 import { type Conditions, LevelStatement, type ReadRow } from './level-statement.ts'
 import { odataLimits } from './limits.ts'
-import { nextPageSearch, searchOf } from './narrowing.ts'
 import type { ExpandOption, QueryOptions } from './options.ts'
 import { mayScan, scan, summedTable } from './scan.ts'
+import { nextPageSearch, searchOf } from './search-options.ts'
 
 /** A row as it is in the answer. */
 export interface WrittenRow {

@@ -14,8 +14,8 @@ import type { Reads } from '../message.ts'
 import * as tables from '../tables.ts'
 import { absent, columnEquals, describeKey, keyConditions, ofCompany } from './addressed-row.ts'
 import type { Conditions } from './level-statement.ts'
-import { lastSegment } from './narrowing.ts'
 import type { DataRequest, Segment } from './request.ts'
+import { lastSegment } from './search-options.ts'
 
 /** The rows that the path of a request leads to. */
 export interface ResolvedPath {

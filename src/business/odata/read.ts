@@ -26,12 +26,12 @@ import {
 } from './level-reader.ts'
 import { type Conditions, LevelStatement, whereOf } from './level-statement.ts'
 import { odataLimits } from './limits.ts'
-import { lastSegment, nextPageSearch, requireFilter, withoutPaging } from './narrowing.ts'
 import { plainOptions, type QueryOptions } from './options.ts'
 import { type Bounds, idsOf, PathRows, type ResolvedPath } from './path-rows.ts'
 import type { Fields, Reader, ReaderOptions, RowToShow, ShownRow } from './reader.ts'
 import type { DataRequest } from './request.ts'
 import { scan } from './scan.ts'
+import { lastSegment, nextPageSearch, requireFilter, withoutPaging } from './search-options.ts'
 
 export function createReader(options: ReaderOptions): Reader {
   return new SqlReader(options)
