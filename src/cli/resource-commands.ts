@@ -85,15 +85,32 @@ export function deleteCommand(
       const connection = context.connect(values)
       const query = { 'api-version': version }
       const at = await path(connection, values as never, values.name)
-      const answer = await connection.client.request('DELETE', at, { query })
-      if (answer.status === 204) context.terminal.error('There was none.\n')
-      else {
-        if (!values['no-wait']) await connection.client.waitForOperation(answer)
-        context.terminal.error(`Deleted ${values.name}.\n`)
-      }
+      await deleteResource(connection, context, at, { ...values, query })
       return 0
     },
   })
+}
+
+interface Deletion {
+  readonly name: string
+  readonly query: Readonly<Record<string, string>>
+  readonly 'no-wait'?: boolean | undefined
+  /** `Deleted` when left out. */
+  readonly done?: string
+}
+
+/** Sends a DELETE, waits for its end if that is wanted, and says what came of it. */
+export async function deleteResource(
+  { client }: Connection,
+  { terminal }: Context,
+  path: string,
+  { name, query, done = 'Deleted', ...wanted }: Deletion,
+): Promise<void> {
+  const answer = await client.request('DELETE', path, { query })
+  if (answer.status === 204) return terminal.error('There was none.\n')
+  if (wanted['no-wait']) return terminal.error(`${name} is being ${done.toLowerCase()}.\n`)
+  await client.waitForOperation(answer)
+  terminal.error(`${done} ${name}.\n`)
 }
 
 /** Sends a PUT, waits for its end, and returns the resource. */

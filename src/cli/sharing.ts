@@ -5,7 +5,7 @@ import { UsageError } from './command.ts'
 import type { Connection } from './context.ts'
 import { member } from './directory.ts'
 import { type GroupPlace, groupOptions, inGroup } from './group-place.ts'
-import type { Noun } from './resource-commands.ts'
+import { type Noun, putResource } from './resource-commands.ts'
 import { subscriptionOf } from './resource-path.ts'
 
 export const shareVersion = '2021-08-01'
@@ -47,17 +47,16 @@ export async function inAccount(
   return [account, ...below.map((one) => encodeURIComponent(one))].join('/')
 }
 
-/** Creates or replaces a resource, waits for its end, and returns it. */
-export async function putAndWait(
+/** Revokes or reinstates a consumer of a share; returns the consumer. */
+export async function changeConsumer(
   connection: Connection,
-  path: string,
-  version: string,
-  body: object,
+  place: AccountPlace & { readonly name: string; readonly consumer: string },
+  action: 'reinstate' | 'revoke',
 ): Promise<unknown> {
-  const { client } = connection
-  const query = { 'api-version': version }
-  await client.waitForOperation(await client.request('PUT', path, { query, body }))
-  return (await client.request('GET', path, { query })).body
+  const view = ['shares', place.name, 'providerShareSubscriptions', place.consumer, action]
+  const path = await inAccount(connection, place, ...view)
+  const query = { 'api-version': shareVersion }
+  return (await connection.client.request('POST', path, { query })).body
 }
 
 /** Creates the account of a share or a share subscription if it is missing. */
@@ -65,7 +64,7 @@ export async function ensureAccount(connection: Connection, place: AccountPlace)
   const path = await inAccount(connection, place)
   const query = { 'api-version': shareVersion }
   const there = await connection.client.send('GET', path, { query })
-  if (there.status !== 200) await putAndWait(connection, path, shareVersion, { location: 'local' })
+  if (there.status !== 200) await putResource(connection, path, shareVersion, { location: 'local' })
 }
 
 /** Parses `a=b` pairs into properties. Throws `UsageError`. */

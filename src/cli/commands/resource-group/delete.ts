@@ -2,6 +2,7 @@
 
 import { noWaitOption, subscriptionOption } from '../../options.ts'
 import { defineRemoteCommand } from '../../remote-command.ts'
+import { deleteResource } from '../../resource-commands.ts'
 import { apiVersions, resourceGroupPath, subscriptionOf } from '../../resource-path.ts'
 
 export const command = defineRemoteCommand({
@@ -17,16 +18,6 @@ export const command = defineRemoteCommand({
     const subscription = await subscriptionOf(connection, values.subscription)
     const path = resourceGroupPath(subscription, values.name)
     const query = { 'api-version': apiVersions.resourceGroups }
-    const accepted = await connection.client.request('DELETE', path, { query })
-    if (accepted.status === 204) {
-      context.terminal.error('There was none.\n')
-      return 0
-    }
-    if (values['no-wait']) {
-      context.terminal.error(`${values.name} is being deleted.\n`)
-      return 0
-    }
-    await connection.client.waitForOperation(accepted)
-    context.terminal.error(`Deleted ${values.name}.\n`)
+    await deleteResource(connection, context, path, { ...values, query })
   },
 })

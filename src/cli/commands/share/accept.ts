@@ -3,13 +3,8 @@
 import { missingGroup } from '../../group-place.ts'
 import { printRecord } from '../../output/print.ts'
 import { defineRemoteCommand } from '../../remote-command.ts'
-import {
-  accountOptions,
-  ensureAccount,
-  inAccount,
-  putAndWait,
-  shareVersion,
-} from '../../sharing.ts'
+import { putResource } from '../../resource-commands.ts'
+import { accountOptions, ensureAccount, inAccount, shareVersion } from '../../sharing.ts'
 
 export const command = defineRemoteCommand({
   name: 'share accept',
@@ -27,6 +22,6 @@ export const command = defineRemoteCommand({
     await ensureAccount(connection, values)
     const path = await inAccount(connection, values, 'shareSubscriptions', values.name)
     const properties = { invitationId: values.invitation, sourceShareLocation: 'local' }
-    printRecord(context.terminal, await putAndWait(connection, path, shareVersion, { properties }))
+    printRecord(context.terminal, await putResource(connection, path, shareVersion, { properties }))
   },
 })

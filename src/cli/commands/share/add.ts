@@ -2,12 +2,12 @@
 
 import { printRecord } from '../../output/print.ts'
 import { defineRemoteCommand } from '../../remote-command.ts'
+import { putResource } from '../../resource-commands.ts'
 import {
   accountOptions,
   inAccount,
   placedProperties,
   propertyOption,
-  putAndWait,
   shareVersion,
 } from '../../sharing.ts'
 
@@ -32,7 +32,7 @@ command are taken. Of a SQL table \`server=name\` names a server of the resource
     const { kind, share, name } = values
     const properties = await placedProperties(connection, values, kind, values.property)
     const path = await inAccount(connection, values, 'shares', share, 'dataSets', name)
-    const made = await putAndWait(connection, path, shareVersion, { kind, properties })
+    const made = await putResource(connection, path, shareVersion, { kind, properties })
     printRecord(context.terminal, made)
   },
 })

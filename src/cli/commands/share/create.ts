@@ -3,13 +3,8 @@
 import { missingGroup } from '../../group-place.ts'
 import { printRecord } from '../../output/print.ts'
 import { defineRemoteCommand } from '../../remote-command.ts'
-import {
-  accountOptions,
-  ensureAccount,
-  inAccount,
-  putAndWait,
-  shareVersion,
-} from '../../sharing.ts'
+import { putResource } from '../../resource-commands.ts'
+import { accountOptions, ensureAccount, inAccount, shareVersion } from '../../sharing.ts'
 
 export const command = defineRemoteCommand({
   name: 'share create',
@@ -30,7 +25,7 @@ export const command = defineRemoteCommand({
       ...(terms === undefined ? {} : { terms }),
     }
     const path = await inAccount(connection, values, 'shares', values.name)
-    const made = await putAndWait(connection, path, shareVersion, { properties })
+    const made = await putResource(connection, path, shareVersion, { properties })
     printRecord(context.terminal, made)
   },
 })

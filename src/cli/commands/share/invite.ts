@@ -4,7 +4,8 @@ import { propertyOf } from '#client/resource.ts'
 import { type Command, defineCommand, UsageError } from '../../command.ts'
 import { connectionOptions } from '../../options.ts'
 import { printRecord, printText } from '../../output/print.ts'
-import { accountOptions, inAccount, putAndWait, shareVersion } from '../../sharing.ts'
+import { putResource } from '../../resource-commands.ts'
+import { accountOptions, inAccount, shareVersion } from '../../sharing.ts'
 
 export const command: Command = defineCommand({
   name: 'share invite',
@@ -42,7 +43,7 @@ export const command: Command = defineCommand({
       'invitations',
       values.name,
     )
-    const made = await putAndWait(connection, path, shareVersion, { properties })
+    const made = await putResource(connection, path, shareVersion, { properties })
     if (context.terminal.output.isData) printRecord(context.terminal, made)
     else printText(context.terminal, propertyOf(made, 'invitationId'))
     return 0

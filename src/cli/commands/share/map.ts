@@ -4,12 +4,12 @@ import { propertyOf } from '#client/resource.ts'
 import { LocalProblem } from '../../command.ts'
 import { printRecord } from '../../output/print.ts'
 import { defineRemoteCommand } from '../../remote-command.ts'
+import { putResource } from '../../resource-commands.ts'
 import {
   accountOptions,
   inAccount,
   placedProperties,
   propertyOption,
-  putAndWait,
   shareVersion,
 } from '../../sharing.ts'
 
@@ -54,7 +54,7 @@ export const command = defineRemoteCommand({
     const path = `${subscription}/dataSetMappings/${name}`
     printRecord(
       context.terminal,
-      await putAndWait(connection, path, shareVersion, { kind, properties }),
+      await putResource(connection, path, shareVersion, { kind, properties }),
     )
   },
 })

@@ -2,7 +2,7 @@
 
 import { printRecord } from '../../output/print.ts'
 import { defineRemoteCommand } from '../../remote-command.ts'
-import { accountOptions, inAccount, shareVersion } from '../../sharing.ts'
+import { accountOptions, changeConsumer } from '../../sharing.ts'
 
 export const command = defineRemoteCommand({
   name: 'share revoke',
@@ -14,10 +14,6 @@ export const command = defineRemoteCommand({
   options: accountOptions,
   examples: ['share revoke sales 11111111-2222-4333-8444-555555555555 -g from -a giver'],
   async run(connection, values, context) {
-    const view = ['shares', values.name, 'providerShareSubscriptions', values.consumer]
-    const path = await inAccount(connection, values, ...view)
-    const query = { 'api-version': shareVersion }
-    const answer = await connection.client.request('POST', `${path}/revoke`, { query })
-    printRecord(context.terminal, answer.body)
+    printRecord(context.terminal, await changeConsumer(connection, values, 'revoke'))
   },
 })

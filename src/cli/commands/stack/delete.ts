@@ -2,6 +2,7 @@
 
 import { noWaitOption } from '../../options.ts'
 import { defineRemoteCommand } from '../../remote-command.ts'
+import { deleteResource } from '../../resource-commands.ts'
 import { scopeOptions } from '../../scope-place.ts'
 import { stackPath, stackVersion, unmanageActions, unmanageOption } from '../../stacks.ts'
 
@@ -24,11 +25,6 @@ export const command = defineRemoteCommand({
       action,
     ])
     const query = { 'api-version': stackVersion, ...Object.fromEntries(actions) }
-    const answer = await connection.client.request('DELETE', path, { query })
-    if (answer.status === 204) context.terminal.error('There was none.\n')
-    else {
-      if (!values['no-wait']) await connection.client.waitForOperation(answer)
-      context.terminal.error(`Deleted ${values.name}.\n`)
-    }
+    await deleteResource(connection, context, path, { ...values, query })
   },
 })

@@ -9,7 +9,7 @@ import { migrationVersion, serverPath, sslModes } from '../../../migrations.ts'
 import { connectionOptions } from '../../../options.ts'
 import { printRecord } from '../../../output/print.ts'
 import { passwordForms, readPassword } from '../../../password.ts'
-import { putAndWait } from '../../../sharing.ts'
+import { putResource } from '../../../resource-commands.ts'
 
 export const command: Command = defineCommand({
   name: 'migration server create',
@@ -57,7 +57,7 @@ what it found. The password is kept encrypted and never shown.`,
     const mode = values['ssl-mode']
     const connection = context.connect(values)
     const path = await serverPath(connection, values, values.name)
-    const made = await putAndWait(connection, path, migrationVersion, {
+    const made = await putResource(connection, path, migrationVersion, {
       location,
       properties: {
         fullyQualifiedDomainName: values.host,

@@ -5,7 +5,8 @@ import { groupOptions, inGroup, missingGroup } from '../../../group-place.ts'
 import { connectionOptions } from '../../../options.ts'
 import { printRecord } from '../../../output/print.ts'
 import { passwordForms, readPassword } from '../../../password.ts'
-import { putAndWait, serverVersion } from '../../../sharing.ts'
+import { putResource } from '../../../resource-commands.ts'
+import { serverVersion } from '../../../sharing.ts'
 
 export const command: Command = defineCommand({
   name: 'share server create',
@@ -46,7 +47,7 @@ export const command: Command = defineCommand({
       : { kind: 'DuckDb' }
     const connection = context.connect(values)
     const path = await inGroup(connection, values, 'Sql/servers', values.name)
-    const made = await putAndWait(connection, path, serverVersion, {
+    const made = await putResource(connection, path, serverVersion, {
       location: 'local',
       properties,
     })

@@ -5,7 +5,8 @@ import { groupOptions, inGroup, missingGroup } from '../../../group-place.ts'
 import { connectionOptions } from '../../../options.ts'
 import { printRecord } from '../../../output/print.ts'
 import { passwordForms, readPassword } from '../../../password.ts'
-import { putAndWait, storageVersion } from '../../../sharing.ts'
+import { putResource } from '../../../resource-commands.ts'
+import { storageVersion } from '../../../sharing.ts'
 
 export const command: Command = defineCommand({
   name: 'share store create',
@@ -43,7 +44,7 @@ export const command: Command = defineCommand({
           }
     const connection = context.connect(values)
     const path = await inGroup(connection, values, 'Storage/storageAccounts', values.name)
-    const made = await putAndWait(connection, path, storageVersion, {
+    const made = await putResource(connection, path, storageVersion, {
       location: 'local',
       properties,
     })
