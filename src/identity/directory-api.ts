@@ -98,10 +98,8 @@ export const directoryRoutes: readonly DirectoryRoute[] = [
     action: 'Directory/users/setPassword/action',
     body: PasswordSet,
     status: 204,
-    async run(directory, { params, body }) {
-      await directory.setPassword(param(params, 'id'), checked(PasswordSet, body).password)
-      return undefined
-    },
+    run: (directory, { params, body }) =>
+      directory.setPassword(param(params, 'id'), checked(PasswordSet, body).password),
   },
   {
     method: 'POST',
@@ -129,20 +127,16 @@ export const directoryRoutes: readonly DirectoryRoute[] = [
     path: '/directory/groups/{id}/members/{memberId}',
     action: 'Directory/groups/members/write',
     status: 204,
-    async run(directory, { params }) {
-      await directory.addMember(param(params, 'id'), param(params, 'memberId'))
-      return undefined
-    },
+    run: (directory, { params }) =>
+      directory.addMember(param(params, 'id'), param(params, 'memberId')),
   },
   {
     method: 'DELETE',
     path: '/directory/groups/{id}/members/{memberId}',
     action: 'Directory/groups/members/delete',
     status: 204,
-    async run(directory, { params }) {
-      await directory.removeMember(param(params, 'id'), param(params, 'memberId'))
-      return undefined
-    },
+    run: (directory, { params }) =>
+      directory.removeMember(param(params, 'id'), param(params, 'memberId')),
   },
   {
     method: 'POST',
@@ -248,10 +242,7 @@ function collection(plural: string, type: LocalType, update: TSchema): readonly 
       path: one,
       action: `Directory/${plural}/delete`,
       status: 204,
-      async run(directory, { params }) {
-        await directory.delete(param(params, 'id'), type)
-        return undefined
-      },
+      run: (directory, { params }) => directory.delete(param(params, 'id'), type),
     },
   ]
 }

@@ -22,10 +22,7 @@ export interface DirectoryRoute {
    * Lists answer `{ value, nextSkipToken? }`; the edge turns the token into an absolute `nextLink`. Refusals are
    * `ApiError`s.
    */
-  readonly run: (
-    directory: IdentityDirectory,
-    request: DirectoryRequest,
-  ) => Promise<object | undefined>
+  readonly run: (directory: IdentityDirectory, request: DirectoryRequest) => Promise<unknown>
 }
 
 interface DirectoryRequest {

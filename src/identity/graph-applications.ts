@@ -121,10 +121,7 @@ export function applicationRoutes(showServicePrincipal: Show): readonly Director
         path: `/v1.0/${plural}/{id}`,
         action: action('delete'),
         status: 204,
-        async run(directory, { params }) {
-          await directory.delete(param(params, 'id'), 'ServicePrincipal')
-          return undefined
-        },
+        run: (directory, { params }) => directory.delete(param(params, 'id'), 'ServicePrincipal'),
       }),
     ),
     ...passwordRoutes,

@@ -75,10 +75,8 @@ export const federatedRoutes: readonly DirectoryRoute[] = [
     path: one,
     action: 'Directory/servicePrincipals/federatedCredentials/delete',
     status: 204,
-    async run(directory, { params }) {
-      await directory.removeFederated(param(params, 'id'), param(params, 'credentialId'))
-      return undefined
-    },
+    run: (directory, { params }) =>
+      directory.removeFederated(param(params, 'id'), param(params, 'credentialId')),
   },
 ]
 

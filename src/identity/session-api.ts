@@ -19,20 +19,15 @@ export const sessionRoutes: readonly DirectoryRoute[] = [
     path: '/directory/me/sessions/{sessionId}',
     action: undefined,
     status: 204,
-    async run(directory, { params, callerId }) {
-      await directory.endSession(callerId, param(params, 'sessionId'))
-      return undefined
-    },
+    run: (directory, { params, callerId }) =>
+      directory.endSession(callerId, param(params, 'sessionId')),
   },
   {
     method: 'POST',
     path: '/directory/me/revoke',
     action: undefined,
     status: 204,
-    async run(directory, { callerId }) {
-      await directory.revoke(callerId)
-      return undefined
-    },
+    run: (directory, { callerId }) => directory.revoke(callerId),
   },
   {
     method: 'GET',
@@ -46,10 +41,8 @@ export const sessionRoutes: readonly DirectoryRoute[] = [
     path: '/directory/users/{id}/sessions/{sessionId}',
     action: 'Directory/users/sessions/delete',
     status: 204,
-    async run(directory, { params }) {
-      await directory.endSession(param(params, 'id'), param(params, 'sessionId'))
-      return undefined
-    },
+    run: (directory, { params }) =>
+      directory.endSession(param(params, 'id'), param(params, 'sessionId')),
   },
   ...(['User', 'ServicePrincipal'] as const).map((type): DirectoryRoute => {
     const plural = type === 'User' ? 'users' : 'servicePrincipals'
@@ -58,10 +51,7 @@ export const sessionRoutes: readonly DirectoryRoute[] = [
       path: `/directory/${plural}/{id}/revoke`,
       action: `Directory/${plural}/revoke/action`,
       status: 204,
-      async run(directory, { params }) {
-        await directory.revoke(param(params, 'id'), type)
-        return undefined
-      },
+      run: (directory, { params }) => directory.revoke(param(params, 'id'), type),
     }
   }),
 ]
