@@ -29,7 +29,7 @@ export interface DirectoryCache extends Directory {
 }
 
 /** A token names the credential and the session it was issued for. */
-export interface RevocationState {
+interface RevocationState {
   /** The ids of the password, the secrets and the federated credentials that exist. */
   readonly credentials: ReadonlySet<string>
   /** The ids of sessions that ended while their tokens may still be in use. */

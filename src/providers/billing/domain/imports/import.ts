@@ -122,7 +122,7 @@ interface Piece {
   readonly recordedBy: string
 }
 
-export async function importChunk(
+async function importChunk(
   piece: Piece,
 ): Promise<{ readonly state: ImportState; readonly refused: readonly Refused[] }> {
   const { ledger, place, given, now } = piece

@@ -342,7 +342,7 @@ function profileIdOf(text: string, { words }: Context): ResourceId | undefined {
 }
 
 /** Members of `over` win. Containers and volumes are matched by name, and the profile's others follow. */
-export function mergeProfile(base: JsonObject, over: JsonObject): JsonObject {
+function mergeProfile(base: JsonObject, over: JsonObject): JsonObject {
   const lists = ['containers', 'initContainers', 'volumes', 'imageRegistryCredentials']
   const merged = lists.flatMap((name) => {
     const mine = over[name]
