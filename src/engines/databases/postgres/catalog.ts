@@ -93,13 +93,13 @@ LEFT JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::regclass
 LEFT JOIN LATERAL (
   SELECT e.extcondition[pg_catalog.array_position(e.extconfig, c.oid)] AS condition
   FROM pg_catalog.pg_extension e WHERE e.oid = d.refobjid AND c.oid = ANY (e.extconfig)) x ON true
-LEFT JOIN LATERAL (
-  SELECT pg_catalog.array_agg(a.attname::text ORDER BY a.attnum)
+LEFT JOIN (
+  SELECT a.attrelid, pg_catalog.array_agg(a.attname::text ORDER BY a.attnum)
       FILTER (WHERE a.attgenerated = '') AS columns,
     pg_catalog.array_agg(a.attname::text ORDER BY a.attname::text COLLATE "C") AS by_name,
     pg_catalog.bool_and(s.ok) FILTER (WHERE a.attgenerated = '') AS safe
   FROM pg_catalog.pg_attribute a JOIN safe s ON s.type = a.atttypid
-  WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) a ON true
+  WHERE a.attrelid >= 16384 AND a.attnum > 0 AND NOT a.attisdropped GROUP BY 1) a ON a.attrelid = c.oid
 WHERE c.relkind = 'r' AND c.relpersistence IN ('p', 'u')
   AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_(toast|temp)'
   AND (d.objid IS NULL OR x.condition IS NOT NULL)
