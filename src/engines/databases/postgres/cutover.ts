@@ -21,6 +21,7 @@ import {
 import { fence, unfence } from './fence.ts'
 import { copyLargeObjects } from './large-objects.ts'
 import { carryPublications } from './publications.ts'
+import { ViewRefresh } from './refresh-views.ts'
 import { count } from './replicate.ts'
 import {
   dropPublication,
@@ -52,6 +53,7 @@ export async function cutOver(
     await using looking = await openSource(task)
     await using lookingToo = await openTarget(task)
     await using comparison = await Comparison.open(task, source)
+    await using views = await ViewRefresh.open(task, target)
     await structure.requireAlike(looking, lookingToo)
     // A fence that is up already is one of a worker that was killed.
     if (task.record.fence === undefined) task.record.fencedAt = task.clock.now()
@@ -62,7 +64,7 @@ export async function cutOver(
     await Promise.all([drain(task, source, target), structure.requireAlike(looking, lookingToo)])
     task.onBoundary('drained')
     await Promise.all([
-      bringOver({ task, source, target, comparison }),
+      bringOver({ task, source, target, comparison, views }),
       comparison.compare(({ replicated }) => replicated),
       count(task, looking, lookingToo),
     ])
@@ -130,8 +132,9 @@ async function bringOver(at: {
   readonly source: Session
   readonly target: Session
   readonly comparison: Comparison
+  readonly views: ViewRefresh
 }): Promise<void> {
-  const { task, source, target, comparison } = at
+  const { task, source, target, comparison, views } = at
   await copySequences(source, target)
   await copyLargeObjects(source, target, {
     owners: task.record.owners,
@@ -158,30 +161,7 @@ async function bringOver(at: {
     })
     await target.run('COMMIT')
   }
-  await refreshViews(target)
-}
-
-/** In order of their dependence; only those that hold data. */
-async function refreshViews(target: Session): Promise<void> {
-  const views = await target.rows<{ name: string }>(`
-    WITH RECURSIVE depends (view, on_view) AS (
-      SELECT r.ev_class, d.refobjid FROM pg_catalog.pg_rewrite r
-      JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::regclass
-        AND d.objid = r.oid AND d.refclassid = 'pg_catalog.pg_class'::regclass
-        AND d.refobjid <> r.ev_class
-      JOIN pg_catalog.pg_class c ON c.oid = d.refobjid AND c.relkind IN ('v', 'm')
-    ), depth (view, level) AS (
-      SELECT oid, 0 FROM pg_catalog.pg_class WHERE relkind IN ('v', 'm')
-      UNION
-      SELECT depends.view, depth.level + 1 FROM depends JOIN depth ON depth.view = depends.on_view
-      WHERE depth.level < 100
-    )
-    SELECT pg_catalog.format('%I.%I', n.nspname, c.relname) AS name
-    FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    JOIN depth ON depth.view = c.oid
-    WHERE c.relkind = 'm' AND c.relispopulated
-    GROUP BY 1 ORDER BY max(depth.level)`)
-  for (const { name } of views) await target.run(`REFRESH MATERIALIZED VIEW ${name}`)
+  await views.run()
 }
 
 /** Tables that are locked in one statement, at a target that nobody uses yet. */
