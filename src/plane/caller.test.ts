@@ -249,7 +249,7 @@ test('what nobody waits for any more is neither tried to its end nor kept', asyn
   const { caller, plane, store } = started
   const requests = Array.from({ length: 200 }, (_, n) => note(`n${n}`, `text ${n}`))
   const controller = new AbortController()
-  const results = caller.dryRun(requests, owner, 'c', controller.signal)
+  const results = caller.dryRun(requests, owner, 'c', controller)
   await turn()
   controller.abort()
   await assert.rejects(results, { name: 'AbortError' })
@@ -290,7 +290,7 @@ test('a body that was tried is not checked again; rights and what is stored are 
     return { ...rest, path: path.replace('/notes/', `/${type}/`), method: 'PUT', ...by } as const
   }
   const puts = [of('counted', 'a', 'one'), of('counted', 'b', 'two'), of('counted', 'c', 'three')]
-  const tried = await caller.dryRun(puts, owner, 'c')
+  const tried = await caller.dryRun(puts, owner, 'c', { isSentNext: true })
   assert.deepEqual(
     tried.map(({ kind }) => kind),
     ['ok', 'ok', 'ok'],
@@ -313,7 +313,7 @@ test('a body that was tried is not checked again; rights and what is stored are 
   await caller.call(of('counted', 'other', 'three'))
   await assert.rejects(caller.call(c), { code: 'TextTaken' })
   const prepared = of('prepared', 'p', 'four')
-  await caller.dryRun([prepared], owner, 'c')
+  await caller.dryRun([prepared], owner, 'c', { isSentNext: true })
   await caller.call(prepared)
   assert.equal(preparations, 2)
 })

@@ -39,8 +39,14 @@ export interface Caller {
     requests: readonly Omit<CallerRequest, 'method'>[],
     principal: Principal,
     correlationId: string,
-    signal?: AbortSignal,
+    options?: DryRunOptions,
   ): Promise<readonly DryRunResult[]>
+}
+
+interface DryRunOptions {
+  readonly signal?: AbortSignal | undefined
+  /** The same bodies are sent afterwards: what was checked of them is kept as long as they are. */
+  readonly isSentNext?: boolean | undefined
 }
 
 export type DryRunResult =
@@ -88,8 +94,8 @@ const dryRunAtOnce = 16
 
 export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
   /**
-   * By their bodies, which nobody changes: whoever carries out what was tried sends the same ones, and address and body need
-   * not be checked again. Who may do it, and all that is stored, is looked at anew.
+   * By their bodies, which nobody changes: whoever sends what was tried sends the same ones, and address and body need not be
+   * checked again. Who may do it, and all that is stored, is looked at anew.
    */
   const checkedPuts = new WeakMap<object, CheckedPut>()
 
@@ -127,7 +133,7 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
       const outcome = await verbs.dispatch(route, input)
       return route.isOpen === undefined ? outcome : { ...outcome, isOpen: true }
     },
-    async dryRun(requests, principal, correlationId, signal) {
+    async dryRun(requests, principal, correlationId, { signal, isSentNext = false } = {}) {
       const rows = new DryRun(deps.store)
       const results: DryRunResult[] = []
       for (const [at, request] of requests.entries()) {
@@ -142,7 +148,7 @@ export function createCaller(deps: PlaneDependencies, verbs: Verbs): Caller {
           const isOpen = route.isOpen === true
           const put = await tried(deps, route, input, rows)
           const { path, version, body } = request
-          if (put.checkedBody !== undefined && isJsonObject(body)) {
+          if (isSentNext && put.checkedBody !== undefined && isJsonObject(body)) {
             const { query } = input
             checkedPuts.set(body, { path, version, route, query, body: put.checkedBody })
           }
@@ -176,14 +182,27 @@ async function tryPut(
   rows: DryRun,
   { put, isOpen }: { readonly put: DryRunPut; readonly isOpen: boolean },
 ): Promise<DryRunResult> {
-  const own = new DryRun(rows)
-  const done = await attempt(false, () => outcomeOf(put, own))
-  if (done.kind === 'refused') return done
-  const { status, body, etag } = done.value
+  const done = await attempt(false, () => outcomeOf(put, rows))
+  if (done.kind === 'refused') {
+    rows.takeBack()
+    return done
+  }
+  const { value: outcome } = done
+  const { status, etag } = outcome
   // This PUT may change nothing although an earlier PUT of the plan created the resource.
-  const isUnchanged = done.value.isUnchanged === true && !rows.hasWritten(etag)
-  rows.keep(own)
-  return { kind: 'ok', status, body, etag, isUnchanged, isOpen }
+  const isUnchanged = outcome.isUnchanged === true && !rows.hasWritten(etag)
+  rows.keep()
+  return {
+    kind: 'ok',
+    status,
+    // It may be made only now.
+    get body() {
+      return outcome.body
+    },
+    etag,
+    isUnchanged,
+    isOpen,
+  }
 }
 
 async function outcomeOf(put: DryRunPut, rows: DryRun): Promise<Outcome> {

@@ -185,8 +185,8 @@ export function createPlane(options: PlaneOptions): RunningPlane {
       ),
     caller: {
       call: (request) => caller.call(request),
-      dryRun: (requests, principal, correlationId, signal) =>
-        caller.dryRun(requests, principal, correlationId, signal),
+      dryRun: (requests, principal, correlationId, options) =>
+        caller.dryRun(requests, principal, correlationId, options),
     },
     onSettled(callback, signal) {
       if (signal.aborted) return

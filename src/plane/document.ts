@@ -57,7 +57,22 @@ function idOfRow(row: ResourceRow): ResourceId {
 }
 
 export function writeRow(compiled: CompiledStoredType, resource: StoredResource): ResourceRow {
-  const { stored } = compiled
+  return { ...cellsOf(compiled, resource), document: documentOf(resource) }
+}
+
+/** For a dry run: hardly anybody reads such a row, so its document is written when it is read. */
+export function writeRowLate(compiled: CompiledStoredType, resource: StoredResource): ResourceRow {
+  let document: string | undefined
+  return {
+    ...cellsOf(compiled, resource),
+    get document() {
+      document ??= documentOf(resource)
+      return document
+    },
+  }
+}
+
+function documentOf(resource: StoredResource): string {
   const document: Document = {
     ...(resource.location === undefined ? {} : { location: resource.location }),
     ...(resource.tags === undefined ? {} : { tags: resource.tags }),
@@ -67,6 +82,14 @@ export function writeRow(compiled: CompiledStoredType, resource: StoredResource)
     ...(resource.observed === undefined ? {} : { observed: resource.observed }),
     ...(resource.deleting ? { deleting: true as const } : {}),
   }
+  return JSON.stringify(document)
+}
+
+function cellsOf(
+  compiled: CompiledStoredType,
+  resource: StoredResource,
+): Omit<ResourceRow, 'document'> {
+  const { stored } = compiled
   return {
     key: resource.id.key,
     id: resource.id.text,
@@ -77,7 +100,6 @@ export function writeRow(compiled: CompiledStoredType, resource: StoredResource)
     uniqueKey: stored.unique?.key(resource.id, resource.model, resource.observed) ?? null,
     etag: resource.etag,
     generation: resource.generation,
-    document: JSON.stringify(document),
   }
 }
 

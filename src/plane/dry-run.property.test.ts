@@ -44,6 +44,10 @@ async function carryOut(tx: Tx, one: Step): Promise<void> {
   }
 }
 
+async function all(tx: Tx, steps: readonly Step[]): Promise<void> {
+  for (const one of steps) await carryOut(tx, one)
+}
+
 async function seen(tx: Tx): Promise<unknown> {
   const queries = ['/', '/a', '/a/b'].flatMap((under) => [
     { under },
@@ -70,30 +74,30 @@ test('what was tried is seen as written, and nothing of it stays', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { maxLength: 6 }),
-      fc.array(step, { maxLength: 8 }),
-      async (before, steps) => {
+      // Each group is kept or taken back as a whole, as the writes of one PUT are.
+      fc.array(fc.array(step, { minLength: 1, maxLength: 3 }), { maxLength: 8 }),
+      async (before, groups) => {
         await using store = await memoryStore()
         const within = (one: Step): Promise<void> =>
           store.transact((tx) => carryOut(tx, one)).catch(passConflict)
         for (const one of before) await within(one)
         const untouched = await store.transact(seen)
 
-        const below = new DryRun(store)
+        const rows = new DryRun(store)
         const done: Step[] = []
-        for (const one of steps) {
-          const own = new DryRun(below)
-          const failed = await carryOut(own, one).then(() => false, passConflict)
-          if (failed === false) {
-            below.keep(own)
-            done.push(one)
-          }
+        for (const group of groups) {
+          const isDone = await all(rows, group).then(() => true, passConflict)
+          if (isDone === true) {
+            rows.keep()
+            done.push(...group)
+          } else rows.takeBack()
         }
-        const tried = await seen(below)
+        const tried = await seen(rows)
         assert.deepEqual(await store.transact(seen), untouched)
 
         let real: unknown
         const writing = store.transact(async (tx) => {
-          for (const one of done) await carryOut(tx, one)
+          await all(tx, done)
           real = await seen(tx)
           throw new Undone()
         })

@@ -16,9 +16,6 @@ import {
 } from '#stores/store.ts'
 import { freeTurn } from './next-turn.ts'
 
-/** Nobody has read the row yet. */
-const unread = Symbol('unread')
-
 export class DryRun implements Tx {
   readonly isDryRun = true
   readonly #beneath: Reads
@@ -36,16 +33,32 @@ export class DryRun implements Tx {
   readonly #operationsOf = new Map<string, Set<string>>()
   /** The types of rows that were written or overwritten here: most counts are of other types. */
   readonly #types = new Set<string>()
+  /** What takes back the writes since the last `keep`. */
+  readonly #undo: (() => void)[] = []
 
   constructor(beneath: Reads) {
     this.#beneath = beneath
   }
 
-  /** Takes over what another dry run, on top of this one, has written. */
-  keep(above: DryRun): void {
-    for (const [key, row] of above.#covered) if (!this.#written.has(key)) this.#cover(key, row)
-    for (const [key, row] of above.#written) this.#set(key, row)
-    for (const row of above.#operations.values()) this.#setOperation(row)
+  /** What was written stays for the writes that follow. */
+  keep(): void {
+    this.#undo.length = 0
+  }
+
+  /** As if nothing had been written since the last `keep`. */
+  takeBack(): void {
+    for (const undo of this.#undo.reverse()) undo()
+    this.#undo.length = 0
+  }
+
+  #put<V>(map: Map<string, V>, key: string, value: V): void {
+    const isKnown = map.has(key)
+    const before = map.get(key) as V // used only where it is known
+    this.#undo.push(() => {
+      if (isKnown) map.set(key, before)
+      else map.delete(key)
+    })
+    map.set(key, value)
   }
 
   /** Whether the tag belongs to a row that was written here, so that no client can have read it. */
@@ -55,15 +68,8 @@ export class DryRun implements Tx {
   }
 
   get(key: string): Promise<ResourceRow | undefined> {
-    const known = this.#known(key)
-    return known === unread ? this.#fetch(key) : Promise.resolve(known)
-  }
-
-  /** As it was left or read here, or in the dry run beneath: each PUT of a plan reads the same scopes and parents. */
-  #known(key: string): ResourceRow | undefined | typeof unread {
-    if (this.#written.has(key)) return this.#written.get(key)
-    if (this.#read.has(key)) return this.#read.get(key)
-    return this.#beneath instanceof DryRun ? this.#beneath.#known(key) : unread
+    if (this.#written.has(key)) return Promise.resolve(this.#written.get(key))
+    return this.#read.has(key) ? Promise.resolve(this.#read.get(key)) : this.#fetch(key)
   }
 
   async #fetch(key: string): Promise<ResourceRow | undefined> {
@@ -151,7 +157,7 @@ export class DryRun implements Tx {
 
   #setOperation(row: OperationRow): void {
     const { id, resourceKey } = row
-    this.#operations.set(id, row)
+    this.#put(this.#operations, id, row)
     const known = this.#operationsOf.get(resourceKey)
     if (known === undefined) this.#operationsOf.set(resourceKey, new Set([id]))
     else known.add(id)
@@ -181,18 +187,16 @@ export class DryRun implements Tx {
     this.#set(key, row)
   }
 
-  #cover(key: string, row: ResourceRow): void {
-    this.#covered.set(key, row)
-    this.#types.add(row.type)
-  }
-
   #set(key: string, row: ResourceRow | undefined): void {
     // Every writer has read the row before.
-    const before = this.#written.has(key) ? undefined : this.#known(key)
-    if (before !== undefined && before !== unread) this.#cover(key, before)
-    this.#written.set(key, row)
+    const before = this.#written.has(key) ? undefined : this.#read.get(key)
+    if (before !== undefined) {
+      this.#put(this.#covered, key, before)
+      this.#types.add(before.type)
+    }
+    this.#put(this.#written, key, row)
     if (row !== undefined) this.#types.add(row.type)
-    if (row !== undefined && row.uniqueKey !== null) this.#unique.set(row.uniqueKey, key)
+    if (row !== undefined && row.uniqueKey !== null) this.#put(this.#unique, row.uniqueKey, key)
   }
 
   async #requireTag(key: string, etag: string): Promise<void> {

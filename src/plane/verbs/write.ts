@@ -21,7 +21,7 @@ import { appendToFeed, type CompiledStoredType } from '../compiled-type.ts'
 import type { InsideContext } from '../declare/resource.ts'
 import type { Version } from '../declare/wire.ts'
 import { insideContextOf, type PlaneDependencies } from '../dependencies.ts'
-import { readRow, type StoredResource, toWire, writeRow } from '../document.ts'
+import { readRow, type StoredResource, toWire, writeRow, writeRowLate } from '../document.ts'
 import { requireGrant } from '../grant.ts'
 import { askGuards } from '../guard.ts'
 import type { WriteRoute } from '../locate.ts'
@@ -267,7 +267,7 @@ export async function storeDesired(write: Write, desired: Desired): Promise<Outc
     deleting: false,
   }
   await tx.pause()
-  const nextRow = writeRow(compiled, next)
+  const nextRow = tx.isDryRun === true ? writeRowLate(compiled, next) : writeRow(compiled, next)
   await tx.pause()
   const storeRow = (): Promise<void> =>
     current === undefined ? tx.insert(nextRow) : tx.update(nextRow, current.etag)
@@ -333,16 +333,20 @@ function openingOf(
 }
 
 function outcomeOf(
-  { deps, compiled, route }: Write,
+  { deps, compiled, route, tx }: Write,
   resource: StoredResource,
   status: number,
   operation?: OperationLink,
 ): Outcome & { readonly body: object } {
+  const show = (): object => toWire(compiled, route.shape, resource, deps.registry.words)
+  const rest = { status, etag: resource.etag, ...(operation === undefined ? {} : { operation }) }
+  if (tx.isDryRun !== true) return { ...rest, body: show() }
+  // Few answers of a dry run are looked at.
   return {
-    status,
-    body: toWire(compiled, route.shape, resource, deps.registry.words),
-    etag: resource.etag,
-    ...(operation === undefined ? {} : { operation }),
+    ...rest,
+    get body() {
+      return show()
+    },
   }
 }
 

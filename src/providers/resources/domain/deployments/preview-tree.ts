@@ -36,6 +36,8 @@ interface Level {
   /** The resources it may have with everything nested in it. */
   readonly share: number
   readonly isTentative: boolean
+  /** Its plan is carried out next; nested ones are expanded once more until then. */
+  readonly isSentNext?: boolean | undefined
 }
 
 interface Walk {
@@ -52,16 +54,18 @@ export async function previewTree(
   deps: DeploymentDependencies,
   context: Context,
   root: Pick<Level, 'id' | 'expanded'> &
-    Partial<Pick<Level, 'depth' | 'share'>> & { readonly validation?: ValidationLevel | undefined },
+    Partial<Pick<Level, 'depth' | 'share' | 'isSentNext'>> & {
+      readonly validation?: ValidationLevel | undefined
+    },
   visit: Visit = () => undefined,
 ): Promise<void> {
-  const { id, expanded, depth = 0, share = nestResourcesMax, validation } = root
+  const { id, expanded, depth = 0, share = nestResourcesMax, validation, isSentNext } = root
   if (validation === 'Template') {
     requireShare(nameOf(id), expanded.plan.nodes.length, share)
     return
   }
   const walk: Walk = { deps, context, visit, refusals: [], lacks: new Lacks(), nested: 0 }
-  await previewLevel(walk, { id, expanded, depth, isTentative: false, share })
+  await previewLevel(walk, { id, expanded, depth, isTentative: false, share, isSentNext })
   // Others run beside a nested deployment, and may create it until then.
   const lacking = depth === 0 ? walk.lacks.forGood() : []
   const refusals = [...walk.refusals, ...lacking].filter(
@@ -71,11 +75,12 @@ export async function previewTree(
 }
 
 async function previewLevel(walk: Walk, level: Level): Promise<void> {
-  const { id, expanded, isTentative, share } = level
+  const { id, expanded, isTentative, share, isSentNext } = level
   const { principal, correlationId, signal } = walk.context
   const { caller } = walk.deps.services
   requireShare(nameOf(id), expanded.plan.nodes.length, share)
-  const seen = await previewPlan({ caller, principal, correlationId, signal }, expanded)
+  const by = { caller, principal, correlationId, signal, isSentNext }
+  const seen = await previewPlan(by, expanded)
   const previews = isTentative ? asTentative(seen.previews) : seen.previews
   const { redaction } = seen
   const asking = { caller, principal, correlationId, signal }

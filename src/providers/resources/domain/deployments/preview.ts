@@ -49,6 +49,8 @@ interface PreviewDependencies {
   readonly principal: Principal
   readonly correlationId: string
   readonly signal: AbortSignal | undefined
+  /** The plan is carried out next, with the same bodies. */
+  readonly isSentNext?: boolean | undefined
 }
 
 interface Prepared {
@@ -138,7 +140,7 @@ export async function previewPlan(
       })),
       deps.principal,
       deps.correlationId,
-      deps.signal,
+      deps,
     )
     answers = new Map()
     for (const [at, node] of nodes.entries()) {
@@ -212,7 +214,7 @@ async function refusedAddresses(
   nodes: readonly PlannedNode[],
 ): Promise<ReadonlyMap<string, ErrorDetail>> {
   const requests = nodes.map(({ id, apiVersion }) => ({ path: id, version: apiVersion, body: {} }))
-  const results = await caller.dryRun(requests, principal, correlationId, signal)
+  const results = await caller.dryRun(requests, principal, correlationId, { signal })
   const refused = new Map<string, ErrorDetail>()
   for (const [at, { key, id }] of nodes.entries()) {
     const result = results[at]

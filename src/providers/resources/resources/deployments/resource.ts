@@ -82,6 +82,7 @@ export function deployments(deps: DeploymentDependencies): readonly ResourceType
           share,
           depth,
           validation: request.validationLevel,
+          isSentNext: true,
         })
         fresh.keep(at.run, expanded)
         const by = { deployer: principal, correlationId }
