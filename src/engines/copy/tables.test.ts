@@ -19,7 +19,7 @@ import {
 import { requireOrSkip } from '../../../tests/require.ts'
 import { failure, runTask, taskOf } from './contract.ts'
 import { CopyCancelled, type CopyFailure, type PostgresTable } from './engine.ts'
-import { connectTo, definition } from './tables/postgres-table.ts'
+import { definition, openTable } from './tables/postgres-table.ts'
 import { folderPair } from './testing/folder-pair.ts'
 import { inlineEngine } from './testing/inline-engine.ts'
 import { JournalClosed, MemoryManifest } from './testing/memory-journal.ts'
@@ -363,8 +363,11 @@ test('a copy waits for no lock for longer than a minute, whatever the server say
   await using two = await pair(t)
   if (two === undefined) return
   await two.from.query(`alter role current_user set lock_timeout = 0`)
-  const client = await connectTo(two.source, openWay)
-  const { rows } = await client.query('show lock_timeout')
-  await client.end()
+  const task = { ...taskOf(two, 'full', new MemoryManifest()), outbound: openWay }
+  const { rows } = await openTable(two.source, task, 'read', async (client) => {
+    const shown = await client.query<{ lock_timeout: string }>('show lock_timeout')
+    await client.end()
+    return shown
+  })
   assert.deepEqual(rows, [{ lock_timeout: '1min' }])
 })
