@@ -43,7 +43,7 @@ export function printable(text: string): string {
 /** For text with its own lines and spaces: JSON and YAML escape the ASCII control characters themselves. */
 export const unseen = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g
 
-const sequence = String.raw`\u001b\[`
+const sequence = '\\u001b\\['
 /** Colours, which stay on their line; lines and tabs. */
 const harmless = [`${sequence}(?:\\d{1,3}(?:;\\d{1,3}){0,4})?m`, '\\r?\\n', '\\t']
 /** Our own drawings and bars, which begin a text. */
