@@ -3,6 +3,9 @@
  * what a value is and how a fault is handled.
  */
 
+import { exactNumber } from '#kernel/exact-json.ts'
+import type { Json } from './plan.ts'
+
 const spacePattern = /[ \t\r\n\ufeff]*/y
 const escapes: ReadonlyMap<string, string> = new Map([
   ['"', '"'],
@@ -15,7 +18,13 @@ const escapes: ReadonlyMap<string, string> = new Map([
   ['t', '\t'],
 ])
 
-export const numberPattern = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
+const numberPattern = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
+
+const constants: ReadonlyMap<string, Json> = new Map([
+  ['true', true],
+  ['false', false],
+  ['null', null],
+])
 
 export abstract class JsonCursor {
   protected readonly text: string
@@ -58,6 +67,20 @@ export abstract class JsonCursor {
     const found = pattern.exec(this.text)?.[0] ?? ''
     this.at += found.length
     return found
+  }
+
+  /** A number or a constant, which is a word; anything else is a fault. */
+  protected scalar(wordPattern: RegExp): Json {
+    const digits = this.match(numberPattern)
+    if (digits !== '') {
+      const number = exactNumber(digits)
+      return Number.isFinite(Number(number)) ? number : this.stop('the number is too large')
+    }
+    const at = this.at
+    const value = constants.get(this.match(wordPattern))
+    if (value !== undefined) return value
+    this.at = at
+    return this.stop('expected a value')
   }
 
   /** The character of an escape; `undefined` when JSON has no such escape. */

@@ -2,8 +2,8 @@
  * Parses JSON text with the position of every value. Comments and trailing commas are accepted. A name given twice
  * in one object, and text that is too large or nested too deeply, are refused. Objects have no prototype.
  */
-import { exactJsonText, exactNumber } from '#kernel/exact-json.ts'
-import { JsonCursor, numberPattern } from './json-cursor.ts'
+import { exactJsonText } from '#kernel/exact-json.ts'
+import { JsonCursor } from './json-cursor.ts'
 import type { Json } from './plan.ts'
 
 export const jsonLimits = { characters: 4 * 1024 * 1024, depth: 128 } as const
@@ -162,20 +162,7 @@ class JsonReader extends JsonCursor {
     if (character === '{') return this.#object(depth)
     if (character === '[') return this.#array(depth)
     if (character === '"') return this.#string()
-    const digits = this.match(numberPattern)
-    if (digits !== '') return this.#number(digits)
-    const at = this.at
-    const word = this.match(wordPattern)
-    if (word === 'true') return true
-    if (word === 'false') return false
-    if (word === 'null') return null
-    this.at = at
-    return this.stop('expected a value')
-  }
-
-  #number(digits: string): Json {
-    const value = exactNumber(digits)
-    return Number.isFinite(Number(value)) ? value : this.stop('the number is too large')
+    return this.scalar(wordPattern)
   }
 
   #object(depth: number): Json {

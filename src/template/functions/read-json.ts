@@ -2,9 +2,8 @@
  * Reads JSON out of a string of a template, which is often written by hand: strings in single quotes, names
  * without quotes, comments and commas at an end are taken. Of a name given twice the last one counts.
  */
-import { exactNumber } from '#kernel/exact-json.ts'
 import { jsonLimits } from '../json.ts'
-import { JsonCursor, numberPattern } from '../json-cursor.ts'
+import { JsonCursor } from '../json-cursor.ts'
 import type { Json } from '../plan.ts'
 
 type ReadValue =
@@ -22,11 +21,6 @@ export function readLenientJson(text: string): ReadValue {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: what a string may not hold is what it looks for.
 const plainPattern = /[^'"\\\u0000-\u001f]*/y
 const wordPattern = /[A-Za-z_$][A-Za-z0-9_$]*/y
-const constants: ReadonlyMap<string, Json> = new Map([
-  ['true', true],
-  ['false', false],
-  ['null', null],
-])
 
 /** The first fault stops it wherever it is. */
 class LenientReader extends JsonCursor {
@@ -46,16 +40,7 @@ class LenientReader extends JsonCursor {
     if (character === '{') return this.#object(depth)
     if (character === '[') return this.#array(depth)
     if (character === '"' || character === "'") return this.#string(character)
-    const digits = this.match(numberPattern)
-    if (digits !== '') {
-      const number = exactNumber(digits)
-      return Number.isFinite(Number(number)) ? number : this.stop('the number is too large')
-    }
-    const at = this.at
-    const value = constants.get(this.match(wordPattern))
-    if (value !== undefined) return value
-    this.at = at
-    return this.stop('expected a value')
+    return this.scalar(wordPattern)
   }
 
   #object(depth: number): Json {
