@@ -6,10 +6,12 @@ import { createRequire } from 'node:module'
 import { textOf } from '#client/answer.ts'
 import { listOf, propertiesOf, propertyOf } from '#client/resource.ts'
 import { isJsonObject } from '#kernel/patch.ts'
-import { LocalProblem, UsageError } from './command.ts'
+import { type Command, LocalProblem, UsageError } from './command.ts'
 import type { Connection } from './context.ts'
 import { subscriptionOption } from './options.ts'
+import { printRecord } from './output/print.ts'
 import type { Column } from './output/table.ts'
+import { defineRemoteCommand } from './remote-command.ts'
 import { extensionPath } from './resource-path.ts'
 
 export const healthVersion = { 'api-version': '2025-05-01' } as const
@@ -39,7 +41,7 @@ export const eventOptions = {
   file: { type: 'string', short: 'f', value: 'file', summary: 'Properties, as YAML or JSON' },
 } as const
 
-export const stepOptions = {
+const stepOptions = {
   ...healthOptions,
   region: {
     type: 'string',
@@ -83,7 +85,7 @@ interface StepValues {
   readonly tag: readonly string[]
 }
 
-export function stepBody({ region, summary, tag }: StepValues): object {
+function stepBody({ region, summary, tag }: StepValues): object {
   return {
     ...(region.length === 0 ? {} : { regions: region }),
     ...(summary === undefined ? {} : { summary }),
@@ -99,6 +101,21 @@ export async function takeStep(
 ): Promise<unknown> {
   const path = eventsPath(connection, place, id, step)
   return (await connection.client.request('POST', path, { query: healthVersion, body })).body
+}
+
+/** A command that takes a step of an event and prints the event. */
+export function stepCommand(step: string, summary: string, example: string): Command {
+  return defineRemoteCommand({
+    name: `health ${step}`,
+    summary,
+    arguments: [{ name: 'id', summary: 'The tracking id' }],
+    options: stepOptions,
+    examples: [example],
+    async run(connection, values, context) {
+      const event = await takeStep(connection, values, { id: values.id, step }, stepBody(values))
+      printRecord(context.terminal, event, summaryOf(event))
+    },
+  })
 }
 
 /** Parses `Secrets=West US,East US` as an impact. Throws `UsageError`. */
