@@ -16,7 +16,6 @@ import {
   type RequestFacts,
   type Verdict,
 } from '#plane/access.ts'
-import { forEverybody } from '#plane/behalf-of.ts'
 import type { Reader } from '#plane/declare/resource.ts'
 import { type PlacedScopes, placesAbove } from '#plane/placed-scopes.ts'
 import type { Permission } from '../resources/role-definitions/model.ts'
@@ -95,10 +94,7 @@ export function createAuthorizer(deps: AuthorizerDependencies): Authorizer {
   const decisions = createVerdictCache(rememberedMax)
   const standings = new Map<string, Standing>()
 
-  const assignments = createFreshness(
-    () => feed.position(),
-    (from, to) => forEverybody(() => loader.catchUp(from, to)),
-  )
+  const assignments = createFreshness(() => feed.position(), loader.catchUp)
   const groups = createFreshness(
     () => directoryFeed.position(),
     // Memberships and attributes are read again one by one; a change of one group may affect anyone below it.

@@ -2,6 +2,7 @@
 
 import { parseResourceId } from '#kernel/resource-id.ts'
 import { qualify, type VendorWords } from '#kernel/vendor.ts'
+import { forEverybody } from '#plane/behalf-of.ts'
 import type { Reader, Resource } from '#plane/declare/resource.ts'
 import type { PlacedScopes } from '#plane/placed-scopes.ts'
 import { type DenyAssignment, denyAssignmentType } from '../resources/deny-assignments/model.ts'
@@ -122,7 +123,8 @@ export function createGrantLoader(
   }
 
   return {
-    catchUp,
+    // Whoever is the first to notice, everybody waits for it.
+    catchUp: (from, to) => forEverybody(() => catchUp(from, to)),
     loaded() {
       if (index === undefined) throw new Error('the index of assignments is not loaded')
       return index
