@@ -166,3 +166,14 @@ test('sorted rows of pages that arrive are those of one sort; few texts are comp
   const other = ['9', ...many.slice(1)]
   assert.deepEqual(sortRows(other, order, after).sorted, sortRows(other, order, undefined).sorted)
 })
+
+test('a list that was read again is sorted anew, also where its ends are the same', () => {
+  const order: Order<{ readonly name: string }> = { textOf: ({ name }) => name, down: false }
+  const rows = ['a', 'c', 'e'].map((name) => ({ name }))
+  const again = [rows[0], { name: 'b' }, rows[2]].flatMap((row) => row ?? [])
+  const { sorted } = sortRows(again, order, sortRows(rows, order, undefined))
+  assert.deepEqual(
+    sorted.map(({ name }) => name),
+    ['a', 'b', 'e'],
+  )
+})

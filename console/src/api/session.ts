@@ -71,8 +71,7 @@ async function signInSilently(): Promise<boolean> {
       code_challenge: base64url(new Uint8Array(digest)),
     }),
   )
-  // A server that is too busy has not said that there is no session.
-  if (answer.status === 429 || answer.status >= 500) throw new Error(`no answer: ${answer.status}`)
+  requireAnswer(answer)
   const back = new URL(answer.url).searchParams
   const code = back.get('code')
   if (code === null || back.get('state') !== state) return false
@@ -134,6 +133,7 @@ async function redeem(form: Readonly<Record<string, string>>): Promise<boolean> 
     method: 'POST',
     body: new URLSearchParams({ client_id: clientId, ...form }),
   })
+  requireAnswer(answer)
   if (!answer.ok) return false
   const got = (await answer.json()) as {
     readonly access_token: string
@@ -146,6 +146,11 @@ async function redeem(form: Readonly<Record<string, string>>): Promise<boolean> 
     renewAt: Date.now() + Math.max(got.expires_in * 1000 - early, 10_000),
   }
   return true
+}
+
+/** A server that is too busy has not said that there is no session. */
+function requireAnswer({ status }: Response): void {
+  if (status === 429 || status >= 500) throw new Error(`no answer: ${status}`)
 }
 
 function randomBytes(): Uint8Array {

@@ -31,9 +31,9 @@ export function sortRows<T>(
   return { rows, textOf, down, sorted }
 }
 
-/** A page that arrives leaves the rows before it as they are, so the ends tell. */
+/** A page that arrives leaves the rows before it as they are; a list that was read again may have others anywhere. */
 function isBeginning<T>(some: readonly T[], all: readonly T[]): boolean {
-  return some.length <= all.length && some[0] === all[0] && some.at(-1) === all[some.length - 1]
+  return some.length <= all.length && some.every((row, at) => row === all[at])
 }
 
 /** Rows of the first list stand before equal ones of the second. */

@@ -329,9 +329,11 @@ export class PostgresStore implements Store {
     )
     let usable = true
     try {
-      if (beginning?.alone !== undefined && beginning.ready !== undefined) {
+      const { alone, ready } = beginning ?? {}
+      if (alone !== undefined && ready !== undefined) {
         await tx.begun()
-        await beginning.ready()
+        // In nobody's name: whoever holds a connection and a name waits for no turn.
+        await forEverybody(ready)
       }
       const value = await runInsideWork(this, () => work(tx))
       await tx.commit()

@@ -24,7 +24,7 @@ export class OwnersInTurn {
   /** Takes what goes next out of `waiting`. */
   take<T extends Owned>(waiting: T[], most: number): readonly T[] {
     const owners = Map.groupBy(waiting, ({ owner = '' }) => owner)
-    const chosen = owners.size === 1 ? waiting.slice(0, most) : this.#inTurn(owners, most)
+    const chosen = this.#inTurn(owners, most)
     const taken = new Set(chosen)
     const rest = waiting.filter((one) => !taken.has(one))
     waiting.splice(0, waiting.length, ...rest)
