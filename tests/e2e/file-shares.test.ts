@@ -177,6 +177,29 @@ test('whoever registers a name later gets nobody’s share, and stops nobody’s
   assertNotGranted(await mount('b', ofB, 'fresh', account), 'resourceGroups/a')
 })
 
+test('a key that fits changes nothing of a share that a group has: whoever registers an account chooses its key', async () => {
+  const account = { storageAccountName: 'wages', storageAccountKey: 'a2V5' }
+  assert.equal((await mount('b', ofB, 'waging', account)).status, 201)
+  const properties = {
+    kind: 'BlobService',
+    endpoint: 'https://h.example/x',
+    accountName: 'wages',
+    accountKey: 'a2V5',
+  }
+  const registered = await installation.request(
+    'PUT',
+    `${group('a')}/providers/Vendor.Storage/storageAccounts/wages?api-version=2023-01-01`,
+    { token: ofA.token, body: { location: 'here', properties } },
+  )
+  assert.equal(registered.status, 201, registered.text)
+  await settled('b', 'waging')
+  assert.equal((await mount('b', ofB, 'waging', account)).status, 200)
+  await settled('b', 'waging')
+  // It still is the share of its own resource group: as the other's it would be asked for the key.
+  const without = await mount('b', ofB, 'waging', { storageAccountName: 'wages', readOnly: true })
+  assert.equal(without.status, 200, without.text)
+})
+
 test('an account that is named by its id is there, and the caller may use it', async () => {
   const at = (where: string, name: string): string =>
     `${group(where)}/providers/Vendor.Storage/storageAccounts/${name}`
@@ -185,6 +208,9 @@ test('an account that is named by its id is there, and the caller may use it', a
   assert.equal(refused.status, 400, refused.text)
   assert.match(refused.text, /no such storage account/)
   assertNotGranted(await mount('a', ofA, 'foreign', { storageAccountName: at('b', 'keyed') }), '?')
+  // The key of another account of that name is no key of this one.
+  const other = { storageAccountName: at('a', 'keyed'), storageAccountKey: key }
+  assert.equal((await mount('a', ofA, 'other', other)).status, 400)
   const keyed = { storageAccountName: at('b', 'keyed'), storageAccountKey: key }
   assert.equal((await mount('a', ofA, 'keyed', keyed)).status, 201)
 })

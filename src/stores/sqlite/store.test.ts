@@ -10,6 +10,7 @@ import { type TestContext, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 import { turnsOf, useUpTurns } from '../../../tests/turns.ts'
+import { behalfOf } from '../awaited.ts'
 import { contractOptions, contractRow, type Place } from '../contract/setting.ts'
 import { storeContract } from '../contract.ts'
 import { type SqlTx, type Store, StoreUnavailable } from '../store.ts'
@@ -261,4 +262,34 @@ test('writes to one large row, one after the other, leave turns to others', asyn
   const { turns } = await turnsOf(() => Promise.all(Array.from({ length: 10 }, change)))
   assert.ok(turns >= 10, `${turns} turns`)
   assert.equal((await store.get(row.key))?.generation, 11)
+})
+
+test('who must be ready is ready anew where others moved a feed on before its turn', async () => {
+  await using store = await openSqlite({ path: ':memory:', ...contractOptions })
+  await store.transact(async (tx) => {
+    await tx.insert(contractRow('/right'))
+    await tx.follow('rights', '/right')
+  })
+  const { etag = '' } = (await store.get('/right')) ?? {}
+  const [a, b] = [behalfOf('a'), behalfOf('b')]
+  const seen: boolean[] = []
+  const ready = async (): Promise<void> => {
+    seen.push((await store.get('/right')) !== undefined)
+  }
+  // Whoever writes for long comes after others, in a batch of their own.
+  await a.run(() =>
+    store.transact(async () => {
+      const began = performance.now()
+      while (performance.now() - began < 60);
+    }),
+  )
+  const written = a.run(() => store.transact(async () => seen.at(-1), { name: 'rights', ready }))
+  const removed = b.run(() =>
+    store.transact(async (tx) => {
+      await tx.remove('/right', etag)
+      await tx.follow('rights', '/right')
+    }),
+  )
+  await removed
+  assert.equal(await written, false, `ready ${seen.length} times`)
 })

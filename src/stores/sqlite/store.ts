@@ -22,7 +22,7 @@ import {
   StoreUnavailable,
   type Tx,
 } from '../store.ts'
-import { findMove } from '../while-unmoved.ts'
+import { findMove, whileUnmoved } from '../while-unmoved.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { translate } from './failure.ts'
 import { GroupCommit } from './group-commit.ts'
@@ -195,7 +195,6 @@ export class SqliteStore implements Store {
     return this.#enlistAmong(work, among)
   }
 
-  /** What is handed in later is committed later, so whoever is ready when it is handed in is alone. */
   #enlistAmong<T>(
     work: (tx: SqliteTransaction) => Promise<T>,
     among: Among | undefined,
@@ -210,9 +209,19 @@ export class SqliteStore implements Store {
         return work(tx)
       })
     }
-    return among.ready === undefined
-      ? this.#enlist(work)
-      : among.ready().then(() => this.#enlist(work))
+    return among.ready === undefined ? this.#enlist(work) : this.#enlistReady(work, among.ready)
+  }
+
+  /** Others may be committed before it that were handed in later: it is ready as long as no feed has moved on since. */
+  async #enlistReady<T>(
+    work: (tx: SqliteTransaction) => Promise<T>,
+    ready: () => Promise<unknown>,
+  ): Promise<T> {
+    const positions = Object.fromEntries(this.#positions)
+    await ready()
+    return whileUnmoved({ positions, decision: undefined }, ready, (_, unmoved) =>
+      this.#enlistAmong(work, unmoved),
+    )
   }
 
   replace<T>(work: (tx: SqlTx) => Promise<T>): Promise<T> {

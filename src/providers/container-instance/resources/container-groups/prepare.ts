@@ -259,23 +259,25 @@ async function grantedShares(
     const accountName = id === undefined ? given : nameOf(id)
     named.push({ ...volume, azureFile: { ...azureFile, storageAccountName: accountName } })
     const account = await shareAccounts.find(accountName)
+    const owner = account === undefined ? own : scopeOf(account.id).key
+    const has = ownerNow(name, accountName)
+    // A key that fits does not change it: whoever registers an account chooses its key.
+    if (id === undefined && owner !== own && has === own) continue
     const uri = properties.secretReferences?.find(
       (one) => one.name === azureFile.storageAccountKeyReference,
     )?.secretReferenceUri
     // Using the secret was allowed before.
     const key =
       azureFile.storageAccountKey ?? (uri === undefined ? undefined : await secrets?.read(uri))
-    const owner = account === undefined ? own : scopeOf(account.id).key
-    const hasKey = account !== undefined && key !== undefined && account.isKey(key)
+    const isNamed = id === undefined || id.key === account?.id.key
+    const hasKey = isNamed && key !== undefined && account?.isKey(key) === true
     if (!hasKey) {
-      const has = ownerNow(name, accountName)
-      if (id === undefined && owner !== own && has === own) continue
       const path = `properties.volumes[${at}].azureFile.storageAccountName`
       const on = id ?? account?.id
       // As the caller wrote it: only those who may see the account learn where it is.
       const use = shareAccounts.useOf({ isReadOnly: azureFile.readOnly === true })
       if (on !== undefined) await requireLinked(context, use, on, given)
-      if (id !== undefined && id.key !== account?.id.key) throw noSuchAccount(path, name)
+      if (!isNamed) throw noSuchAccount(path, name)
       if (id === undefined && owner !== own && has !== owner) throw foreignAccount(path, name)
     }
     if (owner !== own) owners.push([name, owner])
