@@ -12,7 +12,7 @@ import { type Installation, startInstallation } from '../e2e/installation.ts'
 import { findChromium, howToGetChromium } from '../portal/browser.ts'
 import { requireOrSkip } from '../require.ts'
 import { until } from '../until.ts'
-import { type Console, openConsole } from './console.ts'
+import { type Console, openConsole, settled } from './console.ts'
 
 const isBuilt = existsSync(join(import.meta.dirname, '..', '..', 'console', 'dist', 'index.html'))
 const ready = isBuilt && findChromium() !== undefined
@@ -377,6 +377,28 @@ function journeys(): void {
       assert.equal(made.status, 201)
       await page.getByRole('link', { name }).waitFor()
     }
+  })
+
+  test('a look that fails later keeps what is shown', async (t) => {
+    const { page } = opened
+    t.after(() => page.unrouteAll())
+    await opened.open(`/resource${subscription}/resourceGroups/web`)
+    await page.getByRole('link', { name: 'first-identity' }).waitFor()
+    const refused = page.waitForResponse((answer) => answer.status() === 503)
+    await page.route(/resourceGroups\/web\?api-version/, (route) =>
+      route.fulfill({ status: 503, body: 'busy' }),
+    )
+    const path = `${subscription}/resourceGroups/web?api-version=2021-04-01`
+    const body = { location: 'local', tags: { team: 'shop', changed: 'yes' } }
+    const changed = await installation.request('PUT', path, { body })
+    assert.equal(changed.status, 200, changed.text)
+    await refused
+    await page.evaluate(settled)
+    await page.getByRole('tab', { name: 'Overview' }).waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Try again' }).count(), 0)
+    await page.unrouteAll()
+    await opened.open(`/resource${subscription}/resourceGroups/web`)
+    await page.getByText('changed: yes').waitFor()
   })
 
   test('activity: what was done is there, with what changed, and what is done meanwhile comes', async () => {

@@ -245,7 +245,7 @@ function ResourcePage({ id }: { readonly id: string }) {
         </>
       }
     >
-      {found.error !== null ? (
+      {found.error !== null && (resource === undefined || gone.includes(found.error.status)) ? (
         <Refusal failure={found.error} onRetry={() => void found.refetch()} />
       ) : resource === undefined || Shown === undefined ? (
         <Loading />
@@ -281,6 +281,9 @@ function ResourcePage({ id }: { readonly id: string }) {
     </Page>
   )
 }
+
+/** What these say of a resource holds. After any other failure, what was read is shown, and asked for again. */
+const gone = [401, 403, 404]
 
 function stateOf(resource: AnyResource | undefined): string | undefined {
   const state = resource?.properties?.['provisioningState'] ?? resource?.state
