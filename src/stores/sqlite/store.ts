@@ -200,7 +200,7 @@ export class SqliteStore implements Store {
     among: Among | undefined,
   ): Promise<T> {
     // One transaction runs after the other, so none waits for rows.
-    if (typeof among !== 'object' || 'owner' in among) return this.#enlist(work)
+    if (typeof among !== 'object') return this.#enlist(work)
     if ('unmoved' in among) {
       return this.#enlist((tx) => {
         // What another transaction of the batch moves is committed with this one, so it is no earlier.
@@ -209,19 +209,14 @@ export class SqliteStore implements Store {
         return work(tx)
       })
     }
-    return among.ready === undefined ? this.#enlist(work) : this.#enlistReady(work, among.ready)
-  }
-
-  /** Others may be committed before it that were handed in later: it is ready as long as no feed has moved on since. */
-  async #enlistReady<T>(
-    work: (tx: SqliteTransaction) => Promise<T>,
-    ready: () => Promise<unknown>,
-  ): Promise<T> {
-    const positions = Object.fromEntries(this.#positions)
-    await ready()
-    return whileUnmoved({ positions, decision: undefined }, ready, (_, unmoved) =>
-      this.#enlistAmong(work, unmoved),
-    )
+    const { ready } = among
+    if (ready === undefined) return this.#enlist(work)
+    // Others that are handed in later may be committed before it: it is ready as long as no feed has moved on.
+    const first = { positions: Object.fromEntries(this.#positions), decision: undefined }
+    const whileReady = () =>
+      whileUnmoved(first, ready, (_, unmoved) => this.#enlistAmong(work, unmoved))
+    // What has owners was decided before it is handed in.
+    return 'owner' in among ? whileReady() : ready().then(whileReady)
   }
 
   replace<T>(work: (tx: SqlTx) => Promise<T>): Promise<T> {
