@@ -17,7 +17,7 @@ interface TemplateLinkOptions {
 
 /** A template has at most four million characters, of up to three bytes each as UTF-8. */
 const bytesMax = 12 * 1024 * 1024
-/** A request has two links at most. */
+/** Requests of one owner whose texts, two at most, are read or held. */
 const atOncePerOwnerMax = 2
 const atOnceMax = 16
 

@@ -26,7 +26,9 @@ const asVersion18: Readonly<Record<string, (real: string) => string>> = {
   pg_restore: (real) => `case " $* " in *' --list '*) exec ${real} "$@";; esac
 # The words of several jobs run into each other.
 case " $* " in *' --jobs='*) printf 'pg_restore: pg_restore:' >&2;; esac
-printf '%s\\n' '${refused.trim()}' >&2
+printf '%s' '${refused.slice(0, -20)}' >&2
+sleep 0.2
+printf '%s\\n' '${refused.slice(-20).trim()}' >&2
 case " $* " in *' --exit-on-error '*) exit 1;; esac
 ${real} "$@" 2>"$0.$$"; status=$?
 sed '/errors ignored/d' "$0.$$" >&2

@@ -92,7 +92,8 @@ const unknownSetting =
   /^pg_restore: error: could not execute query: .*(?:\n(?!pg_restore: |Command was: ).*)*\nCommand was: SET transaction_timeout = 0;\n+/gm
 const countOfErrors =
   /^pg_restore: (?:warning: errors ignored on restore: \d+|terminated by user)\n?/gm
-const failedStatement = /^Command was: /m
+/** A line may come in pieces: as much of it as is longer than the setting, or the whole. */
+const failedStatement = /^Command was: (?:.*\n|.{100})/m
 
 /** Settings of the program's sessions: the target's data is flushed once, at the end of the copy. */
 const sessionOptions =
@@ -124,10 +125,13 @@ export async function runProgram(run: ProgramRun): Promise<void> {
   })
   const stop = (): void => void child.kill('SIGTERM')
   let words = ''
+  let hasFailed = false
   child.stderr?.setEncoding('utf8')
   child.stderr?.on('data', (text: string) => {
-    words = (words + text).replaceAll(unknownSetting, '').slice(-lastWordsBytes)
-    if (run.endsAtError === true && failedStatement.test(words)) stop()
+    const all = (words + text).replaceAll(unknownSetting, '')
+    hasFailed ||= failedStatement.test(all)
+    words = all.slice(-lastWordsBytes)
+    if (run.endsAtError === true && hasFailed) stop()
   })
   run.signal.addEventListener('abort', stop, { once: true })
   if (run.signal.aborted) stop()
@@ -142,7 +146,6 @@ export async function runProgram(run: ProgramRun): Promise<void> {
         : Promise.resolve()
     const [code] = await Promise.all([ended, written])
     run.signal.throwIfAborted()
-    const hasFailed = failedStatement.test(words)
     if (code === null && run.seconds !== undefined && !hasFailed) {
       const message = `${run.name} was ended after ${run.seconds} seconds.`
       throw new DatabaseEngineError('unavailable', message)

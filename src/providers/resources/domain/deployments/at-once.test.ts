@@ -26,3 +26,15 @@ test('a failure is thrown to whoever waits, then or later', async () => {
   open.resolve()
   await assert.rejects(going.next(), /failed/)
 })
+
+test('a failure that comes with the end of another is thrown, also where nothing is left', async () => {
+  const going = new AtOnce()
+  const [one, other] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  going.add(one.promise)
+  going.add(other.promise)
+  one.resolve()
+  other.reject(new Error('failed'))
+  await going.next().catch(() => {})
+  assert.equal(going.size, 0)
+  await assert.rejects(going.next(), /failed/)
+})

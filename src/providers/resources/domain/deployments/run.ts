@@ -165,6 +165,8 @@ class DeploymentRun implements Run {
       }
       if (going.size > 0) await going.next()
     } while (going.size > 0 || (clock.now() < until && steps.ready().length > 0))
+    // Two may have ended at once, and the second may have failed.
+    await going.next()
     const isOpen = (): boolean => steps.waiting().length > 0 || steps.failed().length > 0
     if (steps.ready().length > 0 || isOpen()) return
     if (!this.#isSwept) await this.#sweep()
