@@ -11,6 +11,8 @@ import { cutFineChunks } from './fine-chunks.ts'
 const headersTimeoutMilliseconds = 15_000
 const keepAliveMilliseconds = 72_000
 const checkMilliseconds = 5_000
+/** Connections that the system holds until they are accepted. With fewer, a flood of them makes it drop those of others. */
+const backlog = 4_096
 
 export function createListener(
   limits: Pick<Limits, 'requestSeconds' | 'headerBytesMax'>,
@@ -73,7 +75,7 @@ export async function listen(
 ): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(where, () => {
+    server.listen({ ...where, backlog }, () => {
       server.off('error', reject)
       resolve()
     })

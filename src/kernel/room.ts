@@ -65,7 +65,7 @@ export async function inRoom<T>(
 export function createRoom({ perOwnerMax, sumMax, spare }: RoomSizes): Room {
   const byOwner = new Map<string, number>()
   const queue = new Set<Waiting>()
-  /** By owner, while somebody waits: the number of the last admission. */
+  /** By owner, since nobody waited: the number of the last admission. */
   const admitted = new Map<string, number>()
   let admissions = 0
   let sum = 0
@@ -103,12 +103,16 @@ export function createRoom({ perOwnerMax, sumMax, spare }: RoomSizes): Room {
     }
   }
 
-  function admit(one: Waiting): void {
-    queue.delete(one)
+  function note(owners: Owners): void {
     admissions++
-    for (const owner of typeof one.owners === 'string' ? [one.owners] : one.owners) {
+    for (const owner of typeof owners === 'string' ? [owners] : owners) {
       admitted.set(owner, admissions)
     }
+  }
+
+  function admit(one: Waiting): void {
+    queue.delete(one)
+    note(one.owners)
     one.admit(take(one.owners, one.amount))
   }
 
@@ -137,7 +141,10 @@ export function createRoom({ perOwnerMax, sumMax, spare }: RoomSizes): Room {
     enter(owners, given, awaited) {
       // An amount larger than the limit takes all of the room.
       const amount = Math.min(given, perOwnerMax, sumMax)
-      if (fits(owners, amount)) return take(owners, amount)
+      if (fits(owners, amount)) {
+        note(owners)
+        return take(owners, amount)
+      }
       return new Promise((admit, reject) => {
         const signal = awaited?.()
         signal?.throwIfAborted()

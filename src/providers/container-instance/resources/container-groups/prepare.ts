@@ -221,15 +221,41 @@ async function grantedSecrets(
 ): Promise<Readonly<Record<string, string>> | undefined> {
   if (secrets?.locate === undefined || secrets.use === undefined) return undefined
   const granted = new Map<string, string>()
+  // The id is of that type, and so is its model.
+  const known = (await context.reader.get(context.id))?.model as ContainerGroup | undefined
   for (const { secretReferenceUri } of secretReferences) {
     const id = await secrets.locate(secretReferenceUri)
     if (id === undefined) continue
+    const before = secretNow(known, secretReferenceUri)
+    if (before !== undefined && isTakenOver(context.id, before.id, id)) {
+      if (before.id !== undefined) granted.set(secretReferenceUri, before.id)
+      continue
+    }
     // As the caller wrote it: only those who may see the vault learn where it is.
     await requireLinked(context, secrets.use, id, secretReferenceUri)
     granted.set(secretReferenceUri, id.key)
   }
   // Sorted, so that the same references in another order give the same group.
   return granted.size === 0 ? undefined : Object.fromEntries([...granted].sort())
+}
+
+/** Which secret the group has by this reference; undefined without such a reference. */
+function secretNow(
+  known: ContainerGroup | undefined,
+  uri: string,
+): { readonly id: string | undefined } | undefined {
+  const { secretReferences = [] } = known?.properties ?? {}
+  if (!secretReferences.some((one) => one.secretReferenceUri === uri)) return undefined
+  const { secretIds = {} } = known ?? {}
+  return { id: Object.hasOwn(secretIds, uri) ? secretIds[uri] : undefined }
+}
+
+/** Names of vaults are given to whoever comes first: one of another resource group that came later is not what was meant. */
+function isTakenOver(group: ResourceId, before: string | undefined, now: ResourceId): boolean {
+  const owner = scopeOf(now).key
+  if (owner === scopeOf(group).key) return false
+  const id = before === undefined ? undefined : parseResourceId(before)
+  return id === undefined || scopeOf(id).key !== owner
 }
 
 /**
