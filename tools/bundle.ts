@@ -98,19 +98,22 @@ function exportOf(name: string, key: string, value: unknown): string {
 
 const lazily: Plugin = {
   name: 'lazy-builtins',
-  resolveId(id) {
+  resolveId(id, _, { kind }) {
     const name = lazyNameOf(id)
-    return name === undefined ? null : `\0lazy:${name}`
+    if (name === undefined) return null
+    return `\0${kind === 'require-call' ? 'required' : 'lazy'}:${name}`
   },
   load(id) {
-    if (!id.startsWith('\0lazy:')) return null
-    const name = id.slice('\0lazy:'.length)
+    const [, how, name = ''] = /^\0(lazy|required):(.+)$/.exec(id) ?? []
+    if (how === undefined) return null
+    const get = `process.getBuiltinModule('node:${name}')`
+    // What requires it reads of it what it uses, by any name, also of those that are no longer listed.
+    if (how === 'required') return `module.exports = ${get}`
     const builtin: object = process.getBuiltinModule(name) ?? {}
     const never = ['default', 'constants', ...(lazyBuiltins[name] ?? [])]
     const names = Object.entries(Object.getOwnPropertyDescriptors(builtin))
       .filter(([key, { enumerable }]) => enumerable === true && !never.includes(key))
       .map(([key, { value }]) => exportOf(name, key, value))
-    const get = `process.getBuiltinModule('node:${name}')`
     return name === 'fs/promises'
       ? `const built = () => ${get}\n${names.join('\n')}\n`
       : `const built = ${get}\nexport default built\nexport const constants = built.constants\n${names.join('\n')}\n`

@@ -67,6 +67,12 @@ export async function openConsole(
         .locator('#root:not([aria-hidden]), [role=dialog]')
         .first()
         .waitFor({ state: 'attached' })
+      // The tests after this one share the page, however it ends.
+      await using wideAgain = new AsyncDisposableStack()
+      wideAgain.defer(async () => {
+        await page.setViewportSize(wide)
+        await page.emulateMedia({ colorScheme: 'light' })
+      })
       for (const [look, size, colorScheme] of looks) {
         await page.setViewportSize(size)
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
@@ -79,8 +85,6 @@ export async function openConsole(
         assert.deepEqual(await page.evaluate<string[]>(cutWords), [], `${name}, cut, ${look}`)
         assert.equal(isTooWide, false, `${name} reaches over the edge, ${look}`)
       }
-      await page.setViewportSize(wide)
-      await page.emulateMedia({ colorScheme: 'light' })
     },
     [Symbol.asyncDispose]: () => browser[Symbol.asyncDispose](),
   }

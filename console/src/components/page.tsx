@@ -41,7 +41,13 @@ const useStyles = makeStyles({
   title: { overflowWrap: 'anywhere', display: 'block', margin: 0 },
   soft: { color: tokens.colorNeutralForeground2, overflowWrap: 'anywhere' },
   actions: { display: 'flex', flexWrap: 'wrap', gap: tokens.spacingHorizontalS },
-  crumbs: { marginLeft: `calc(-1 * ${tokens.spacingHorizontalXS})`, flexWrap: 'wrap' },
+  crumbs: {
+    marginLeft: `calc(-1 * ${tokens.spacingHorizontalXS})`,
+    // Lines are as far apart as fingers need.
+    '& ol': { flexWrap: 'wrap', rowGap: tokens.spacingVerticalSNudge },
+    '& li': { minWidth: 0 },
+    '& a': { overflowWrap: 'anywhere' },
+  },
 })
 
 export interface Crumb {

@@ -281,7 +281,8 @@ export async function storeDesired(write: Write, desired: Desired): Promise<Outc
     opened === undefined
       ? await endedOperation(deps, tx, effect, opening)
       : linkOf(opened, compiled)
-  const outcome = outcomeOf(write, next, status, operation)
+  const answer = tx.isDryRun === true ? outcomeLate : outcomeOf
+  const outcome = answer(write, next, status, operation)
   await tx.pause()
   const changes =
     tx.isDryRun === true
@@ -333,20 +334,37 @@ function openingOf(
 }
 
 function outcomeOf(
-  { deps, compiled, route, tx }: Write,
+  write: Write,
   resource: StoredResource,
   status: number,
   operation?: OperationLink,
 ): Outcome & { readonly body: object } {
-  const show = (): object => toWire(compiled, route.shape, resource, deps.registry.words)
-  const rest = { status, etag: resource.etag, ...(operation === undefined ? {} : { operation }) }
-  if (tx.isDryRun !== true) return { ...rest, body: show() }
-  // Few answers of a dry run are looked at.
   return {
-    ...rest,
+    status,
+    body: shownOf(write, resource),
+    etag: resource.etag,
+    ...(operation === undefined ? {} : { operation }),
+  }
+}
+
+function shownOf({ deps, compiled, route }: Write, resource: StoredResource): object {
+  return toWire(compiled, route.shape, resource, deps.registry.words)
+}
+
+/** Of a dry run: hardly any of these answers are looked at, so each is made when it is. */
+function outcomeLate(
+  write: Write,
+  resource: StoredResource,
+  status: number,
+  operation?: OperationLink,
+): Outcome & { readonly body: object } {
+  return {
+    status,
     get body() {
-      return show()
+      return shownOf(write, resource)
     },
+    etag: resource.etag,
+    ...(operation === undefined ? {} : { operation }),
   }
 }
 
