@@ -8,6 +8,7 @@ import { ApiError } from '#kernel/error.ts'
 import { defaultLimits } from '#kernel/limits.ts'
 import { silentLog } from '#kernel/ports.ts'
 import { contractWords } from '#kernel/vendor.ts'
+import { useUpTurns } from '../../tests/turns.ts'
 import type { PlaneServices } from './create-plane.ts'
 import { createPlane } from './create-plane.ts'
 import { defineProvider, type ResourceType } from './declare/provider.ts'
@@ -206,7 +207,7 @@ test('a long dry run lets others work and write in between', async () => {
   assert.ok((await results).every((one) => one.kind === 'ok' && one.status === 201))
 })
 
-test('large resources are read in chunks, in a transaction too', async () => {
+test('large resources are read in chunks, in a transaction too', async (t) => {
   await using started = await start()
   const { caller, plane } = started
   const count = 24
@@ -225,6 +226,8 @@ test('large resources are read in chunks, in a transaction too', async () => {
     return turns
   }
   const query = { type: 'Sample/notes', under: '/', limit: 1_000 }
+  // A fast machine reads several in the time of a turn.
+  useUpTurns(t)
   const turns = await turnsOf(async () => {
     assert.equal((await plane.reader.list(query)).length, count)
   })
