@@ -151,11 +151,11 @@ test('the store is not asked for work while there is no room for it', async () =
 test('it is not idle while something is due', async () => {
   await using store = await changeable()
   await using t = await startPlane({ store })
-  let asked = 0
-  store.nextDue = async () => (++asked < 5 ? t.clock.now() : undefined)
+  let looks = 0
+  store.nextDue = async () => (++looks < 5 ? t.clock.now() : undefined)
   await t.plane.reconciler.idle()
-  // The loop may ask once more by itself.
-  assert.ok(asked >= 5, `${asked}`)
+  // The loop may look once more by itself.
+  assert.ok(looks >= 5, `${looks}`)
 })
 
 test('a store that is away costs delay only', async () => {
