@@ -77,6 +77,12 @@ interface GivenBody extends JsonObject {
   }
 }
 
+type GroupContext = Context & {
+  readonly id: ResourceId
+  /** The group as it is stored. */
+  readonly known: ContainerGroup | undefined
+}
+
 export async function prepareGroup(
   context: Context & { readonly id: ResourceId },
   body: GivenBody,
@@ -84,9 +90,13 @@ export async function prepareGroup(
 ): Promise<object> {
   const { id } = context
   const { tenantId, seal, secrets } = deps
+  const stored = await context.reader.get(id)
+  // The id is of that type, and so is its model.
+  const known = stored?.model as ContainerGroup | undefined
   const kinds = (body.identity?.type ?? '').toLowerCase()
   const systemPrincipalId = kinds.includes('systemassigned')
-    ? await principalOf(context, deps.ids)
+    ? // A group keeps its identity for life; a new group of the same name gets another.
+      (known?.identity?.principalId ?? deps.ids.uuid())
     : undefined
   const userAssigned = await lentIdentities(
     context,
@@ -94,11 +104,15 @@ export async function prepareGroup(
     deps.identities,
   )
   const { properties, missingProfile } = await withProfile(context, body.properties, seal)
-  const secretIds = await grantedSecrets(context, properties, secrets)
-  const { volumes, owners: shareOwners } = await grantedShares(context, properties, deps)
+  const secretIds = await grantedSecrets({ ...context, known }, properties, secrets)
+  const { volumes, owners: shareOwners } = await grantedShares(
+    { ...context, known },
+    properties,
+    deps,
+  )
   const preparation: Preparation = {
     place: id.key,
-    location: await locationOf(context, body.location),
+    location: await locationOf(context, body.location ?? stored?.location),
     tenantId,
     ...(systemPrincipalId === undefined ? {} : { systemPrincipalId }),
     userAssigned,
@@ -108,16 +122,6 @@ export async function prepareGroup(
   }
   const given = volumes === undefined ? properties : { ...properties, volumes }
   return { ...body, properties: given, preparation }
-}
-
-/** A group keeps its identity for life; a new group of the same name gets another. */
-async function principalOf(
-  { reader, id }: Context & { readonly id: ResourceId },
-  ids: Ids,
-): Promise<string> {
-  // The id is of that type, and so is its model.
-  const known = (await reader.get(id))?.model as ContainerGroup | undefined
-  return known?.identity?.principalId ?? ids.uuid()
 }
 
 /** The ids of the group's identities. The caller must be allowed to assign each. */
@@ -164,8 +168,7 @@ async function locationOf(
   { reader, id }: Context & { readonly id: ResourceId },
   given: string | undefined,
 ): Promise<string> {
-  const text =
-    given ?? (await reader.get(id))?.location ?? (await reader.get(scopeOf(id)))?.location ?? ''
+  const text = given ?? (await reader.get(scopeOf(id)))?.location ?? ''
   return text.replace(/\s/g, '').toLowerCase()
 }
 
@@ -215,18 +218,16 @@ async function withProfile(
  * runs with their values, and a reader of its logs may see them.
  */
 async function grantedSecrets(
-  context: Context & { readonly id: ResourceId },
+  context: GroupContext,
   { secretReferences = [] }: GivenBody['properties'],
   secrets: SecretStore | undefined,
 ): Promise<Readonly<Record<string, string>> | undefined> {
   if (secrets?.locate === undefined || secrets.use === undefined) return undefined
   const granted = new Map<string, string>()
-  // The id is of that type, and so is its model.
-  const known = (await context.reader.get(context.id))?.model as ContainerGroup | undefined
   for (const { secretReferenceUri } of secretReferences) {
     const id = await secrets.locate(secretReferenceUri)
     if (id === undefined) continue
-    const before = secretNow(known, secretReferenceUri)
+    const before = secretNow(context.known, secretReferenceUri)
     if (before !== undefined && isTakenOver(context.id, before.id, id)) {
       if (before.id !== undefined) granted.set(secretReferenceUri, before.id)
       continue
@@ -264,14 +265,14 @@ function isTakenOver(group: ResourceId, before: string | undefined, now: Resourc
  * given to whoever comes first, so a name alone must not say whose files a group runs with. What a group has, it keeps.
  */
 async function grantedShares(
-  context: Context & { readonly id: ResourceId },
+  context: GroupContext,
   properties: GivenBody['properties'],
   { shareAccounts, secrets }: PrepareDependencies,
 ): Promise<Shares> {
   const { volumes } = properties
   if (shareAccounts === undefined || volumes === undefined) return { volumes, owners: undefined }
   const own = scopeOf(context.id).key
-  const ownerNow = await shareOwnersNow(context)
+  const ownerNow = shareOwnersNow(context)
   const owners: [string, string][] = []
   const named: Volume[] = []
   for (const [at, volume] of volumes.entries()) {
@@ -326,14 +327,10 @@ interface Shares {
  * In which resource group the account lies whose share a volume of the group has now: by the names of both, and of another
  * volume where all of the account agree. Undefined: the group has none of it.
  */
-async function shareOwnersNow({
-  reader,
+function shareOwnersNow({
+  known,
   id,
-}: Context & { readonly id: ResourceId }): Promise<
-  (volume: string, account: string) => string | undefined
-> {
-  // The id is of that type, and so is its model.
-  const known = (await reader.get(id))?.model as ContainerGroup | undefined
+}: GroupContext): (volume: string, account: string) => string | undefined {
   const { shareOwners = {} } = known ?? {}
   const ownerOf = (name: string): string =>
     (Object.hasOwn(shareOwners, name) ? shareOwners[name] : undefined) ?? scopeOf(id).key
