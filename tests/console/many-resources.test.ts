@@ -7,12 +7,12 @@ import assert from 'node:assert/strict'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { fillHome } from '../../bench/contestants/fill-home.ts'
 import { freshHome, startInstallation } from '../e2e/installation.ts'
 import { findChromium, howToGetChromium } from '../portal/browser.ts'
 import { requireOrSkip } from '../require.ts'
-import { type Console, openConsole } from './console.ts'
+import { type Console, openConsole, settled } from './console.ts'
 
 const isBuilt = existsSync(join(import.meta.dirname, '..', '..', 'console', 'dist', 'index.html'))
 const ready = isBuilt && findChromium() !== undefined
@@ -71,6 +71,7 @@ test('a list of very many resources: few rows drawn, pages by link, filtered by 
   assert.match(requested[0] ?? '', new RegExp(`[$%].*top=${pageSize}`))
 
   const list = page.getByRole('region', { name: 'Resources' })
+  await assertFailedPage(page, list, requested)
   await list.focus()
   const rowsText = `${count.toLocaleString('en-US')} rows`
   const whole = page.getByRole('status').getByText(rowsText, { exact: true })
@@ -107,6 +108,33 @@ test('a list of very many resources: few rows drawn, pages by link, filtered by 
   t.diagnostic(`the longest task of the tree with ${count} resources: ${longest} ms`)
   assert.deepEqual(opened.complaints, [])
 })
+
+/** What was read stays, and nobody asks for the page again but the person. */
+async function assertFailedPage(
+  page: Page,
+  list: Locator,
+  requested: readonly string[],
+): Promise<void> {
+  const nextPage = /[$%].*skiptoken/i
+  const body = JSON.stringify({ error: { code: 'Internal', message: 'out of order' } })
+  await page.route(nextPage, (route) =>
+    route.fulfill({ status: 500, contentType: 'application/json', body }),
+  )
+  const before = requested.length
+  await list.focus()
+  await page.keyboard.press('End')
+  await page.getByRole('alert').getByText('out of order').waitFor()
+  // Each of these draws the table anew.
+  for (const key of ['Home', 'End', 'Home', 'End']) {
+    await list.press(key)
+    await page.evaluate(settled)
+  }
+  assert.equal(requested.length - before, 1)
+  await page.unroute(nextPage)
+  await page.getByRole('alert').getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('alert').waitFor({ state: 'detached' })
+  assert.equal(requested.length - before, 2)
+}
 
 /** Search looks at all of them, wherever in the list they are. */
 async function assertFound(page: Page, name: string): Promise<void> {

@@ -103,7 +103,9 @@ export interface Rows<T> {
   readonly loading: boolean
   readonly error: ApiFailure | null
   readonly more: boolean
+  /** Reads the next page. Does nothing while a page is on its way, and after one failed: views call it again at each look. */
   readonly loadMore: () => void
+  /** Reads the page that failed, or where none did all of them, once more. */
   readonly reload: () => void
 }
 
@@ -170,9 +172,9 @@ function useRows<T>(
     error: found.error,
     more: found.hasNextPage,
     loadMore: () => {
-      if (found.hasNextPage && !found.isFetching) void found.fetchNextPage()
+      if (found.hasNextPage && !found.isFetching && !found.isError) void found.fetchNextPage()
     },
-    reload: () => void found.refetch(),
+    reload: () => void (found.isFetchNextPageError ? found.fetchNextPage() : found.refetch()),
   }
 }
 

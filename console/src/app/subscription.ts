@@ -23,9 +23,9 @@ export function useGroups() {
   const subscriptionId = current?.subscriptionId ?? ''
   const options = { enabled: current !== undefined }
   const groups = useList('listGroups', { path: { subscriptionId } }, options)
-  const { more, loading, rows, error, loadMore } = groups
+  const { more, loading, rows, loadMore } = groups
   useEffect(() => {
-    if (more && !loading && error === null && rows.length < groupsMax) loadMore()
+    if (more && !loading && rows.length < groupsMax) loadMore()
   })
   return { subscriptionId, groups }
 }

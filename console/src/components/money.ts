@@ -99,7 +99,7 @@ export function sumByCurrency(rows: readonly Transaction[]): readonly Amount[] {
 /** A month is added up by itself up to this many transactions, which come fifty at a time. */
 const addedUpMax = 1_000
 
-interface MonthRows extends Omit<Rows<Transaction>, 'reload'> {
+interface MonthRows extends Rows<Transaction> {
   readonly counts: Readonly<Record<BillingKind, number>>
 }
 
@@ -114,12 +114,15 @@ export function useMonth(month: string): MonthRows {
   const loadMore = (): void => {
     for (const one of kinds) one.loadMore()
   }
-  const goesOn = more && !loading && rows.length < addedUpMax
+  const reload = (): void => {
+    for (const one of kinds) if (one.error !== null) one.reload()
+  }
+  const error = kinds.find((one) => one.error !== null)?.error ?? null
+  const goesOn = more && !loading && error === null && rows.length < addedUpMax
   // biome-ignore lint/correctness/useExhaustiveDependencies: each page that came asks for the next one
   useEffect(() => {
     if (goesOn) loadMore()
   }, [goesOn, rows.length])
-  const error = kinds.find((one) => one.error !== null)?.error ?? null
   const counts = { Unbilled: unbilled.rows.length, Billed: billed.rows.length }
-  return { rows, counts, loading: loading || goesOn, error, more, loadMore }
+  return { rows, counts, loading: loading || goesOn, error, more, loadMore, reload }
 }

@@ -135,7 +135,8 @@ interface Selection<T> {
   readonly actions: (rows: readonly T[], clear: () => void) => ReactNode
 }
 
-interface TableProps<T> extends Pick<Rows<T>, 'rows' | 'loading' | 'error' | 'more' | 'loadMore'> {
+interface TableProps<T>
+  extends Pick<Rows<T>, 'rows' | 'loading' | 'error' | 'more' | 'loadMore' | 'reload'> {
   readonly label: string
   /** The name under which the chosen columns are kept. */
   readonly name: string
@@ -150,7 +151,7 @@ interface TableProps<T> extends Pick<Rows<T>, 'rows' | 'loading' | 'error' | 'mo
 }
 
 export function Table<T>(props: TableProps<T>) {
-  const { label, name, columns, rows, loading, error, more, keyOf, selection } = props
+  const { label, name, columns, rows, loading, error, more, reload, keyOf, selection } = props
   const { order = '', onOrder } = props
   const styles = useStyles()
   const [hidden, setHidden] = useOwnPreference(columnsOf(name), '')
@@ -159,7 +160,7 @@ export function Table<T>(props: TableProps<T>) {
   const shown = columns.filter(({ id }) => !hidden.split(' ').includes(id))
   const sorted = useSorted(rows, columns, ownSort)
   const sort = ownSort ?? sortOf(columns, order)
-  if (error !== null && rows.length === 0) return <Refusal failure={error} />
+  if (error !== null && rows.length === 0) return <Refusal failure={error} onRetry={reload} />
   // A long list is looked through only while something is chosen in it.
   const chosen = picked.size === 0 ? [] : rows.filter((row) => picked.has(keyOf(row)))
   return (
@@ -181,6 +182,7 @@ export function Table<T>(props: TableProps<T>) {
           onClick={() => saveCsv(name, shown, sorted)}
         />
       </div>
+      {error !== null && <Refusal failure={error} onRetry={reload} />}
       <VirtualRows
         {...props}
         label={label}

@@ -61,7 +61,7 @@ export function Billing() {
   const styles = useStyles()
   const { month = thisMonth(), by = 'day' } = useSearch()
   const setSearch = useSetSearch()
-  const { rows, counts, loading, error, more, loadMore } = useMonth(month)
+  const { rows, counts, loading, error, more, loadMore, reload } = useMonth(month)
   const usual = useUsualKind(month, counts, loading)
   const dimension = by in keyOf ? (by as Dimension) : 'day'
   return (
@@ -82,7 +82,7 @@ export function Billing() {
         <Charge />
       </div>
       {error !== null ? (
-        <Refusal failure={error} />
+        <Refusal failure={error} onRetry={reload} />
       ) : (
         <>
           <Card title={billingTexts.spending}>

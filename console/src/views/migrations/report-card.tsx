@@ -78,6 +78,7 @@ function OfDatabase({ database }: { readonly database: Report['databases'][numbe
             error={null}
             more={false}
             loadMore={() => undefined}
+            reload={() => undefined}
             label={`${migrationTexts.tables}: ${name}`}
             name="migration-tables"
             keyOf={(table) => table.name}

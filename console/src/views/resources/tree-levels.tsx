@@ -46,7 +46,7 @@ function useLevel(
   )
   useEffect(() => () => onLevel(id, undefined), [id, onLevel])
   useEffect(() => {
-    if (wantsMore && error === null) loadMore()
+    if (wantsMore) loadMore()
   })
   return null
 }
