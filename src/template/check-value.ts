@@ -1,5 +1,4 @@
 /** Checks whether a value matches its type. Every mismatch is reported; no message contains a value. */
-import { exactJsonText } from '#kernel/exact-json.ts'
 import { callOf } from './expression.ts'
 import { isArray, isObject, kindOf } from './fields.ts'
 import { isInteger } from './functions/values.ts'
@@ -9,6 +8,7 @@ import { expressionOf } from './print-expression.ts'
 import { appendPath } from './template-path.ts'
 import {
   type Allowed,
+  allowedText,
   type Definitions,
   resolved,
   type Schema,
@@ -76,7 +76,7 @@ function isOfType(value: Json, type: TypeName | undefined): boolean {
 
 /** For an array, every element must be one of the allowed values. */
 function isAllowed(value: Json, { texts }: Allowed): boolean {
-  const has = (one: Json): boolean => texts.has(exactJsonText(one))
+  const has = (one: Json): boolean => texts.has(allowedText(one))
   return has(value) || (isArray(value) && value.every(has))
 }
 

@@ -77,6 +77,23 @@ test('a variable that is first read late tells what is wrong with it too', () =>
   )
 })
 
+test('parameters: allowed values are compared without regard to case, and keep the spelling they are given', () => {
+  const kind = { type: 'string', allowedValues: ['North', 'south'] }
+  const several = { type: 'array', allowedValues: ['North', 1] }
+  const resources = [{ ...vault, name: 'a', properties: { kind: "[parameters('kind')]" } }]
+  const source = template({ parameters: { kind, several }, resources })
+  const given = { kind: { value: 'SOUTH' }, several: { value: ['nORTH'] } }
+  assert.deepEqual(bodyOf(planOf(source, given).nodes[0]), { properties: { kind: 'SOUTH' } })
+  const refused = problemsOf(source, {
+    kind: { value: 'west' },
+    several: { value: ['north', '1'] },
+  })
+  assert.deepEqual(
+    refused.map((text) => text.split(':')[0]),
+    ['parameters.kind', 'parameters.several'],
+  )
+})
+
 test('parameters: every misfit at once, none with its value', () => {
   const declared = {
     missing: { type: 'string' },

@@ -1,6 +1,5 @@
 /** Reads parameters, variables, user functions and outputs of a template, and collects the problems. */
 
-import { exactJsonText } from '#kernel/exact-json.ts'
 import { type DeclaredNames, nameChecker } from './check-names.ts'
 import { type CompileDependencies, compile, compileCopy } from './compile.ts'
 import {
@@ -15,7 +14,14 @@ import { type Field, fieldOf, isArray, isObject, kindOf, membersOf, refuseTwice 
 import type { JsonObject } from './plan.ts'
 import type { Problems } from './problems.ts'
 import { childPath } from './template-path.ts'
-import { type Definitions, isSecure, readSchema, resolved, type Schema } from './types.ts'
+import {
+  allowedText,
+  type Definitions,
+  isSecure,
+  readSchema,
+  resolved,
+  type Schema,
+} from './types.ts'
 
 type Members = readonly (readonly [name: string, field: Field])[]
 
@@ -38,7 +44,7 @@ export function readParameters(
         secure: isSecure(schema, definitions),
         defaultValue: given === undefined ? undefined : compile(given.value, given.path, deps),
         allowsDefault:
-          given !== undefined && schema.allowed?.texts.has(exactJsonText(given.value)) === true,
+          given !== undefined && schema.allowed?.texts.has(allowedText(given.value)) === true,
         path: field.path,
       }
       return [name.toLowerCase(), section]

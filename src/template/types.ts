@@ -67,6 +67,7 @@ export interface TypeCheck {
 
 /** The allowed values, prepared once: there may be many, and many values to look up. */
 export interface Allowed {
+  /** Made by `allowedText`. */
   readonly texts: ReadonlySet<string>
   /** For messages. */
   readonly shown: string
@@ -329,7 +330,12 @@ export function isSecure(schema: Schema, definitions: Definitions): boolean {
 }
 
 function allowedOf(values: readonly Json[]): Allowed {
-  return { texts: new Set(values.map((one) => exactJsonText(one))), shown: shown(values) }
+  return { texts: new Set(values.map(allowedText)), shown: shown(values) }
+}
+
+/** Strings are compared without regard to case. */
+export function allowedText(value: Json): string {
+  return exactJsonText(typeof value === 'string' ? value.toLowerCase() : value)
 }
 
 const shownMax = 30
