@@ -23,6 +23,7 @@ function ask(url: string, method: string, path: string): Promise<string> {
 test('a path leads to its route, whatever the method; all else leads to the fallback', async () => {
   const router = createRouter((_, response) => response.end('fallback'))
   router.add('/things/:id', (_, response, params) => response.end(`thing ${params['id']}`))
+  router.add('/things/:id/$ref', (_, response, params) => response.end(`ref ${params['id']}`))
   router.add('/area/*', (_, response) => response.end('area'))
   const server = createListener({ requestSeconds: 10, headerBytesMax: 16_384 }, () => false)
   server.on('request', router.route)
@@ -31,6 +32,8 @@ test('a path leads to its route, whatever the method; all else leads to the fall
     for (const [method, path, expected] of [
       ['GET', '/things/a%20b?x=%zz', 'thing a b'],
       ['PATCH', '/things/1', 'thing 1'],
+      ['DELETE', '/things/1/$ref', 'ref 1'],
+      ['DELETE', '/things/%24a%2524/%24ref?$a=%24b', 'ref $a%24'],
       ['GET', '/area/', 'area'],
       ['DELETE', '/area/a/b', 'area'],
       ['GET', '/area', 'fallback'],

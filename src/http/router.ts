@@ -51,7 +51,8 @@ export function createRouter(
     },
     route(request, response) {
       const { method = tree, url = '/' } = request
-      const found = methods.has(method) ? router.find(tree, url) : null
+      // The router decodes no `$`, and clients write names such as `$ref` and `$batch` either way.
+      const found = methods.has(method) ? router.find(tree, url.replaceAll('%24', '$$')) : null
       if (found === null) return fallback(request, response)
       found.handler(request, response, found.params, found.store, found.searchParams)
     },
