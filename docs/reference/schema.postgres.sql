@@ -1226,6 +1226,7 @@ CREATE TABLE share_runs (
   lease_owner text,
   lease_until bigint NOT NULL,
   fence bigint NOT NULL,
+  turns_lost bigint DEFAULT 0 NOT NULL,
   PRIMARY KEY (id)
 );
 

@@ -1896,7 +1896,7 @@ CREATE TABLE share_runs (
   lease_owner text,
   lease_until bigint not null,
   fence bigint not null
-);
+, turns_lost bigint not null default 0);
 
 CREATE INDEX share_runs_by_share on share_runs (share_key, started_at, id);
 

@@ -164,7 +164,10 @@ export interface CopyJournal {
 
 export const batchItems = 500
 
-/** Copies in a process of its own, which lives as long as the session. */
+/**
+ * Copies in a process of its own, which lives as long as the session. Its disposal ends every copy at once, wherever it
+ * is; what was staged is kept for a copy that continues it.
+ */
 export interface CopySession extends AsyncDisposable {
   /**
    * Resolves when all is published. Rejects with `CopyFailure`, with `CopyCancelled` within seconds of the signal

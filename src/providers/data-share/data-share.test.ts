@@ -178,7 +178,7 @@ test('filters, orders and pages of details; continuing a POST; nothing makes the
     mode: 'FullSync',
   })
   // Claimed, so that the runner leaves it alone.
-  const [run] = await runs.claim('test', 1, { ofGroupMax: 1, sharedMax: 1 })
+  const [run] = await runs.claim('test', 1, { ofGroupMax: 1, sharedMax: 1, ofGroupsMax: 1 })
   assert.ok(run !== undefined)
   const names = Array.from({ length: 25 }, (_, at) => `set-${String(at + 1).padStart(2, '0')}`)
   await runs.plan(

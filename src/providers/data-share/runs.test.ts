@@ -4,14 +4,15 @@ import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { CopyFault } from '#engines/copy/engine.ts'
+import { CopyCancelled, type CopyEngine, CopyFault } from '#engines/copy/engine.ts'
 import { realClock } from '#plane/testing/provider-context.ts'
 import type { Store } from '#stores/store.ts'
 import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
 import { requireOrSkip } from '../../../tests/require.ts'
+import { until } from '../../../tests/until.ts'
 import { openGrants } from './domain/store/grants.ts'
 import { openRuns } from './domain/store/runs.ts'
-import { sharingStore, startSharing } from './testing/start.ts'
+import { sharingStore, startSharing, taken } from './testing/start.ts'
 import { openStoreAt } from './testing/stores.ts'
 
 const id = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
@@ -38,35 +39,140 @@ test('a resource group has its number of runs at a time, and those of others pas
     await grantTo(store, id(number), subscriptionKey)
     await runs.begin({ id: id(number), subscriptionKey, shareKey: '/s', mode: 'FullSync' })
   }
-  const first = await runs.claim('owner', 6, { ofGroupMax: 2, sharedMax: 6 })
+  const sizes = { ofGroupMax: 2, sharedMax: 6, ofGroupsMax: 6 }
+  const first = await runs.claim('owner', 6, sizes)
   assert.deepEqual(
     first.map((run) => run.id),
-    [0, 1, 4, 5].map(id),
+    [0, 4, 5, 1].map(id),
+    'groups without a run come first',
   )
-  assert.deepEqual(await runs.claim('owner', 2, { ofGroupMax: 2, sharedMax: 6 }), [])
+  assert.deepEqual(await runs.claim('owner', 2, sizes), [])
   const [done] = first
   assert.ok(done !== undefined)
   await runs.end(done, 'Succeeded', null)
   assert.deepEqual(
-    (await runs.claim('owner', 2, { ofGroupMax: 2, sharedMax: 6 })).map((run) => run.id),
+    (await runs.claim('owner', 2, sizes)).map((run) => run.id),
     [id(2)],
   )
 })
 
-test('the last places are for resource groups without a run', async () => {
+test('the last places are for resource groups without a run, and for subscriptions without one', async () => {
   await using store = await sharingStore()
   let now = 1_000_000
   const runs = openRuns(store.sql, { now: () => now++ })
-  for (const [number, group] of ['a', 'b', 'c', 'a', 'b', 'c', 'd', 'd'].entries()) {
+  const groups = ['a', 'b', 'a', 'b', 'c', 'd', 'e', 'f', 'g']
+  const begin = async (number: number, subscriptionKey: string): Promise<void> => {
+    await grantTo(store, id(number), subscriptionKey)
+    await runs.begin({ id: id(number), subscriptionKey, shareKey: '/s', mode: 'FullSync' })
+  }
+  for (const [number, group] of groups.entries()) await begin(number, keyOf(group, number))
+  const sizes = { ofGroupMax: 2, sharedMax: 4, ofGroupsMax: 6 }
+  const claimed = await runs.claim('owner', 8, sizes)
+  assert.equal(claimed.length, 6)
+  const others = ['/subscriptions/t', '/subscriptions/t', '/subscriptions/u']
+  for (const [at, subscription] of others.entries()) {
+    await begin(20 + at, keyOf(`g${at}`, at).replace('/subscriptions/s', subscription))
+  }
+  assert.deepEqual(
+    (await runs.claim('owner', 2, sizes)).map((run) => run.id),
+    [20, 22].map(id),
+    'a subscription without a run passes all that wait',
+  )
+})
+
+test('a run that gave up its place is behind those that wait, and is in the way of those alone', async () => {
+  await using store = await sharingStore()
+  let now = 1_000_000
+  const runs = openRuns(store.sql, { now: () => now++ })
+  for (const [number, group] of ['a', 'a', 'b'].entries()) {
     const subscriptionKey = keyOf(group, number)
     await grantTo(store, id(number), subscriptionKey)
     await runs.begin({ id: id(number), subscriptionKey, shareKey: '/s', mode: 'FullSync' })
   }
-  const claimed = await runs.claim('owner', 8, { ofGroupMax: 2, sharedMax: 4 })
-  assert.deepEqual(
-    claimed.map((run) => run.id),
-    [0, 1, 2, 3, 6].map(id),
-  )
+  const sizes = { ofGroupMax: 1, sharedMax: 1, ofGroupsMax: 1 }
+  const [first] = await runs.claim('owner', 1, sizes)
+  assert.ok(first !== undefined)
+  assert.equal(await runs.isInTheWay('owner', first, sizes), true)
+  assert.equal(await runs.giveUp(first), 1)
+  const [second] = await runs.claim('owner', 1, sizes)
+  assert.ok(second !== undefined)
+  assert.notEqual(second.id, first.id)
+  await runs.end(second, 'Succeeded', null)
+  const [third] = await runs.claim('owner', 1, sizes)
+  assert.ok(third !== undefined)
+  await runs.end(third, 'Succeeded', null)
+  const [again] = await runs.claim('owner', 1, sizes)
+  assert.deepEqual([again?.id, again?.turnsLost], [first.id, 1])
+  assert.ok(again !== undefined)
+  assert.equal(await runs.isInTheWay('owner', again, sizes), false, 'nobody waits')
+})
+
+test('a source that sends nothing keeps its place until others want it, and fails in the end', async () => {
+  let ahead = 0
+  let attempts = 0
+  const engine: CopyEngine = {
+    open() {
+      const ended = Promise.withResolvers<void>()
+      return {
+        async copy(_task, _journal, signal) {
+          attempts++
+          await ended.promise
+          assert.ok(signal.aborted)
+          throw new CopyCancelled()
+        },
+        async [Symbol.asyncDispose]() {
+          ended.resolve()
+        },
+      }
+    },
+  }
+  const clock = { now: () => Date.now() + ahead }
+  await using started = await startSharing({ engine, clock })
+  await started.prepare()
+  started.write('giver', 'data/a.txt', 'one')
+  const dataSetId = await started.share('all', 'Container', { containerName: 'data' })
+  await started.map('all', 'Container', { dataSetId, containerName: 'got' })
+  const runId = await started.synchronize()
+  await until(() => attempts === 1)
+  ahead += 20 * 60_000
+  const runs = openRuns(started.store.sql, clock)
+  await until(async () => ((await runs.find(runId))?.leaseUntil ?? 0) > clock.now())
+  assert.equal(attempts, 1)
+  // Five more of its subscription have places, and others of it wait.
+  const beginOther = async (number: number): Promise<void> => {
+    const subscriptionKey = `${taken.split('/', 3).join('/')}/resourcegroups/g${number}/x`
+    await grantTo(started.store, id(number), subscriptionKey)
+    await runs.begin({ id: id(number), subscriptionKey, shareKey: '/s', mode: 'FullSync' })
+  }
+  await started.store.sql.transact(async (tx) => {
+    for (let number = 1; number <= 5; number++) {
+      await tx.run(
+        'insert into share_active (subscription_key, run_id) values (?, ?)',
+        `${number}`,
+        id(number),
+      )
+      await tx.run(
+        `insert into share_runs (id, subscription_key, share_key, mode, status, message, started_at, ended_at,
+            cancelled, planned, lease_owner, lease_until, fence)
+          select ?, ?, share_key, mode, status, null, 0, null, 0, 1, lease_owner, ?, 0 from share_runs where id = ?`,
+        id(number),
+        `${taken.split('/', 3).join('/')}/resourcegroups/g${number}/x`,
+        Number.MAX_SAFE_INTEGER,
+        runId,
+      )
+    }
+  })
+  let others = 5
+  const run = await until(async () => {
+    await beginOther(++others)
+    ahead += 10_000
+    const found = await runs.find(runId)
+    return found?.endedAt !== null && found
+  })
+  assert.equal(run.status, 'Failed')
+  assert.match(run.message ?? '', /too slowly 3 times while other synchronizations waited/)
+  const [detail] = await started.details(runId)
+  assert.equal(detail.status, 'Failed')
 })
 
 test('what begins while it is revoked is refused or cancelled; a revocation stays, whatever else changes', async (t) => {

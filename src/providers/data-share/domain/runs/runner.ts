@@ -12,18 +12,19 @@ import { type ShareDependencies, types } from '../../dependencies.ts'
 import type { DataSetMapping } from '../../resources/data-set-mappings/resource.ts'
 import type { DataSet } from '../../resources/data-sets/resource.ts'
 import { openManifest } from '../store/manifest.ts'
+import type { PlaceSizes } from '../store/places.ts'
 import { LeaseLost, type PlannedDetail } from '../store/runs.ts'
 import type { Detail, Run } from '../store/tables.ts'
 import { begin } from '../synchronizations/actions.ts'
 import { takeDue } from '../trigger-store.ts'
+import { Pace } from './pace.ts'
 import { NotCopied, taskOf } from './task-of.ts'
 
 const runsAtOnceMax = 8
-/** The last places are for resource groups without a run: runs may take as long as their sources like. */
-const placesOfNewcomers = 2
-/** The number of concurrent runs for one resource group of consumers, so that slow sources hold up nobody else. */
-const runsOfGroupMax = 2
-const limits = { ofGroupMax: runsOfGroupMax, sharedMax: runsAtOnceMax - placesOfNewcomers }
+/** The last places are for resource groups without a run, and for subscriptions without one. */
+const sizes: PlaceSizes = { ofGroupMax: 2, sharedMax: 4, ofGroupsMax: 6 }
+/** A run that gave up its place so often, since its data came slowly while others waited, fails. */
+const turnsMax = 3
 const dataSetsAtOnce = 2
 const pollMilliseconds = 2000
 const renewMilliseconds = 500
@@ -60,8 +61,8 @@ export function startRunner(deps: ShareDependencies): Runner {
     }
     const free = runsAtOnceMax - working.size
     if (free <= 0) return
-    for (const run of await runs.claim(owner, free, limits)) {
-      const work = workOn(deps, run, stop.signal)
+    for (const run of await runs.claim(owner, free, sizes)) {
+      const work = workOn(deps, { owner, run }, stop.signal)
         .catch((error: unknown) => {
           // Left as it is: the lease expires, and a worker continues it.
           log.warn({ run: run.id, error: String(error) }, 'a synchronization was interrupted')
@@ -110,28 +111,74 @@ export function startRunner(deps: ShareDependencies): Runner {
   }
 }
 
-async function workOn(deps: ShareDependencies, run: Run, stop: AbortSignal): Promise<void> {
-  const { runs, timers, log } = deps
+/** Why a run ends early: a person cancelled it, this process released it, or it is slow while others wait. */
+type EarlyEnd = 'cancelled' | 'released' | 'slow'
+
+interface Held {
+  /** The worker that has the lease. */
+  readonly owner: string
+  readonly run: Run
+}
+
+async function workOn(deps: ShareDependencies, held: Held, stop: AbortSignal): Promise<void> {
+  const { runs, log } = deps
+  const { run } = held
   const end = new AbortController()
-  /** Why it ends early: cancelled by a person, or released by this process. */
-  const ends: ('cancelled' | 'released')[] = run.cancelled ? ['cancelled'] : []
-  const letGo = (why: 'cancelled' | 'released'): void => {
-    ends.push(why)
-    end.abort()
-  }
+  const ends: EarlyEnd[] = run.cancelled ? ['cancelled'] : []
   if (run.cancelled) end.abort()
+  const pace = new Pace(deps.clock.now())
   const onStop = (): void => letGo('released')
   stop.addEventListener('abort', onStop, { once: true })
+  const session = deps.engine.open()
+  const letGo = (why: EarlyEnd): void => {
+    ends.push(why)
+    end.abort()
+    // Not by a cancellation, which removes what was copied: the next worker continues it.
+    if (why === 'slow') void session[Symbol.asyncDispose]()
+  }
+  const renewal = keepLease(deps, held, pace, letGo)
+  const hands: Hands = { session, signal: end.signal, pace }
+  try {
+    await using _ = session
+    if (!end.signal.aborted && !run.planned) await plan(deps, run)
+    // Cancelled while no worker had it: publishing that has begun is completed first.
+    if (run.cancelled)
+      await copyAll(deps, run, { ...hands, signal: stop }, ({ publishing }) => publishing)
+    else if (!end.signal.aborted) await copyAll(deps, run, hands)
+    if (ends.includes('slow')) await giveUp(deps, run)
+    else if (ends[0] === 'released' || (run.cancelled && stop.aborted)) return
+    else if (ends[0] === 'cancelled') await runs.end(run, 'Cancelled', 'Cancelled.')
+    else await conclude(deps, run)
+  } catch (error) {
+    if (!(error instanceof LeaseLost)) throw error
+    // Another worker has it: nothing more is written for this one.
+    log.info({ run: run.id }, 'a synchronization went to another process')
+  } finally {
+    renewal.cancel()
+    stop.removeEventListener('abort', onStop)
+    deps.wakes.wake(run.subscriptionKey)
+  }
+}
+
+/** Renews the lease now and then, and says when to let go of the run. */
+function keepLease(
+  deps: ShareDependencies,
+  { owner, run }: Held,
+  pace: Pace,
+  letGo: (why: EarlyEnd) => void,
+): { cancel(): void } {
+  const { runs, timers, clock, log } = deps
   let isDone = false
   let timer: { cancel(): void } | undefined
+  const look = async (): Promise<void> => {
+    const { cancelled } = await runs.renew(run)
+    if (cancelled) letGo('cancelled')
+    else if (pace.isSlow(clock.now()) && (await runs.isInTheWay(owner, run, sizes))) letGo('slow')
+  }
   const renew = (): void => {
     timer = timers.after(renewMilliseconds, () => {
-      void runs
-        .renew(run)
-        .then(({ cancelled }) => {
-          if (cancelled) letGo('cancelled')
-        })
-        .catch((error: unknown) => {
+      void look()
+        .then(undefined, (error: unknown) => {
           if (error instanceof LeaseLost) letGo('released')
           else log.debug({ run: run.id, error: String(error) }, 'a lease waits for the store')
         })
@@ -141,27 +188,22 @@ async function workOn(deps: ShareDependencies, run: Run, stop: AbortSignal): Pro
     })
   }
   renew()
-  try {
-    await using session = deps.engine.open()
-    if (!end.signal.aborted && !run.planned) await plan(deps, run)
-    // Cancelled while no worker had it: publishing that has begun is completed first.
-    if (run.cancelled)
-      await copyAll(deps, run, { session, signal: stop }, ({ publishing }) => publishing)
-    else if (!end.signal.aborted) await copyAll(deps, run, { session, signal: end.signal })
-    if (ends[0] === 'released' || (run.cancelled && stop.aborted)) return
-    if (ends[0] === 'cancelled') await runs.end(run, 'Cancelled', 'Cancelled.')
-    else await conclude(deps, run)
-  } catch (error) {
-    if (!(error instanceof LeaseLost)) throw error
-    // Another worker has it: nothing more is written for this one.
-    log.info({ run: run.id }, 'a synchronization went to another process')
-  } finally {
-    isDone = true
-    timer?.cancel()
-    stop.removeEventListener('abort', onStop)
-    deps.wakes.wake(run.subscriptionKey)
+  return {
+    cancel() {
+      isDone = true
+      timer?.cancel()
+    },
   }
 }
+
+/** To the end of the queue, or to its end. */
+async function giveUp({ runs, log }: ShareDependencies, run: Run): Promise<void> {
+  if (run.turnsLost + 1 >= turnsMax) return runs.end(run, 'Failed', tooSlow)
+  await runs.giveUp(run)
+  log.info({ run: run.id }, 'a synchronization gave up its place: its data comes slowly')
+}
+
+const tooSlow = `Its data came too slowly ${turnsMax} times while other synchronizations waited.`
 
 /** A row for each mapping, in order of ids; repeated after a cut, since each has its position. */
 async function plan(deps: ShareDependencies, run: Run): Promise<void> {
@@ -196,10 +238,17 @@ async function plan(deps: ShareDependencies, run: Run): Promise<void> {
   }
 }
 
+/** What copies the data sets of a run, and what stops it. */
+interface Hands {
+  readonly session: CopySession
+  readonly signal: AbortSignal
+  readonly pace: Pace
+}
+
 async function copyAll(
   deps: ShareDependencies,
   run: Run,
-  { session, signal }: { readonly session: CopySession; readonly signal: AbortSignal },
+  hands: Hands,
   chosen: (detail: Detail) => boolean = () => true,
 ): Promise<void> {
   let after = 0
@@ -207,15 +256,14 @@ async function copyAll(
     const details = await deps.runs.open(run.id, after, planRows)
     let next = 0
     const lane = async (): Promise<void> => {
-      while (next < details.length && !signal.aborted) {
+      while (next < details.length && !hands.signal.aborted) {
         const detail = details[next++]
-        if (detail !== undefined && chosen(detail))
-          await copyOne(deps, run, detail, { session, signal })
+        if (detail !== undefined && chosen(detail)) await copyOne(deps, run, detail, hands)
       }
     }
     await Promise.all(Array.from({ length: dataSetsAtOnce }, lane))
     after = details.at(-1)?.place ?? after
-    if (details.length < planRows || signal.aborted) return
+    if (details.length < planRows || hands.signal.aborted) return
   }
 }
 
@@ -223,7 +271,7 @@ async function copyOne(
   deps: ShareDependencies,
   run: Run,
   detail: Detail,
-  { session, signal }: { readonly session: CopySession; readonly signal: AbortSignal },
+  { session, signal, pace }: Hands,
 ): Promise<void> {
   const { runs, sql, log } = deps
   await runs.beginDetail(run, detail.place)
@@ -242,7 +290,7 @@ async function copyOne(
           note = text
         },
       })
-      await session.copy(task, journal, signal)
+      await pace.during(journal, (counted) => session.copy(task, counted, signal))
       await runs.endDetail(run, detail.place, 'Succeeded', note)
       return
     } catch (error) {

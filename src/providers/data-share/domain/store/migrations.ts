@@ -3,7 +3,7 @@
 import { addColumns, createTable, type Dialect } from '#query/table.ts'
 import type { Migration } from '#stores/store.ts'
 import { sortKeys } from './sort-keys.ts'
-import { dataShareTables, details } from './tables.ts'
+import { dataShareTables, details, runs } from './tables.ts'
 
 /** Created with their tables. */
 const indexes: Readonly<Record<string, readonly string[]>> = {
@@ -46,9 +46,14 @@ const third = (dialect: Dialect): readonly string[] =>
  */
 const second = (dialect: Dialect): readonly string[] => addColumns(details, dialect, 2)
 
-export const dataShareMigrations: readonly Migration[] = [first, second, third].map((make, at) => ({
-  area: 'data-share',
-  number: at + 1,
-  sqlite: make('sqlite'),
-  postgres: make('postgres'),
-}))
+/** How often a run gave up its place. */
+const fourth = (dialect: Dialect): readonly string[] => addColumns(runs, dialect, 4)
+
+export const dataShareMigrations: readonly Migration[] = [first, second, third, fourth].map(
+  (make, at) => ({
+    area: 'data-share',
+    number: at + 1,
+    sqlite: make('sqlite'),
+    postgres: make('postgres'),
+  }),
+)

@@ -5,6 +5,7 @@
 
 import type { Clock } from '#kernel/ports.ts'
 import type { Sql, SqlTx, SqlValue } from '#stores/store.ts'
+import { nextToClaim, type PlaceSizes } from './places.ts'
 import {
   type Detail,
   type DetailStatus,
@@ -31,11 +32,6 @@ export class LeaseLost extends Error {
 export const leaseSeconds = 30
 export const active = "status in ('Accepted', 'InProgress')"
 
-/** The part of a key that names the resource group, with the slash after it. */
-function groupOf(key: string): string {
-  return `${key.split('/', 5).join('/')}/`
-}
-
 /** The rows of a run's data sets. */
 interface RunDetails {
   plan(run: Run, details: readonly PlannedDetail[], isLast: boolean): Promise<void>
@@ -55,15 +51,12 @@ export interface Runs extends RunDetails {
   activeOf(subscriptionKey: string): Promise<Run | undefined>
   /** Asks the worker to stop; a run without a worker is ended by the next one that claims it. */
   cancel(id: string, message: string): Promise<void>
-  /**
-   * Claims runs whose lease is free, the oldest first, except those of resource groups of which the owner has
-   * `ofGroupMax`, or one where the owner has `sharedMax` in all.
-   */
-  claim(
-    owner: string,
-    limit: number,
-    { ofGroupMax, sharedMax }: { readonly ofGroupMax: number; readonly sharedMax: number },
-  ): Promise<readonly Run[]>
+  /** Claims runs whose lease is free, in the order of `places.ts`. */
+  claim(owner: string, limit: number, sizes: PlaceSizes): Promise<readonly Run[]>
+  /** Whether another run would be claimed if this one gave up its place. */
+  isInTheWay(owner: string, run: Run, sizes: PlaceSizes): Promise<boolean>
+  /** Frees the lease, behind all that wait and gave up their place less often. Returns how often it did. */
+  giveUp(run: Run): Promise<number>
   /** Extends the lease and returns whether to stop. Throws `LeaseLost`. */
   renew(run: Run): Promise<{ readonly cancelled: boolean }>
   /** Frees the leases of a process that is gone, for a store with one process at a time. */
@@ -100,45 +93,47 @@ export function openRuns(sql: Sql, clock: Clock): Runs {
         ),
       )
     },
-    claim: (owner, limit, { ofGroupMax, sharedMax }) =>
+    claim: (owner, limit, sizes) =>
       sql.transact(async (tx) => {
-        const held = await tx.all(
-          `select subscription_key from share_runs where ${active} and lease_owner = ? and lease_until >= ?`,
-          owner,
-          clock.now(),
-        )
-        const groups = held.map((row) => groupOf(String(row['subscription_key'])))
+        const held = await heldBy(tx, owner, clock.now())
         const claimed: Run[] = []
         while (claimed.length < limit) {
-          const most = groups.length < sharedMax ? ofGroupMax : 1
-          const full = [...new Set(groups)].filter(
-            (group) => groups.filter((one) => one === group).length >= most,
-          )
-          const others = full.map(() => 'and substr(subscription_key, 1, ?) <> ?').join(' ')
-          const [row] = await tx.all(
-            `select id, fence from share_runs where ${active} and lease_until < ? ${others}
-              order by started_at, id limit 1`,
-            clock.now(),
-            ...full.flatMap((group) => [[...group].length, group]),
-          )
-          if (row === undefined) break
+          const next = await nextToClaim(tx, held, sizes, { now: clock.now() })
+          if (next === undefined) break
           const taken = await tx.run(
             `update share_runs set lease_owner = ?, lease_until = ?, fence = fence + 1, status = 'InProgress'
               where id = ? and fence = ? and ${active}`,
             owner,
             leaseEnd(),
-            String(row['id']),
-            Number(row['fence']),
+            next.id,
+            next.fence,
           )
           // Another worker took it just now; the rest waits for the next time.
           if (taken === 0) break
-          const [now] = await tx.all('select * from share_runs where id = ?', String(row['id']))
+          const [now] = await tx.all('select * from share_runs where id = ?', next.id)
           if (now === undefined) break
           const run = runsTable.row(now)
           claimed.push(run)
-          groups.push(groupOf(run.subscriptionKey))
+          held.push(run.subscriptionKey)
         }
         return claimed
+      }),
+    isInTheWay: (owner, run, sizes) =>
+      sql.transact(async (tx) => {
+        const held = await heldBy(tx, owner, clock.now())
+        const others = held.filter((key) => key !== run.subscriptionKey)
+        const next = await nextToClaim(tx, others, sizes, { now: clock.now(), also: run.id })
+        return next !== undefined && next.id !== run.id
+      }),
+    giveUp: (run) =>
+      sql.transact(async (tx) => {
+        await assert(tx, run)
+        await tx.run(
+          'update share_runs set lease_until = 0, turns_lost = turns_lost + 1 where id = ?',
+          run.id,
+        )
+        const [row] = await tx.all('select turns_lost from share_runs where id = ?', run.id)
+        return Number(row?.['turns_lost'])
       }),
     renew: (run) =>
       sql.transact(async (tx) => {
@@ -152,10 +147,12 @@ export function openRuns(sql: Sql, clock: Clock): Runs {
     async end(run, status, message) {
       await sql.transact(async (tx) => {
         await assert(tx, run)
-        if (status === 'Cancelled') {
+        if (status !== 'Succeeded') {
           await tx.run(
-            `update share_details set status = 'Cancelled', ended_at = ?
+            `update share_details set status = ?, message = coalesce(message, ?), ended_at = ?
               where run_id = ? and status in ('Queued', 'InProgress')`,
+            status,
+            status === 'Failed' ? message : null,
             clock.now(),
             run.id,
           )
@@ -172,6 +169,17 @@ export function openRuns(sql: Sql, clock: Clock): Runs {
     },
     removeOf: (subscriptionKey) => sql.transact((tx) => removeRuns(tx, subscriptionKey)),
   }
+}
+
+/** The subscriptions whose runs this worker has. A subscription has one run at a time. */
+async function heldBy(tx: SqlTx, owner: string, now: number): Promise<string[]> {
+  const rows = await tx.all(
+    `select subscription_key from share_runs where id in (select run_id from share_active)
+      and lease_owner = ? and lease_until >= ?`,
+    owner,
+    now,
+  )
+  return rows.map((row) => String(row['subscription_key']))
 }
 
 async function prolong(tx: SqlTx, run: Run, until: number): Promise<void> {

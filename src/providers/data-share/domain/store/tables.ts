@@ -99,6 +99,8 @@ export const runs = defineTable(
     lease_owner: nullable(text()),
     lease_until: whole(),
     fence: whole(),
+    // How often it gave up its place to others. It counts for the order of those that wait.
+    turns_lost: whole({ default: 0, since: 4 }),
   },
   ['id'],
 )
