@@ -85,7 +85,7 @@ export const migrationsSettings = {
   migrationsAtOnce: wholeNumber(1, 1000, {
     default: '32',
     description:
-      'Migrations at work at the same time. Each is a process of about 100 MB. A resource group may have half of them, at least one; others wait.',
+      'Migrations at work at the same time. Each is a process of about 100 MB. A resource group may have half of them, at least one; the last ones are for resource groups and subscriptions without any; others wait.',
   }),
   migrationsTablesAtOnce: wholeNumber(1, 16, {
     default: '4',

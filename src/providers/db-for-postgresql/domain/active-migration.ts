@@ -4,6 +4,7 @@ import { isWithin, parentOf, type ResourceId, rootId, scopeOf } from '#kernel/re
 import type { Reader, Resource } from '#plane/declare/resource.ts'
 import { type PostgresDependencies, types } from '../dependencies.ts'
 import { holdsPlace, isActive, migrationOf } from '../resources/migrations/model.ts'
+import { fullScope } from './places.ts'
 
 export const migrationsMax = 1000
 
@@ -31,25 +32,17 @@ export async function findFullScope(
   { reader, settings }: Pick<PostgresDependencies, 'reader' | 'settings'>,
   asking: ResourceId,
 ): Promise<{ readonly scope: string; readonly reason: string } | undefined> {
-  const { atOnceMax } = settings
   const group = scopeOf(parentOf(asking))
-  const groupMax = Math.max(1, Math.floor(atOnceMax / 2))
-  let inGroup = 0
-  let all = 0
+  const subscription = scopeOf(group)
+  let [inGroup, inSubscription, inAll] = [0, 0, 0]
   for await (const one of reader.each({ type: types.migrations, under: rootId })) {
     if (one.id.key === asking.key || !holdsPlace(migrationOf(one).progress)) continue
     if (isWithin(one.id.key, group.key)) inGroup++
-    all++
-    if (inGroup >= groupMax) {
-      const reason = `one of ${groupMax} in its resource group is at its end: no more are at work there`
-      return { scope: group.text, reason }
-    }
-    if (all >= atOnceMax) {
-      const reason = `one of ${atOnceMax} is at its end: no more are at work in this installation`
-      return { scope: rootId.text, reason }
-    }
+    if (isWithin(one.id.key, subscription.key)) inSubscription++
+    inAll++
   }
-  return undefined
+  const full = fullScope({ inGroup, inSubscription, inAll }, settings.atOnceMax)
+  return full && { scope: (full.scope === 'group' ? group : rootId).text, reason: full.reason }
 }
 
 function migrationsTo(
