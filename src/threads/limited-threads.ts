@@ -1,16 +1,18 @@
 /**
  * Worker threads for work that would hold up the server. Each task has a limit of time, each thread one of
- * memory, and what exceeds a limit is refused without harm to the next task. An owner has one thread at a time,
- * so that others are served meanwhile. Threads start when they are needed and end after a while without work.
+ * memory, and what exceeds a limit is refused without harm to the next task. Every task begins in the thread of the quick
+ * ones, and leaves it after a second: so what takes long keeps nobody waiting whose work does not. An owner has one
+ * thread of each kind at a time. Threads start when they are needed and end after a while without work.
  * Knows nothing of the work.
  */
 
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { createRoom, inRoom } from '#kernel/room.ts'
+import { createRoom, type Leave } from '#kernel/room.ts'
 import type { Answered } from './answer-tasks.ts'
 
 export interface ThreadLimits {
+  /** For tasks that take long. One more is for those that do not. */
   readonly threadsMax: number
   /** The time limit of one task, in seconds, without the start of a thread. */
   readonly seconds: number
@@ -19,6 +21,9 @@ export interface ThreadLimits {
   /** A thread ends after this many seconds without a task. */
   readonly idleSeconds: number
 }
+
+/** The time of a quick task, without the start of a thread. */
+const quickMilliseconds = 1000
 
 /** A task exceeded a limit. The message is the limit: `20 seconds` or `192 MB`. */
 export class PastLimit extends Error {
@@ -38,7 +43,8 @@ export function openThreads<Task, Answer>(
   file: URL,
   limits: ThreadLimits,
 ): LimitedThreads<Task, Answer> {
-  const turns = createRoom({ perOwnerMax: 1, sumMax: limits.threadsMax })
+  const quick = createRoom({ perOwnerMax: 1, sumMax: 1 })
+  const slow = createRoom({ perOwnerMax: 1, sumMax: limits.threadsMax })
   const idle = new Map<Worker, NodeJS.Timeout>()
 
   /** Resolves when its code is loaded: that takes long on a busy machine, and counts for no task. */
@@ -69,9 +75,13 @@ export function openThreads<Task, Answer>(
     return worker
   }
 
-  async function answered(task: Task): Promise<Answered<Answer>> {
+  /** `onSlow` says whether a task that is not quick goes on; undefined where it does not. */
+  async function answered(
+    task: Task,
+    onSlow?: () => boolean,
+  ): Promise<Answered<Answer> | undefined> {
     const worker = await take()
-    const { promise, resolve, reject } = Promise.withResolvers<Answered<Answer>>()
+    const { promise, resolve, reject } = Promise.withResolvers<Answered<Answer> | undefined>()
     const lost = (error: NodeJS.ErrnoException): void => {
       const isMemory = error.code === 'ERR_WORKER_OUT_OF_MEMORY'
       reject(isMemory ? new PastLimit(`${limits.heapMegabytes} MB`) : error)
@@ -80,27 +90,61 @@ export function openThreads<Task, Answer>(
       () => reject(new PastLimit(`${limits.seconds} seconds`)),
       limits.seconds * 1000,
     )
+    const notQuick = onSlow && setTimeout(() => onSlow() || resolve(undefined), quickMilliseconds)
     worker.once('message', resolve).once('error', lost)
     // A task under way keeps the process alive, as any work does.
     worker.ref()
     worker.postMessage(task)
     try {
       const result = await promise
-      idle.set(worker, setTimeout(() => end(worker), limits.idleSeconds * 1000).unref())
+      if (result === undefined) end(worker)
+      else idle.set(worker, setTimeout(() => end(worker), limits.idleSeconds * 1000).unref())
       return result
     } catch (error) {
       end(worker)
       throw error
     } finally {
       clearTimeout(deadline)
+      clearTimeout(notQuick)
       worker.off('message', resolve).off('error', lost)
       worker.unref()
     }
   }
 
+  /** In the thread of quick tasks as long as it is one, and from then on in another: the same, where one is free. */
+  async function run(ownerId: string, task: Task): Promise<Answered<Answer>> {
+    let leave = await quick.enter(ownerId, 1)
+    let place: Leave | Promise<Leave> | undefined
+    const onSlow = (): boolean => {
+      place = slow.enter(ownerId, 1)
+      if (place instanceof Promise) return false
+      leave()
+      leave = place
+      return true
+    }
+    try {
+      const result = await answered(
+        task,
+        limits.seconds * 1000 > quickMilliseconds ? onSlow : undefined,
+      )
+      if (result !== undefined) return result
+    } finally {
+      leave()
+    }
+    // Ended, and begun anew when another task has ended.
+    leave = await (place ?? slow.enter(ownerId, 1))
+    try {
+      const result = await answered(task)
+      if (result === undefined) throw new Error('only a quick task is ended without an answer')
+      return result
+    } finally {
+      leave()
+    }
+  }
+
   return {
     async ask(ownerId, task) {
-      const result = await inRoom(turns, ownerId, () => answered(task))
+      const result = await run(ownerId, task)
       if (result.kind === 'answer') return result.answer
       throw Object.assign(new Error(result.message), { stack: result.stack })
     },
