@@ -3,6 +3,7 @@
  * repositories fetched for a resource group. Work that finds no room waits until other work ends; nothing is
  * refused. Whoever has least is admitted first; of these whoever was admitted longest ago, and of one owner in order of arrival: so
  * an owner who comes new waits for nobody's queue. Work may have several owners, such as who wants it and whose rows it is about: it waits for room of each.
+ * Work may need room of several kinds: it takes all at once, and holds none while it waits.
  */
 
 interface RoomSizes {
@@ -39,9 +40,20 @@ export interface Room {
   state(): { readonly waiting: number; readonly taken: number }
 }
 
-interface Waiting {
+/** What work needs of one room. */
+interface Need {
+  readonly room: Room
+  readonly owners: Owners
+}
+
+interface Place {
+  readonly room: CountedRoom
   readonly owners: Owners
   readonly amount: number
+}
+
+interface Waiting {
+  readonly places: readonly Place[]
   admit(leave: Leave): void
 }
 
@@ -62,73 +74,95 @@ export async function inRoom<T>(
   }
 }
 
-export function createRoom({ perOwnerMax, sumMax, spare }: RoomSizes): Room {
-  const byOwner = new Map<string, number>()
-  const queue = new Set<Waiting>()
+export function createRoom(sizes: RoomSizes): Room {
+  return new CountedRoom(sizes)
+}
+
+/** Resolves when there is room for one in each, as `Room.enter` does. */
+export function enterAll(needs: readonly Need[], awaited?: Awaited): Leave | Promise<Leave> {
+  // `createRoom` makes all rooms that there are.
+  return enter(
+    needs.map(({ room, owners }) => ({ room: room as CountedRoom, owners, amount: 1 })),
+    awaited,
+  )
+}
+
+class CountedRoom implements Room {
+  readonly #sizes: RoomSizes
+  readonly #byOwner = new Map<string, number>()
+  readonly #queue = new Set<Waiting>()
   /** By owner, since nobody waited: the number of the last admission. */
-  const admitted = new Map<string, number>()
-  let admissions = 0
-  let sum = 0
+  readonly #admitted = new Map<string, number>()
+  #admissions = 0
+  #sum = 0
 
-  /** Of whoever has most of these owners. */
-  function mostOf(values: ReadonlyMap<string, number>, owners: Owners): number {
-    if (typeof owners === 'string') return values.get(owners) ?? 0
-    return owners.reduce((most, owner) => Math.max(most, values.get(owner) ?? 0), 0)
+  constructor(sizes: RoomSizes) {
+    this.#sizes = sizes
   }
 
-  function add(owners: Owners, amount: number): void {
-    for (const owner of typeof owners === 'string' ? [owners] : owners) {
-      const own = (byOwner.get(owner) ?? 0) + amount
-      if (own > 0) byOwner.set(owner, own)
-      else byOwner.delete(owner)
+  enter(owners: Owners, given: number, awaited?: Awaited): Leave | Promise<Leave> {
+    // An amount larger than the limit takes all of the room.
+    const amount = Math.min(given, this.#sizes.perOwnerMax, this.#sizes.sumMax)
+    return enter([{ room: this, owners, amount }], awaited)
+  }
+
+  state(): { readonly waiting: number; readonly taken: number } {
+    return { waiting: this.#queue.size, taken: this.#sum }
+  }
+
+  fits({ owners, amount }: Place): boolean {
+    const { perOwnerMax, sumMax, spare = 0 } = this.#sizes
+    const own = this.taken(owners)
+    const most = own === 0 ? sumMax : sumMax - spare
+    return this.#sum + amount <= most && own + amount <= perOwnerMax
+  }
+
+  /** By whoever has most of these owners. */
+  taken(owners: Owners): number {
+    return mostOf(this.#byOwner, owners)
+  }
+
+  lastAdmission(owners: Owners): number {
+    return mostOf(this.#admitted, owners)
+  }
+
+  take({ owners, amount }: Place): void {
+    this.#admissions++
+    for (const owner of listOf(owners)) this.#admitted.set(owner, this.#admissions)
+    this.#add(owners, amount)
+  }
+
+  free({ owners, amount }: Place): void {
+    this.#add(owners, -amount)
+  }
+
+  add(one: Waiting): void {
+    this.#queue.add(one)
+  }
+
+  remove(one: Waiting): void {
+    this.#queue.delete(one)
+  }
+
+  admitNext(): void {
+    for (let one = this.#next(); one !== undefined; one = this.#next()) {
+      for (const { room } of one.places) room.remove(one)
+      one.admit(takeAll(one.places))
     }
-  }
-
-  function fits(owners: Owners, amount: number): boolean {
-    const own = mostOf(byOwner, owners)
-    const most = own === 0 ? sumMax : sumMax - (spare ?? 0)
-    return sum + amount <= most && own + amount <= perOwnerMax
-  }
-
-  function take(owners: Owners, amount: number): Leave {
-    sum += amount
-    add(owners, amount)
-    let isTaken = true
-    return () => {
-      if (!isTaken) return
-      isTaken = false
-      sum -= amount
-      add(owners, -amount)
-      admitNext()
-    }
-  }
-
-  function note(owners: Owners): void {
-    admissions++
-    for (const owner of typeof owners === 'string' ? [owners] : owners) {
-      admitted.set(owner, admissions)
-    }
-  }
-
-  function admit(one: Waiting): void {
-    queue.delete(one)
-    note(one.owners)
-    one.admit(take(one.owners, one.amount))
-  }
-
-  function admitNext(): void {
-    for (let one = next(); one !== undefined; one = next()) admit(one)
-    if (queue.size === 0 || admitted.size > rememberedMax) admitted.clear()
+    if (this.#queue.size === 0 || this.#admitted.size > rememberedMax) this.#admitted.clear()
   }
 
   /** Skips owners that have no room left. */
-  function next(): Waiting | undefined {
-    if (sum >= sumMax) return undefined
+  #next(): Waiting | undefined {
+    if (this.#sum >= this.#sizes.sumMax) return undefined
     let found: { readonly one: Waiting; readonly own: number; readonly last: number } | undefined
-    for (const one of queue) {
-      if (!fits(one.owners, one.amount)) continue
-      const own = mostOf(byOwner, one.owners)
-      const last = mostOf(admitted, one.owners)
+    for (const one of this.#queue) {
+      if (!one.places.every((place) => place.room.fits(place))) continue
+      let [own, last] = [0, 0]
+      for (const { room, owners } of one.places) {
+        own = Math.max(own, room.taken(owners))
+        last = Math.max(last, room.lastAdmission(owners))
+      }
       if (own === 0 && last === 0) return one
       const isNext =
         found === undefined || own < found.own || (own === found.own && last < found.last)
@@ -137,33 +171,53 @@ export function createRoom({ perOwnerMax, sumMax, spare }: RoomSizes): Room {
     return found?.one
   }
 
-  return {
-    enter(owners, given, awaited) {
-      // An amount larger than the limit takes all of the room.
-      const amount = Math.min(given, perOwnerMax, sumMax)
-      if (fits(owners, amount)) {
-        note(owners)
-        return take(owners, amount)
-      }
-      return new Promise((admit, reject) => {
-        const signal = awaited?.()
-        signal?.throwIfAborted()
-        const giveUp = (): void => {
-          queue.delete(one)
-          reject(signal?.reason)
-        }
-        const one: Waiting = {
-          owners,
-          amount,
-          admit(leave) {
-            signal?.removeEventListener('abort', giveUp)
-            admit(leave)
-          },
-        }
-        signal?.addEventListener('abort', giveUp)
-        queue.add(one)
-      })
-    },
-    state: () => ({ waiting: queue.size, taken: sum }),
+  #add(owners: Owners, amount: number): void {
+    this.#sum += amount
+    for (const owner of listOf(owners)) {
+      const own = (this.#byOwner.get(owner) ?? 0) + amount
+      if (own > 0) this.#byOwner.set(owner, own)
+      else this.#byOwner.delete(owner)
+    }
   }
+}
+
+function listOf(owners: Owners): readonly string[] {
+  return typeof owners === 'string' ? [owners] : owners
+}
+
+function mostOf(values: ReadonlyMap<string, number>, owners: Owners): number {
+  if (typeof owners === 'string') return values.get(owners) ?? 0
+  return owners.reduce((most, owner) => Math.max(most, values.get(owner) ?? 0), 0)
+}
+
+function takeAll(places: readonly Place[]): Leave {
+  for (const place of places) place.room.take(place)
+  let isTaken = true
+  return () => {
+    if (!isTaken) return
+    isTaken = false
+    for (const place of places) place.room.free(place)
+    for (const { room } of places) room.admitNext()
+  }
+}
+
+function enter(places: readonly Place[], awaited?: Awaited): Leave | Promise<Leave> {
+  if (places.every((place) => place.room.fits(place))) return takeAll(places)
+  return new Promise((resolve, reject) => {
+    const signal = awaited?.()
+    signal?.throwIfAborted()
+    const giveUp = (): void => {
+      for (const { room } of places) room.remove(one)
+      reject(signal?.reason)
+    }
+    const one: Waiting = {
+      places,
+      admit(leave) {
+        signal?.removeEventListener('abort', giveUp)
+        resolve(leave)
+      },
+    }
+    signal?.addEventListener('abort', giveUp)
+    for (const { room } of places) room.add(one)
+  })
 }

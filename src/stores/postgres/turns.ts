@@ -4,7 +4,7 @@
  * for a turn. Whoever has fewest turns goes first, and some are left to whoever has none (decisions 0267 and 0269).
  */
 
-import { createRoom, type Leave, type Room } from '#kernel/room.ts'
+import { createRoom, enterAll, type Leave, type Room } from '#kernel/room.ts'
 import { awaitedSignal, callOwner } from '../awaited.ts'
 
 type Entered = Leave | Promise<Leave>
@@ -29,12 +29,12 @@ export class Turns {
   }
 
   scan(): Entered {
-    return enterBoth(this.#scans.enter(callOwner() ?? '', 1, awaitedSignal), () => this.#enter())
+    return this.#enterWith(this.#scans, callOwner() ?? '')
   }
 
   /** Of a transaction that waits for rows of others with the same owners. */
   writeOf(owners: string | readonly string[]): Entered {
-    return enterBoth(this.#owned.enter(owners, 1, awaitedSignal), () => this.#enter())
+    return this.#enterWith(this.#owned, owners)
   }
 
   /** Of any other transaction. What nobody in particular asked for waits for nobody. */
@@ -51,27 +51,12 @@ export class Turns {
   #enter(): Entered {
     return this.#together.enter(callOwner() ?? '', 1, awaitedSignal)
   }
-}
 
-/** One after the other: whoever waits for the second has the first. */
-function enterBoth(first: Entered, enterSecond: () => Entered): Entered {
-  return first instanceof Promise
-    ? first.then((leave) => enterAfter(leave, enterSecond()))
-    : enterAfter(first, enterSecond())
-}
-
-function enterAfter(leaveFirst: Leave, second: Entered): Entered {
-  const both =
-    (leave: Leave): Leave =>
-    () => {
-      leave()
-      leaveFirst()
-    }
-  if (!(second instanceof Promise)) return both(second)
-  return second.then(both, (error: unknown) => {
-    leaveFirst()
-    throw error
-  })
+  /** Both at once: whoever held a turn of the one while waiting for the other would keep it from those who could go on. */
+  #enterWith(room: Room, owners: string | readonly string[]): Entered {
+    const together = { room: this.#together, owners: callOwner() ?? '' }
+    return enterAll([{ room, owners }, together], awaitedSignal)
+  }
 }
 
 /** Runs the work in its turn. `ready` is awaited first where it had to wait. */
