@@ -11,6 +11,7 @@ import type { SecretRecord } from './credentials.ts'
 import type { IdentityDirectory } from './directory.ts'
 import { parseTime } from './directory-api.ts'
 import { type DirectoryRoute, param } from './directory-route.ts'
+import { changeRoute, deleteRoute } from './graph-write.ts'
 import type { PrincipalRecord } from './principal-record.ts'
 
 const name = Type.String({ minLength: 1, maxLength: 256 })
@@ -51,6 +52,8 @@ const ServicePrincipal = Type.Object({
   accountEnabled: Type.Optional(Type.Boolean()),
 })
 
+/** Each of the two names means the same principals. */
+const applications = ['applications', 'servicePrincipals']
 const action = (word: string): string => `Directory/servicePrincipals/${word}`
 
 type Show = (principal: PrincipalRecord) => object
@@ -77,27 +80,15 @@ export function applicationRoutes(showServicePrincipal: Show): readonly Director
         return showWithSecrets(directory, principal)
       },
     },
-    {
-      method: 'PATCH',
-      path: '/v1.0/applications/{id}',
-      action: action('write'),
-      body: Changes,
-      status: 204,
-      async run(directory, { params, body }) {
-        // The edge has validated the body with this schema.
-        const given = body as Static<typeof Changes>
-        const { displayName } = given
-        const id = param(params, 'id')
-        await refuseOtherKind(directory, id, given.isFallbackPublicClient)
-        const redirectUris = redirectUrisOf(given)
-        const change = {
-          ...(displayName === undefined ? {} : { displayName }),
-          ...(redirectUris === undefined ? {} : { redirectUris }),
-        }
-        await directory.update(id, change, 'ServicePrincipal')
-        return undefined
-      },
-    },
+    changeRoute('applications', 'ServicePrincipal', Changes, async (given, directory, id) => {
+      const { displayName } = given
+      await refuseOtherKind(directory, id, given.isFallbackPublicClient)
+      const redirectUris = redirectUrisOf(given)
+      return {
+        ...(displayName === undefined ? {} : { displayName }),
+        ...(redirectUris === undefined ? {} : { redirectUris }),
+      }
+    }),
     {
       method: 'POST',
       path: '/v1.0/servicePrincipals',
@@ -115,20 +106,12 @@ export function applicationRoutes(showServicePrincipal: Show): readonly Director
         return showServicePrincipal(await withEnabled(directory, found, accountEnabled))
       },
     },
-    ...['applications', 'servicePrincipals'].map(
-      (plural): DirectoryRoute => ({
-        method: 'DELETE',
-        path: `/v1.0/${plural}/{id}`,
-        action: action('delete'),
-        status: 204,
-        run: (directory, { params }) => directory.delete(param(params, 'id'), 'ServicePrincipal'),
-      }),
-    ),
+    ...applications.map((plural) => deleteRoute(plural, 'ServicePrincipal')),
     ...passwordRoutes,
   ]
 }
 
-const passwordRoutes: readonly DirectoryRoute[] = ['applications', 'servicePrincipals'].flatMap(
+const passwordRoutes: readonly DirectoryRoute[] = applications.flatMap(
   (plural): readonly DirectoryRoute[] => [
     {
       method: 'POST',

@@ -7,7 +7,7 @@
 
 import { type Static, Type } from 'typebox'
 import { type DirectoryRoute, param } from './directory-route.ts'
-import { findPrincipal } from './graph-membership.ts'
+import { changeRoute, deleteRoute } from './graph-write.ts'
 import type { PrincipalRecord } from './principal-record.ts'
 
 const name = Type.String({ minLength: 1, maxLength: 256 })
@@ -76,33 +76,11 @@ function userRoutes(show: Show): readonly DirectoryRoute[] {
         )
       },
     },
-    {
-      method: 'PATCH',
-      path: '/v1.0/users/{id}',
-      action: 'Directory/users/write',
-      body: UserChange,
-      status: 204,
-      async run(directory, { params, body }) {
-        // The edge has validated the body with this schema.
-        const { displayName, accountEnabled } = body as Static<typeof UserChange>
-        const { id } = await findPrincipal(directory, param(params, 'id'), 'User')
-        await directory.update(id, {
-          ...(displayName === undefined ? {} : { displayName }),
-          ...(accountEnabled === undefined ? {} : { enabled: accountEnabled }),
-        })
-        return undefined
-      },
-    },
-    {
-      method: 'DELETE',
-      path: '/v1.0/users/{id}',
-      action: 'Directory/users/delete',
-      status: 204,
-      async run(directory, { params }) {
-        await directory.delete((await findPrincipal(directory, param(params, 'id'), 'User')).id)
-        return undefined
-      },
-    },
+    changeRoute('users', 'User', UserChange, ({ displayName, accountEnabled }) => ({
+      ...(displayName === undefined ? {} : { displayName }),
+      ...(accountEnabled === undefined ? {} : { enabled: accountEnabled }),
+    })),
+    deleteRoute('users', 'User'),
   ]
 }
 
@@ -120,30 +98,10 @@ function groupRoutes(show: Show): readonly DirectoryRoute[] {
         return show(await directory.createGroup({ displayName }))
       },
     },
-    {
-      method: 'PATCH',
-      path: '/v1.0/groups/{id}',
-      action: 'Directory/groups/write',
-      body: GroupChange,
-      status: 204,
-      async run(directory, { params, body }) {
-        // The edge has validated the body with this schema.
-        const { displayName } = body as Static<typeof GroupChange>
-        const change = displayName === undefined ? {} : { displayName }
-        await directory.update(param(params, 'id'), change, 'Group')
-        return undefined
-      },
-    },
-    {
-      method: 'DELETE',
-      path: '/v1.0/groups/{id}',
-      action: 'Directory/groups/delete',
-      status: 204,
-      async run(directory, { params }) {
-        await directory.delete(param(params, 'id'), 'Group')
-        return undefined
-      },
-    },
+    changeRoute('groups', 'Group', GroupChange, ({ displayName }) =>
+      displayName === undefined ? {} : { displayName },
+    ),
+    deleteRoute('groups', 'Group'),
   ]
 }
 
@@ -154,12 +112,11 @@ const memberRoutes: readonly DirectoryRoute[] = [
     action: 'Directory/groups/members/write',
     body: Member,
     status: 204,
-    async run(directory, { params, body }) {
+    run(directory, { params, body }) {
       // The edge has validated the body with this schema.
       const { '@odata.id': address } = body as Static<typeof Member>
       const id = address.slice(address.lastIndexOf('/') + 1)
-      await directory.addMember(param(params, 'id'), id)
-      return undefined
+      return directory.addMember(param(params, 'id'), id)
     },
   },
   {
@@ -167,9 +124,7 @@ const memberRoutes: readonly DirectoryRoute[] = [
     path: '/v1.0/groups/{id}/members/{memberId}/$ref',
     action: 'Directory/groups/members/delete',
     status: 204,
-    async run(directory, { params }) {
-      await directory.removeMember(param(params, 'id'), param(params, 'memberId'))
-      return undefined
-    },
+    run: (directory, { params }) =>
+      directory.removeMember(param(params, 'id'), param(params, 'memberId')),
   },
 ]
