@@ -1,17 +1,15 @@
 /** Locations goods are shipped from (business facts 14). Shape only. */
 
-import { boolean, defineEntity, type Entity, editable, guid, moment, text } from '../entity.ts'
+import { boolean, type Entity, text } from '../entity.ts'
 import * as tables from '../tables.ts'
+import { defineCoded } from './coded.ts'
 
-export const locations: Entity = defineEntity({
+export const locations: Entity = defineCoded({
   set: 'locations',
   type: 'location',
   table: tables.locations,
   versions: ['v2.0'],
-  fields: [
-    guid('id', { write: 'create' }),
-    text('code', 10, { write: 'create' }),
-    text('displayName', 100),
+  own: [
     text('contact', 100),
     text('addressLine1', 100),
     text('addressLine2', 50),
@@ -23,9 +21,5 @@ export const locations: Entity = defineEntity({
     text('email', 80),
     text('website', 80),
     boolean('useAsInTransit'),
-    moment('lastModifiedDateTime', { write: 'never' }),
   ],
-  alternateKeys: [['code']],
-  allows: editable,
-  defaultOrder: ['code'],
 })

@@ -14,31 +14,29 @@ import {
   text,
 } from '../entity.ts'
 import * as tables from '../tables.ts'
+import { defineCoded } from './coded.ts'
 
 const calculated = { write: 'never' } as const
-const taxTypes = ['Sales Tax', 'VAT'] as const
 
-export const taxAreas: Entity = defineCode('taxAreas', 'taxArea', tables.taxAreas)
-export const taxGroups: Entity = defineCode('taxGroups', 'taxGroup', tables.taxGroups)
-
-/** A code with its name and the type of tax it is for. */
-function defineCode(set: string, type: string, table: Entity['table']): Entity {
-  return defineEntity({
-    set,
-    type,
-    table,
-    fields: [
-      guid('id', { write: 'create' }),
-      text('code', 20, { write: 'create' }),
-      text('displayName', 100),
-      oneOf('taxType', 'taxType', taxTypes, calculated),
-      moment('lastModifiedDateTime', calculated),
-    ],
-    alternateKeys: [['code']],
-    allows: editable,
-    defaultOrder: ['code'],
-  })
+/** Which of the two it is for. */
+const tax = {
+  codeMax: 20,
+  own: [oneOf('taxType', 'taxType', ['Sales Tax', 'VAT'], calculated)],
 }
+
+export const taxAreas: Entity = defineCoded({
+  set: 'taxAreas',
+  type: 'taxArea',
+  table: tables.taxAreas,
+  ...tax,
+})
+
+export const taxGroups: Entity = defineCoded({
+  set: 'taxGroups',
+  type: 'taxGroup',
+  table: tables.taxGroups,
+  ...tax,
+})
 
 export const taxRates: Entity = defineEntity({
   set: 'taxRates',

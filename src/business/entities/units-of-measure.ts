@@ -1,21 +1,13 @@
 /** Units of measure (business facts 14). Shape only. */
 
-import { defineEntity, type Entity, editable, guid, moment, text } from '../entity.ts'
+import { type Entity, text } from '../entity.ts'
 import * as tables from '../tables.ts'
+import { defineCoded } from './coded.ts'
 
-export const unitsOfMeasure: Entity = defineEntity({
+export const unitsOfMeasure: Entity = defineCoded({
   set: 'unitsOfMeasure',
   type: 'unitOfMeasure',
   table: tables.unitsOfMeasure,
-  fields: [
-    guid('id', { write: 'create' }),
-    text('code', 10, { write: 'create' }),
-    text('displayName', 50),
-    text('internationalStandardCode', 10),
-    text('symbol', 10),
-    moment('lastModifiedDateTime', { write: 'never' }),
-  ],
-  alternateKeys: [['code']],
-  allows: editable,
-  defaultOrder: ['code'],
+  nameMax: 50,
+  own: [text('internationalStandardCode', 10), text('symbol', 10)],
 })
