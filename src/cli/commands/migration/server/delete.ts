@@ -2,17 +2,18 @@
 
 import { groupOptions } from '../../../group-place.ts'
 import { migrationQuery, serverPath } from '../../../migrations.ts'
+import { noWaitOption } from '../../../options.ts'
 import { defineRemoteCommand } from '../../../remote-command.ts'
+import { deleteResource } from '../../../resource-commands.ts'
 
 export const command = defineRemoteCommand({
   name: 'migration server delete',
   summary: 'Delete a server here; the PostgreSQL and its databases stay as they are',
   arguments: [{ name: 'name', summary: 'The name of the server' }],
-  options: groupOptions,
+  options: { ...groupOptions, ...noWaitOption },
   examples: ['migration server delete shop -g demo'],
-  async run(connection, values) {
+  async run(connection, values, context) {
     const path = await serverPath(connection, values, values.name)
-    const { client } = connection
-    await client.waitForOperation(await client.request('DELETE', path, { query: migrationQuery }))
+    await deleteResource(connection, context, path, { ...values, query: migrationQuery })
   },
 })
