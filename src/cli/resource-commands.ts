@@ -1,10 +1,11 @@
 /** Makes the commands that every resource type has: list, show, delete. */
 
-import { type Command, defineCommand, type OptionSpec } from './command.ts'
+import type { Command, OptionSpec } from './command.ts'
 import type { Connection, Context } from './context.ts'
-import { connectionOptions, noWaitOption } from './options.ts'
+import { noWaitOption } from './options.ts'
 import { printRecord, printRows } from './output/print.ts'
 import type { Column } from './output/table.ts'
+import { defineRemoteCommand } from './remote-command.ts'
 
 export interface Noun<O extends Readonly<Record<string, OptionSpec>>> {
   /** As typed: `api-service`. */
@@ -26,35 +27,31 @@ export interface Noun<O extends Readonly<Record<string, OptionSpec>>> {
 type AnyNoun = Noun<Readonly<Record<string, OptionSpec>>>
 
 export function listCommand({ noun, title, version, path, ...more }: AnyNoun): Command {
-  return defineCommand({
+  return defineRemoteCommand({
     name: `${noun} list`,
     summary: `List each ${title}`,
     arguments: [],
-    options: { ...more.options, ...connectionOptions },
+    options: more.options,
     examples: [`${noun} list ${more.example}`.trim()],
-    async run(context, values) {
-      const connection = context.connect(values)
+    async run(connection, values, context) {
       const query = { 'api-version': version }
       const rows = await connection.client.list(await path(connection, values as never), { query })
       printRows(context.terminal, rows, more.columns)
-      return 0
     },
   })
 }
 
 export function showCommand({ noun, title, version, path, ...more }: AnyNoun): Command {
-  return defineCommand({
+  return defineRemoteCommand({
     name: `${noun} show`,
     summary: `Show one ${title}`,
     arguments: [{ name: 'name', summary: 'Its name' }],
-    options: { ...more.options, ...connectionOptions },
+    options: more.options,
     examples: [`${noun} show one ${more.example}`.trim()],
-    async run(context, values) {
-      const connection = context.connect(values)
+    async run(connection, values, context) {
       const query = { 'api-version': version }
       const at = await path(connection, values as never, values.name)
       printRecord(context.terminal, (await connection.client.request('GET', at, { query })).body)
-      return 0
     },
   })
 }
@@ -63,7 +60,7 @@ export function deleteCommand(
   { noun, title, version, path, ...more }: AnyNoun,
   prompt?: string,
 ): Command {
-  const asked =
+  const confirmation =
     prompt === undefined
       ? {}
       : {
@@ -72,21 +69,19 @@ export function deleteCommand(
           }),
         }
   const { isElsewhere } = more
-  return defineCommand({
+  return defineRemoteCommand({
     name: `${noun} delete`,
     summary: isElsewhere
       ? `Delete one ${title} here; what it stands for stays as it is`
       : `Delete one ${title}`,
     arguments: [{ name: 'name', summary: 'Its name' }],
-    options: { ...more.options, ...noWaitOption, ...connectionOptions },
+    options: { ...more.options, ...noWaitOption },
     examples: [`${noun} delete one ${more.example}`.trim()],
-    ...asked,
-    async run(context, values) {
-      const connection = context.connect(values)
+    ...confirmation,
+    async run(connection, values, context) {
       const query = { 'api-version': version }
       const at = await path(connection, values as never, values.name)
       await deleteResource(connection, context, at, { ...values, query })
-      return 0
     },
   })
 }

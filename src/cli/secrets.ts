@@ -2,7 +2,6 @@
 
 import type { Connection } from './context.ts'
 import { groupOptions } from './group-place.ts'
-import { connectionOptions } from './options.ts'
 import { extensionPath, resourceGroupPath, subscriptionOf } from './resource-path.ts'
 
 export const secretVersion = { 'api-version': '2026-01-01' } as const
@@ -11,8 +10,6 @@ export const vaultOptions = {
   vault: { type: 'string', value: 'name', required: true, summary: 'The vault' },
   ...groupOptions,
 } as const
-
-export const secretOptions = { ...vaultOptions, ...connectionOptions } as const
 
 interface VaultPlace {
   readonly vault: string

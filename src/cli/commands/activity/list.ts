@@ -8,11 +8,11 @@ import {
   activityOptions,
   readRecords,
 } from '../../activity.ts'
-import { type Command, defineCommand, UsageError } from '../../command.ts'
+import { UsageError } from '../../command.ts'
 import type { Connection, Context } from '../../context.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
 import { formatTable } from '../../output/table.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 import { serverMoment } from '../../server-moment.ts'
 
 const shownDefault = 50
@@ -21,7 +21,7 @@ const everyMilliseconds = 2000
 /** Records of other replicas may become visible a moment later than newer ones. */
 const overlapMilliseconds = 15_000
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'activity list',
   summary: 'List records of the audit trail, the newest first',
   arguments: [],
@@ -33,15 +33,13 @@ export const command: Command = defineCommand({
       summary: `So many at the most; ${shownDefault} when left out`,
     },
     follow: { type: 'boolean', summary: 'Go on with what comes, the oldest first, until stopped' },
-    ...connectionOptions,
   },
   examples: [
     'activity list --since 1h --status Failed',
     'activity list -g demo --follow',
     'activity list --caller owner --json',
   ],
-  async run(context, values) {
-    const connection = context.connect(values)
+  async run(connection, values, context) {
     if (values.follow) return follow(context, connection, values)
     const top = values.top === undefined ? shownDefault : Number(values.top)
     if (!Number.isInteger(top) || top < 1 || top > shownMax) {
@@ -55,7 +53,6 @@ export const command: Command = defineCommand({
       if (rows.length >= top) break
     }
     printRows(context.terminal, rows, activityColumns)
-    return 0
   },
 })
 

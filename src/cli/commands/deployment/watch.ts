@@ -1,20 +1,18 @@
 /** `deployment watch`: draws the graph of a deployment until it ends. */
 
-import { type Command, defineCommand } from '../../command.ts'
 import { printOutcome } from '../../deployment-outcome.ts'
 import { watchDeployment } from '../../deployment-progress.ts'
 import { placeOptions } from '../../deployments.ts'
-import { connectionOptions } from '../../options.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'deployment watch',
   summary: 'Draw the graph of a deployment until it ends',
   arguments: [{ name: 'name', summary: 'The name of the deployment' }],
-  options: { ...placeOptions, ...connectionOptions },
+  options: placeOptions,
   examples: ['deployment watch first -g demo'],
-  async run(context, values) {
+  async run(connection, values, context) {
     const { terminal } = context
-    const connection = context.connect(values)
     const draws = terminal.interactive && !context.terminal.output.isData
     const watched = await watchDeployment(
       terminal,

@@ -2,15 +2,15 @@
 
 import { ClientError } from '#client/client-error.ts'
 import { propertyOf } from '#client/resource.ts'
-import { type Command, defineCommand } from '../../command.ts'
 import type { Connection } from '../../context.ts'
 import { missingGroup } from '../../group-place.ts'
 import { printData } from '../../output/print.ts'
 import { printable } from '../../output/table.ts'
 import { passwordForms, readPassword } from '../../password.ts'
-import { secretOptions, secretVersion, vaultPath } from '../../secrets.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
+import { secretVersion, vaultOptions, vaultPath } from '../../secrets.ts'
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'secret set',
   summary: 'Write a secret, its value from standard input or a file',
   arguments: [{ name: 'name', summary: 'The name of the secret' }],
@@ -21,18 +21,17 @@ export const command: Command = defineCommand({
       summary: 'The line end at the end of the value is part of it',
     },
     'content-type': { type: 'string', value: 'type', summary: 'What kind of value it is' },
-    ...secretOptions,
+    ...vaultOptions,
   },
   examples: [
     'secret set db-password --vault shop -g demo --value @password',
     'secret set db-password --vault shop -g demo --value - < ./password',
   ],
   confirm: missingGroup,
-  async run(context, values) {
+  async run(connection, values, context) {
     const value = await readPassword(context, 'value', values.value, {
       keepsNewline: values['keep-newline'],
     })
-    const connection = context.connect(values)
     const vault = await vaultPath(connection, values)
     if (await ensureVault(connection, vault)) {
       context.terminal.error(`Made the vault ${values.vault}.\n`)
@@ -50,7 +49,6 @@ export const command: Command = defineCommand({
     context.terminal.error(`Set ${values.name}, version ${version}.\n`)
     if (context.terminal.output.isData) printData(context.terminal, body)
     else context.terminal.out(`${printable(propertyOf(body, 'secretUri'))}\n`)
-    return 0
   },
 })
 

@@ -1,10 +1,9 @@
 /** `synchronization watch`: draws the progress of a synchronization until it ends. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Command, defineCommand } from '../../command.ts'
-import { connectionOptions } from '../../options.ts'
 import { printRows } from '../../output/print.ts'
 import { printable } from '../../output/table.ts'
+import { defineRemoteCommand } from '../../remote-command.ts'
 import { accountOptions, inAccount } from '../../sharing.ts'
 import {
   detailColumns,
@@ -20,7 +19,7 @@ const everyMilliseconds = 500
 /** The number of data sets drawn at once; the table at the end shows all. */
 const linesMax = 20
 
-export const command: Command = defineCommand({
+export const command = defineRemoteCommand({
   name: 'synchronization watch',
   summary: 'Draw the progress of a synchronization until it ends',
   notes:
@@ -30,11 +29,10 @@ the first, the bars say only what was copied and how fast.`,
     { name: 'name', summary: 'The share subscription' },
     { name: 'id', required: false, summary: 'The synchronization; the newest when left out' },
   ],
-  options: { ...accountOptions, ...connectionOptions },
+  options: accountOptions,
   examples: ['synchronization watch theirs -g to -a taker'],
-  async run(context, values) {
+  async run(connection, values, context) {
     const { terminal } = context
-    const connection = context.connect(values)
     const path = await inAccount(connection, values, 'shareSubscriptions', values.name)
     const run = await runOf(connection, path, values.id)
     const id = textAt(run, 'synchronizationId')
