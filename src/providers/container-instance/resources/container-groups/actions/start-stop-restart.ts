@@ -5,8 +5,8 @@ import { parseResourceId } from '#kernel/resource-id.ts'
 import type { WritingAction, WritingContext } from '#plane/declare/action.ts'
 import type { RightElsewhere } from '#plane/declare/stored.ts'
 import type { SecretStore } from '../../../dependencies.ts'
+import { requireAccess } from '../../../domain/require-access.ts'
 import type { ContainerGroup } from '../model.ts'
-import { requireLinked } from '../prepare.ts'
 
 /** The rights to use the secrets, as at a PUT: containers that are made anew get their current values. */
 function rightsToSecrets(
@@ -30,7 +30,7 @@ async function madeAnew(
   const { model } = context.resource
   const anew = { ...model, intent: 'running', epoch: model.epoch + 1 } as const
   const rights = rightsToSecrets(secrets, model)
-  for (const { action, scope, uri } of rights) await requireLinked(context, action, scope, uri)
+  for (const { action, scope, uri } of rights) await requireAccess(context, action, scope, uri)
   if (rights.length === 0) return anew
   return { ...anew, writer: writerOf(context.principal, model.writer) }
 }
