@@ -54,7 +54,7 @@ interface Met {
   readonly correlationId?: string
 }
 
-export interface KeptRule {
+export interface FaultRuleStatus {
   readonly id: string
   readonly rule: FaultRule
   /** How often the rule was applied. */
@@ -76,7 +76,7 @@ export interface Faults {
   add(rule: FaultRule): string
   /** Adds the rules of a scenario. Refuses an unknown one. */
   play(scenario: string): readonly string[]
-  list(): readonly KeptRule[]
+  list(): readonly FaultRuleStatus[]
   /** Removes one rule, or all. */
   clear(id?: string): void
   ofRequest(request: MetRequest): RequestFault | undefined

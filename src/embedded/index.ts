@@ -10,7 +10,7 @@ import type { TestInstallation, TestOptions } from './installation.ts'
 
 export type {
   FaultRule,
-  KeptRule,
+  FaultRuleStatus,
   Scenario,
   Seed,
   Snapshot,

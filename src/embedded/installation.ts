@@ -13,14 +13,14 @@ import { isUuid } from '#kernel/uuid.ts'
 import { httpFetch } from '../cli/http-fetch.ts'
 import { type Config, readConfig } from '../config.ts'
 import { parseDuration } from '../control/duration.ts'
-import type { FaultRule, KeptRule, Scenario } from '../control/faults.ts'
+import type { FaultRule, FaultRuleStatus, Scenario } from '../control/faults.ts'
 import { initialState } from '../control/snapshots.ts'
 import type { Settings } from '../index.ts'
 import { readFaultRule } from '../main/fault-rule.ts'
 import { fixedIds } from '../main/fixed-ids.ts'
 import { start as startServer } from '../main.ts'
 
-export type { FaultRule, KeptRule, Scenario, Seed }
+export type { FaultRule, FaultRuleStatus, Scenario, Seed }
 
 export interface TestOptions {
   /** The data at the start and after each reset: an object, or a file of YAML or JSON. */
@@ -66,7 +66,7 @@ export interface TestInstallation extends AsyncDisposable {
   /** Adds the rules of a named scenario. The returned function removes them. */
   play(scenario: Scenario): () => void
   /** The current fault rules, each with what it was applied to. */
-  failures(): readonly KeptRule[]
+  failures(): readonly FaultRuleStatus[]
   close(): Promise<void>
 }
 

@@ -197,7 +197,7 @@ export interface StoredMembers<M> extends EveryType {
    * They replace all resources of that type below it; undefined leaves those as they are. The caller must be allowed
    * to write and delete them.
    */
-  brings?(body: never): DeclaredChildren | undefined
+  declaredChildren?(body: never): DeclaredChildren | undefined
   /**
    * Members of `properties` that only the answer of a PUT shows, and only to a caller from outside: what the
    * installation sends itself could be recorded. They may be secrets, so the PUT leaves a record even if it changed

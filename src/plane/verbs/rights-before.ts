@@ -37,7 +37,7 @@ export async function askRightsBefore(
   // Checked against the version's schema, by which its own file types it.
   const rights = compiled.stored.rightsElsewhere?.(id, body as never, deps.registry.words)
   const may = await askRights(deps, compiled, principal, rights)
-  const brought = kind === 'put' ? compiled.stored.brings?.(body as never) : undefined
+  const brought = kind === 'put' ? compiled.stored.declaredChildren?.(body as never) : undefined
   return { may, brought: brought && (await askBrought(deps, brought, id, principal)) }
 }
 

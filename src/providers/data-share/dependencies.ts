@@ -86,7 +86,7 @@ export interface ShareDependencies
   readonly runs: Runs
   readonly wakes: WakeSignals
   /** Called when runs have begun or shall stop, to check at once. */
-  readonly stir: { look(): void }
+  readonly runner: { wake(): void }
 }
 
 export function createWakeSignals(): WakeSignals {

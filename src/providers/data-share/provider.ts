@@ -39,7 +39,7 @@ export function dataShareProvider(given: DataShareDependencies): Provider {
     grants: openGrants(sql, clock),
     runs: openRuns(sql, clock),
     wakes: createWakeSignals(),
-    stir: { look: () => undefined },
+    runner: { wake: () => undefined },
   }
   return defineProvider({
     namespace: 'DataShare',

@@ -207,7 +207,7 @@ function apiType(type: string, dates: readonly string[], documents: DocumentRead
       const sourced = await withSource(type, context, given)
       return withRevision(context.id, await withDocument(documents, context, sourced))
     },
-    brings: ({ imported }: PreparedApi) =>
+    declaredChildren: ({ imported }: PreparedApi) =>
       imported === undefined ? undefined : { type: `${type}/operations`, items: imported },
     source: { get: (context) => exported(type, context) },
     onlyPutShows: versionSetOf,

@@ -78,18 +78,18 @@ interface Scanned {
 /** The first `limit` entries after a position that meet the conditions, in the order of the range. */
 export async function scan(
   sql: Sql,
-  stretch: IndexRange,
+  indexRange: IndexRange,
   after: Position | undefined,
   { limit, scanRowsMax }: ScanBounds,
 ): Promise<Scanned> {
-  const { order } = stretch
-  if (after === undefined) return scanRange(sql, stretch, none, { limit, scanRowsMax })
+  const { order } = indexRange
+  if (after === undefined) return scanRange(sql, indexRange, none, { limit, scanRowsMax })
   // Two ranges: no index serves `(column, id) > (?, ?)` as one.
-  const ties = await scanAlike(sql, stretch, after, { limit, scanRowsMax })
+  const ties = await scanAlike(sql, indexRange, after, { limit, scanRowsMax })
   if (ties.horizon !== undefined || order.part === 'nulls') return ties
   const rest = await scanRange(
     sql,
-    stretch,
+    indexRange,
     { text: `${order.column} ${order.descending ? '<' : '>'} ?`, values: [after.value] },
     { limit: limit - ties.rows.length, scanRowsMax },
   )
@@ -99,16 +99,16 @@ export async function scan(
 /** Like `scan`, only for entries with the same value as the position, or none like it. */
 export async function scanAlike(
   sql: Sql,
-  stretch: IndexRange,
+  indexRange: IndexRange,
   { value, id }: Position,
   { limit, scanRowsMax }: ScanBounds,
 ): Promise<Scanned> {
-  const { order } = stretch
+  const { order } = indexRange
   const bound =
     order.part === 'nulls'
       ? { text: idBound(order), values: [id] }
       : { text: `${order.column} = ? and ${idBound(order)}`, values: [value, id] }
-  return scanRange(sql, stretch, bound, { limit, scanRowsMax })
+  return scanRange(sql, indexRange, bound, { limit, scanRowsMax })
 }
 
 interface Bound {
@@ -123,19 +123,19 @@ function idBound({ descending }: IndexOrder): string {
 
 async function scanRange(
   sql: Sql,
-  stretch: IndexRange,
+  indexRange: IndexRange,
   bound: Bound,
   { limit, scanRowsMax }: ScanBounds,
 ): Promise<Scanned> {
-  const { order, dimensionIds, conditions } = stretch
+  const { order, dimensionIds, conditions } = indexRange
   const filters: string[] = conditions.map((condition) => condition.text)
   const values: SqlValue[] = conditions.flatMap((condition) => condition.values)
   if (dimensionIds !== undefined) {
     filters.push(`dimension_id in (${idList(sql.dialect)})`)
     values.push(JSON.stringify(dimensionIds))
   }
-  const range = rangeOf(sql, stretch, bound)
-  const { columns: some } = stretch
+  const range = rangeOf(sql, indexRange, bound)
+  const { columns: some } = indexRange
   const columns = some?.join(', ') ?? entryColumns
   const read = some === undefined ? rowOf : (row: SqlRow): Row => partOfRow(row, some)
   const ask = (what: string, rows: number) =>
@@ -145,11 +145,11 @@ async function scanRange(
     return { rows, horizon: rows.length < limit ? undefined : positionOf(order, rows.at(-1)) }
   }
   // Picked entries are all read, wanted or not.
-  const looked = isPicked(stretch) ? Math.min(scanRowsMax, 16 * limit) : scanRowsMax
+  const looked = isPicked(indexRange) ? Math.min(scanRowsMax, 16 * limit) : scanRowsMax
   const keys = ask(`${order.column} as value, id`, looked)
   const test = filters.join(' and ')
   const found = await sql.all(
-    isPicked(stretch)
+    isPicked(indexRange)
       ? // Only what comes first is looked up, once the index alone has told which that is.
         `select ${columns} from billing_entries
          where id in (select id from (${keys}) keys) and ${test} ${orderText(order)} limit ${limit}`
@@ -170,37 +170,37 @@ async function scanRange(
 /** The entry that is `rows` entries further, read from the index alone; undefined when the range ends before. */
 export async function positionAfter(
   sql: Sql,
-  stretch: IndexRange,
+  indexRange: IndexRange,
   after: Position | undefined,
   rows: number,
 ): Promise<Position | undefined> {
-  if (after === undefined) return positionIn(sql, stretch, none, rows)
-  const { column } = stretch.order
+  if (after === undefined) return positionIn(sql, indexRange, none, rows)
+  const { column } = indexRange.order
   const ties = {
-    text: `${column} = ? and ${idBound(stretch.order)}`,
+    text: `${column} = ? and ${idBound(indexRange.order)}`,
     values: [after.value, after.id],
   }
-  const within = await positionIn(sql, stretch, ties, rows)
+  const within = await positionIn(sql, indexRange, ties, rows)
   if (within !== undefined) return within
-  const range = rangeOf(sql, stretch, ties)
+  const range = rangeOf(sql, indexRange, ties)
   const [counted] = await sql.all(
     `select count(*) as n from (select id from billing_entries ${range.text} limit ${rows}) ties`,
     ...range.values,
   )
   const left = rows - (counted === undefined ? 0 : number(counted, 'n'))
-  const sign = stretch.order.descending ? '<' : '>'
-  return positionIn(sql, stretch, { text: `${column} ${sign} ?`, values: [after.value] }, left)
+  const sign = indexRange.order.descending ? '<' : '>'
+  return positionIn(sql, indexRange, { text: `${column} ${sign} ?`, values: [after.value] }, left)
 }
 
 async function positionIn(
   sql: Sql,
-  stretch: IndexRange,
+  indexRange: IndexRange,
   bound: Bound,
   rows: number,
 ): Promise<Position | undefined> {
-  const range = rangeOf(sql, stretch, bound)
+  const range = rangeOf(sql, indexRange, bound)
   const [row] = await sql.all(
-    `select ${stretch.order.column} as value, id from billing_entries ${range.text} limit 1 offset ${rows - 1}`,
+    `select ${indexRange.order.column} as value, id from billing_entries ${range.text} limit 1 offset ${rows - 1}`,
     ...range.values,
   )
   return row && { value: row['value'] ?? null, id: number(row, 'id') }
@@ -209,11 +209,11 @@ async function positionIn(
 /** The number of entries of a range between two positions, read from the index alone. */
 export async function countUpTo(
   sql: Sql,
-  stretch: IndexRange,
+  indexRange: IndexRange,
   after: Position | undefined,
   to: Position,
 ): Promise<number> {
-  const { column, descending } = stretch.order
+  const { column, descending } = indexRange.order
   const [before, behind] = descending ? ['>', '<'] : ['<', '>']
   const ties = `${column} = ? and id ${before}= ?`
   const bounds: Bound[] = []
@@ -227,13 +227,13 @@ export async function countUpTo(
     } else {
       const between = `${column} ${behind} ? and ${column} ${before} ?`
       bounds.push({ text: between, values: [after.value, to.value] })
-      const rest = `${column} = ? and ${idBound(stretch.order)}`
+      const rest = `${column} = ? and ${idBound(indexRange.order)}`
       bounds.push({ text: rest, values: [after.value, after.id] })
     }
   }
   let count = 0
   for (const bound of bounds) {
-    const range = rangeOf(sql, stretch, bound)
+    const range = rangeOf(sql, indexRange, bound)
     const [counted] = await sql.all(
       `select count(*) as n from (select id from billing_entries ${range.text}) passed`,
       ...range.values,
@@ -246,13 +246,13 @@ export async function countUpTo(
 /** The positions of the first entries of a range, read from the index alone. */
 export async function scanPositions(
   sql: Sql,
-  stretch: IndexRange,
+  indexRange: IndexRange,
   after: Position | undefined,
   limit: number,
 ): Promise<readonly Position[]> {
-  const { column, descending, part } = stretch.order
+  const { column, descending, part } = indexRange.order
   const read = async (bound: Bound, rows: number): Promise<readonly Position[]> => {
-    const range = rangeOf(sql, stretch, bound)
+    const range = rangeOf(sql, indexRange, bound)
     const found = await sql.all(
       `select ${column} as value, id from billing_entries ${range.text} limit ${rows}`,
       ...range.values,
@@ -260,8 +260,8 @@ export async function scanPositions(
     return found.map((row) => ({ value: row['value'] ?? null, id: number(row, 'id') }))
   }
   if (after === undefined) return read(none, limit)
-  if (part === 'nulls') return read({ text: idBound(stretch.order), values: [after.id] }, limit)
-  const text = `${column} = ? and ${idBound(stretch.order)}`
+  if (part === 'nulls') return read({ text: idBound(indexRange.order), values: [after.id] }, limit)
+  const text = `${column} = ? and ${idBound(indexRange.order)}`
   const ties = await read({ text, values: [after.value, after.id] }, limit)
   if (ties.length >= limit) return ties
   const rest = { text: `${column} ${descending ? '<' : '>'} ?`, values: [after.value] }
@@ -294,8 +294,8 @@ function using(sql: Sql, index: string): string {
   return sql.dialect === 'sqlite' ? `indexed by ${index}` : ''
 }
 
-function rangeOf(sql: Sql, stretch: IndexRange, bound: Bound): Bound {
-  const { statementId, part, byDimension, order } = stretch
+function rangeOf(sql: Sql, indexRange: IndexRange, bound: Bound): Bound {
+  const { statementId, part, byDimension, order } = indexRange
   const { column } = order
   const values: SqlValue[] = [statementId]
   const tests = ['statement_id = ?']

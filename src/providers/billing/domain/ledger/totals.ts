@@ -51,10 +51,10 @@ export async function countMatching(
     if (chosen?.entries === 0) continue
     let after = 0
     for (;;) {
-      const stretch = await nextRange(deps, { query, selection }, statement, after)
-      counted.push(stretch.counted)
-      if (stretch.last === undefined) break
-      after = stretch.last
+      const next = await nextRange(deps, { query, selection }, statement, after)
+      counted.push(next.counted)
+      if (next.last === undefined) break
+      after = next.last
       read += rowsAtOnce
       if (read > deps.limits.countRowsMax) {
         throw refuseBilling.CountTooExpensive({ limit: deps.limits.countRowsMax })
@@ -105,7 +105,7 @@ async function nextRange(
   const range = (columns: string) =>
     `select ${columns} from billing_entries ${index} where statement_id = ? and id > ? order by id limit ${rowsAtOnce}`
   const [end] = await sql.all(
-    `select id from (${range('id')}) stretch limit 1 offset ${rowsAtOnce - 1}`,
+    `select id from (${range('id')}) index_range limit 1 offset ${rowsAtOnce - 1}`,
     statement.id,
     after,
   )
@@ -120,7 +120,7 @@ async function nextRange(
   const where = tests.length === 0 ? '' : `where ${tests.join(' and ')}`
   if (query.needsEntries || selection.isPartial) {
     const rows = await sql.all(
-      `select * from (${range(entryColumns)}) stretch ${where}`,
+      `select * from (${range(entryColumns)}) index_range ${where}`,
       statement.id,
       after,
       ...values,
@@ -134,7 +134,7 @@ async function nextRange(
   }
   const [row] = await sql.all(
     `select count(*) as entries, ${sumsAsText((column) => `coalesce(sum(${column}), 0)`)}
-     from (${range(entryColumns)}) stretch ${where}`,
+     from (${range(entryColumns)}) index_range ${where}`,
     statement.id,
     after,
     ...values,

@@ -98,7 +98,7 @@ export function startRunner(deps: ShareDependencies): Runner {
       })
   }
 
-  deps.stir.look = look
+  deps.runner.wake = look
   look()
   return {
     look,

@@ -117,7 +117,7 @@ export function subscriptionActions(
         const { id, now } = context
         await requireTargets(deps, context)
         const run = await begin(deps, id.key, body?.synchronizationMode ?? 'Incremental', id.text)
-        deps.stir.look()
+        deps.runner.wake()
         return { status: 202, body: runToWire(run, now), headers: watch(id, run) }
       },
     },
@@ -133,7 +133,7 @@ export function subscriptionActions(
         const run = await ofThis(id, body.synchronizationId)
         if (run.endedAt !== null) return { status: 200, body: runToWire(run, now) }
         await runs.cancel(run.id, 'Cancelled by the consumer.')
-        deps.stir.look()
+        deps.runner.wake()
         const shown = { ...runToWire(run, now), status: 'Queued' }
         return { status: 202, body: shown, headers: watch(id, run) }
       },

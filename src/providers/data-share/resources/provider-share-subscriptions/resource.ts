@@ -71,7 +71,7 @@ export function providerShareSubscriptions(deps: ShareDependencies): ResourceTyp
         ...(status === undefined ? {} : { status }),
         ...(given === undefined ? {} : { expiresAt: Date.parse(given) }),
       })
-      if (status === 'Revoked') deps.stir.look()
+      if (status === 'Revoked') deps.runner.wake()
       deps.wakes.wake(row.subscriptionKey)
       return { status: 200, body: await shown(await require(id), parentOf(id).text) }
     },

@@ -152,7 +152,7 @@ export function shareSubscriptions(deps: ShareDependencies): ResourceType {
           const run = await deps.runs.activeOf(id.key)
           if (run !== undefined) {
             await deps.runs.cancel(run.id, 'The share subscription was deleted.')
-            deps.stir.look()
+            deps.runner.wake()
             throw new StepFailure('later', 'SynchronizationInProgress', 'a run is still stopping')
           }
           // In this order no run begins after the others are removed.
