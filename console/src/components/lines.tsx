@@ -22,6 +22,12 @@ const useStyles = makeStyles({
     vectorEffect: 'non-scaling-stroke',
     strokeLinecap: 'round',
   },
+  scale: {
+    display: 'flex',
+    justifyContent: 'space-between',
+    gap: tokens.spacingHorizontalM,
+    color: tokens.colorNeutralForeground2,
+  },
   legend: { display: 'flex', flexWrap: 'wrap', gap: tokens.spacingHorizontalL, minWidth: 0 },
   key: {
     display: 'inline-flex',
@@ -77,9 +83,10 @@ export function Lines({
   const newest = shown.map(({ name, points }) => `${name} ${textOf(points.at(-1)?.[1] ?? 0)}`)
   return (
     <div>
-      <Text size={200} block>
-        {label}
-      </Text>
+      <div className={styles.scale}>
+        <Text size={200}>{label}</Text>
+        <Text size={200}>{chartTexts.range(textOf(0), textOf(most))}</Text>
+      </div>
       <svg
         className={styles.chart}
         viewBox={`0 0 ${width} ${height}`}
@@ -99,6 +106,13 @@ export function Lines({
           )),
         )}
       </svg>
+      <div className={styles.scale}>
+        {[first, first + span].map((at) => (
+          <Text key={at} size={200}>
+            {new Date(at).toLocaleTimeString()}
+          </Text>
+        ))}
+      </div>
       <div className={styles.legend} aria-hidden>
         {shown.map(({ name }, index) => (
           <span key={name} className={styles.key}>

@@ -74,6 +74,7 @@ export const tableTexts = {
 }
 
 export const chartTexts = {
+  range: (least: string, most: string) => `${least} to ${most}`,
   notShown: (count: number) => `${count} more ${count === 1 ? 'is' : 'are'} not drawn.`,
 }
 
