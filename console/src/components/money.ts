@@ -119,10 +119,10 @@ export function useMonth(month: string): MonthRows {
   }
   const error = kinds.find((one) => one.error !== null)?.error ?? null
   const goesOn = more && !loading && error === null && rows.length < addedUpMax
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each page that came asks for the next one
+  // At each look: a page that is not asked for since another request is on its way is asked for after it.
   useEffect(() => {
     if (goesOn) loadMore()
-  }, [goesOn, rows.length])
+  })
   const counts = { Unbilled: unbilled.rows.length, Billed: billed.rows.length }
   return { rows, counts, loading: loading || goesOn, error, more, loadMore, reload }
 }

@@ -196,6 +196,7 @@ function Invoices({ year }: { readonly year: string }) {
             id: 'date',
             title: billingTexts.date,
             text: ({ properties }) => momentText(properties.invoiceDate),
+            grow: 1.4,
             field: 'properties/invoiceDate',
             wideOnly: true,
           },

@@ -23,6 +23,7 @@ export const outcomeColumns: readonly Column<Outcome>[] = [
     id: 'when',
     title: deploymentTexts.when,
     text: ({ properties }) => momentText(properties.timestamp),
+    grow: 1.6,
     wideOnly: true,
   },
   {
