@@ -383,6 +383,60 @@ test('of one address so many requests with unchecked tokens wait and no more, an
   for (const socket of sockets) socket.destroy()
 })
 
+test('where too many of one address wait, the connections with most of them are ended, and no neighbour’s', async (t) => {
+  await using edge = await startEdge({ options: { callerOf: () => undefined } })
+  useUpTurns(t)
+  const get = (token: string) =>
+    `GET /subscriptions?api-version=2022-12-01 HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer ${token}\r\n\r\n`
+  const open = (requests: number) => {
+    const socket = connect(edge.port, '127.0.0.1')
+    socket.on('error', () => {})
+    socket.write(Array.from({ length: requests }, (_, n) => get(`made-up-${n}`)).join(''))
+    return socket
+  }
+  const many = Array.from({ length: 60 }, () => open(30))
+  const ended: unknown[] = []
+  for (const socket of many) socket.on('close', () => ended.push(socket))
+  const few = Array.from({ length: 20 }, () => open(1))
+  const cut: unknown[] = []
+  const answered = few.map((socket) => {
+    socket.on('close', () => cut.push(socket))
+    return once(socket, 'data')
+  })
+  await Promise.race([Promise.all(answered), ...few.map((socket) => once(socket, 'close'))])
+  assert.deepEqual([cut.length, ended.length > 0], [0, true])
+  for (const socket of [...many, ...few]) socket.destroy()
+})
+
+test('a new token on the connection of a known caller waits by principal', async (t) => {
+  const begun: (string | undefined)[] = []
+  const count = 300
+  const all = Promise.withResolvers<void>()
+  await using edge = await startEdge({
+    limits: { requestsPerConnectionMax: count + 1 },
+    options: {
+      callerOf: (header) => (header === 'Bearer owner' ? owner.id : undefined),
+      authenticate: (header) => {
+        if (begun.push(header) > count + 1) all.resolve()
+        return owner
+      },
+    },
+  })
+  const get = (token: string) =>
+    `GET /subscriptions?api-version=2022-12-01 HTTP/1.1\r\nHost: here\r\nAuthorization: Bearer ${token}\r\n\r\n`
+  const known = connect(edge.port, '127.0.0.1')
+  known.write(get('owner'))
+  await once(known, 'data')
+  useUpTurns(t)
+  const many = connect(edge.port, '127.0.0.1')
+  many.write(Array.from({ length: count }, (_, at) => get(`made-up-${at}`)).join(''))
+  await until(() => begun.length > 1)
+  known.write(get('renewed'))
+  await all.promise
+  for (const socket of [known, many]) socket.destroy()
+  assert.ok(begun.indexOf('Bearer renewed') < count, `${begun.indexOf('Bearer renewed')}`)
+})
+
 test('documents that need no token are made a few at a time for each address', async () => {
   let found = 0
   const openapi = () => {

@@ -1,9 +1,10 @@
 /**
  * The turn of a request before it is authenticated: in whose name it waits for one, and how many may wait. It refuses by
- * ending the connection, since whoever sends so much reads no answer.
+ * ending a connection, since whoever sends so much reads no answer.
  */
 
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import { freeTurn, freeUnknownTurn } from '#plane/next-turn.ts'
 import { addressGroupOf } from './client-address.ts'
 import type { EdgeDependencies } from './exchange.ts'
@@ -16,35 +17,77 @@ const waitingPerAddressMax = 1_000
 /** Undefined where the turn has time; rejects nothing. */
 type ArrivalTurn = (request: IncomingMessage) => Promise<void> | undefined
 
+/** The requests of an address that wait, by connection. */
+interface Waiting {
+  sum: number
+  readonly bySocket: Map<Socket, number>
+}
+
 /**
- * Behind a proxy all callers have one address, so whoever was authenticated before waits by principal. A token that nobody
- * has checked names nobody: anybody can make up any number of them.
+ * Behind a proxy all callers have one address, so whoever was authenticated before waits by principal, and so does all that
+ * comes on their connection: it may bring a new token. A token that nobody has checked names nobody: anybody can make up
+ * any number of them. Where too many wait, the connection with most of them is ended: neighbours share an address.
  */
 export function createArrivalTurns({
   callerOf,
   addressOf,
-}: Pick<EdgeDependencies, 'callerOf' | 'addressOf'>): ArrivalTurn {
-  const waiting = new Map<string, number>()
+  isProxy,
+}: Pick<EdgeDependencies, 'callerOf' | 'addressOf'> & {
+  readonly isProxy: (address: string) => boolean
+}): ArrivalTurn {
+  const waiting = new Map<string, Waiting>()
+  const callers = new WeakMap<Socket, string>()
 
-  async function counted(address: string, turn: Promise<void>): Promise<void> {
-    waiting.set(address, (waiting.get(address) ?? 0) + 1)
+  async function counted(address: string, socket: Socket, turn: Promise<void>): Promise<void> {
+    const own = waiting.get(address) ?? { sum: 0, bySocket: new Map() }
+    waiting.set(address, own)
+    own.sum++
+    own.bySocket.set(socket, (own.bySocket.get(socket) ?? 0) + 1)
     await turn
-    const left = (waiting.get(address) ?? 1) - 1
-    if (left > 0) waiting.set(address, left)
-    else waiting.delete(address)
+    release(address, own, socket, 1)
+  }
+
+  function release(address: string, own: Waiting, socket: Socket, most: number): void {
+    // Nothing is left of a connection that was ended.
+    const count = own.bySocket.get(socket) ?? 0
+    const gone = Math.min(count, most)
+    own.sum -= gone
+    if (count > gone) own.bySocket.set(socket, count - gone)
+    else own.bySocket.delete(socket)
+    if (own.sum === 0) waiting.delete(address)
+  }
+
+  /** Ends the connection with most requests, which may be the one that asks. */
+  function makeRoom(address: string, socket: Socket): void {
+    const own = waiting.get(address)
+    if (own === undefined || own.sum < waitingPerAddressMax) return
+    let heaviest = socket
+    let most = (own.bySocket.get(socket) ?? 0) + 1
+    for (const [each, count] of own.bySocket) {
+      if (count > most) [heaviest, most] = [each, count]
+    }
+    heaviest.destroy()
+    release(address, own, heaviest, most)
+  }
+
+  function knownCaller({ headers, socket }: IncomingMessage): string | undefined {
+    if (headers.authorization === undefined) return undefined
+    const caller = callerOf(headers.authorization)
+    if (isProxy(socket.remoteAddress ?? '')) return caller
+    if (caller === undefined) return callers.get(socket)
+    callers.set(socket, caller)
+    return caller
   }
 
   return (request) => {
-    const { authorization } = request.headers
-    const caller = authorization === undefined ? undefined : callerOf(authorization)
+    const caller = knownCaller(request)
     if (caller !== undefined) return freeTurn(caller)
+    const { socket } = request
     const address = addressGroupOf(addressOf(request))
-    if ((waiting.get(address) ?? 0) >= waitingPerAddressMax) {
-      request.socket.destroy()
-      return undefined
-    }
+    makeRoom(address, socket)
+    if (socket.destroyed) return undefined
     const turn = freeUnknownTurn(`address ${numberOf(address) % addressLines}`)
-    return turn && counted(address, turn)
+    return turn && counted(address, socket, turn)
   }
 }
 
