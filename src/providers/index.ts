@@ -235,7 +235,7 @@ function apiManagementDependencies(
 
 /** Data sharing, and the registered stores that its data sets name. */
 function sharing(
-  { context, generic }: ProviderDependencies,
+  { context, generic, containers }: ProviderDependencies,
   { engine, root, databasesRoot }: Copying,
 ): readonly Provider[] {
   const { reader } = context.services
@@ -244,7 +244,7 @@ function sharing(
   const storage = openStoragePlaces(stores)
   const sql = openSqlPlaces(servers)
   return [
-    storageProvider(stores),
+    storageProvider({ ...stores, ownsShares: containers !== undefined }),
     sqlProvider({ ...servers, isAddressOptional: generic !== undefined }),
     dataShareProvider({
       ...context,

@@ -14,6 +14,8 @@ import { accountName, storageAccounts } from './resources/storage-accounts/resou
 interface StorageDependencies {
   /** The seal of `openStorageAccounts`. */
   readonly seal: Seal
+  /** Container groups mount file shares of its accounts. */
+  readonly ownsShares?: boolean
 }
 
 export function storageProvider(deps: StorageDependencies): Provider {

@@ -82,6 +82,8 @@ export interface SharingOptions {
   /** Of seals, for what is opened by more than one. */
   readonly sealKey?: Uint8Array
   readonly allows?: (question: AccessRequest) => boolean
+  /** Container groups could mount file shares of the accounts. */
+  readonly ownsShares?: boolean
   /** Called whenever the directory is asked for a person: after an invitation was read, and before it is answered. */
   readonly onFind?: () => Promise<void>
 }
@@ -126,7 +128,7 @@ export async function startSharing(options: SharingOptions = {}): Promise<Sharin
       const sql = openSqlPlaces({ reader, seal: sqlSeal, root: join(root, 'databases') })
       return [
         resourcesProvider({ tenantId: owner.tenantId, ...services }),
-        storageProvider({ seal: storageSeal }),
+        storageProvider({ seal: storageSeal, ownsShares: options.ownsShares === true }),
         sqlProvider({ seal: sqlSeal }),
         dataShareProvider({
           ...context,

@@ -1,6 +1,7 @@
 /** Vaults: secrets that are granted together. Their names are unique, since references contain nothing else. */
 
 import { nameOf } from '#kernel/resource-id.ts'
+import { tooManyNames } from '#plane/declare/names-in-use.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { defineStored } from '#plane/declare/stored.ts'
 import { vaultType } from '../../domain/secret-uri.ts'
@@ -21,6 +22,7 @@ export function vaults(): ResourceType {
     tracked: { location: 'optional' },
     name: vaultName,
     movable: true,
+    rules: (context) => tooManyNames(context, vaultType),
     versions: [v2026_01_01],
     unique: {
       key: (id) => `secrets-vault|${nameOf(id).toLowerCase()}`,

@@ -2,6 +2,7 @@
 
 import type { Seal } from '#kernel/ports.ts'
 import { nameOf } from '#kernel/resource-id.ts'
+import { tooManyNames } from '#plane/declare/names-in-use.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { defineStored } from '#plane/declare/stored.ts'
 import { refuseSql } from '../../errors.ts'
@@ -36,6 +37,10 @@ export function sqlServers({
     tracked: { location: 'optional' },
     name: sqlServerName,
     movable: true,
+    rules: (context) =>
+      context.desired.kind === 'DuckDb' && context.previous?.kind !== 'DuckDb'
+        ? tooManyNames({ ...context, previous: undefined }, sqlServerType)
+        : [],
     versions: [v2021_11_01(seal, isAddressOptional)],
     secrets: [
       {

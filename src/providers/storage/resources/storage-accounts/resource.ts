@@ -2,6 +2,7 @@
 
 import type { Seal } from '#kernel/ports.ts'
 import { nameOf } from '#kernel/resource-id.ts'
+import { tooManyNames } from '#plane/declare/names-in-use.ts'
 import type { ResourceType } from '#plane/declare/provider.ts'
 import { defineStored } from '#plane/declare/stored.ts'
 import { refuseStorage } from '../../errors.ts'
@@ -13,7 +14,13 @@ export const accountName = {
   rule: '3 to 24 lower-case letters and digits',
 }
 
-export function storageAccounts({ seal }: { readonly seal: Seal }): ResourceType {
+export function storageAccounts({
+  seal,
+  ownsShares = false,
+}: {
+  readonly seal: Seal
+  readonly ownsShares?: boolean
+}): ResourceType {
   const body = (accountName: string) => ({
     location: 'here',
     properties: {
@@ -29,8 +36,9 @@ export function storageAccounts({ seal }: { readonly seal: Seal }): ResourceType
     scope: 'resource-group',
     tracked: { location: 'optional' },
     name: accountName,
-    // File shares lie in folders that are called by the account's group.
-    movable: ({ model }) => model.kind === 'BlobService',
+    // File shares lie in folders that are called by the account's group: a container group that mounts one would lose it.
+    movable: ({ model }) => model.kind === 'BlobService' && !ownsShares,
+    rules: (context) => tooManyNames(context, storageAccountType),
     versions: [v2023_01_01(seal)],
     secrets: [
       {
