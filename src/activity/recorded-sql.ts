@@ -4,8 +4,8 @@
  */
 
 import type { Clock } from '#kernel/ports.ts'
-import type { Among, Sql, SqlTx } from '#stores/store.ts'
-import { whileUnmoved } from '#stores/while-unmoved.ts'
+import { transactOptimistically } from '#stores/optimistic.ts'
+import type { Sql, SqlTx, TransactionMode } from '#stores/store.ts'
 import { changesBetween } from './changes.ts'
 import { type Actor, type Initiator, type Target, targetOf, toEvent } from './record.ts'
 import { currentRequestActivity, type RequestActivity } from './request-activity.ts'
@@ -81,15 +81,15 @@ export function recordedSql(sql: Sql, clock: Clock, namespace = 'Vendor'): Recor
         }
         return { value, isRecorded }
       }
-      const write = (among?: Among) => sql.transact(recordedWork, among)
+      const write = (mode?: TransactionMode) => sql.transact(recordedWork, mode)
       const ready = authorizeAgain
       const outcome =
         alone !== undefined
           ? await write(ready === undefined ? alone : { name: alone, ready })
           : positions === undefined || ready === undefined
             ? await write()
-            : await whileUnmoved({ positions, decision: undefined }, ready, (_, among) =>
-                write(among),
+            : await transactOptimistically({ positions, decision: undefined }, ready, (_, mode) =>
+                write(mode),
               )
       if (outcome.isRecorded && requestActivity !== undefined) requestActivity.recorded = true
       return outcome.value

@@ -42,13 +42,13 @@ export function untilDeadline(
     scan: before((...statement) => whileAwaited(awaited, () => sql.scan(...statement))),
     snapshot: (work) =>
       whileAwaited(awaited, () => sql.snapshot((reads) => work(snapshotOf(reads)))),
-    transact: (work, among = { owner: principal.id }) =>
+    transact: (work, mode = { owner: principal.id }) =>
       whileAwaited(awaited, () =>
         sql.transact(async (tx) => {
           const done = await work(txOf(tx))
           signal.throwIfAborted()
           return done
-        }, among),
+        }, mode),
       ),
   }
 }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createStreams } from '#http/streams.ts'
-import { unmovedPermissions } from '#http/testing/permissions.ts'
+import { constantPermissions } from '#http/testing/permissions.ts'
 import { servePlane } from '#http/testing/serve-plane.ts'
 import { silentLog } from '#kernel/ports.ts'
 import { ids, startContainers, subscription } from '#providers/container-instance/testing/start.ts'
@@ -16,7 +16,7 @@ interface Fixture extends AsyncDisposable {
 
 async function open(): Promise<Fixture> {
   const streams = createStreams({
-    permissions: unmovedPermissions(),
+    permissions: constantPermissions(),
     ids,
     clock: { now: () => Date.now() },
     log: silentLog,

@@ -3,8 +3,8 @@
  * has which role, where a group lies), so writes of one feed run one at a time, in all processes.
  */
 
-import type { Tx, Unmoved } from '#stores/store.ts'
-import { whileUnmoved } from '#stores/while-unmoved.ts'
+import { transactOptimistically } from '#stores/optimistic.ts'
+import type { Optimistic, Tx } from '#stores/store.ts'
 import type { CompiledType } from './compiled-type.ts'
 import type { PlaneDependencies } from './dependencies.ts'
 import type { RunInput } from './plane.ts'
@@ -54,9 +54,9 @@ export async function transactFor<R, T>(
     }
     return store.transact((tx) => work(opened, tx), { name, ready })
   }
-  const write = (opened: R, among: string | Unmoved | undefined): Promise<T> =>
-    store.transact((tx) => work(opened, tx), among)
+  const write = (opened: R, mode: string | Optimistic | undefined): Promise<T> =>
+    store.transact((tx) => work(opened, tx), mode)
   const decision = await open(input)
   if (positions === undefined || authorizeAgain === undefined) return write(decision, name)
-  return whileUnmoved({ positions, decision }, openAgain, write)
+  return transactOptimistically({ positions, decision }, openAgain, write)
 }

@@ -153,7 +153,7 @@ export interface Feed {
 }
 
 /** A transaction that runs alone under a name. */
-export interface Alone {
+export interface Exclusive {
   readonly name: string
   /**
    * Awaited when nothing of this name can be committed before the transaction any more, and before its work; again for
@@ -180,13 +180,13 @@ interface Owned {
 export type FeedPositions = Readonly<Record<string, number>>
 
 /** A transaction that holds only as long as these feeds stand where they stood when something was decided by them. */
-export interface Unmoved {
+export interface Optimistic {
   /** An event that is recorded after one of them moved on ends the transaction with `FeedMoved`. */
-  readonly unmoved: FeedPositions
+  readonly expected: FeedPositions
 }
 
 /** How a transaction stands to others. */
-export type Among = string | Alone | Unmoved | Owned
+export type TransactionMode = string | Exclusive | Optimistic | Owned
 
 export interface Store extends Reads, AsyncDisposable {
   readonly dialect: 'sqlite' | 'postgres'
@@ -202,11 +202,11 @@ export interface Store extends Reads, AsyncDisposable {
    * reads up to the limit, unless it is about a unique key; then it reaches the caller. What `work` throws
    * rolls everything back and reaches the caller.
    *
-   * With `alone`, transactions of that name run one after the other, in all processes: each sees what the earlier ones
-   * left, and needs no locks against them. With `Unmoved` it runs once for each decision: the store does not try again
+   * With a name, or `Exclusive`, transactions of that name run one after the other, in all processes: each sees what the earlier ones
+   * left, and needs no locks against them. With `Optimistic` it runs once for each decision: the store does not try again
    * after a `FeedMoved`. With `Owned` it may have to wait for its turn.
    */
-  transact<T>(work: (tx: Tx) => Promise<T>, among?: Among): Promise<T>
+  transact<T>(work: (tx: Tx) => Promise<T>, mode?: TransactionMode): Promise<T>
 
   /**
    * Like `sql.transact`, for work that replaces the store's own rows by statements: the commit clears what was cached
@@ -280,7 +280,7 @@ export interface Sql {
   /** All reads of `work` see one state of the store and block no writer. May run more than once. */
   snapshot<T>(work: (reads: SqlReads) => Promise<T>): Promise<T>
   /** Like `Store.transact`, with the same promises and the same limits on what `work` may await. */
-  transact<T>(work: (tx: SqlTx) => Promise<T>, among?: Among): Promise<T>
+  transact<T>(work: (tx: SqlTx) => Promise<T>, mode?: TransactionMode): Promise<T>
 }
 
 /**

@@ -9,6 +9,6 @@ export const lastingPermission: Permission = {
   ask: async () => ({ holds: true, until: Number.POSITIVE_INFINITY }),
 }
 
-export function unmovedPermissions(): PermissionWatch {
+export function constantPermissions(): PermissionWatch {
   return createPermissionWatch({ version: () => '', now: () => 0, log: silentLog })
 }

@@ -8,7 +8,7 @@ import { contractWords } from '#kernel/vendor.ts'
 import { owner } from '#plane/testing/start.ts'
 import { createAddressOf } from '../client-address.ts'
 import { createHttpServer, type HttpServerOptions } from '../server.ts'
-import { unmovedPermissions } from './permissions.ts'
+import { constantPermissions } from './permissions.ts'
 
 interface ServedPlane extends AsyncDisposable {
   readonly url: string
@@ -25,7 +25,7 @@ export async function servePlane(
     publishesMetrics: true,
     callerOf: (header) => header,
     expiryOf: () => Number.POSITIVE_INFINITY,
-    permissions: unmovedPermissions(),
+    permissions: constantPermissions(),
     activity: { note: () => undefined },
     plane,
     authenticate: () => owner,

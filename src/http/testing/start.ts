@@ -10,7 +10,7 @@ import { createAddressOf } from '../client-address.ts'
 import type { DirectoryRoute } from '../directory.ts'
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../server.ts'
 import { defaultThrottle, type ThrottleSettings } from '../throttle.ts'
-import { unmovedPermissions } from './permissions.ts'
+import { constantPermissions } from './permissions.ts'
 
 interface LogLine {
   readonly level: keyof Log
@@ -53,7 +53,7 @@ export async function startEdge(start: StartOptions = {}): Promise<TestEdge> {
     publishesMetrics: true,
     callerOf: (header) => header,
     expiryOf: () => Number.POSITIVE_INFINITY,
-    permissions: unmovedPermissions(),
+    permissions: constantPermissions(),
     activity: { note: () => undefined },
     plane: plane.plane,
     authenticate: (header) => {

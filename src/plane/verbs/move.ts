@@ -14,8 +14,8 @@ import {
   resourceGroupOf,
 } from '#kernel/resource-id.ts'
 import { stampSystemData } from '#kernel/system-data.ts'
-import type { ResourceRow, Tx, Unmoved } from '#stores/store.ts'
-import { whileUnmoved } from '#stores/while-unmoved.ts'
+import { transactOptimistically } from '#stores/optimistic.ts'
+import type { Optimistic, ResourceRow, Tx } from '#stores/store.ts'
 import { type AccessRequest, allowsWithoutAttributes, type Prohibitions } from '../access.ts'
 import { initiatorOf, recordActivity } from '../audit.ts'
 import {
@@ -71,13 +71,13 @@ export async function moveResources(
     }
     if (request.onlyValidate) throw new Validated()
   }
-  const move = (rights: RightsBelow, among: Unmoved | undefined): Promise<void> =>
-    deps.store.transact((tx) => work(tx, rights), among)
+  const move = (rights: RightsBelow, mode: Optimistic | undefined): Promise<void> =>
+    deps.store.transact((tx) => work(tx, rights), mode)
   const decision = await ask()
   const moved =
     positions === undefined
       ? move(decision, undefined)
-      : whileUnmoved({ positions, decision }, ask, move)
+      : transactOptimistically({ positions, decision }, ask, move)
   await moved.catch((error: unknown) => {
     if (!(error instanceof Validated)) throw error
   })

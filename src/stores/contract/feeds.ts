@@ -84,13 +84,13 @@ export function feedContract(name: string, given: Given): void {
 
     given('what was decided by a feed that moved on since is taken back', async (store) => {
       await store.transact((tx) => tx.follow('f', '/a'))
-      const write = (name: string, unmoved: Readonly<Record<string, number>>): Promise<void> =>
+      const write = (name: string, expected: Readonly<Record<string, number>>): Promise<void> =>
         store.transact(
           async (tx) => {
             await tx.insert(contractRow(`/${name}`))
             await tx.record(contractEvent)
           },
-          { unmoved },
+          { expected },
         )
       const positions = { f: 1, g: 0 }
       await assert.rejects(write('late', { f: 0, g: 0 }), (error) => {

@@ -136,19 +136,19 @@ export const changes = named({
       FOR UPDATE SKIP LOCKED)`,
 })
 
-const unmoved = new Map<number, Statement>()
+const atPositions = new Map<number, Statement>()
 
 /** Like `record`, and answers where so many feeds stand: no statement of its own is sent for that. */
-export function recordUnmoved(feeds: number): Statement {
-  const known = unmoved.get(feeds)
+export function recordAtPositions(feeds: number): Statement {
+  const known = atPositions.get(feeds)
   if (known !== undefined) return known
   const positions = Array.from(
     { length: feeds },
     (_, at) => `(SELECT position FROM feeds WHERE name = $${11 + at})`,
   )
   const text = `${record} RETURNING ${positions.join(', ')}`
-  const made = { name: `recordUnmoved${feeds}`, text }
-  unmoved.set(feeds, made)
+  const made = { name: `recordAtPositions${feeds}`, text }
+  atPositions.set(feeds, made)
   return made
 }
 

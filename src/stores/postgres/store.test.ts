@@ -267,7 +267,7 @@ test('writes of callers that wait for one row leave connections to others, and w
   const [mover, another, other, ended] = callers
   const moves = [mover, another].flatMap((caller) =>
     Array.from({ length: 20 }, () =>
-      caller?.run(() => two.transact((tx) => tx.lock('/a', 'change'), { unmoved: {} })),
+      caller?.run(() => two.transact((tx) => tx.lock('/a', 'change'), { expected: {} })),
     ),
   )
   await other?.run(() => two.transact((tx) => tx.lock('/b', 'change')))

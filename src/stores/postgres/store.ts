@@ -14,7 +14,6 @@ import { assertOutsideWork, runInsideWork } from '../inside-work.ts'
 import { LargeRows } from '../large-rows.ts'
 import { assertCarried, assertReads } from '../sql.ts'
 import {
-  type Among,
   type Claim,
   type Feed,
   type ListQuery,
@@ -24,6 +23,7 @@ import {
   type SqlTx,
   type Store,
   StoreUnavailable,
+  type TransactionMode,
   type Tx,
 } from '../store.ts'
 import { isWorthAnotherTry } from '../tries.ts'
@@ -102,7 +102,7 @@ export class PostgresStore implements Store {
           },
           { begin: transactions.beginSnapshot, turn: () => this.#turns.scan() },
         ),
-      transact: (work, among) => this.#enlist((tx: SqlTx) => work(tx), this.#beginningOf(among)),
+      transact: (work, mode) => this.#enlist((tx: SqlTx) => work(tx), this.#beginningOf(mode)),
     }
   }
 
@@ -134,8 +134,8 @@ export class PostgresStore implements Store {
     return this.#reads.keyOfUnique(uniqueKey)
   }
 
-  transact<T>(work: (tx: Tx) => Promise<T>, among?: Among): Promise<T> {
-    return this.#enlist(work, this.#beginningOf(among))
+  transact<T>(work: (tx: Tx) => Promise<T>, mode?: TransactionMode): Promise<T> {
+    return this.#enlist(work, this.#beginningOf(mode))
   }
 
   replace<T>(work: (tx: SqlTx) => Promise<T>): Promise<T> {
@@ -369,14 +369,14 @@ export class PostgresStore implements Store {
     this.#telling = undefined
   }
 
-  #beginningOf(among: Among | undefined): Beginning {
+  #beginningOf(mode: TransactionMode | undefined): Beginning {
     // Its turn is behind those of its name.
-    if (typeof among === 'string') return { alone: among }
+    if (typeof mode === 'string') return { alone: mode }
     const turn = () => this.#turns.write()
-    if (among === undefined) return { turn }
-    if ('unmoved' in among) return { ...among, turn }
-    if ('name' in among) return { alone: among.name, ready: among.ready }
-    const { owner, ready } = among
+    if (mode === undefined) return { turn }
+    if ('expected' in mode) return { ...mode, turn }
+    if ('name' in mode) return { alone: mode.name, ready: mode.ready }
+    const { owner, ready } = mode
     return { turn: () => this.#turns.writeOf(owner), ready }
   }
 

@@ -8,11 +8,12 @@ import { objectMaker } from '#kernel/object-maker.ts'
 import type { Leave } from '#kernel/room.ts'
 import type { LargeRows } from '../large-rows.ts'
 import { freeTurn } from '../next-turn.ts'
+import { findMove } from '../optimistic.ts'
 import { assertCarried } from '../sql.ts'
 import {
-  type Alone,
   type Claim,
   type EventRow,
+  type Exclusive,
   type FeedPositions,
   type OperationRow,
   type ResourceRow,
@@ -24,27 +25,26 @@ import {
   type Tx,
 } from '../store.ts'
 import { LostClaim } from '../tries.ts'
-import { findMove } from '../while-unmoved.ts'
 import { PostgresReads } from './reads.ts'
 import type { Answer, Parameter, PreparedStatements } from './session.ts'
-import { changes, queries, recordUnmoved, type Statement, transactions } from './statements.ts'
+import { changes, queries, recordAtPositions, type Statement, transactions } from './statements.ts'
 
 /** How a transaction begins. */
 export interface Beginning {
   readonly begin?: string
   /** The name under which it runs alone. */
   readonly alone?: string | undefined
-  readonly ready?: Alone['ready']
+  readonly ready?: Exclusive['ready']
   /** Waits for its turn, before it takes a connection. */
   readonly turn?: () => Leave | Promise<Leave> | undefined
-  readonly unmoved?: FeedPositions | undefined
+  readonly expected?: FeedPositions | undefined
 }
 
 export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   readonly #client: PoolClient
   readonly #prepared: PreparedStatements
   readonly #follows: (readonly [feed: string, key: string])[] = []
-  readonly #unmoved: FeedPositions | undefined
+  readonly #expected: FeedPositions | undefined
   #claims: readonly Claim[] = []
   /** Set when work was scheduled, so that other processes are notified after the commit. */
   scheduled = false
@@ -60,11 +60,11 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
   constructor(
     client: PoolClient,
     { prepared, large }: { readonly prepared: PreparedStatements; readonly large: LargeRows },
-    { begin = transactions.begin, alone, unmoved }: Beginning = {},
+    { begin = transactions.begin, alone, expected }: Beginning = {},
   ) {
     super((statement, values) => this.#call(statement, values, { reads: true }), large)
     this.#client = client
-    this.#unmoved = unmoved
+    this.#expected = expected
     this.#prepared = prepared
     const begun = (): void => {
       this.#beginning = undefined
@@ -135,15 +135,15 @@ export class PostgresTransaction extends PostgresReads implements Tx, SqlTx {
       event.subscription,
       event.detail,
     ]
-    if (this.#unmoved === undefined) await this.#call(changes.record, values)
-    else await this.#recordUnmoved(values, this.#unmoved)
+    if (this.#expected === undefined) await this.#call(changes.record, values)
+    else await this.#recordAtPositions(values, this.#expected)
   }
 
-  async #recordUnmoved(values: readonly SqlValue[], unmoved: FeedPositions): Promise<void> {
-    const names = Object.keys(unmoved)
-    const { rows } = await this.#call(recordUnmoved(names.length), [...values, ...names])
+  async #recordAtPositions(values: readonly SqlValue[], expected: FeedPositions): Promise<void> {
+    const names = Object.keys(expected)
+    const { rows } = await this.#call(recordAtPositions(names.length), [...values, ...names])
     // A feed that nothing was appended to has no row.
-    const moved = findMove(unmoved, (_, at) => Number(rows[0]?.[at] ?? 0))
+    const moved = findMove(expected, (_, at) => Number(rows[0]?.[at] ?? 0))
     if (moved !== undefined) this.#fail(moved)
   }
 

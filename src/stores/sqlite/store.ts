@@ -8,9 +8,9 @@ import type { DatabaseSync } from 'node:sqlite'
 import { callOwner } from '../awaited.ts'
 import { assertOutsideWork, runInsideWork } from '../inside-work.ts'
 import { freeTurn } from '../next-turn.ts'
+import { findMove, transactOptimistically } from '../optimistic.ts'
 import { assertReads } from '../sql.ts'
 import {
-  type Among,
   type Claim,
   type Feed,
   type ListQuery,
@@ -20,9 +20,9 @@ import {
   type SqlTx,
   type Store,
   StoreUnavailable,
+  type TransactionMode,
   type Tx,
 } from '../store.ts'
-import { findMove, whileUnmoved } from '../while-unmoved.ts'
 import { Checkpoints } from './checkpoints.ts'
 import { translate } from './failure.ts'
 import { GroupCommit } from './group-commit.ts'
@@ -147,7 +147,7 @@ export class SqliteStore implements Store {
           const read: Sql['all'] = (text, ...values) => tx.all(text, ...values)
           return work({ all: read, scan: read, pauses: false })
         }),
-      transact: (work, among) => this.#enlistAmong((tx: SqlTx) => work(tx), among),
+      transact: (work, mode) => this.#enlistInMode((tx: SqlTx) => work(tx), mode),
     }
   }
 
@@ -191,32 +191,32 @@ export class SqliteStore implements Store {
     return this.#outside(() => this.#reads.keyOfUnique(uniqueKey))
   }
 
-  transact<T>(work: (tx: Tx) => Promise<T>, among?: Among): Promise<T> {
-    return this.#enlistAmong(work, among)
+  transact<T>(work: (tx: Tx) => Promise<T>, mode?: TransactionMode): Promise<T> {
+    return this.#enlistInMode(work, mode)
   }
 
-  #enlistAmong<T>(
+  #enlistInMode<T>(
     work: (tx: SqliteTransaction) => Promise<T>,
-    among: Among | undefined,
+    mode: TransactionMode | undefined,
   ): Promise<T> {
     // One transaction runs after the other, so none waits for rows.
-    if (typeof among !== 'object') return this.#enlist(work)
-    if ('unmoved' in among) {
+    if (typeof mode !== 'object') return this.#enlist(work)
+    if ('expected' in mode) {
       return this.#enlist((tx) => {
         // What another transaction of the batch moves is committed with this one, so it is no earlier.
-        const moved = findMove(among.unmoved, (name) => this.#positions.get(name) ?? 0)
+        const moved = findMove(mode.expected, (name) => this.#positions.get(name) ?? 0)
         if (moved !== undefined) throw moved
         return work(tx)
       })
     }
-    const { ready } = among
+    const { ready } = mode
     if (ready === undefined) return this.#enlist(work)
     // Others that are handed in later may be committed before it: it is ready as long as no feed has moved on.
     const first = { positions: Object.fromEntries(this.#positions), decision: undefined }
     const whileReady = () =>
-      whileUnmoved(first, ready, (_, unmoved) => this.#enlistAmong(work, unmoved))
+      transactOptimistically(first, ready, (_, optimistic) => this.#enlistInMode(work, optimistic))
     // What has owners was decided before it is handed in.
-    return 'owner' in among ? whileReady() : ready().then(whileReady)
+    return 'owner' in mode ? whileReady() : ready().then(whileReady)
   }
 
   replace<T>(work: (tx: SqlTx) => Promise<T>): Promise<T> {

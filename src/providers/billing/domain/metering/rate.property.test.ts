@@ -131,7 +131,7 @@ test('what a day was charged before is read as one sum, however many runs it had
   const { sql } = started.store
   let read = 0
   const { transact } = sql
-  sql.transact = (work, among) =>
+  sql.transact = (work, mode) =>
     transact((tx) => {
       const all = tx.all.bind(tx)
       tx.all = async (text, ...values) => {
@@ -140,7 +140,7 @@ test('what a day was charged before is read as one sum, however many runs it had
         return rows
       }
       return work(tx)
-    }, among)
+    }, mode)
   const runs = 1_000
   const startedAt = started.clock.now() - hour
   await started.meter.note(

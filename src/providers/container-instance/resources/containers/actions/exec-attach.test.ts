@@ -5,7 +5,7 @@ import { describe, test } from 'node:test'
 import { DockerEngine } from '#engines/containers/docker/docker-engine.ts'
 import { startPodman, testImage } from '#engines/containers/testing/podman.ts'
 import { createStreams } from '#http/streams.ts'
-import { unmovedPermissions } from '#http/testing/permissions.ts'
+import { constantPermissions } from '#http/testing/permissions.ts'
 import { servePlane } from '#http/testing/serve-plane.ts'
 import { silentLog } from '#kernel/ports.ts'
 import { requireOrSkip } from '../../../../../../tests/require.ts'
@@ -36,7 +36,7 @@ async function open(options: StartOptions = {}): Promise<Fixture> {
   let url = ''
   const clock = { now: () => Date.now() }
   const streams = createStreams({
-    permissions: unmovedPermissions(),
+    permissions: constantPermissions(),
     ids,
     clock,
     log: silentLog,

@@ -3,7 +3,7 @@
  * while the transaction waits, it is taken back, decided anew, and run again.
  */
 
-import { FeedMoved, type FeedPositions, type Unmoved } from './store.ts'
+import { FeedMoved, type FeedPositions, type Optimistic } from './store.ts'
 
 /**
  * The last try is not compared: where feeds move on more often than a transaction takes, it would never be done. It was
@@ -13,25 +13,25 @@ const comparedMax = 3
 
 /** What a transaction fails with where a feed moved on; undefined where none did. */
 export function findMove(
-  unmoved: FeedPositions,
+  expected: FeedPositions,
   positionOf: (name: string, at: number) => number,
 ): FeedMoved | undefined {
-  const names = Object.keys(unmoved)
+  const names = Object.keys(expected)
   const positions = Object.fromEntries(names.map((name, at) => [name, positionOf(name, at)]))
-  return names.every((name) => positions[name] === unmoved[name])
+  return names.every((name) => positions[name] === expected[name])
     ? undefined
     : new FeedMoved(positions)
 }
 
-export async function whileUnmoved<D, T>(
+export async function transactOptimistically<D, T>(
   first: { readonly positions: FeedPositions; readonly decision: D },
   decideAgain: () => Promise<D>,
-  transact: (decision: D, among: Unmoved | undefined) => Promise<T>,
+  transact: (decision: D, mode: Optimistic | undefined) => Promise<T>,
 ): Promise<T> {
   let { positions, decision } = first
   for (let compared = 0; ; compared++) {
     try {
-      return await transact(decision, compared < comparedMax ? { unmoved: positions } : undefined)
+      return await transact(decision, compared < comparedMax ? { expected: positions } : undefined)
     } catch (error) {
       if (!(error instanceof FeedMoved)) throw error
       positions = error.positions
