@@ -65,6 +65,9 @@ export function openSource(task: DatabaseTask, options: { replication?: boolean 
   return open(task, sourceAccess(task.spec, task.credentials), task.name, options.replication)
 }
 
+/** After so long, a vacuum of the target's own is ended for us: a second of it would be one more of a cutover's pause. */
+const vacuumPatience = '50ms'
+
 /**
  * The session has the role of a replica if the user may set it, so that our statements fire no triggers and no
  * event triggers.
@@ -72,7 +75,8 @@ export function openSource(task: DatabaseTask, options: { replication?: boolean 
 export async function openTarget(task: DatabaseTask): Promise<Session> {
   const session = await open(task, targetAccess(task.spec, task.credentials), task.name)
   await session.value(
-    `SELECT pg_catalog.set_config('session_replication_role', 'replica', false)
+    `SELECT pg_catalog.set_config('session_replication_role', 'replica', false),
+       pg_catalog.set_config('deadlock_timeout', '${vacuumPatience}', false)
      FROM pg_catalog.pg_roles WHERE rolname = current_user AND rolsuper`,
   )
   return session

@@ -22,8 +22,11 @@ export interface Snapshot extends AsyncDisposable {
   readonly name: string
 }
 
-/** A lock that is waited for holds up all that comes behind it: rather often than long. */
-const identityLock = '1s'
+/**
+ * A lock that is waited for holds up all that comes behind it: rather often than long. But a server ends its own vacuum of a table
+ * for whoever has waited for its `deadlock_timeout`, a second where nobody has set it.
+ */
+const identityLock = '1200ms'
 const identityAttemptsMax = 60
 const identityPauseMilliseconds = 500
 const noSuchTable = '42P01'
