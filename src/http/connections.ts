@@ -7,6 +7,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { type Socket, Server as TcpServer } from 'node:net'
 import { TLSSocket, type Server as TlsServer } from 'node:tls'
+import { connected } from '#plane/next-turn.ts'
 import { addressGroupOf } from './client-address.ts'
 
 interface ConnectionLimits {
@@ -47,6 +48,7 @@ export function trackConnections(
   const accepted = new Set<Socket>()
 
   function admit(socket: Socket): boolean {
+    connected()
     const address = socket.remoteAddress ?? ''
     const group = addressGroupOf(address)
     const count = byAddress.get(group) ?? 0

@@ -87,6 +87,25 @@ test('whoever asks waits only when the turn is used up, behind those who wait al
   assert.equal(turns.free(), undefined, 'an idle loop begins anew')
 })
 
+test('turns are short while each brings a connection', async () => {
+  const { turns, pass, turn } = loop()
+  const done: number[] = []
+  for (let at = 0; at < 40; at++) {
+    void turns.next(`o${at}`).then(() => {
+      done.push(at)
+      pass(0.6)
+    })
+  }
+  for (let at = 0; at < 3; at++) {
+    turns.connected()
+    await turn()
+  }
+  assert.ok(done.length <= 6, `${done.length} in three turns`)
+  const before = done.length
+  for (let at = 0; at < 4; at++) await turn()
+  assert.ok(done.length > before + 14, `${done.length - before} in four turns without connections`)
+})
+
 test('owners beyond a number wait in one line', async () => {
   const { turns, pass, turn } = loop()
   const done: string[] = []

@@ -13,6 +13,8 @@ interface Turns {
   free(owner?: string): Promise<void> | undefined
   /** As `free`, for whoever is not known yet: they have the first part of a turn. */
   freeUnknown(owner: string): Promise<void> | undefined
+  /** A connection was accepted: as long as each turn brings one, turns are short. */
+  connected(): void
 }
 
 interface TurnsOptions {
@@ -26,11 +28,16 @@ interface TurnsOptions {
 const ownersMax = 256
 /** Others wait no longer for a turn than this and its last piece of work. */
 const turnMilliseconds = 10
-/**
- * What those who are not known have of it. One connection is accepted in each turn of the loop, so whoever keeps turns long
- * keeps others from connecting.
- */
+/** What those who are not known have of it. */
 const unknownMilliseconds = 2
+/**
+ * The same while connections come. The runtime accepts one in each turn of the loop, and does not say how many wait: behind
+ * 500 that reconnect again and again, a new one waits for as many turns.
+ */
+const shortMilliseconds = 1
+const shortUnknownMilliseconds = 0.5
+/** Turns end in the middle of a turn of the loop, so the next one may bring a connection late. */
+const shortTurns = 2
 /**
  * One of so many goes on because it has waited longest. New owners begin at the least time taken, so without this as
  * many of them as come would go before whoever has been here for long.
@@ -62,6 +69,7 @@ export function createTurns({ schedule, ticks }: TurnsOptions): Turns {
   let elapsed = 0
   /** Found of this turn, so that no more of it goes into looks at the clock. */
   let isOver = false
+  let shortLeft = 0
   /** Who went on last, until their time is known. */
   let running: { readonly line: Line; readonly at: number } | undefined
   let waited = 0
@@ -72,6 +80,11 @@ export function createTurns({ schedule, ticks }: TurnsOptions): Turns {
   function forget(): void {
     since = undefined
     isOver = false
+    if (shortLeft > 0) shortLeft--
+  }
+
+  function isOverForUnknown(): boolean {
+    return elapsed > (shortLeft > 0 ? shortUnknownMilliseconds : unknownMilliseconds)
   }
 
   function isUsedUp(): boolean {
@@ -86,7 +99,7 @@ export function createTurns({ schedule, ticks }: TurnsOptions): Turns {
       schedule(forget)
     }
     elapsed = now - since
-    isOver = elapsed > turnMilliseconds
+    isOver = elapsed > (shortLeft > 0 ? shortMilliseconds : turnMilliseconds)
     return isOver
   }
 
@@ -96,7 +109,7 @@ export function createTurns({ schedule, ticks }: TurnsOptions): Turns {
       schedule(run)
       return
     }
-    const needsKnown = elapsed > unknownMilliseconds
+    const needsKnown = isOverForUnknown()
     const isOldest = (gone + 1) % oldestOneOf === 0
     const found = isOldest ? oldestOf(lines, needsKnown) : leastOf(lines, needsKnown)
     if (found === undefined && waiting > 0) {
@@ -139,8 +152,10 @@ export function createTurns({ schedule, ticks }: TurnsOptions): Turns {
   return {
     next: (owner) => next(owner),
     free: (owner) => (isUsedUp() ? next(owner) : undefined),
-    freeUnknown: (owner) =>
-      isUsedUp() || elapsed > unknownMilliseconds ? next(owner, false) : undefined,
+    freeUnknown: (owner) => (isUsedUp() || isOverForUnknown() ? next(owner, false) : undefined),
+    connected() {
+      shortLeft = shortTurns
+    },
   }
 }
 

@@ -1,6 +1,7 @@
 /** The turns of `kernel/turns.ts` for providers, which cannot import stores. */
 
 import {
+  connected as connection,
   freeTurn as free,
   freeUnknownTurn as freeUnknown,
   nextTurn as next,
@@ -11,6 +12,8 @@ export const nextTurn = next
 export const freeTurn = free
 
 export const freeUnknownTurn = freeUnknown
+
+export const connected = connection
 
 /** Characters of a document above which it takes milliseconds to parse it, and no answer made of it is kept. */
 export const largeDocument = 64 * 1024

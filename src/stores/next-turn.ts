@@ -15,3 +15,6 @@ export const freeTurn = turns.free
 
 /** The same for whoever is not known yet. */
 export const freeUnknownTurn = turns.freeUnknown
+
+/** To be called for each connection that is accepted. */
+export const connected = turns.connected
