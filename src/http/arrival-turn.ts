@@ -7,6 +7,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { freeTurn, freeUnknownTurn } from '#plane/next-turn.ts'
 import { addressGroupOf } from './client-address.ts'
+import { createConnectionPace } from './connection-pace.ts'
 import type { EdgeDependencies } from './exchange.ts'
 
 /** Addresses share so many lines, whoever has many of them, so most lines are left to callers who are known. */
@@ -35,6 +36,12 @@ export function createArrivalTurns({
 }: Pick<EdgeDependencies, 'callerOf' | 'addressOf'> & {
   readonly isProxy: (address: string) => boolean
 }): ArrivalTurn {
+  const paceOf = createConnectionPace({
+    ticks: () => performance.now(),
+    after: (milliseconds, run) => setTimeout(run, milliseconds).unref(),
+  })
+  /** Connections that have brought a request. */
+  const known = new WeakSet<Socket>()
   const waiting = new Map<string, Waiting>()
   const callers = new WeakMap<Socket, string>()
 
@@ -70,6 +77,14 @@ export function createArrivalTurns({
     release(address, own, heaviest, most)
   }
 
+  /** Undefined where the first request of a connection need not wait for its address, and for all later ones. */
+  function pace(address: string, socket: Socket): Promise<void> | undefined {
+    // A proxy's connections carry requests of many callers.
+    if (known.has(socket) || isProxy(socket.remoteAddress ?? '')) return undefined
+    known.add(socket)
+    return paceOf(address, socket)
+  }
+
   function knownCaller({ headers, socket }: IncomingMessage): string | undefined {
     if (headers.authorization === undefined) return undefined
     const caller = callerOf(headers.authorization)
@@ -86,7 +101,9 @@ export function createArrivalTurns({
     const address = addressGroupOf(addressOf(request))
     makeRoom(address, socket)
     if (socket.destroyed) return undefined
-    const turn = freeUnknownTurn(`address ${numberOf(address) % addressLines}`)
+    const free = () => freeUnknownTurn(`address ${numberOf(address) % addressLines}`)
+    const turn =
+      pace(address, socket)?.then(() => (socket.destroyed ? undefined : free())) ?? free()
     return turn && counted(address, socket, turn)
   }
 }
