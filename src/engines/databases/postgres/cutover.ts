@@ -17,6 +17,7 @@ import {
   openTarget,
   openTargetServer,
   tell,
+  together,
 } from './database-task.ts'
 import { fence, unfence } from './fence.ts'
 import { copyLargeObjects } from './large-objects.ts'
@@ -30,6 +31,7 @@ import {
   identitiesInWords,
   markLog,
   restoreIdentities,
+  restoreUnused,
 } from './replication.ts'
 import { StructureWatch } from './structure.ts'
 import { finishTargetDatabase } from './target-database.ts'
@@ -54,6 +56,7 @@ export async function cutOver(
     await using lookingToo = await openTarget(task)
     await using comparison = await Comparison.open(task, source)
     await using views = await ViewRefresh.open(task, target)
+    const beside: Sides = { source: looking, target: lookingToo }
     await structure.requireAlike(looking, lookingToo)
     // A fence that is up already is one of a worker that was killed.
     if (task.record.fence === undefined) task.record.fencedAt = task.clock.now()
@@ -64,7 +67,7 @@ export async function cutOver(
     await Promise.all([drain(task, source, target), structure.requireAlike(looking, lookingToo)])
     task.onBoundary('drained')
     await Promise.all([
-      bringOver({ task, source, target, comparison, views }),
+      bringOver({ task, sides: { source, target }, beside, comparison, views }),
       comparison.compare(({ replicated }) => replicated),
       count(task, looking, lookingToo),
     ])
@@ -73,13 +76,22 @@ export async function cutOver(
     task.record.pastReturn = true
     task.save()
     task.onBoundary('past-return')
+    await takeDown(task, { source, target, server, leaving: looking })
+  } else {
+    await using target = await openTarget(task)
+    await using leaving = await openSource(task)
+    await takeDown(task, { source, target, server, leaving })
   }
-  await takeDown(task, source, server)
   tell(task, {
     counters: { ...task.record.observed.counters, latencySeconds: undefined },
     bytesBehind: undefined,
     walHeldBytes: undefined,
   })
+}
+
+interface Sides {
+  readonly source: Session
+  readonly target: Session
 }
 
 /** Returns when the target has confirmed everything written before; `busy` when it does not. */
@@ -126,22 +138,33 @@ async function hurry(task: DatabaseTask, source: Session, target: Session): Prom
   ])
 }
 
-/** Replication carries no sequences, large objects and some tables (facts A.7, 5). */
-async function bringOver(at: {
+interface BringingOver {
   readonly task: DatabaseTask
-  readonly source: Session
-  readonly target: Session
+  readonly sides: Sides
+  /** Other sessions of both sides, for what need not wait. */
+  readonly beside: Sides
   readonly comparison: Comparison
   readonly views: ViewRefresh
-}): Promise<void> {
-  const { task, source, target, comparison, views } = at
-  await copySequences(source, target)
-  await copyLargeObjects(source, target, {
+}
+
+/** Replication carries no sequences, large objects and some tables (facts A.7, 5). Views may show any of them. */
+async function bringOver(at: BringingOver): Promise<void> {
+  await together([bringTables(at), bringObjects(at)])
+  await at.views.run()
+}
+
+async function bringObjects({ task, beside }: BringingOver): Promise<void> {
+  await copySequences(beside.source, beside.target)
+  await copyLargeObjects(beside.source, beside.target, {
     owners: task.record.owners,
     compare: true,
     signal: task.signal,
     onBytes: () => undefined,
   })
+}
+
+async function bringTables({ sides, comparison }: BringingOver): Promise<void> {
+  const { source, target } = sides
   const tables = comparison.tables.filter(({ replicated }) => !replicated)
   for (const table of tables) {
     const [here, there] = await Promise.all([
@@ -161,30 +184,31 @@ async function bringOver(at: {
     })
     await target.run('COMMIT')
   }
-  await views.run()
 }
 
 /** Tables that are locked in one statement, at a target that nobody uses yet. */
 const identitiesTogether = 100
 
+interface TakingDown extends Sides {
+  readonly server: Session
+  /** Another session of the source. */
+  readonly leaving: Session
+}
+
 /**
  * The target first, so that nobody uses the slot; the fence last, when nothing refers to the source any more. What is left then is
- * to restore the source: whoever reads there may take any time.
+ * to restore what somebody uses of the source: whoever reads there may take any time.
  */
-async function takeDown(task: DatabaseTask, source: Session, server: Session): Promise<void> {
-  await using target = await openTarget(task)
-  const name = nameOf(task)
-  await dropSubscription(target, name)
+async function takeDown(
+  task: DatabaseTask,
+  { source, target, server, leaving }: TakingDown,
+): Promise<void> {
+  await dropSubscription(target, nameOf(task))
   task.onBoundary('subscription-dropped')
-  await dropSlot(source, name)
-  task.onBoundary('slot-dropped')
-  await dropPublication(source, name)
-  const refusedThere = await restoreIdentities(target, task.record.identities, {
-    together: identitiesTogether,
-  })
-  await wakeTriggers(target, task.record.triggers)
-  await carryPublications(task, source, target)
-  await finishTargetDatabase(task, source, server)
+  const [, refusedThere] = await together([
+    leaveSource(task, leaving),
+    readyTarget(task, { source, target, server }),
+  ])
   const { fencedAt } = task.record
   if (fencedAt !== undefined) tell(task, { pauseMilliseconds: task.clock.now() - fencedAt })
   // A worker that takes over finds that it is told.
@@ -206,4 +230,25 @@ async function takeDown(task: DatabaseTask, source: Session, server: Session): P
     ...identitiesInWords('source', refused),
   ]
   if (task.spec.fence !== 'stay') await unfence(task, source)
+}
+
+async function leaveSource(task: DatabaseTask, source: Session): Promise<void> {
+  await dropSlot(source, nameOf(task))
+  task.onBoundary('slot-dropped')
+  await dropPublication(source, nameOf(task))
+  await restoreUnused(source, task.record.identities)
+}
+
+/** Returns what the target refused to put back. */
+async function readyTarget(
+  task: DatabaseTask,
+  { source, target, server }: Omit<TakingDown, 'leaving'>,
+): Promise<readonly string[]> {
+  const refused = await restoreIdentities(target, task.record.identities, {
+    together: identitiesTogether,
+  })
+  await wakeTriggers(target, task.record.triggers)
+  await carryPublications(task, source, target)
+  await finishTargetDatabase(task, source, server)
+  return refused
 }

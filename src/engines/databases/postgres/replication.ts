@@ -30,6 +30,7 @@ const identityLock = '1200ms'
 const identityAttemptsMax = 60
 const identityPauseMilliseconds = 500
 const noSuchTable = '42P01'
+const lockNotAvailable = '55P03'
 
 /**
  * An UPDATE on a published table without replica identity fails in the source's own application (facts A.7,
@@ -90,7 +91,7 @@ async function withShortLock(
       return
     } catch (error) {
       await session.run('ROLLBACK')
-      if (codeOf(error) !== '55P03' || attempt === attemptsMax) throw error
+      if (codeOf(error) !== lockNotAvailable || attempt === attemptsMax) throw error
       onWait()
     }
     await new Promise((done) => setTimeout(done, identityPauseMilliseconds))
@@ -110,6 +111,27 @@ const replacedIdentities = `SELECT t AS name FROM pg_catalog.unnest($1::pg_catal
     SELECT FROM pg_catalog.pg_publication_rel r JOIN pg_catalog.pg_publication p ON p.oid = r.prpubid
     WHERE r.prrelid = c.oid AND p.pubname LIKE 'mig\\_%')`
 
+async function stillReplaced(
+  session: Session,
+  tables: readonly string[],
+): Promise<readonly string[]> {
+  if (tables.length === 0) return []
+  const rows = await session.rows<{ name: string }>(replacedIdentities, [tables])
+  return rows.map(({ name }) => name)
+}
+
+async function putBack(
+  session: Session,
+  tables: readonly string[],
+  previous: ReadonlyMap<string, string>,
+): Promise<void> {
+  const statements = tables.map((table) => {
+    const identity = previous.get(table) === 'n' ? 'NOTHING' : 'DEFAULT'
+    return `ALTER TABLE ONLY ${table} REPLICA IDENTITY ${identity}`
+  })
+  if (statements.length > 0) await session.run(statements.join('; '))
+}
+
 /**
  * Puts back what `setIdentities` changed, on whichever side. A table that is gone is fine; one that is published
  * still, by another migration, keeps what that needs. Several `together` where nobody else waits for them. With `onWait` a
@@ -126,29 +148,19 @@ export async function restoreIdentities(
   const refused: string[] = []
   const previous = new Map(identities.map((one) => [one.table, one.previous]))
   const tables = [...previous.keys()]
-  const replaced = async (some: readonly string[]): Promise<readonly string[]> =>
-    (await session.rows<{ name: string }>(replacedIdentities, [some])).map(({ name }) => name)
   for (let at = 0; at < tables.length; at += together) {
-    const some = await replaced(tables.slice(at, at + together))
+    const some = await stillReplaced(session, tables.slice(at, at + together))
     if (some.length === 0) continue
     // Whoever publishes it waits for this lock, and looks at the identity after.
-    const putBack = async (): Promise<void> => {
+    const restore = async (): Promise<void> => {
       await session.run(
         `LOCK TABLE ${some.map((table) => `ONLY ${table}`).join(', ')} IN ACCESS EXCLUSIVE MODE`,
       )
-      const still = await replaced(some)
-      await session.run(
-        still
-          .map((table) => {
-            const identity = previous.get(table) === 'n' ? 'NOTHING' : 'DEFAULT'
-            return `ALTER TABLE ONLY ${table} REPLICA IDENTITY ${identity}`
-          })
-          .join('; '),
-      )
+      await putBack(session, await stillReplaced(session, some), previous)
     }
     try {
       const wait = onWait && (() => onWait(some.join(', ')))
-      await withShortLock(session, putBack, wait, onWait && Infinity)
+      await withShortLock(session, restore, wait, onWait && Infinity)
     } catch (error) {
       const words = refusalOf(error)
       if (words === undefined) throw error
@@ -159,6 +171,26 @@ export async function restoreIdentities(
     }
   }
   return refused
+}
+
+/** Puts back at once, and without waiting, what `restoreIdentities` would one by one; nothing where somebody uses one of them. */
+export async function restoreUnused(
+  session: Session,
+  identities: readonly ReplacedIdentity[],
+): Promise<void> {
+  const previous = new Map(identities.map((one) => [one.table, one.previous]))
+  const tables = await stillReplaced(session, [...previous.keys()])
+  if (tables.length === 0) return
+  try {
+    await session.run(
+      `BEGIN; LOCK TABLE ${tables.map((table) => `ONLY ${table}`).join(', ')} IN ACCESS EXCLUSIVE MODE NOWAIT`,
+    )
+    await putBack(session, await stillReplaced(session, tables), previous)
+    await session.run('COMMIT')
+  } catch (error) {
+    if (codeOf(error) !== lockNotAvailable && refusalOf(error) === undefined) throw error
+    await session.run('ROLLBACK')
+  }
 }
 
 /** What a server refused to put back. */

@@ -98,8 +98,7 @@ async function step(task: DatabaseTask, cleaning: DatabaseTask, run: DatabaseRun
 }
 
 async function succeed(task: DatabaseTask): Promise<void> {
-  await using server = await openTargetServer(task)
-  const notDropped = await dropReplaced(task, server)
+  const notDropped = task.record.replaced === undefined ? [] : await dropOld(task)
   const isShut = task.record.fence !== undefined && task.spec.fence === 'stay'
   const { leftOut, setAside } = task.record
   const words = [
@@ -121,6 +120,11 @@ async function succeed(task: DatabaseTask): Promise<void> {
   dropDumps(task)
   tell(task, { endedAt: task.clock.now() })
   enter(task, 'succeeded', words.join(' '))
+}
+
+async function dropOld(task: DatabaseTask): Promise<readonly string[]> {
+  await using server = await openTargetServer(task)
+  return await dropReplaced(task, server)
 }
 
 async function recover(error: unknown, task: DatabaseTask, run: DatabaseRun): Promise<void> {

@@ -314,13 +314,13 @@ const catalogs = (
 ).split(' ')
 
 /**
- * A sum over the versions of all rows that describe structure: where it stays the same, nothing was altered. Servers read several
- * catalogs at once, and give their rows in any order.
+ * A sum over the versions of all rows that describe structure: where it stays the same, nothing was altered. A row that was written
+ * since has the number of a transaction that no row had before. Servers read several catalogs at once, and give their rows in any order.
  */
 export const signatureQuery = `SELECT pg_catalog.md5(pg_catalog.string_agg(one, ',' ORDER BY one COLLATE "C")) FROM (${catalogs
   .map(
     (name) =>
-      `SELECT '${name}' || pg_catalog.count(*) || ' ' || coalesce(pg_catalog.sum(pg_catalog.hashtext(c.xmin::text || c.ctid::text)::bigint), 0) AS one
+      `SELECT '${name}' || pg_catalog.count(*) || ' ' || coalesce(pg_catalog.sum(pg_catalog.hashint8(c.xmin::text::bigint)::bigint), 0) AS one
   FROM pg_catalog.pg_${name} c`,
   )
   .join('\nUNION ALL\n')}) catalogs`
