@@ -4,12 +4,14 @@
  */
 
 import { openWay } from '#outbound/testing/ways.ts'
-import { connect, type Session } from '../postgres/connect.ts'
+import { codeOf, connect, type Session } from '../postgres/connect.ts'
 import type { TestServer } from './servers.ts'
 
 interface Load {
   /** Committed so far. */
   readonly committed: () => number
+  /** What its statements failed with, other than by being shut out. */
+  readonly failures: () => readonly string[]
   /** Sees to it that nothing is written any more. */
   stop(): Promise<void>
 }
@@ -30,6 +32,9 @@ const oddWrites: readonly string[] = [
 ]
 
 const stepMilliseconds = 20
+/** A transaction that only reads, and a session that was ended. */
+const shutOut: ReadonlySet<string> = new Set(['25006', '57P01'])
+const failuresMax = 20
 
 export function startLoad(
   server: TestServer,
@@ -44,6 +49,7 @@ export function startLoad(
   const statements = options.statements ?? oddWrites
   let committed = 0
   let stopping = false
+  const failures: string[] = []
   const work = async (): Promise<void> => {
     let session: Session | undefined
     const started = process.hrtime.bigint()
@@ -58,11 +64,17 @@ export function startLoad(
           made += 1
           committed += 1
         }
-      } catch {
-        // Fenced, ended or away: an application tries again.
+      } catch (error) {
+        // Fenced, ended or away: an application tries again. The end of a session is known a moment after its error.
+        await new Promise((done) => setTimeout(done, stepMilliseconds))
+        const isLost = session === undefined || session.lost() !== undefined
+        const isOut = isLost || shutOut.has(codeOf(error) ?? '')
+        if (!isOut && failures.length < failuresMax) {
+          failures.push(`${statements[made % statements.length]}: ${error}`)
+        }
         made += 1
-        if (options.endsWhenShutOut === true) stopping = true
-        if (session?.lost() !== undefined) session = undefined
+        if (isOut && options.endsWhenShutOut === true) stopping = true
+        if (isLost) session = undefined
       }
       await new Promise((done) => setTimeout(done, stepMilliseconds))
     }
@@ -71,6 +83,7 @@ export function startLoad(
   const working = work()
   return {
     committed: () => committed,
+    failures: () => failures,
     stop: async () => {
       stopping = true
       await working
