@@ -6,7 +6,7 @@
 
 import type { Socket } from 'node:net'
 
-export interface ConnectionPaceOptions {
+interface ConnectionPaceOptions {
   /** Milliseconds of a monotonic clock. */
   ticks(): number
   after(milliseconds: number, run: () => void): unknown
