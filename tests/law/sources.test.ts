@@ -203,7 +203,6 @@ const catchers: Readonly<Record<string, string>> = {
     'failures of the engine become values',
   'src/http/failure.ts': 'the one place that turns errors into answers',
   'src/http/streams.ts': 'what a stream talks with fails in the world; its client is told',
-  'src/http/arrival-turn.ts': 'the pace of new connections, which the machine accepts',
   'src/http/change-stream.ts': 'a store that does not answer now is looked at again',
   'src/http/permission.ts': 'a refused token is an answer to whether it still holds',
   'src/http/permission-watch.ts': 'a store that does not answer is counted, and ends what is open',
