@@ -73,6 +73,7 @@ const laws: readonly Law[] = [
       'src/client/timing.ts': 'the client’s own clock is made here',
       'src/cli/commands/demo/shop.ts': 'measures a pause as its clients feel it',
       'src/cli/commands/serve.ts': 'tells two signals of one keystroke apart',
+      'src/http/arrival-turn.ts': 'paces new connections by it; no moment comes from it',
       'src/stores/next-turn.ts':
         'measures how long a turn of the loop takes; no moment comes from it',
       'src/engines/copy/elapsed.ts':
