@@ -37,6 +37,10 @@ test('every broken rule is a problem with its path', () => {
       [`tags.a${mark} InvalidTagNameCharacters`],
     ]),
     [
+      { 'hidden-link:/a?b': 'x', 'hidden-cost<$key_case_sensitive$>': 'x' },
+      ['tags.hidden-cost<$key_case_sensitive$> InvalidTagNameCharacters'],
+    ],
+    [
       { 'a<': 1, b: [] },
       ['tags.a< InvalidTagNameCharacters', 'tags.a< InvalidTagName', 'tags.b InvalidTagName'],
     ],

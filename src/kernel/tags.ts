@@ -6,6 +6,8 @@ import { isJsonObject } from './patch.ts'
 
 /** Tools use names that begin with `hidden-`, and put ids into them. */
 const forbidden = /^(?!hidden-).*[<>%&\\?/]/is
+/** What begins a marker of conditions, such as `<$key_case_sensitive$>`: no tag may look like another one with a marker. */
+export const markerStart = '<$'
 
 /** Every fault of a `tags` value, with its path. */
 export function tagProblems(
@@ -37,6 +39,9 @@ export function tagProblems(
     }
     if (forbidden.test(name)) {
       add(name, 'a tag name has none of < > % & \\ ? /', 'InvalidTagNameCharacters')
+    }
+    else if (name.includes(markerStart)) {
+      add(name, `a tag name has no '${markerStart}'`, 'InvalidTagNameCharacters')
     }
     if (seen.has(lower)) add(name, 'tag names differ by more than case')
     seen.add(lower)

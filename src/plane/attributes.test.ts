@@ -68,6 +68,18 @@ test('a resource is described under its own type, and what all share under the t
   assert.equal(attributes(true, {})['vendor.sample/things:asked'], 'yes')
 })
 
+test('a tag whose name ends as a marker of conditions stands for no other tag', () => {
+  const registry = registryOf(true)
+  for (const name of ['Env<$key_case_sensitive$>', 'ENV<$KEY_case_sensitive$>']) {
+    const resource = { ...described, tags: { [name]: 'dev', Env: 'prod' } }
+    const found = attributesOf({ registry }, registry.byName('Sample/things'), resource)
+    const key = 'vendor.sample/things/tags:'
+    assert.equal(found.get(`${key}env`), 'prod')
+    assert.equal(found.get(`${key}Env<$key_case_sensitive$>`), 'prod')
+    assert.equal(found.get(`${key}env<$key_case_sensitive$>`), undefined)
+  }
+})
+
 test('what has no location and tags has none here; what is not there has nothing', () => {
   const found = attributes(false)
   assert.equal(found['vendor.sample/things:location'], undefined)

@@ -5,6 +5,7 @@
 
 import { isJsonObject } from '#kernel/patch.ts'
 import { nameOf, type ResourceId } from '#kernel/resource-id.ts'
+import { markerStart } from '#kernel/tags.ts'
 import { qualify } from '#kernel/vendor.ts'
 import type { ResourceRow } from '#stores/store.ts'
 import { type Attributes, type AttributeValue, noAttributes } from './access.ts'
@@ -71,6 +72,8 @@ function addTracked(
   const plain = location?.replace(/\s/g, '').toLowerCase()
   if (plain !== undefined) found.set(`${type}:location`, plain)
   for (const [name, value] of Object.entries(tags)) {
+    // Stored before such names were refused. No condition can name it, and it must not stand for another.
+    if (name.includes(markerStart)) continue
     found.set(`${type}/tags:${name.toLowerCase()}`, value)
     found.set(`${type}/tags:${name}<$key_case_sensitive$>`, value)
   }
