@@ -5,6 +5,7 @@
  */
 
 import type { Session } from './connect.ts'
+import { entryOf } from './schema.ts'
 
 interface FunctionOfOthers {
   readonly what: string
@@ -43,4 +44,26 @@ export async function functionsOfOthers(
     'SELECT 1 FROM pg_catalog.pg_roles WHERE rolname = current_user AND rolsuper',
   )
   return isSuper === undefined ? [] : source.rows<FunctionOfOthers>(query)
+}
+
+/** The loop goes on in between: a source may have very many of both. */
+const linesAtOnce = 500
+
+/** Those lines of a dump's list that would run one of the functions without rows. */
+export async function linesThatRun(
+  lines: readonly string[],
+  functions: readonly FunctionOfOthers[],
+): Promise<ReadonlySet<string>> {
+  const entries = new Set(functions.map(({ entry }) => entry).filter((entry) => entry !== null))
+  const found = new Set<string>()
+  for (const [at, line] of lines.entries()) {
+    if (entries.size === 0) break
+    if (at % linesAtOnce === 0) await new Promise((done) => setImmediate(done))
+    const text = entryOf(line)
+    // Names may hold blanks, so an entry may end at any of them.
+    for (let end = text.indexOf(' '); end >= 0; end = text.indexOf(' ', end + 1)) {
+      if (entries.has(text.slice(0, end + 1))) found.add(line)
+    }
+  }
+  return found
 }

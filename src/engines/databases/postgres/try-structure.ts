@@ -11,7 +11,7 @@ import type { MigrationSpec } from '../engine.ts'
 import type { ClientPrograms } from './client-programs.ts'
 import { connect, type Means, quoteName, quoteText, type Session } from './connect.ts'
 import { type DatabaseTask, nameOf, targetAccess } from './database-task.ts'
-import { functionsOfOthers } from './functions-of-others.ts'
+import { functionsOfOthers, linesThatRun } from './functions-of-others.ts'
 import { freshRecord } from './record.ts'
 import {
   dumpSchema,
@@ -77,16 +77,15 @@ export async function tryStructure(trial: StructureTrial): Promise<readonly stri
     await target.run(
       `COMMENT ON DATABASE ${quoteName(scratch)} IS ${quoteText(`${mark}${trial.clock.now()}`)}`,
     )
+    const after = new Set(await listAfterRows(task, 'copied'))
+    const ahead = listOfDump(task, 'copied').filter((line) => !after.has(line))
     const others = await functionsOfOthers(source, target)
-    const isOfOthers = (line: string): boolean =>
-      others.some(({ entry }) => entry !== null && entryOf(line).startsWith(entry))
+    const ofOthers = await linesThatRun([...ahead, ...after], others)
     const isTried = (line: string): boolean =>
       !untried.test(entryOf(line)) &&
       (task.record.owners || !named.test(entryOf(line))) &&
-      !isOfOthers(line)
+      !ofOthers.has(line)
     const made = { of: 'copied', database: scratch } as const
-    const after = new Set(await listAfterRows(task, 'copied'))
-    const ahead = listOfDump(task, 'copied').filter((line) => !after.has(line))
     await restoreSchema(task, { ...made, section: 'pre-data', lines: ahead.filter(isTried) })
     for (const step of stepsAfterRows(
       [...after].filter(isTried),
