@@ -5,11 +5,13 @@
 
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { dirname, join, posix } from 'node:path'
 import { type Html, html, trusted } from '#identity/pages/html.ts'
 import { securityHeaders } from '#identity/pages/layout.ts'
 import type { Log } from '#kernel/ports.ts'
+import { nextTurn } from '#plane/next-turn.ts'
 
 export const documentationPrefix = '/docs'
 
@@ -76,12 +78,13 @@ export function documentationPages(
   log: Log,
 ): (request: IncomingMessage, response: ServerResponse) => void {
   // Read at the first request, so that a start does not wait for it.
-  let pages: ReadonlyMap<string, Page> | undefined
+  let reading: Promise<ReadonlyMap<string, Page>> | undefined
   // A page is rendered once: long ones take some of the time of all requests.
   const rendered = new Map<string, Promise<Html>>()
 
   async function answerTo(url: string): Promise<Answer> {
-    pages ??= readPages()
+    reading ??= readPages()
+    const pages = await reading
     const [path = '', query = ''] = url.split('?', 2)
     // A relative redirect, since a proxy may have removed a prefix.
     if (path === documentationPrefix) {
@@ -91,6 +94,8 @@ export function documentationPages(
     if (name === '') return framed(name, 'Documentation', listOf([...pages.values()]))
     if (name === 'search') {
       const words = (new URLSearchParams(query).get('q') ?? '').slice(0, queryCharactersMax)
+      // All pages are looked through, and others come in between.
+      await nextTurn()
       return framed(name, 'Search', hitsOf([...pages.values()], words), words)
     }
     const picture = /^pictures\/([\w-]+\.png)$/.exec(name)?.[1]
@@ -116,7 +121,7 @@ export function documentationPages(
 }
 
 /** The pages of the package. A checkout has more papers, about how it is built. */
-function readPages(): ReadonlyMap<string, Page> {
+async function readPages(): Promise<ReadonlyMap<string, Page>> {
   const below = (folder: string): readonly string[] =>
     existsSync(join(root, folder))
       ? readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -132,11 +137,13 @@ function readPages(): ReadonlyMap<string, Page> {
     ),
     ...['src/engines/databases/README.md', 'SECURITY.md', 'CHANGELOG.md'],
   ].filter((path) => existsSync(join(root, path)))
-  return new Map(paths.map(readPage).map((page) => [page.name, page]))
+  const pages: Page[] = []
+  for (const path of paths) pages.push(await readPage(path))
+  return new Map(pages.map((page) => [page.name, page]))
 }
 
-function readPage(path: string): Page {
-  const text = readFileSync(join(root, path), 'utf8')
+async function readPage(path: string): Promise<Page> {
+  const text = await readFile(join(root, path), 'utf8')
   const chunks = text.split(/^(?=#{1,4} )/m)
   const sections = chunks.map((part) => {
     const heading = /^#{1,4} (.*)/.exec(part)?.[1] ?? ''
@@ -219,9 +226,9 @@ function hitsOf(pages: readonly Page[], query: string): Html {
     .filter(({ section }) => {
       return words.length > 0 && words.every((word) => section.lowerCase.includes(word))
     })
-  const named = found.filter(({ section }) => isNamed(section, words))
-  const others = found.filter((one) => !named.includes(one))
-  const hits = [...named, ...others]
+  const isNamed = ({ section }: { readonly section: Section }): boolean =>
+    words.every((word) => section.heading.toLowerCase().includes(word))
+  const hits = [...found.filter(isNamed), ...found.filter((one) => !isNamed(one))]
   return html`<h1>${hits.length} places with “${query}”</h1>
 ${hits
   .slice(0, hitsMax)
@@ -231,10 +238,6 @@ ${hits
         section.heading === page.title ? '' : ` – ${section.heading}`
       }</a><br><span class="soft">${excerptOf(section, words[0] ?? '')}</span></p>`,
   )}`
-}
-
-function isNamed({ heading }: Section, words: readonly string[]): boolean {
-  return words.every((word) => heading.toLowerCase().includes(word))
 }
 
 function excerptOf({ text, lowerCase }: Section, word: string): string {
