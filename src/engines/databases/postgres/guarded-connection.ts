@@ -1,7 +1,8 @@
 /**
  * The driver's connection, to servers that users name: whatever such a server sends ends this connection at the most.
  * The driver reads messages where nobody catches what it throws, reads past their ends into memory that was never
- * written, and keeps all that an answer holds. It gets one whole message at a time, and none that it cannot read.
+ * written, makes each row as wide as the description says, begins a sign-in anew with each message of one, and keeps all
+ * that an answer holds. It gets one whole message at a time, and none that it cannot read or did not wait for.
  */
 
 import type { Duplex } from 'node:stream'
@@ -13,7 +14,7 @@ import { shortWords } from '#kernel/short-words.ts'
 export interface LookBudget {
   /** The bound of the whole session, in real time. */
   readonly seconds: number
-  /** The bound of everything the server sends, including the memory that each row takes. */
+  /** The bound of everything the server sends, including what each message costs. */
   readonly bytes: number
   /** Shared by all sessions. */
   readonly room: LookRoom
@@ -41,8 +42,8 @@ export class LookRoom {
 /** A session that this code ended because of its server's behaviour. */
 export class BrokenOff extends Error {}
 
-/** A row as an object takes more memory than its bytes. */
-const bytesPerRow = 100
+/** A row as an object takes more memory than its bytes, and every message takes time. */
+const bytesPerMessage = 100
 /** The longest error message of the server, in characters. */
 const wordsMax = 500
 /** How long a polite end is awaited. */
@@ -61,15 +62,13 @@ type Config = ConstructorParameters<typeof pg.Connection>[0]
 export class GuardedConnection extends pg.Connection {
   private readonly budget: LookBudget | undefined
   private readonly messages = new Messages()
+  private readonly order: MessageOrder
   private held = 0
-  private rows = 0
 
   constructor({ stream, ssl, budget }: GuardedOptions) {
     super({ stream, ssl, keepAlive: true } as unknown as Config)
     this.budget = budget
-    this.on('dataRow', () => {
-      this.rows++
-    })
+    this.order = new MessageOrder(budget === undefined ? columnsMax : columnsOfLookMax)
     // Runs before the message is passed on to records, findings and answers.
     this.on('errorMessage', (error: Error) => {
       error.message = shortWords(error.message, wordsMax)
@@ -98,23 +97,30 @@ export class GuardedConnection extends pg.Connection {
   }
 
   private take(chunk: Buffer, listener: (message: Buffer) => void): void {
-    if (this.stream.destroyed) return
+    // Counted before it is looked at: a long message is held until it is whole.
+    if (this.stream.destroyed || !this.pay(chunk.length)) return
     try {
       for (const message of this.messages.cut(chunk)) {
         requireEnds(message)
+        this.order.require(message)
+        if (!this.pay(bytesPerMessage)) return
         listener(message)
+        if (this.stream.destroyed) return
       }
     } catch (error) {
       this.breakOff('what it sent cannot be read', error)
-      return
     }
-    if (this.budget === undefined) return
-    const bytes = chunk.length + this.rows * bytesPerRow
-    this.rows = 0
+  }
+
+  /** False when the budget is used up: then the connection is broken off. */
+  private pay(bytes: number): boolean {
+    if (this.budget === undefined) return true
     this.held += bytes
     const hasRoom = this.budget.room.take(bytes)
     if (this.held > this.budget.bytes) this.breakOff('it sent more than a look may read')
     else if (!hasRoom) this.breakOff('it timed out: too much is being read at once')
+    else return true
+    return false
   }
 
   private breakOff(reason: string, cause?: unknown): void {
@@ -144,6 +150,51 @@ class Messages {
       if (all.length > length) this.held.add(all.subarray(length))
       yield all.subarray(0, length)
     }
+  }
+}
+
+/** What PostgreSQL itself allows of an answer. */
+const columnsMax = 1664
+/** The queries of a look name their columns, and none has as many. */
+const columnsOfLookMax = 64
+const rowDescription = 0x54
+const dataRow = 0x44
+const authenticationRequest = 0x52
+const authenticationOk = 0
+const authenticationBytesMax = 4096
+
+/** Refuses messages that do not fit those before them. */
+class MessageOrder {
+  private readonly columnsMax: number
+  private readonly authentications = new Set<number>()
+  private columns = 0
+
+  constructor(max: number) {
+    this.columnsMax = max
+  }
+
+  require(message: Buffer): void {
+    switch (message[0]) {
+      case rowDescription:
+        this.columns = message.readUInt16BE(headerBytes)
+        if (this.columns > this.columnsMax) throw new RangeError('too many columns')
+        return
+      case dataRow:
+        // The driver makes all columns of a row, however few it has.
+        if (message.readUInt16BE(headerBytes) === this.columns) return
+        throw new RangeError('a row of other columns')
+      case authenticationRequest:
+        this.requireOnce(message)
+    }
+  }
+
+  /** The driver derives a key for each message that continues a sign-in, and waits for none. */
+  private requireOnce(message: Buffer): void {
+    const kind = message.readUInt32BE(headerBytes)
+    const { authentications } = this
+    const isLate = authentications.has(authenticationOk) || authentications.has(kind)
+    if (isLate || message.length > authenticationBytesMax) throw new RangeError('its sign-in')
+    authentications.add(kind)
   }
 }
 

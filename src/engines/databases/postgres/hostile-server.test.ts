@@ -87,6 +87,57 @@ test('answers without end are read no further than a look may', async () => {
   assert.ok(grown < 400, `${grown} MB`)
 })
 
+/** A description of so many columns, each named by its number. */
+function described(count: number): Buffer {
+  const size = Buffer.alloc(2)
+  size.writeUInt16BE(count)
+  const column = (at: number) => [Buffer.from(`${at}\0`), Buffer.alloc(18)]
+  return message(
+    'T',
+    Buffer.concat([size, ...Array.from({ length: count }, (_, at) => column(at)).flat()]),
+  )
+}
+
+test('rows are as wide as their description, and no description of a look is wide', async () => {
+  const narrow = message('D', Buffer.from([0, 0]))
+  const rows = Buffer.concat(Array.from({ length: 100 }, () => narrow))
+  for (const columnCount of [32_767, 1_664, 65, 64, 1]) {
+    const { message: text } = await refusalOf({
+      atQuery: (socket) => void socket.write(Buffer.concat([described(columnCount), rows])),
+    })
+    assert.match(text, /cannot be read/, `${columnCount} columns`)
+  }
+})
+
+test('small messages without end are read no further than a look may', async () => {
+  const many = Buffer.concat(Array.from({ length: 1000 }, () => message('S', 'a\0b\0')))
+  const { message: text } = await refusalOf({ atQuery: (socket) => flood(socket, many) })
+  assert.match(text, /more than a look may read/)
+})
+
+test('a server has one try at each step of a sign-in', async () => {
+  const code = (kind: number) => Buffer.from([0, 0, 0, kind])
+  const begin = message('R', Buffer.concat([code(10), Buffer.from('SCRAM-SHA-256\0\0')]))
+  const goOn = (first: Buffer): Buffer => {
+    const nonce = /r=([^,]+)/.exec(first.toString('latin1'))?.[1]
+    return message('R', Buffer.concat([code(11), Buffer.from(`r=${nonce}x,s=AAAA,i=4096`)]))
+  }
+  let responses = 0
+  await refusalOf({
+    atStart(socket) {
+      socket.write(begin)
+      socket.once('data', (first) => {
+        socket.write(Buffer.concat(Array.from({ length: 50 }, () => goOn(first))))
+        // Each is a message of its own: its kind, its length, and the proof.
+        socket.on('data', (bytes) => {
+          responses += bytes.toString('latin1').split('c=biws').length - 1
+        })
+      })
+    },
+  })
+  assert.ok(responses <= 1, `${responses} keys were derived`)
+})
+
 test('what a server says of an error is cut, and holds no control characters', async () => {
   const words = `\u001b[2J${'no '.repeat(1_000_000)}`
   const error = message('E', `SERROR\0CXX000\0M${words}\0\0`)
