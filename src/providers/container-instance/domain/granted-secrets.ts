@@ -6,17 +6,25 @@ import type { ContainerGroup } from '../resources/container-groups/model.ts'
 import type { GivenBody, GroupContext } from './group-body.ts'
 import { requireAccess } from './require-access.ts'
 
+interface GrantedSecrets {
+  /** By URI, in lower case. */
+  readonly ids: Readonly<Record<string, string>> | undefined
+  /** What the caller may use as it is now. A reference that keeps what it had says nothing of a vault that came later. */
+  readonly readable: ReadonlySet<string>
+}
+
 /**
- * Their ids by URI. The caller must be allowed to use each: the group runs with their values, and a reader of its logs
+ * Undefined where references are not looked up. The caller must be allowed to use each: the group runs with their values, and a reader of its logs
  * may see them.
  */
 export async function grantedSecrets(
   context: GroupContext,
   { secretReferences = [] }: GivenBody['properties'],
   secrets: SecretStore | undefined,
-): Promise<Readonly<Record<string, string>> | undefined> {
+): Promise<GrantedSecrets | undefined> {
   if (secrets?.locate === undefined || secrets.use === undefined) return undefined
   const granted = new Map<string, string>()
+  const readable = new Set<string>()
   for (const { secretReferenceUri } of secretReferences) {
     const id = await secrets.locate(secretReferenceUri)
     if (id === undefined) continue
@@ -28,9 +36,11 @@ export async function grantedSecrets(
     // As the caller wrote it: only those who may see the vault learn where it is.
     await requireAccess(context, secrets.use, id, secretReferenceUri)
     granted.set(secretReferenceUri, id.key)
+    readable.add(secretReferenceUri)
   }
   // Sorted, so that the same references in another order give the same group.
-  return granted.size === 0 ? undefined : Object.fromEntries([...granted].sort())
+  const ids = granted.size === 0 ? undefined : Object.fromEntries([...granted].sort())
+  return { ids, readable }
 }
 
 /** Which secret the group has by this reference; undefined without such a reference. */

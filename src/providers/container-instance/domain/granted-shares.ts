@@ -15,12 +15,14 @@ import { requireAccess } from './require-access.ts'
 interface ShareDependencies {
   readonly secrets: SecretStore | undefined
   readonly shareAccounts: ShareAccounts | undefined
+  /** Of a secret, by its URI. */
+  readonly mayRead: (uri: string) => boolean
 }
 
 export async function grantedShares(
   context: GroupContext,
   properties: GivenBody['properties'],
-  { shareAccounts, secrets }: ShareDependencies,
+  { shareAccounts, secrets, mayRead }: ShareDependencies,
 ): Promise<Shares> {
   const { volumes } = properties
   if (shareAccounts === undefined || volumes === undefined) return { volumes, owners: undefined }
@@ -46,9 +48,9 @@ export async function grantedShares(
     const uri = properties.secretReferences?.find(
       (one) => one.name === azureFile.storageAccountKeyReference,
     )?.secretReferenceUri
-    // Using the secret was allowed before.
     const key =
-      azureFile.storageAccountKey ?? (uri === undefined ? undefined : await secrets?.read(uri))
+      azureFile.storageAccountKey ??
+      (uri === undefined || !mayRead(uri) ? undefined : await secrets?.read(uri))
     const isNamed = id === undefined || id.key === account?.id.key
     const hasKey = isNamed && key !== undefined && account?.isKey(key) === true
     if (!hasKey) {

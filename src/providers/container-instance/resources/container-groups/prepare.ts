@@ -72,8 +72,12 @@ export async function prepareGroup(
   )
   const { properties, missingProfile } = await withProfile(context, body.properties, seal)
   const group = { ...context, known }
-  const secretIds = await grantedSecrets(group, properties, secrets)
-  const { volumes, owners: shareOwners } = await grantedShares(group, properties, deps)
+  const granted = await grantedSecrets(group, properties, secrets)
+  const secretIds = granted?.ids
+  const { volumes, owners: shareOwners } = await grantedShares(group, properties, {
+    ...deps,
+    mayRead: (uri) => granted === undefined || granted.readable.has(uri),
+  })
   const preparation: Preparation = {
     place: id.key,
     location: await locationOf(context, body.location ?? stored?.location),
