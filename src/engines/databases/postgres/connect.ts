@@ -212,7 +212,8 @@ async function open(access: ReachableServer, options: SessionOptions): Promise<O
   }
   const attempt = (ssl: Exclude<ClientConfig['ssl'], true | undefined>): Opened => {
     const stream = socketOf(route)
-    const connection = new GuardedConnection({ stream, ssl, budget: access.budget })
+    const { host } = address
+    const connection = new GuardedConnection({ host, stream, ssl, budget: access.budget })
     // The driver accepts a custom connection; its types leave that out.
     const given: ClientConfig & { connection: GuardedConnection } = { ...config, ssl, connection }
     const client = new pg.Client(given)

@@ -20,22 +20,52 @@ export interface LookBudget {
   readonly room: LookRoom
 }
 
-/** What all sessions together may hold. */
+interface Holder {
+  /** The host of its server: many sessions with one are one caller's. */
+  readonly host: string
+  /** Gives back what it holds. */
+  giveWay(): void
+}
+
+/** What all sessions together may hold. Where there is no more, a session with whichever host holds most gives way. */
 export class LookRoom {
   private free: number
+  private readonly held = new Map<Holder, number>()
 
   constructor(bytes: number) {
     this.free = bytes
   }
 
-  /** False when there is no room; the bytes must be given back all the same. */
-  take(bytes: number): boolean {
+  /** The holder itself may be the one that gives way. */
+  take(holder: Holder, bytes: number): void {
     this.free -= bytes
-    return this.free >= 0
+    this.held.set(holder, (this.held.get(holder) ?? 0) + bytes)
+    while (this.free < 0) {
+      const heaviest = this.heaviest()
+      if (heaviest === undefined) return
+      this.giveBack(heaviest)
+      heaviest.giveWay()
+    }
   }
 
-  giveBack(bytes: number): void {
-    this.free += bytes
+  giveBack(holder: Holder): void {
+    this.free += this.held.get(holder) ?? 0
+    this.held.delete(holder)
+  }
+
+  private heaviest(): Holder | undefined {
+    const byHost = new Map<string, number>()
+    for (const [{ host }, bytes] of this.held) byHost.set(host, (byHost.get(host) ?? 0) + bytes)
+    let found: Holder | undefined
+    let most: readonly [ofHost: number, own: number] = [-1, -1]
+    for (const [holder, own] of this.held) {
+      const ofHost = byHost.get(holder.host) ?? 0
+      if (ofHost > most[0] || (ofHost === most[0] && own > most[1])) {
+        found = holder
+        most = [ofHost, own]
+      }
+    }
+    return found
   }
 }
 
@@ -50,6 +80,7 @@ const wordsMax = 500
 const endMilliseconds = 2000
 
 interface GuardedOptions {
+  readonly host: string
   readonly stream: Duplex
   readonly ssl: object | false
   readonly budget: LookBudget | undefined
@@ -63,11 +94,16 @@ export class GuardedConnection extends pg.Connection {
   private readonly budget: LookBudget | undefined
   private readonly messages = new Messages()
   private readonly order: MessageOrder
+  private readonly holder: Holder
   private held = 0
 
-  constructor({ stream, ssl, budget }: GuardedOptions) {
+  constructor({ host, stream, ssl, budget }: GuardedOptions) {
     super({ stream, ssl, keepAlive: true } as unknown as Config)
     this.budget = budget
+    this.holder = {
+      host: host.toLowerCase(),
+      giveWay: () => this.breakOff('it timed out: too much is being read at once'),
+    }
     this.order = new MessageOrder(budget === undefined ? columnsMax : columnsOfLookMax)
     // Runs before the message is passed on to records, findings and answers.
     this.on('errorMessage', (error: Error) => {
@@ -78,8 +114,7 @@ export class GuardedConnection extends pg.Connection {
     timer.unref()
     this.once('end', () => {
       clearTimeout(timer)
-      budget.room.giveBack(this.held)
-      this.held = 0
+      budget.room.giveBack(this.holder)
     })
   }
 
@@ -116,11 +151,9 @@ export class GuardedConnection extends pg.Connection {
   private pay(bytes: number): boolean {
     if (this.budget === undefined) return true
     this.held += bytes
-    const hasRoom = this.budget.room.take(bytes)
+    this.budget.room.take(this.holder, bytes)
     if (this.held > this.budget.bytes) this.breakOff('it sent more than a look may read')
-    else if (!hasRoom) this.breakOff('it timed out: too much is being read at once')
-    else return true
-    return false
+    return !this.stream.destroyed
   }
 
   private breakOff(reason: string, cause?: unknown): void {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openWay } from '#outbound/testing/ways.ts'
 import { until } from '../../../../tests/until.ts'
-import { DatabaseEngineError } from '../engine.ts'
+import { DatabaseEngineError, type ServerAddress } from '../engine.ts'
 import {
   accepted,
   columns,
@@ -144,6 +144,40 @@ test('what a server says of an error is cut, and holds no control characters', a
   const { message: text } = await refusalOf({ atQuery: (socket) => void socket.end(error) })
   assert.ok(text.length < 1000)
   assert.doesNotMatch(text, /\p{Cc}/u)
+})
+
+test('sessions that hold much and fall silent give way to those that hold little', async () => {
+  const room = new LookRoom(400_000)
+  const look = { seconds: 60, bytes: 200_000, room }
+  const open = (address: ServerAddress) =>
+    connect(
+      { outbound: openWay, address, password: 'secret', budget: look },
+      { database: 'd', applicationName: 'test' },
+    )
+  // Rows up to just below what one may hold, and nothing more.
+  const held = Buffer.concat([columns, ...Array.from({ length: 1_500 }, () => row)])
+  let begun = 0
+  await using silent = await startHostileServer({
+    atQuery: (socket) => void socket.write(held, () => begun++),
+  })
+  const answer = Buffer.concat([
+    columns,
+    ...Array.from({ length: 900 }, () => row),
+    message('C', 'SELECT 1\0'),
+    ready,
+  ])
+  await using victim = await startHostileServer({ atQuery: (socket) => void socket.write(answer) })
+  const ends = Array.from({ length: 2 }, () =>
+    open(silent.address).then(
+      () => 'opened',
+      (error: unknown) => error,
+    ),
+  )
+  await until(() => begun === 2)
+  await using session = await open({ ...victim.address, host: 'localhost' })
+  assert.equal(session.lost(), undefined)
+  const first = await Promise.race(ends)
+  assert.match(String(first), /too much is being read at once/)
 })
 
 test('a server that falls silent is waited for no longer than a look may take', async () => {
