@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fc } from '../../tests/property.ts'
+import { fc, runsOf } from '../../tests/property.ts'
 import { findJsonFault, tooDeepAt } from './json.ts'
 
 function isJson(text: string): boolean {
@@ -38,7 +38,7 @@ test('a fault is found exactly where JSON.parse refuses', () => {
       // Everything before the fault was accepted, so cutting there does not move the fault.
       if (fault !== undefined) assert.ok(fault.at >= 0 && fault.at <= text.length)
     }),
-    { numRuns: 2000 },
+    { numRuns: runsOf(2000) },
   )
 })
 
@@ -51,6 +51,6 @@ test('depth is that of the value', () => {
     fc.property(fc.json({ maxDepth: 6 }), fc.nat(7), (text, depthMax) => {
       assert.equal(tooDeepAt(text, depthMax) >= 0, depthOf(JSON.parse(text)) > depthMax)
     }),
-    { numRuns: 1000 },
+    { numRuns: runsOf(1000) },
   )
 })

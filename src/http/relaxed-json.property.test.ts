@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fc } from '../../tests/property.ts'
+import { fc, runsOf } from '../../tests/property.ts'
 import { relaxJson } from './relaxed-json.ts'
 
 const spaces = fc.constantFrom(
@@ -86,7 +86,7 @@ test('a value reads as itself however it is written', () => {
         assert.deepEqual(read, JSON.parse(JSON.stringify(value)))
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: runsOf(1000) },
   )
 })
 
@@ -124,7 +124,7 @@ test('whatever is given: strict JSON of it, or a place in it', () => {
         assert.ok(error instanceof Refused && error.at >= 0 && error.at <= text.length, text)
       }
     }),
-    { numRuns: 5000 },
+    { numRuns: runsOf(5000) },
   )
 })
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { fc } from '../../tests/property.ts'
+import { fc, runsOf } from '../../tests/property.ts'
 import { createThrottle, type ThrottleSettings } from './throttle.ts'
 
 const settings: ThrottleSettings = {
@@ -87,7 +87,7 @@ describe('createThrottle', () => {
           }
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runsOf(300) },
     )
   })
 

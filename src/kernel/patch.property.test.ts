@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fc } from '../../tests/property.ts'
+import { fc, runsOf } from '../../tests/property.ts'
 import { isJsonObject, type JsonObject, mergePatch, sameJson } from './patch.ts'
 
 test('the examples of the RFC', () => {
@@ -53,7 +53,7 @@ test('merging is idempotent and changes neither side', () => {
       assert.ok(sameJson(mergePatch(once, patch), once))
       assert.equal(JSON.stringify([target, patch]), before)
     }),
-    { numRuns: 1000 },
+    { numRuns: runsOf(1000) },
   )
 })
 
@@ -81,7 +81,7 @@ test('null removes, a value stays, and what is not named is untouched', () => {
       const names = new Set([...Object.keys(target), ...Object.keys(patch)])
       for (const key of Object.keys(merged)) assert.ok(names.has(key), key)
     }),
-    { numRuns: 1000 },
+    { numRuns: runsOf(1000) },
   )
 })
 
@@ -95,7 +95,7 @@ test('patches that name different properties commute', () => {
       const back = mergePatch(mergePatch(target, other), one)
       assert.ok(sameJson(forth, back))
     }),
-    { numRuns: 1000 },
+    { numRuns: runsOf(1000) },
   )
 })
 
@@ -115,7 +115,7 @@ test('sameJson is equality of JSON values', () => {
       assert.equal(sameJson(one, other), canonical(one) === canonical(other))
       assert.equal(sameJson(one, other), sameJson(other, one))
     }),
-    { numRuns: 1000 },
+    { numRuns: runsOf(1000) },
   )
   assert.ok(sameJson({ a: undefined, b: 1 }, { b: 1 }), 'undefined is a property not there')
   assert.ok(!sameJson({ a: null }, {}))

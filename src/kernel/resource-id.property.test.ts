@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fc } from '../../tests/property.ts'
+import { fc, runsOf } from '../../tests/property.ts'
 import {
   childOf,
   extensionOf,
@@ -72,7 +72,7 @@ test('parsing what was formatted is the identity', () => {
       assert.deepEqual(fromSegments(again.segments), id)
       if (id.text !== '/') assert.deepEqual(parsed(`${id.text}/`), id, 'one trailing slash')
     }),
-    { numRuns: 1000 },
+    { numRuns: runsOf(1000) },
   )
 })
 
@@ -129,7 +129,7 @@ test('case does not matter to identity and is kept in display', () => {
       assert.deepEqual(names(parsed(id.text)), names(id))
       assert.equal(nameOf(parsed(id.text)), nameOf(id))
     }),
-    { numRuns: 500 },
+    { numRuns: runsOf(500) },
   )
   const id = parsed('/SUBSCRIPTIONS/Abc/ResourceGROUPS/My-Group/PROVIDERS/vendor.Web/Sites/Shop')
   assert.equal(
@@ -155,7 +155,7 @@ test('an id lies within each of its scopes, and they grow from the root to itsel
         }
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runsOf(500) },
   )
 })
 
@@ -165,7 +165,7 @@ test('within means by whole segments', () => {
       // The oracle: the scope is one of those on the other's path.
       assert.equal(isWithin(one.key, other.key), scopeKeys(one).includes(other.key))
     }),
-    { numRuns: 500 },
+    { numRuns: runsOf(500) },
   )
   assert.ok(!isWithin('/subscriptions/ab', '/subscriptions/a'))
   assert.ok(isWithin('/subscriptions/a/resourcegroups/b', '/subscriptions/a'))
@@ -198,7 +198,7 @@ test('parents, scopes, children and extensions undo each other', () => {
       assert.equal(subscriptionOf(extension), subscriptionOf(id))
       assert.equal(resourceGroupOf(extension), resourceGroupOf(id))
     }),
-    { numRuns: 500 },
+    { numRuns: runsOf(500) },
   )
   assert.deepEqual(parentOf(rootId), rootId)
   assert.deepEqual(scopeOf(rootId), rootId)
@@ -355,7 +355,7 @@ test('no text makes parsing throw, and nothing written is lost', () => {
       const cut = plain.length > 1 && plain.endsWith('/') ? plain.slice(0, -1) : plain
       assert.equal(shown.toLowerCase(), cut)
     }),
-    { numRuns: 5000 },
+    { numRuns: runsOf(5000) },
   )
   assert.ok(understood > 200, `only ${understood} paths were understood`)
 })

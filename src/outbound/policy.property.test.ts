@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { fc } from '../../tests/property.ts'
+import { fc, runsOf } from '../../tests/property.ts'
 import { canonicalHost, isLoopback, zoneOf } from './address.ts'
 import { NotReached } from './outbound.ts'
 import { createPolicy, type OutboundSettings } from './policy.ts'
@@ -110,7 +110,7 @@ describe('addresses', () => {
       fc.asyncProperty(address, spelling, async (bytes, spell) => {
         assert.equal(await verdict(spell(bytes)), !isInside(bytes), spell(bytes))
       }),
-      { numRuns: 3000, seed: 16 },
+      { numRuns: runsOf(3000), seed: 16 },
     )
   })
 
@@ -127,7 +127,7 @@ describe('addresses', () => {
         assert.equal(await verdict(spell(bytes), { mode: 'listed', allow }), within)
         assert.equal(await verdict(spell(bytes), { allow, deny }), !within && !isInside(bytes))
       }),
-      { numRuns: 1000, seed: 16 },
+      { numRuns: runsOf(1000), seed: 16 },
     )
   })
 

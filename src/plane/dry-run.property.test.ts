@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { contractRow } from '#stores/contract/setting.ts'
 import { StoreConflict, type Tx } from '#stores/store.ts'
-import { fc } from '../../tests/property.ts'
+import { fc, runsOf } from '../../tests/property.ts'
 import { DryRun } from './dry-run.ts'
 import { memoryStore } from './testing/start.ts'
 
@@ -105,7 +105,7 @@ test('what was tried is seen as written, and nothing of it stays', async () => {
         assert.deepEqual(tried, real)
       },
     ),
-    { numRuns: 150 },
+    { numRuns: runsOf(150) },
   )
 })
 

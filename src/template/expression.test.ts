@@ -1,7 +1,7 @@
 /** Tables of what is an expression and what is not, with the position of each refusal; then any text. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fc } from '../../tests/property.ts'
+import { fc, runsOf } from '../../tests/property.ts'
 import {
   type Expression,
   ExpressionError,
@@ -106,6 +106,6 @@ test('any text gives a tree that reads back as itself, or a refusal with a place
         assert.ok(error.at >= 0 && error.at <= text.length)
       }
     }),
-    { numRuns: 3000 },
+    { numRuns: runsOf(3000) },
   )
 })

@@ -1,7 +1,7 @@
 /** JSON with positions: it accepts what JSON.parse accepts, and refuses at the wrong character. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fc } from '../../tests/property.ts'
+import { fc, runsOf } from '../../tests/property.ts'
 import { jsonLimits, readJson } from './json.ts'
 
 test('takes what JSON.parse takes, with objects that have no prototype', () => {
@@ -50,7 +50,7 @@ test('any text at all: a value or a place, never a throw', () => {
         assert.ok(fault.column >= 1 && fault.column <= (lines[fault.line - 1] ?? '').length + 1)
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: runsOf(2000) },
   )
 })
 

@@ -5,7 +5,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fc } from '../../../tests/property.ts'
+import { fc, runsOf } from '../../../tests/property.ts'
 import { allocate } from './allocate.ts'
 import { Decimal } from './decimals.ts'
 import { type DocumentLine, documentAmounts, totalsOf } from './document.ts'
@@ -53,7 +53,7 @@ test('a ratio is that of the decimal library', () => {
       fc.pre(whole !== 0)
       assert.equal(ratio(amount, part, whole, unit), decimalRatio(amount, part, whole, unit))
     }),
-    { numRuns: 20_000 },
+    { numRuns: runsOf(20_000) },
   )
   // Halves of both signs.
   for (const [amount, whole] of [

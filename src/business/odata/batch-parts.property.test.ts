@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
-import { fc } from '../../../tests/property.ts'
+import { fc, runsOf } from '../../../tests/property.ts'
 import { turnsOf } from '../../../tests/turns.ts'
 import { readMultipartBatch } from './batch-parts.ts'
 
@@ -60,7 +60,7 @@ test('parts are those between the boundaries, with either kind of line ends', as
         }
       },
     ),
-    { numRuns: 500 },
+    { numRuns: runsOf(500) },
   )
 })
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
 import type { SqlReads, SqlTx } from '#stores/store.ts'
-import { fc } from '../../../tests/property.ts'
+import { fc, runsOf } from '../../../tests/property.ts'
 import { type BusinessAnswer, type BusinessRequest, jsonHeaders } from '../message.ts'
 import { answerBatch, type BatchedPart, type BatchRunner } from './batch.ts'
 
@@ -167,6 +167,6 @@ test('what is no batch is refused, whatever it is', async () => {
         assert.ok(error instanceof ApiError && error.status < 500, String(error))
       }
     }),
-    { numRuns: 500 },
+    { numRuns: runsOf(500) },
   )
 })

@@ -13,7 +13,7 @@ import { openPostgres } from '#stores/postgres/open.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
 import type { Sql, Store } from '#stores/store.ts'
 import { findPostgres, howToGetPostgres, startPostgres } from '#stores/testing/postgres-server.ts'
-import { fc } from '../../../tests/property.ts'
+import { fc, runsOf } from '../../../tests/property.ts'
 import { requireOrSkip } from '../../../tests/require.ts'
 import type { Version } from '../entity.ts'
 import type { BusinessRequest } from '../message.ts'
@@ -317,7 +317,7 @@ async function agrees(store: Store): Promise<void> {
       assert.deepEqual(given, want, text)
       seen[want.length === 0 ? 'none' : want.length === all.length ? 'all' : 'some']++
     }),
-    { numRuns: 300 },
+    { numRuns: runsOf(300) },
   )
   assert.ok(seen.some > 20 && seen.none > 20 && seen.all > 20, JSON.stringify(seen))
   // Whatever the address, the result is an answer or a 4xx refusal.
@@ -330,7 +330,7 @@ async function agrees(store: Store): Promise<void> {
       }
       if (outcome instanceof ApiError) assert.ok(outcome.status < 500)
     }),
-    { numRuns: 1000 },
+    { numRuns: runsOf(1000) },
   )
 }
 

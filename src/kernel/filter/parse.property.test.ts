@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fc } from '../../../tests/property.ts'
+import { fc, runsOf } from '../../../tests/property.ts'
 import { compileFilter } from './evaluate.ts'
 import type { FieldMap } from './field-map.ts'
 import { builtInFunctions } from './functions.ts'
@@ -160,7 +160,7 @@ test('parsing what was printed gives the same tree, in both profiles', () => {
       assert.ok(parsed.ok, parsed.ok ? '' : `${printed}: ${parsed.message}`)
       assert.deepEqual(withoutPositions(parsed.node), withoutPositions(node), printed)
     }),
-    { numRuns: 1000 },
+    { numRuns: runsOf(1000) },
   )
 })
 
@@ -263,7 +263,7 @@ test('any text at all is a filter or a refusal with a place in the text', () => 
       if (compiled.ok) assert.equal(typeof compiled.matches({ a: 1 }), 'boolean')
       else assertRefusal(compiled, whole)
     }),
-    { numRuns: 5000 },
+    { numRuns: runsOf(5000) },
   )
   assert.ok(accepted > 50, `only ${accepted} texts were filters: the property says little`)
 })
@@ -278,6 +278,6 @@ test('text repeated to the limit and beyond is answered, with no deep recursion'
         if (!parsed.ok) assertRefusal(parsed, whole)
       }
     }),
-    { numRuns: 300 },
+    { numRuns: runsOf(300) },
   )
 })

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
-import { fc } from '../../../tests/property.ts'
+import { fc, runsOf } from '../../../tests/property.ts'
 import { openRuns } from './domain/store/runs.ts'
 import {
   consumer,
@@ -276,7 +276,7 @@ test('filters, orders and pages of details; continuing a POST; nothing makes the
         )
       },
     ),
-    { numRuns: 300 },
+    { numRuns: runsOf(300) },
   )
 })
 

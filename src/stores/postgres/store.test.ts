@@ -22,24 +22,24 @@ import {
 import {
   findPostgres,
   howToGetPostgres,
-  type PostgresServer,
+  preparedDatabases,
   startPostgres,
 } from '../testing/postgres-server.ts'
 import { openPostgres } from './open.ts'
-
-/** One server for this file, started by the first test that needs it. */
-const shared: { server?: Promise<PostgresServer> } = {}
-after(async () => (await shared.server)?.stop())
 
 const open = (
   url: string,
   options?: Partial<StoreOptions & { readonly answerMilliseconds: number }>,
 ): Promise<Store> => openPostgres({ url, poolSize: 8, clock: Date, ...contractOptions, ...options })
 
+/** The store's own tables are there. */
+const databases = preparedDatabases(async (url) => (await open(url))[Symbol.asyncDispose]())
+after(() => databases.stop())
+
 async function freshUrl(t: TestContext): Promise<string | undefined> {
-  if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return undefined
-  shared.server ??= startPostgres({ fsync: false })
-  return (await shared.server).createDatabase()
+  return requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)
+    ? databases.create()
+    : undefined
 }
 
 async function place(t: TestContext): Promise<Place | undefined> {
@@ -287,8 +287,8 @@ test('writes of callers that wait for one row leave connections to others, and w
 })
 
 test('replicas that start at once migrate once', async (t) => {
-  const url = await freshUrl(t)
-  if (url === undefined) return
+  if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
+  const url = await databases.createEmpty()
   const stores = await Promise.all([open(url), open(url), open(url)])
   for (const store of stores) await store.ping()
   for (const store of stores) await store[Symbol.asyncDispose]()
@@ -523,8 +523,8 @@ test('wrong credentials and a missing database need an operator', async (t) => {
 })
 
 test('a database with tables of something else is refused', async (t) => {
-  const url = await freshUrl(t)
-  if (url === undefined) return
+  if (!requireOrSkip(t, findPostgres() !== undefined, howToGetPostgres)) return
+  const url = await databases.createEmpty()
   const { Client } = (await import('pg')).default
   const client = new Client({ connectionString: url })
   await client.connect()

@@ -122,6 +122,10 @@ export async function startPostgres(options: PostgresServerOptions = {}): Promis
 
 interface PreparedDatabases {
   create(): Promise<string>
+  /** One that nothing has prepared. */
+  createEmpty(): Promise<string>
+  /** For a file that leaves something to do behind. */
+  stop(): Promise<void>
 }
 
 /**
@@ -132,13 +136,18 @@ interface PreparedDatabases {
 export function preparedDatabases(prepare: (url: string) => Promise<void>): PreparedDatabases {
   let server: Promise<PostgresServer> | undefined
   let prepared: Promise<string> | undefined
+  const start = (): Promise<PostgresServer> => {
+    server ??= startPostgres({ fsync: false }).then((started) => {
+      process.once('beforeExit', () => void started.stop())
+      return started
+    })
+    return server
+  }
   return {
+    createEmpty: async () => (await start()).createDatabase(),
+    stop: async () => (await server)?.stop(),
     async create() {
-      server ??= startPostgres({ fsync: false }).then((started) => {
-        process.once('beforeExit', () => void started.stop())
-        return started
-      })
-      const running = await server
+      const running = await start()
       prepared ??= running.createDatabase().then(async (url) => {
         await prepare(url)
         return url

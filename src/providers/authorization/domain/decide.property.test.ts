@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { isWithin } from '#kernel/resource-id.ts'
 import { contractWords } from '#kernel/vendor.ts'
 import type { AccessRequest, RequestFacts, Verdict } from '#plane/access.ts'
-import { fc } from '../../../../tests/property.ts'
+import { fc, runsOf } from '../../../../tests/property.ts'
 import {
   createMemoryReader,
   idOf,
@@ -272,7 +272,7 @@ test('decisions are those of the brute-force oracle, also asked again from memor
       assert.deepEqual(await allAnswers((q) => authorizer.allows(q), given.facts), expected)
       assert.deepEqual(await allAnswers((q) => authorizer.allows(q), given.facts), expected)
     }),
-    { numRuns: 150 },
+    { numRuns: runsOf(150) },
   )
   assert.ok(allowed > 100, 'the worlds tried must allow something')
 })

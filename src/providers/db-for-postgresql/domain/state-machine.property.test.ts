@@ -8,7 +8,7 @@ import type {
   ObservedDatabase,
   ObservedMigration,
 } from '#engines/databases/engine.ts'
-import { fc } from '../../../../tests/property.ts'
+import { fc, runsOf } from '../../../../tests/property.ts'
 import type { Migration, Progress } from '../resources/migrations/model.ts'
 import { noRequestedActions, type Orders, ordersFor, requestedAfter } from './requested-actions.ts'
 import { advance, nextObservation, type Observation } from './state-machine.ts'
@@ -239,7 +239,7 @@ test('whatever is seen: states go with their substates, a plan stays, an end is 
         last = next
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: runsOf(2000) },
   )
 })
 
@@ -307,7 +307,7 @@ test('orders only grow, cancel wins, and a body acts on what it names alone', ()
         asked = next
       }
     }),
-    { numRuns: 2000 },
+    { numRuns: runsOf(2000) },
   )
 })
 

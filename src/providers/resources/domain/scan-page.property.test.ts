@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { fc } from '../../../../tests/property.ts'
+import { fc, runsOf } from '../../../../tests/property.ts'
 import { turnsOf } from '../../../../tests/turns.ts'
 import { scanPage } from './scan-page.ts'
 
@@ -58,7 +58,7 @@ test('pages of any size, joined, are the accepted rows, and each page is bounded
         )
       },
     ),
-    { numRuns: 300 },
+    { numRuns: runsOf(300) },
   )
 })
 

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { stringify } from 'yaml'
 import { nobody } from '#plane/testing/start.ts'
-import { fc } from '../../../../../tests/property.ts'
+import { fc, runsOf } from '../../../../../tests/property.ts'
 import {
   assignment,
   at,
@@ -418,7 +418,7 @@ test('no text ends the reader', () => {
         readOpenApi(text)
       },
     ),
-    { numRuns: 300 },
+    { numRuns: runsOf(300) },
   )
 })
 

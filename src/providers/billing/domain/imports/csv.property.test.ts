@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'csv-parse/sync'
-import { fc } from '../../../../../tests/property.ts'
+import { fc, runsOf } from '../../../../../tests/property.ts'
 import { readCsvRecords, recordLengthMax } from './csv.ts'
 
 const cell = fc.oneof(
@@ -39,7 +39,7 @@ test('what is written as CSV is read as it was, with the line each record begins
         )
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: runsOf(2000) },
   )
 })
 
@@ -62,7 +62,7 @@ test('where another reader reads a text, ours reads the same', () => {
         expected,
       )
     }),
-    { numRuns: 5000 },
+    { numRuns: runsOf(5000) },
   )
   assert.ok(read > 500, `only ${read} texts were CSV`)
 })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ApiError } from '#kernel/error.ts'
-import { fc } from '../../../../../tests/property.ts'
+import { fc, runsOf } from '../../../../../tests/property.ts'
 import { account, profile, type Started, startBilling, type Wire } from '../../testing/start.ts'
 import { readRecords } from './formats.ts'
 
@@ -247,7 +247,7 @@ test('no text of a file and no query makes it fail but by a refusal', async () =
         }
       },
     ),
-    { numRuns: 150 },
+    { numRuns: runsOf(150) },
   )
   const field = fc.constantFrom(
     'date',
@@ -307,6 +307,6 @@ test('no text of a file and no query makes it fail but by a refusal', async () =
         await started.get(`${list}&type=Billed&${query}`).catch(isRefusal)
       },
     ),
-    { numRuns: 400 },
+    { numRuns: runsOf(400) },
   )
 })

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Decimal } from 'decimal.js'
-import { fc } from '../../../../../tests/property.ts'
+import { fc, runsOf } from '../../../../../tests/property.ts'
 import { decimalsOfCurrency } from './currencies.ts'
 import {
   amountMax,
@@ -58,7 +58,7 @@ test('an amount is shown as decimals show it', () => {
     fc.property(fc.oneof(fc.maxSafeInteger(), fc.integer()), (minor) => {
       assert.ok(Object.is(showMinor(minor), showMinor(BigInt(minor))), String(minor))
     }),
-    { numRuns: 2000 },
+    { numRuns: runsOf(2000) },
   )
 })
 

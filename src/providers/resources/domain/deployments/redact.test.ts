@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { fc } from '../../../../../tests/property.ts'
+import { fc, runsOf } from '../../../../../tests/property.ts'
 import { Redaction } from './redact.ts'
 import { SecretFinder } from './secret-finder.ts'
 
@@ -96,7 +96,7 @@ test('what is found is what a plain look at every place finds', () => {
         assert.equal(new SecretFinder(secrets, words).masked(text), plainly(text, secrets, words))
       },
     ),
-    { numRuns: 2000 },
+    { numRuns: runsOf(2000) },
   )
 })
 
