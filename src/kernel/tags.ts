@@ -39,8 +39,7 @@ export function tagProblems(
     }
     if (forbidden.test(name)) {
       add(name, 'a tag name has none of < > % & \\ ? /', 'InvalidTagNameCharacters')
-    }
-    else if (name.includes(markerStart)) {
+    } else if (name.includes(markerStart)) {
       add(name, `a tag name has no '${markerStart}'`, 'InvalidTagNameCharacters')
     }
     if (seen.has(lower)) add(name, 'tag names differ by more than case')
