@@ -19,6 +19,8 @@ line" int, " lead" int, "trail " int, "ünïcode ☃ 名前" text, "select" int,
    INSERT INTO "UPPER"."${'L'.repeat(63)}" ("${'名'.repeat(21)}") SELECT 'x' FROM generate_series(1, 20);
    CREATE TABLE "sch ""q"" 'x'"."t 'y' ""z""" (id int PRIMARY KEY REFERENCES "My.Schema"."Ta.ble" ("Co.l"), "a'b" text);
    INSERT INTO "sch ""q"" 'x'"."t 'y' ""z""" VALUES (1, 'q'), (2, NULL);
+   CREATE TABLE app."json" ("json" jsonb, "system_user" int, "merge" int PRIMARY KEY); CREATE INDEX ON app."json" ("system_user", "json");
+   INSERT INTO app."json" VALUES ('{"a": 1}', 1, 1);
    CREATE TABLE "sch ""q"" 'x'"."-- no comment" ("/* none */" int); INSERT INTO "sch ""q"" 'x'"."-- no comment" VALUES (1)`,
 ]
 

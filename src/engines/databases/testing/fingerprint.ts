@@ -82,6 +82,9 @@ const subjects: Readonly<Record<string, string>> = {
   publications: `SELECT pubname::text FROM pg_publication`,
 }
 
+/** A server quotes what is a keyword of its version. */
+const unquoted = (text: string): string => text.replaceAll(/"([a-z_][a-z0-9_]*)"/g, '$1')
+
 /** Columns in the order of their names: a dump gives those of an heir another order. */
 const checksum = (columns: string): string =>
   `coalesce(sum(hashtextextended(ROW(${columns})::text, 0)::numeric), 0)::text`
@@ -94,7 +97,7 @@ export async function fingerprint(server: TestServer, database: string): Promise
   const found: Record<string, readonly string[]> = {}
   for (const [subject, query] of Object.entries(subjects)) {
     const rows = await session.rows<Record<string, string | null>>(query)
-    found[subject] = rows.map((row) => String(Object.values(row)[0])).sort()
+    found[subject] = rows.map((row) => unquoted(String(Object.values(row)[0]))).sort()
   }
   const relations = await session.rows<{ name: string; columns: string }>(
     `SELECT format('%I.%I', n.nspname, c.relname) AS name, coalesce((
@@ -108,9 +111,9 @@ export async function fingerprint(server: TestServer, database: string): Promise
     const [row] = await session.rows<{ n: string; sum: string }>(
       `SELECT count(*)::text AS n, ${checksum(columns)} AS sum FROM ONLY ${name} t`,
     )
-    rows.push(`${name} ${row?.n} ${row?.sum}`)
+    rows.push(`${unquoted(name)} ${row?.n} ${row?.sum}`)
   }
-  found['rows'] = rows
+  found['rows'] = rows.sort()
   const sequences = await session.rows<{ name: string }>(
     `SELECT format('%I.%I', n.nspname, c.relname) AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
      WHERE c.relkind = 'S' AND ${user} ORDER BY 1`,
@@ -120,8 +123,8 @@ export async function fingerprint(server: TestServer, database: string): Promise
     const [row] = await session.rows<{ state: string }>(
       `SELECT last_value || ' ' || is_called AS state FROM ${name}`,
     )
-    states.push(`${name} ${row?.state}`)
+    states.push(`${unquoted(name)} ${row?.state}`)
   }
-  found['sequences'] = states
+  found['sequences'] = states.sort()
   return found
 }
