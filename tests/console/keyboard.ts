@@ -80,7 +80,8 @@ async function follow(page: Page, name: string, key = 'Tab'): Promise<void> {
     const at = await page.evaluate<string>(step)
     stays = at === 'same' ? stays + 1 : 0
     // A page that has just been loaded may take its first key without moving the focus.
-    if (at === 'end' && steps < firstStepsMax && (await page.evaluate<boolean>(isUntouched))) continue
+    if (at === 'end' && steps < firstStepsMax && (await page.evaluate<boolean>(isUntouched)))
+      continue
     if (at === 'end' || at === 'again' || stays > (key === 'Tab' ? stopsInside : 0)) return
     const arrow = key === 'Tab' ? arrows[at] : undefined
     if (arrow === undefined) continue
