@@ -6,7 +6,7 @@
  */
 
 import assert from 'node:assert/strict'
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -18,6 +18,7 @@ import {
 } from '../../src/engines/databases/testing/servers.ts'
 import { createBrowser } from '../../src/identity/testing/browser.ts'
 import { requireOrSkip } from '../require.ts'
+import { startForkedAz } from './forked-az.ts'
 import { collectWitnesses, type Published, startForClients } from './published.ts'
 
 const isThere = (process.env['PATH'] ?? '')
@@ -57,24 +58,18 @@ test('the published command line does its work', { timeout: 580_000 }, async (t)
     REQUESTS_CA_BUNDLE: authorityFile,
     PYTHONPATH: join(import.meta.dirname, 'programs/mends'),
   }
-  const run = (
-    words: readonly string[],
-  ): Promise<{ failed: boolean; out: string; error: string }> =>
-    new Promise((done) => {
-      execFile('az', words, { env }, (problem, out, error) =>
-        done({ failed: problem !== null, out, error }),
-      )
-    })
+  const forks = startForkedAz(env)
+  t.after(() => forks.end())
   /** Returns what it prints, parsed if it is JSON. */
   const az = async <T>(line: string, ...more: readonly string[]): Promise<T> => {
-    const { failed, out, error } = await run([...line.split(' '), ...more])
-    assert.equal(failed, false, `az ${line}: ${error}`)
+    const { code, out, error } = await forks.run([...line.split(' '), ...more])
+    assert.equal(code, 0, `az ${line}: ${error}`)
     // Each caller names the type, and checks it.
     return (out.trim() === '' ? undefined : JSON.parse(out)) as T
   }
   const refused = async (line: string): Promise<string> => {
-    const { failed, error } = await run(line.split(' '))
-    assert.ok(failed, `az ${line} has to fail`)
+    const { code, error } = await forks.run(line.split(' '))
+    assert.notEqual(code, 0, `az ${line} has to fail`)
     return error
   }
 
@@ -256,7 +251,7 @@ test('the published command line does its work', { timeout: 580_000 }, async (t)
       'postgres flexible-server list-skus -l local',
     )
     assert.equal(zones.length, 2)
-    const table = await run('postgres flexible-server list-skus -l local -o table'.split(' '))
+    const table = await forks.run('postgres flexible-server list-skus -l local -o table'.split(' '))
     assert.match(table.out, /Standard_D2s_v3 +GeneralPurpose +2 +8 GiB/)
   })
 
