@@ -16,17 +16,55 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type Destination, destinationOf, type Outbound, socketOf } from './outbound.ts'
 
+/** Of what comes through, in bytes: the program may keep all of it. */
+export interface ForwardBounds {
+  /** In one run, all together. */
+  readonly bytesMax: number
+  /** One answer over http. TLS passes through unseen, and has the bound of the run alone. */
+  answerBytesMax(request: ForwardedRequest): number
+}
+
+export interface ForwardedRequest {
+  readonly method: string
+  readonly url: string
+  /** What the body begins with, as far as it has come; empty where there is none. */
+  readonly begins: string
+}
+
 interface ForwardProxy extends AsyncDisposable {
   /** The URL contains the secret: keep it off command lines. */
   readonly url: string
+  /** The bound that was met, in bytes. Nothing comes through since. */
+  met(): number | undefined
+}
+
+/** What one run may do. */
+interface Passage {
+  readonly outbound: Outbound
+  readonly bounds: ForwardBounds
+  /** What came through so far. */
+  bytes: number
+  met: number | undefined
+}
+
+/** Whether so much more may come through. */
+function admits(passage: Passage, bytes: number): boolean {
+  passage.bytes += bytes
+  if (passage.bytes > passage.bounds.bytesMax) passage.met ??= passage.bounds.bytesMax
+  return passage.met === undefined
 }
 
 const connectMilliseconds = 10_000
 const silentMilliseconds = 60_000
+const beginsCharactersMax = 100
 /** One answer for all that went wrong. */
 const unreachable = 502
 
-export async function openForwardProxy(outbound: Outbound): Promise<ForwardProxy> {
+export async function openForwardProxy(
+  outbound: Outbound,
+  bounds: ForwardBounds,
+): Promise<ForwardProxy> {
+  const passage: Passage = { outbound, bounds, bytes: 0, met: undefined }
   const secret = randomBytes(24).toString('base64url')
   const expected = Buffer.from(`Basic ${Buffer.from(`armature:${secret}`).toString('base64')}`)
   const isKnown = ({ 'proxy-authorization': given = '' }: IncomingHttpHeaders): boolean => {
@@ -39,13 +77,13 @@ export async function openForwardProxy(outbound: Outbound): Promise<ForwardProxy
     socket.once('close', () => sockets.delete(socket))
   }
   const server = createServer((asked, answer) => {
-    if (isKnown(asked.headers)) void forward(outbound, asked, answer)
+    if (isKnown(asked.headers)) void forward(passage, asked, answer)
     else answer.writeHead(407, { 'proxy-authenticate': 'Basic' }).end()
   })
   server.on('connection', keep)
   server.on('connect', (asked, socket, head) => {
     socket.on('error', () => socket.destroy())
-    if (isKnown(asked.headers)) void tunnel(outbound, asked.url ?? '', { socket, head, keep })
+    if (isKnown(asked.headers)) void tunnel(passage, asked.url ?? '', { socket, head, keep })
     else socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n')
   })
   await new Promise<void>((resolve, reject) => {
@@ -56,6 +94,7 @@ export async function openForwardProxy(outbound: Outbound): Promise<ForwardProxy
   const { port } = server.address() as AddressInfo
   return {
     url: `http://armature:${secret}@127.0.0.1:${port}`,
+    met: () => passage.met,
     async [Symbol.asyncDispose]() {
       const closed = new Promise((resolve) => server.close(resolve))
       for (const socket of sockets) socket.destroy()
@@ -65,7 +104,8 @@ export async function openForwardProxy(outbound: Outbound): Promise<ForwardProxy
 }
 
 /** A connected socket. Rejects when the destination is not allowed, or does not answer in time. */
-async function connected(outbound: Outbound, destination: Destination): Promise<Socket> {
+async function connected({ outbound, met }: Passage, destination: Destination): Promise<Socket> {
+  if (met !== undefined) throw new Error(`more than ${met} bytes came through`)
   const socket = socketOf(await outbound.route(destination))
   try {
     await new Promise<void>((resolve, reject) => {
@@ -87,12 +127,12 @@ interface Caller {
   keep(socket: Duplex): void
 }
 
-async function tunnel(outbound: Outbound, authority: string, caller: Caller): Promise<void> {
+async function tunnel(passage: Passage, authority: string, caller: Caller): Promise<void> {
   const url = URL.parse(`https://${authority}/`)
   const { socket, head, keep } = caller
   try {
     if (url === null) throw new Error('the authority is no host with a port')
-    const remote = await connected(outbound, destinationOf(url))
+    const remote = await connected(passage, destinationOf(url))
     keep(remote)
     const end = (): void => {
       remote.destroy()
@@ -103,6 +143,9 @@ async function tunnel(outbound: Outbound, authority: string, caller: Caller): Pr
     socket.once('close', end)
     socket.write('HTTP/1.1 200 Connection established\r\n\r\n')
     remote.write(head)
+    remote.on('data', (piece: Buffer) => {
+      if (!admits(passage, piece.length)) end()
+    })
     socket.pipe(remote).pipe(socket)
   } catch {
     // The operator's log has the reason; the program only learns that it cannot connect.
@@ -125,25 +168,45 @@ function handedOn(headers: IncomingHttpHeaders): Record<string, string | string[
 }
 
 async function forward(
-  outbound: Outbound,
+  passage: Passage,
   asked: IncomingMessage,
   answer: ServerResponse,
 ): Promise<void> {
+  const { outbound } = passage
   const url = URL.parse(asked.url ?? '')
   try {
     if (url?.protocol !== 'http:') throw new Error('only http is forwarded; https is tunnelled')
-    const socket = await connected(outbound, destinationOf(url))
+    const socket = await connected(passage, destinationOf(url))
     socket.setTimeout(silentMilliseconds, () => socket.destroy())
+    let begins = ''
+    asked.once('data', (piece: Buffer) => {
+      begins = piece.toString('latin1', 0, beginsCharactersMax)
+    })
     const got = await new Promise<IncomingMessage>((resolve, reject) => {
       const { method } = asked
-      const headers = { ...handedOn(asked.headers), host: url.host, connection: 'close' }
+      const own = { host: url.host, connection: 'close', 'accept-encoding': 'identity' }
+      const headers = { ...handedOn(asked.headers), ...own }
       const call = request(url, { method, headers, createConnection: () => socket }, resolve)
       call.once('error', reject)
       answer.once('close', () => socket.destroy())
       asked.pipe(call)
     })
+    const { 'content-encoding': encoding = 'identity' } = got.headers
+    // A program that unpacks makes a thousand bytes of one, which nobody here would count.
+    if (encoding !== 'identity') throw new Error(`the answer is encoded, though none may be`)
     answer.writeHead(got.statusCode ?? unreachable, handedOn(got.headers))
     got.once('error', () => answer.destroy())
+    let bytes = 0
+    got.on('data', (piece: Buffer) => {
+      bytes += piece.length
+      const bytesMax = passage.bounds.answerBytesMax({
+        method: asked.method ?? '',
+        url: url.href,
+        begins,
+      })
+      if (bytes > bytesMax) passage.met ??= bytesMax
+      if (!admits(passage, piece.length)) answer.destroy()
+    })
     got.pipe(answer)
   } catch (error) {
     if (url !== null) outbound.failed(destinationOf(url), error)

@@ -1,5 +1,5 @@
 /**
- * Runs the host's `git`, bounded in time and in what it writes, with a configuration of its own: nothing of
+ * Runs the host's `git`, bounded in time, memory and what it writes, with a configuration of its own: nothing of
  * the machine or of a user is read, nobody is asked for a password, and only allowed transports are used.
  */
 
@@ -8,6 +8,7 @@ import { once } from 'node:events'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { programMissing, withinMemory } from '#outbound/bounded-program.ts'
 import type { RepositoryScheme } from './repository-address.ts'
 import { RepositoryError } from './repository-error.ts'
 
@@ -18,6 +19,8 @@ export interface GitProgram {
   /** Further variables of the environment: certificates. */
   readonly environment: Readonly<Record<string, string>>
   readonly schemes: readonly RepositoryScheme[]
+  /** The bound of memory, for git and for each of its helpers. */
+  readonly memoryBytesMax: number
 }
 
 /** Git ended with a failure. The message is its last words, which may hold text of any server: never for a user. */
@@ -35,11 +38,23 @@ const shownCharactersMax = 4000
 /** How often the folder is measured while git writes. */
 const measureMilliseconds = 200
 
+/** What git would hold in memory by its own defaults: whole packs, and files of half a gigabyte. */
+const frugal: Readonly<Record<string, string>> = {
+  'core.bigFileThreshold': '64m',
+  'core.packedGitWindowSize': '32m',
+  'core.packedGitLimit': '256m',
+  'pack.threads': '1',
+}
+const outOfMemory =
+  /out of memory|cannot allocate memory|malloc failed|realloc failed|unable to create thread/i
+
 type Child = ChildProcessByStdio<null, Readable, Readable>
 
 function start(git: GitProgram, run: Run): Child {
-  const settings = Object.entries(run.settings ?? {})
-  return spawn(git.program, ['-C', run.folder, ...run.arguments], {
+  const settings = Object.entries({ ...frugal, ...run.settings })
+  const given = { program: git.program, args: ['-C', run.folder, ...run.arguments] }
+  const { program, args } = withinMemory(given, git.memoryBytesMax)
+  return spawn(program, [...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     signal: run.signal,
     killSignal: 'SIGKILL',
@@ -126,7 +141,15 @@ async function ended(git: GitProgram, child: Child, { signal }: Run): Promise<vo
     throw new RepositoryError('later', `${git.program} cannot be run: ${reason}`, { cause })
   }
   if (code === 0) return
-  throw new GitFailed((await problem).trim() || `git ended with ${String(code)}`)
+  if (code === programMissing) {
+    throw new RepositoryError('later', `${git.program} cannot be run: it is not there`)
+  }
+  const words = (await problem).trim()
+  if (outOfMemory.test(words)) {
+    const reason = `git needs more than ${git.memoryBytesMax} bytes of memory for the repository`
+    throw new RepositoryError('never', reason, { cause: new GitFailed(words) })
+  }
+  throw new GitFailed(words || `git ended with ${String(code)}`)
 }
 
 /** The last of what a stream says, as text. Never fails: a broken stream has said what it said. */

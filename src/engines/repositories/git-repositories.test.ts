@@ -293,7 +293,10 @@ describe('what git connects to', () => {
 
   test('the proxy serves nobody without the secret, and nothing but what it is for', async () => {
     await using server = await localServer((_, response) => response.end(secret))
-    await using proxy = await openForwardProxy(openWay)
+    await using proxy = await openForwardProxy(openWay, {
+      bytesMax: 2 ** 20,
+      answerBytesMax: () => 2 ** 20,
+    })
     const { port, username, password } = new URL(proxy.url)
     const basic = Buffer.from(`${username}:${password}`).toString('base64')
     const ask = (path: string, authorization?: string): Promise<string> =>

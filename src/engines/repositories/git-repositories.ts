@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createRoom } from '#kernel/room.ts'
-import { openForwardProxy } from '#outbound/forward-proxy.ts'
+import { type ForwardedRequest, openForwardProxy } from '#outbound/forward-proxy.ts'
 import { destinationOf, NotReached, noAnswer, type Outbound } from '#outbound/outbound.ts'
 import { GitFailed, type GitProgram, type Run, runGit, sizeOf, streamGit } from './git-program.ts'
 import {
@@ -27,6 +27,8 @@ export interface GitOptions {
   readonly secondsMax?: number
   /** The bound of what git stores, and of the files themselves. */
   readonly bytesMax?: number
+  /** The bound of the memory of git, and of each of its helpers. */
+  readonly memoryBytesMax?: number
   /** Repositories fetched at a time, for all owners and for one; others wait. */
   readonly concurrentMax?: number
   readonly concurrentPerOwnerMax?: number
@@ -61,6 +63,7 @@ const defaults = {
   schemes: ['https', 'http'] as readonly RepositoryScheme[],
   secondsMax: 300,
   bytesMax: 1024 ** 3,
+  memoryBytesMax: 1024 ** 3,
   concurrentMax: 6,
   concurrentPerOwnerMax: 2,
   program: 'git',
@@ -68,6 +71,10 @@ const defaults = {
   environment: {},
 }
 const local = 'refs/armature/wanted'
+/** Of one list of branches and tags, which git keeps in memory: some 200,000 of them. */
+const listBytesMax = 16 * 1024 ** 2
+/** What comes besides the files: lists for two fetches, each by two requests. */
+const listsMax = 4
 
 export function gitRepositories(options: GitOptions): GitRepositories {
   const { concurrentMax, concurrentPerOwnerMax, ...settings } = { ...defaults, ...options }
@@ -85,7 +92,7 @@ export function gitRepositories(options: GitOptions): GitRepositories {
       const folder = await mkdtemp(join(parent, 'armature-repository-'))
       await using undo = new AsyncDisposableStack()
       undo.defer(() => rm(folder, { recursive: true, force: true }))
-      await using way = await connectionTo(outbound, url)
+      await using way = await connectionTo(outbound, url, bytesMax)
       const run: Run = {
         folder,
         arguments: [],
@@ -99,7 +106,7 @@ export function gitRepositories(options: GitOptions): GitRepositories {
       }
       const commit = await fetchCommit(git, run, { url, wanted, bytesMax }).catch(
         (error: unknown) => {
-          throw notFetched(outbound, url, error)
+          throw way.outgrown() ?? notFetched(outbound, url, error)
         },
       )
       if ((await sizeOf(folder)) > bytesMax) {
@@ -131,20 +138,48 @@ async function* filesOf(git: GitProgram, run: Run, bytesMax: number): AsyncItera
 interface GitConnection extends AsyncDisposable {
   /** Settings of git. */
   readonly settings: Readonly<Record<string, string>>
+  /** What is to be said where more came than may. */
+  outgrown(): RepositoryError | undefined
+}
+
+/** Git asks for lists by `info/refs` and, in version 2 of its protocol, by a command. Files come by other requests. */
+function isForFiles({ method, url, begins }: ForwardedRequest): boolean {
+  return method === 'POST'
+    ? begins !== '' && !/^[0-9a-f]{4}command=ls-refs/.test(begins)
+    : url.includes('/objects/')
 }
 
 /** Throws `RepositoryError` for an address that is ruled out already by what it says. */
-async function connectionTo(outbound: Outbound, url: string): Promise<GitConnection> {
+async function connectionTo(
+  outbound: Outbound,
+  url: string,
+  bytesMax: number,
+): Promise<GitConnection> {
   const address = new URL(url)
-  if (address.protocol === 'file:') return { settings: {}, async [Symbol.asyncDispose]() {} }
+  if (address.protocol === 'file:') {
+    return { settings: {}, outgrown: () => undefined, async [Symbol.asyncDispose]() {} }
+  }
   try {
     await outbound.route(destinationOf(address))
   } catch (cause) {
     throw notFetched(outbound, url, cause)
   }
-  const proxy = await openForwardProxy(outbound)
+  const sumMax = bytesMax + listsMax * listBytesMax
+  const proxy = await openForwardProxy(outbound, {
+    bytesMax: sumMax,
+    answerBytesMax: (request) => (isForFiles(request) ? sumMax : listBytesMax),
+  })
   return {
     settings: { 'http.proxy': proxy.url, 'http.proxyAuthMethod': 'basic' },
+    outgrown() {
+      const met = proxy.met()
+      if (met === undefined) return undefined
+      const what =
+        met === listBytesMax
+          ? `its server sends more than ${listBytesMax} bytes of branches and tags`
+          : `the repository has more than ${bytesMax} bytes`
+      return new RepositoryError('never', what)
+    },
     [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose](),
   }
 }

@@ -1,0 +1,21 @@
+/**
+ * A bound of memory for a program of this machine that reads what a caller's server sends: it may keep all of it. The
+ * system holds the bound, as a limit of address space, for the program and for each of those it starts. A system that
+ * has no such limit (macOS) runs the program without one.
+ */
+
+export interface Command {
+  readonly program: string
+  readonly args: readonly string[]
+}
+
+/** A limit that is lower already stays, and cannot be raised. The program takes the shell's place, so that signals reach it. */
+const script = 'ulimit -v "$1" 2>/dev/null; shift; exec "$@"'
+
+/** What the shell ends with where there is no such program. */
+export const programMissing = 127
+
+export function withinMemory({ program, args }: Command, bytesMax: number): Command {
+  const kibibytes = String(Math.ceil(bytesMax / 1024))
+  return { program: '/bin/sh', args: ['-c', script, 'sh', kibibytes, program, ...args] }
+}
