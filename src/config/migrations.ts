@@ -9,6 +9,8 @@ export interface MigrationsConfig {
     readonly folder: string
     /** The folder of `pg_dump` and `pg_restore`; the usual places are searched when undefined. */
     readonly client: string | undefined
+    /** The bound of memory of each of them. */
+    readonly clientMegabytes: number
     readonly fence: 'none' | 'cutover' | 'stay'
     readonly verify: 'none' | 'counts' | 'checksums'
     readonly atOnceMax: number
@@ -73,6 +75,11 @@ export const migrationsSettings = {
     description:
       'The folder of `pg_dump` and `pg_restore`, at least as new as every source. Empty searches the usual places.',
   }),
+  migrationsClientMemory: wholeNumber(256, 1_048_576, {
+    default: '2048',
+    description:
+      'Megabytes of memory that each process of `pg_dump` and `pg_restore` may take, as address space. They keep the catalogs of a database in memory: about 1 GB for 100,000 tables. One that needs more ends, and its migration or validation fails and says so. Only where the system limits address space (Linux).',
+  }),
   migrationsFence: choice(['stay', 'cutover', 'none'], {
     default: 'stay',
     description:
@@ -118,6 +125,7 @@ export function arrangeMigrations(
     readonly home: string
     readonly migrationsFolder: string
     readonly migrationsClient: string
+    readonly migrationsClientMemory: number
     readonly migrationsFence: 'none' | 'cutover' | 'stay'
     readonly migrationsVerify: 'none' | 'counts' | 'checksums'
     readonly migrationsAtOnce: number
@@ -135,6 +143,7 @@ export function arrangeMigrations(
     migrations: {
       folder: resolve(directory, folder === '' ? join(home, 'migrations') : folder),
       client: client === '' ? undefined : resolve(directory, client),
+      clientMegabytes: named.migrationsClientMemory,
       fence: named.migrationsFence,
       verify: named.migrationsVerify,
       atOnceMax: named.migrationsAtOnce,

@@ -7,7 +7,7 @@ import type { Migrating } from '#providers/index.ts'
 import type { Config } from '../config.ts'
 
 export function openMigrating(config: Config, clock: Clock, outbound: Outbound): Migrating {
-  const { folder, client, authoritiesAtTarget, ...settings } = config.migrations
+  const { folder, client, clientMegabytes, authoritiesAtTarget, ...settings } = config.migrations
   let loaded: Promise<DatabaseEngine> | undefined
   const load = async (): Promise<DatabaseEngine> => {
     const { createPostgresEngine } = await import('#engines/databases/postgres/postgres-engine.ts')
@@ -15,6 +15,7 @@ export function openMigrating(config: Config, clock: Clock, outbound: Outbound):
       clock,
       outbound,
       folder,
+      clientMegabytes,
       ...(client === undefined ? {} : { clientFolder: client }),
     })
   }

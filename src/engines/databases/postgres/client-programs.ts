@@ -1,6 +1,7 @@
 /**
  * The client programs of PostgreSQL (`pg_dump`, `pg_restore`): finds them, reads their version, and runs them with
- * every secret in the child's environment and none in its arguments (facts A.7, 14).
+ * every secret in the child's environment and none in its arguments (facts A.7, 14). They keep what their server answers,
+ * so each has a bound of memory.
  */
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
@@ -8,6 +9,7 @@ import { createWriteStream, existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
+import { programMissing, withinMemory } from '#outbound/bounded-program.ts'
 import { DatabaseEngineError } from '../engine.ts'
 import { checkServerTexts, type ReachableServer, routeTo } from './connect.ts'
 
@@ -17,7 +19,12 @@ export interface ClientPrograms {
   /** `15.18`. */
   readonly version: string
   readonly major: number
+  /** The bound of memory of each run, and of each of its processes. */
+  readonly memoryBytesMax: number
 }
+
+/** Enough for the structure of 100,000 tables (decision 0290). */
+const memoryMegabytes = 2048
 
 /** The folders of packages; the newest version wins. */
 const packageRoots: readonly (readonly [folder: string, inside: string])[] = [
@@ -28,7 +35,11 @@ const packageRoots: readonly (readonly [folder: string, inside: string])[] = [
 const plainFolders: readonly string[] = ['/usr/local/pgsql/bin', '/usr/local/bin', '/usr/bin']
 
 /** The newest client programs of this machine, or those in `given`; undefined when there are none. */
-export async function findClientPrograms(given?: string): Promise<ClientPrograms | undefined> {
+export async function findClientPrograms(
+  given?: string,
+  megabytes = memoryMegabytes,
+): Promise<ClientPrograms | undefined> {
+  const memoryBytesMax = megabytes * 2 ** 20
   const folders = given === undefined ? candidates() : [given]
   let best: ClientPrograms | undefined
   for (const folder of folders) {
@@ -36,7 +47,9 @@ export async function findClientPrograms(given?: string): Promise<ClientPrograms
     const version = await versionOf(join(folder, 'pg_dump'))
     if (version === undefined) continue
     const major = Number.parseInt(version, 10)
-    if (best === undefined || major > best.major) best = { folder, version, major }
+    if (best === undefined || major > best.major) {
+      best = { folder, version, major, memoryBytesMax }
+    }
   }
   return best
 }
@@ -104,7 +117,9 @@ export async function runProgram(run: ProgramRun): Promise<void> {
   const { address, password } = run.server
   checkServerTexts(run.server, run.database)
   const { host, addresses } = await routeTo(run.server)
-  const child: ChildProcess = spawn(join(run.programs.folder, run.name), [...run.args], {
+  const given = { program: join(run.programs.folder, run.name), args: run.args }
+  const { program, args } = withinMemory(given, run.programs.memoryBytesMax)
+  const child: ChildProcess = spawn(program, [...args], {
     stdio: ['ignore', run.outputFile === undefined ? 'ignore' : 'pipe', 'pipe'],
     ...(run.seconds === undefined ? {} : { timeout: run.seconds * 1000 }),
     env: {
@@ -151,10 +166,24 @@ export async function runProgram(run: ProgramRun): Promise<void> {
       throw new DatabaseEngineError('unavailable', message)
     }
     const isPassedOver = code === 1 && words !== '' && words.replaceAll(countOfErrors, '') === ''
+    if (code === programMissing) {
+      throw new DatabaseEngineError('unavailable', `${run.name} is no longer where it was found.`)
+    }
+    if (code !== 0 && ownMemory.test(words)) throw outOfMemory(run)
     if (code !== 0 && !isPassedOver) throw complaint(run.name, words.replaceAll(countOfErrors, ''))
   } finally {
     run.signal.removeEventListener('abort', stop)
   }
+}
+
+/** A program's own words. A server that lacks memory says so behind `ERROR:`. */
+const ownMemory =
+  /^(?!.*\b(?:ERROR|FATAL|PANIC):).*(?:out of memory|[cC]annot allocate memory|memory exhausted)/m
+
+function outOfMemory({ name, programs: { memoryBytesMax } }: ProgramRun): DatabaseEngineError {
+  const megabytes = memoryBytesMax / 2 ** 20
+  const message = `${name} needs more than ${megabytes} MB of memory for what its server answers. Where the database is that large, raise ARMATURE_MIGRATIONS_CLIENT_MEMORY and validate or migrate again.`
+  return new DatabaseEngineError('refused', message)
 }
 
 const away = 'no connection to its server'

@@ -42,6 +42,8 @@ interface PostgresEngineOptions {
   readonly folder: string
   /** The folder of `pg_dump` and `pg_restore`; the usual places are searched when left out. */
   readonly clientFolder?: string
+  /** The bound of memory of each of them. */
+  readonly clientMegabytes?: number
   /** For tests: the boundary at which workers of this engine kill themselves. */
   readonly haltAt?: string
 }
@@ -89,7 +91,7 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
   const look: Reach = { outbound, budget: { ...long, room } }
   let found: Promise<ClientPrograms | undefined> | undefined
   const programs = (): Promise<ClientPrograms | undefined> => {
-    found ??= findClientPrograms(options.clientFolder)
+    found ??= findClientPrograms(options.clientFolder, options.clientMegabytes)
     return found
   }
 

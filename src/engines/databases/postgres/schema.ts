@@ -35,6 +35,9 @@ function certificateFile(task: DatabaseTask, access: ReachableServer, side: stri
   return file
 }
 
+/** No rows are dumped. A source that answers without end, which takes no more memory after a while, takes no more time either. */
+const dumpSecondsMax = 6 * 3600
+
 /**
  * Tablespaces are the operator's and stay out; subscriptions are of the source's own replication, which a copy must not
  * join. Publications come at the end (`publications.ts`), where the right to one lacks nothing but that one.
@@ -65,7 +68,7 @@ async function dumpOnce(task: DatabaseTask, of: DumpOf, snapshot?: string): Prom
     rootCertificateFile: certificateFile(task, server, 'source'),
     outputFile: fileOf(task, of, 'dump'),
     signal: task.signal,
-    seconds: task.programSeconds,
+    seconds: task.programSeconds ?? dumpSecondsMax,
   })
 }
 

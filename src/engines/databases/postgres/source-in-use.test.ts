@@ -415,7 +415,7 @@ describe('a source in use', () => {
       name: 'looked',
       spec: fixture.spec(['looked'], { mode: 'online' }),
       credentials: { ...fixture.credentials, outbound: openWay },
-      programs: { folder: '', version: '', major: 18 },
+      programs: { folder: '', version: '', major: 18, memoryBytesMax: 0 },
       clock: { now: () => now },
       folder: fixture.folder,
       record,
