@@ -17,7 +17,7 @@ import type { Duplex } from 'node:stream'
 import { type Destination, destinationOf, type Outbound, socketOf } from './outbound.ts'
 
 /** Of what comes through, in bytes: the program may keep all of it. */
-export interface ForwardBounds {
+interface ForwardBounds {
   /** In one run, all together. */
   readonly bytesMax: number
   /** One answer over http. TLS passes through unseen, and has the bound of the run alone. */
