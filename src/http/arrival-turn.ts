@@ -33,13 +33,13 @@ export function createArrivalTurns({
   callerOf,
   addressOf,
   isProxy,
-}: Pick<EdgeDependencies, 'callerOf' | 'addressOf'> & {
+  ticks,
+  after,
+}: Pick<EdgeDependencies, 'callerOf' | 'addressOf' | 'ticks'> & {
   readonly isProxy: (address: string) => boolean
+  readonly after: (milliseconds: number, run: () => void) => unknown
 }): ArrivalTurn {
-  const paceOf = createConnectionPace({
-    ticks: () => performance.now(),
-    after: (milliseconds, run) => setTimeout(run, milliseconds).unref(),
-  })
+  const paceOf = createConnectionPace({ ticks, after })
   /** Connections that have brought a request. */
   const known = new WeakSet<Socket>()
   const waiting = new Map<string, Waiting>()

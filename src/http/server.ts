@@ -130,7 +130,10 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
       router.route(request, response)
     } else socket.destroy()
   }
-  const turnOf = createArrivalTurns(deps)
+  const turnOf = createArrivalTurns({
+    ...deps,
+    after: (milliseconds, run) => setTimeout(run, milliseconds).unref(),
+  })
   server.on('request', (request, response) => {
     // Requests that were sent in one piece come one after the other, also when their connection was ended.
     if (request.socket.destroyed) return
