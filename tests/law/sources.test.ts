@@ -39,7 +39,6 @@ const timedByTheMachine: Readonly<Record<string, string>> = {
   'src/engines/repositories/git-program.ts': deadline,
   'src/client/client.ts': deadline,
   'src/engines/repositories/git-repositories.ts': deadline,
-  'src/http/arrival-turn.ts': 'the pace of new connections, which the machine accepts',
   'src/http/change-stream.ts': 'looks whether there is something to tell; it costs nothing else',
   'src/http/connections.ts': deadline,
   'src/http/permission-watch.ts': 'looks whether what is open may stay so; it costs nothing else',
@@ -73,7 +72,6 @@ const laws: readonly Law[] = [
       'src/client/timing.ts': 'the client’s own clock is made here',
       'src/cli/commands/demo/shop.ts': 'measures a pause as its clients feel it',
       'src/cli/commands/serve.ts': 'tells two signals of one keystroke apart',
-      'src/http/arrival-turn.ts': 'paces new connections by it; no moment comes from it',
       'src/stores/next-turn.ts':
         'measures how long a turn of the loop takes; no moment comes from it',
       'src/engines/copy/elapsed.ts':
