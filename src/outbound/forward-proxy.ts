@@ -193,7 +193,7 @@ async function forward(
     })
     const { 'content-encoding': encoding = 'identity' } = got.headers
     // A program that unpacks makes a thousand bytes of one, which nobody here would count.
-    if (encoding !== 'identity') throw new Error(`the answer is encoded, though none may be`)
+    if (encoding !== 'identity') throw new Error('the answer is encoded, though none may be')
     answer.writeHead(got.statusCode ?? unreachable, handedOn(got.headers))
     got.once('error', () => answer.destroy())
     let bytes = 0
