@@ -36,3 +36,12 @@ test('twenty thousand of each are compared without holding the loop', async () =
   assert.equal(found.size, 1)
   assert.ok(turns > 1, `${turns} turns`)
 })
+
+test('lines that are much longer than any entry, and hold little but blanks, cost little', async () => {
+  const functions = [{ what: 'f', entry: 'CHECK CONSTRAINT public t checked ' }]
+  const lines = Array.from({ length: 2_000 }, (_, at) =>
+    line(at, `FUNCTION public f${' '.repeat(12_000)}x`),
+  )
+  const [checked] = [line(2_001, 'CHECK CONSTRAINT public t checked')]
+  assert.deepEqual([...(await linesThatRun([...lines, checked], functions))], [checked])
+})

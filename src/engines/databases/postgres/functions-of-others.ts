@@ -55,11 +55,13 @@ export async function linesThatRun(
   functions: readonly FunctionOfOthers[],
 ): Promise<ReadonlySet<string>> {
   const entries = new Set(functions.map(({ entry }) => entry).filter((entry) => entry !== null))
+  const longest = [...entries].reduce((most, { length }) => Math.max(most, length), 0)
   const found = new Set<string>()
   for (const [at, line] of lines.entries()) {
     if (entries.size === 0) break
     if (at % linesAtOnce === 0) await new Promise((done) => setImmediate(done))
-    const text = entryOf(line)
+    // A line may be much longer: it names all arguments of a function.
+    const text = entryOf(line).slice(0, longest)
     // Names may hold blanks, so an entry may end at any of them.
     for (let end = text.indexOf(' '); end >= 0; end = text.indexOf(' ', end + 1)) {
       if (entries.has(text.slice(0, end + 1))) found.add(line)
