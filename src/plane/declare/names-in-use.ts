@@ -7,7 +7,7 @@ import type { Problem } from '#kernel/error.ts'
 import { scopeOf } from '#kernel/resource-id.ts'
 import type { RuleContext } from './stored.ts'
 
-const perGroupMax = 250
+const perGroupMax = 800
 
 /** To be asked for a new resource. */
 export async function tooManyNames(

@@ -50,8 +50,8 @@ for (const ownsShares of [false, true]) {
 test('a resource group has a number of names that nobody else may have', async () => {
   await using started = await startSharing()
   const put = (group: string, name: string) => started.call('PUT', account(group, name), blobs)
-  for (let number = 0; number < 250; number++) await put(sourceGroup, `name${number}`)
-  await assert.rejects(put(sourceGroup, 'more'), /at most 250 resources/)
+  for (let number = 0; number < 800; number++) await put(sourceGroup, `name${number}`)
+  await assert.rejects(put(sourceGroup, 'more'), /at most 800 resources/)
   assert.equal((await put(sourceGroup, 'name7')).status, 200)
   assert.equal((await put(targetGroup, 'more')).status, 201)
 })
