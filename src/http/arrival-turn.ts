@@ -41,7 +41,7 @@ export function createArrivalTurns({
 }): ArrivalTurn {
   const paceOf = createConnectionPace({ ticks, after })
   /** Connections that have brought a request. */
-  const known = new WeakSet<Socket>()
+  const begun = new WeakSet<Socket>()
   const waiting = new Map<string, Waiting>()
   const callers = new WeakMap<Socket, string>()
 
@@ -80,8 +80,8 @@ export function createArrivalTurns({
   /** Undefined where the first request of a connection need not wait for its address, and for all later ones. */
   function pace(address: string, socket: Socket): Promise<void> | undefined {
     // A proxy's connections carry requests of many callers.
-    if (known.has(socket) || isProxy(socket.remoteAddress ?? '')) return undefined
-    known.add(socket)
+    if (begun.has(socket) || isProxy(socket.remoteAddress ?? '')) return undefined
+    begun.add(socket)
     return paceOf(address, socket)
   }
 

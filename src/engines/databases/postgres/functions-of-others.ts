@@ -57,8 +57,8 @@ export async function linesThatRun(
   const entries = new Set(functions.map(({ entry }) => entry).filter((entry) => entry !== null))
   const longest = [...entries].reduce((most, { length }) => Math.max(most, length), 0)
   const found = new Set<string>()
+  if (entries.size === 0) return found
   for (const [at, line] of lines.entries()) {
-    if (entries.size === 0) break
     if (at % linesAtOnce === 0) await new Promise((done) => setImmediate(done))
     // A line may be much longer: it names all arguments of a function.
     const text = entryOf(line).slice(0, longest)
