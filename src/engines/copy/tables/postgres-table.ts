@@ -2,6 +2,7 @@
 
 import { Client, DatabaseError, escapeIdentifier } from 'pg'
 import { serverTextProblem } from '#kernel/server-text.ts'
+import { serverTypes } from '#kernel/server-values.ts'
 import { type Outbound, socketOf } from '#outbound/outbound.ts'
 import { CopyFailure, type PostgresTable } from '../engine.ts'
 import { notReached, type RoutedTask, requireRoute } from '../routed-task.ts'
@@ -51,6 +52,7 @@ async function connectTo(location: PostgresTable, outbound: Outbound): Promise<C
     ssl: location.tls === 'verify' ? { rejectUnauthorized: true } : false,
     connectionTimeoutMillis: connectMilliseconds,
     application_name: 'armature data share',
+    types: serverTypes,
     keepAlive: true,
   })
   // A connection that breaks between queries is reported at the next one.

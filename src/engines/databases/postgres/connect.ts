@@ -5,6 +5,7 @@
 
 import pg, { type Client, type ClientConfig } from 'pg'
 import { serverTextProblem } from '#kernel/server-text.ts'
+import { serverTypes } from '#kernel/server-values.ts'
 import { NotReached, type Outbound, type Route, socketOf } from '#outbound/outbound.ts'
 import {
   type Credentials,
@@ -203,6 +204,7 @@ async function open(access: ReachableServer, options: SessionOptions): Promise<O
     password: () => password,
     database: options.database,
     application_name: options.applicationName,
+    types: serverTypes,
     connectionTimeoutMillis: connectMilliseconds,
     // Sent with the connection, because a short time-out would end the first statement already.
     ...(options.keepsTimeouts === true

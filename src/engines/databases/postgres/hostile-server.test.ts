@@ -109,6 +109,45 @@ test('rows are as wide as their description, and no description of a look is wid
   }
 })
 
+test('no value takes longer than it is long, whatever type the server gives it', async () => {
+  const typed = (type: number, format: number): Buffer => {
+    const numbers = Buffer.alloc(18)
+    numbers.writeUInt32BE(type, 6)
+    numbers.writeUInt16BE(format, 16)
+    return message('T', Buffer.concat([Buffer.from([0, 1]), Buffer.from('x\0'), numbers]))
+  }
+  const cell = (value: Buffer): Buffer => {
+    const size = Buffer.alloc(6)
+    size.writeUInt16BE(1)
+    size.writeUInt32BE(value.length, 2)
+    return message('D', Buffer.concat([size, value]))
+  }
+  const binaryList = Buffer.from([
+    0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 25, 255, 255, 255, 255, 0, 0, 0, 1,
+  ])
+  for (const [type, format, value] of [
+    [17, 0, Buffer.from('\\a')],
+    [1184, 0, Buffer.alloc(400_000, '1')],
+    [1009, 0, Buffer.alloc(400_000, '{')],
+    [1007, 1, binaryList],
+  ] as const) {
+    const answer = [typed(type, format), cell(value), message('C', 'SELECT 1\0'), ready]
+    await using server = await startHostileServer({
+      atQuery(socket) {
+        socket.write(Buffer.concat([columns, row, message('C', 'SELECT 1\0'), ready]))
+        socket.once('data', () => socket.write(Buffer.concat(answer)))
+      },
+    })
+    const access = { outbound: openWay, address: server.address, password: 'secret' }
+    await using session = await connect(access, { database: 'd', applicationName: 'test' })
+    const read = await session.rows('SELECT').then(
+      ([one]) => Object.values(one ?? {})[0],
+      (error: unknown) => error,
+    )
+    if (!(read instanceof RangeError)) assert.equal(read, value.toString())
+  }
+})
+
 test('small messages without end are read no further than a look may', async () => {
   const many = Buffer.concat(Array.from({ length: 1000 }, () => message('S', 'a\0b\0')))
   const { message: text } = await refusalOf({ atQuery: (socket) => flood(socket, many) })
