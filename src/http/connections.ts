@@ -5,7 +5,7 @@
  */
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
-import { type Socket, Server as TcpServer } from 'node:net'
+import type { Socket } from 'node:net'
 import { TLSSocket, type Server as TlsServer } from 'node:tls'
 import { connected } from '#plane/next-turn.ts'
 import { addressGroupOf } from './client-address.ts'
@@ -22,8 +22,8 @@ export interface Connections {
   running(socket: Socket): number
   /** After an upgrade the connection is still counted, but no longer closed from here. */
   release(socket: Socket): void
-  /** Accepts no new connections and waits until all are gone. After `seconds` the rest is cut. */
-  drain(seconds: number): Promise<void>
+  /** Waits until all are gone, where no new ones are accepted. After `seconds` the rest is cut. */
+  drain(seconds: number, closed: Promise<unknown>): Promise<void>
 }
 
 /** The share of the stop's time in which idle connections may still send a request, and its maximum. */
@@ -43,7 +43,6 @@ export function trackConnections(
   const byAddress = new Map<string, number>()
   let ending = false
 
-  server.maxConnections = limits.connectionsMax
   /** Connections as accepted: for https, the TCP connection below the handshake. */
   const accepted = new Set<Socket>()
 
@@ -104,15 +103,7 @@ export function trackConnections(
     count: () => accepted.size,
     running: (socket) => open.get(socket) ?? 0,
     release: (socket) => open.delete(socket),
-    async drain(seconds) {
-      // `close` of the HTTP server would also destroy idle connections at once.
-      const closed = Promise.all(
-        [server, secure].map(
-          (one) =>
-            one?.listening !== true ||
-            new Promise((resolve) => TcpServer.prototype.close.call(one, resolve)),
-        ),
-      )
+    async drain(seconds, closed) {
       const grace = setTimeout(
         () => {
           ending = true

@@ -1,7 +1,7 @@
 /** The sockets of the server: their limits, the ports it listens on, and the answer to bytes that are no request. */
 
 import { createServer, type IncomingMessage, type Server } from 'node:http'
-import type { Server as TcpServer } from 'node:net'
+import { createServer as createTcpServer, type ListenOptions, Server as TcpServer } from 'node:net'
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls'
 import type { Limits } from '#kernel/limits.ts'
 import { answerBrokenRequest } from './failure.ts'
@@ -68,11 +68,48 @@ export function createSecureListener(
   return secure
 }
 
-/** Listens, and gives the port. Port 0 takes a free one. */
+/** A port that is listened on. */
+export interface Listening {
+  readonly port: number
+  /** Accepts no more connections, and resolves when those that were accepted are gone. */
+  close(): Promise<unknown>
+}
+
+/**
+ * The runtime accepts one connection of a socket in each turn of its loop. Behind a flood of new connections another one would
+ * wait for as many turns as there are before it. So several sockets listen on a port, where the system can share it.
+ */
+const socketsPerPort = process.platform === 'linux' ? 16 : 1
+
+/** Port 0 takes a free one. */
 export async function listen(
   server: TcpServer,
-  where: { readonly host: string; readonly port: number },
-): Promise<number> {
+  { host, port }: { readonly host: string; readonly port: number },
+): Promise<Listening> {
+  const reusePort = socketsPerPort > 1
+  const more = Array.from({ length: socketsPerPort - 1 }, () =>
+    createTcpServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
+      server.emit('connection', socket),
+    ),
+  )
+  const close = (): Promise<unknown> => Promise.all([server, ...more].map(closeServer))
+  try {
+    // A shared port would also be shared with another process of this user, so that it would start at a port in use.
+    if (reusePort && port !== 0) {
+      const probe = createTcpServer()
+      await open(probe, { host, port })
+      await closeServer(probe)
+    }
+    const taken = await open(server, { host, port, reusePort })
+    await Promise.all(more.map((one) => open(one, { host, port: taken, reusePort })))
+    return { port: taken, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function open(server: TcpServer, where: ListenOptions): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen({ ...where, backlog }, () => {
@@ -83,4 +120,9 @@ export async function listen(
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('the server has no port')
   return address.port
+}
+
+/** `close` of an HTTP server would also destroy idle connections at once. It resolves too where nothing listens. */
+function closeServer(server: TcpServer): Promise<unknown> {
+  return new Promise((resolve) => TcpServer.prototype.close.call(server, resolve))
 }

@@ -27,7 +27,8 @@ test('a path leads to its route, whatever the method; all else leads to the fall
   router.add('/area/*', (_, response) => response.end('area'))
   const server = createListener({ requestSeconds: 10, headerBytesMax: 16_384 }, () => false)
   server.on('request', router.route)
-  const url = `http://127.0.0.1:${await listen(server, { host: '127.0.0.1', port: 0 })}`
+  const { port, close } = await listen(server, { host: '127.0.0.1', port: 0 })
+  const url = `http://127.0.0.1:${port}`
   try {
     for (const [method, path, expected] of [
       ['GET', '/things/a%20b?x=%zz', 'thing a b'],
@@ -49,17 +50,18 @@ test('a path leads to its route, whatever the method; all else leads to the fall
   } finally {
     server.closeAllConnections()
     server.close()
+    await close()
   }
 })
 
 test('a port that is taken is an error', async () => {
   const first = createServer((_, response) => response.end('here'))
-  const port = await listen(first, { host: '0.0.0.0', port: 0 })
+  const { port, close } = await listen(first, { host: '0.0.0.0', port: 0 })
   try {
     assert.equal(await ask(`http://127.0.0.1:${port}`, 'GET', '/'), 'here')
     await assert.rejects(listen(createServer(), { host: '0.0.0.0', port }), { code: 'EADDRINUSE' })
   } finally {
     first.closeAllConnections()
-    first.close()
+    await close()
   }
 })

@@ -24,6 +24,7 @@ import { createLargeBodies } from './large-bodies.ts'
 import {
   createListener,
   createSecureListener,
+  type Listening,
   listen,
   type ServerCertificates,
 } from './listener.ts'
@@ -86,6 +87,7 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
   const server = createListener(deps.limits, (request) => upgradeOf(request) !== undefined)
   const secure =
     deps.certificates === undefined ? undefined : createSecureListener(server, deps.certificates)
+  const ports: Listening[] = []
   const connections = trackConnections(server, deps.limits, deps.isProxy, secure)
 
   function enter(
@@ -161,7 +163,8 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
   async function close({ drainSeconds }: { readonly drainSeconds: number }): Promise<void> {
     draining = true
     for (const one of [...(deps.upgrades ?? []), ...(deps.endless ?? [])]) one.end()
-    if (server.listening || secure?.listening) await connections.drain(drainSeconds)
+    const closed = Promise.all(ports.map((port) => port.close()))
+    if (ports.length > 0) await connections.drain(drainSeconds, closed)
     clearInterval(sweep)
     // Nothing listens any more: this stops the timers of `node:http`.
     server.close()
@@ -171,9 +174,12 @@ export function createHttpServer(deps: HttpServerOptions): HttpServer {
     connections: () => connections.count(),
     scrape: () => edge.metrics.scrape(),
     async listen({ host, port, securePort }) {
-      const plain = { port: await listen(server, { host, port }) }
-      if (secure === undefined || securePort === undefined) return plain
-      return { ...plain, securePort: await listen(secure, { host, port: securePort }) }
+      const plain = await listen(server, { host, port })
+      ports.push(plain)
+      if (secure === undefined || securePort === undefined) return { port: plain.port }
+      const encrypted = await listen(secure, { host, port: securePort })
+      ports.push(encrypted)
+      return { port: plain.port, securePort: encrypted.port }
     },
     close,
     [Symbol.asyncDispose]: () => close({ drainSeconds: 0 }),

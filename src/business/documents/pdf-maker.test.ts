@@ -56,9 +56,10 @@ describe('a PDF', () => {
       await maker.make(owner, printedOf(lines))
       order.push(owner)
     }
-    const all = [...Array.from({ length: 4 }, () => make('a', 100)), make('b', 1)]
+    const all = [...Array.from({ length: 6 }, () => make('a', 100)), make('b', 1)]
     await Promise.all(all)
-    assert.ok(order.indexOf('b') <= 1, order.join())
+    // A slow machine may end some before the thread of this one has loaded its code.
+    assert.ok(order.indexOf('b') <= 3, order.join())
   })
 
   test('is not looked for at the end of an address again and again', () => {
