@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict'
-import fs, { mkdtempSync, readlinkSync, rmSync } from 'node:fs'
+import fs, {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
@@ -49,6 +56,23 @@ test('a key, and the first credentials, survive a loss of power', { skip: reason
   } finally {
     watch.mock.restore()
     syncBuiltinESMExports()
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('what a killed server left of its temporary files is removed', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'armature-home-'))
+  try {
+    const home = openServerHome(folder)
+    for (let n = 0; n < 2; n++) {
+      home.emptyTemporaryFolder()
+      assert.deepEqual(readdirSync(home.temporaryFolder), [])
+      mkdirSync(join(home.temporaryFolder, 'copy'))
+      writeFileSync(join(home.temporaryFolder, 'copy', 'file'), 'bytes')
+    }
+    home.emptyTemporaryFolder()
+    assert.deepEqual(readdirSync(home.temporaryFolder), [])
+  } finally {
     rmSync(folder, { recursive: true })
   }
 })

@@ -44,6 +44,10 @@ export interface ServerHome {
   readonly folder: string
   /** The file of the embedded store. */
   readonly databasePath: string
+  /** For files of work that does not survive the process, such as copies of repositories. */
+  readonly temporaryFolder: string
+  /** Removes what a killed server left there. Only the server that has opened the store of this home may do it. */
+  emptyTemporaryFolder(): void
   /** 32 bytes; undefined when this home has no key yet. */
   key(): Uint8Array | undefined
   /** Creates and stores a key. */
@@ -72,9 +76,15 @@ export function openServerHome(folder: string): ServerHome {
   const secretPath = join(folder, 'local-token.secret')
   const ownerPath = join(folder, 'owner.json')
   const runningPath = join(folder, 'running.json')
+  const temporaryFolder = join(folder, 'temporary')
   return {
     folder,
     databasePath: join(folder, 'armature.db'),
+    temporaryFolder,
+    emptyTemporaryFolder() {
+      rmSync(temporaryFolder, { recursive: true, force: true })
+      mkdirSync(temporaryFolder, { mode: 0o700 })
+    },
     key: () => readKey(keyPath),
     createKey: () => createKey(keyPath),
     nextKey: () => readKey(nextPath),

@@ -10,6 +10,7 @@ import { openWay } from '#outbound/testing/ways.ts'
 import { realTimers } from '#plane/testing/start.ts'
 import { openSqlite } from '#stores/sqlite/open.ts'
 import { readConfig } from '../config.ts'
+import { openServerHome } from '../installation/home.ts'
 import { openEngines } from './engines.ts'
 
 test('the engine of migrations is closed by a stop and starts nothing afterwards', async (t) => {
@@ -33,6 +34,7 @@ test('the engine of migrations is closed by a stop and starts nothing afterwards
   const opened = new AsyncDisposableStack()
   const base = {
     config,
+    home: openServerHome(config.home),
     record,
     store,
     clock,

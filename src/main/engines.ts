@@ -14,10 +14,13 @@ export interface Engines {
 }
 
 export async function openEngines(
-  base: Pick<Foundation, 'config' | 'record' | 'store' | 'clock' | 'timers' | 'outbound' | 'log'>,
+  base: Pick<
+    Foundation,
+    'config' | 'home' | 'record' | 'store' | 'clock' | 'timers' | 'outbound' | 'log'
+  >,
   opened: AsyncDisposableStack,
 ): Promise<Engines> {
-  const { config, record, clock, outbound, log } = base
+  const { config, home, record, clock, outbound, log } = base
   const containers = await chooseContainerEngine(config, {
     ...base,
     installation: record.tenantId,
@@ -39,7 +42,7 @@ export async function openEngines(
     containers,
     migrating,
     copying: {
-      engine: workerEngine(config.outbound),
+      engine: workerEngine(config.outbound, home.temporaryFolder),
       root: config.shareRoot,
       databasesRoot: config.shareDatabases,
     },

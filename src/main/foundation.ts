@@ -70,6 +70,7 @@ export async function openFoundation(
   const home = openServerHome(config.home)
   const log = await createLog(config.logLevel)
   const unguarded = opened.use(await openStore(config, home, sources.clock))
+  home.emptyTemporaryFolder()
   const { keyring, rotation, record, indexKey } = opened.use(
     await openKeys({ config, home, store: unguarded, log, ...sources }),
   )

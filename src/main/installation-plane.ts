@@ -135,7 +135,7 @@ function inspectionOf(
 }
 
 function providerEngines(
-  { config, outbound }: Foundation,
+  { config, home, outbound }: Foundation,
   { containers, copying, migrating }: Engines,
   streams: Streams,
 ): Pick<
@@ -145,7 +145,7 @@ function providerEngines(
   return {
     containers: {
       engine: containers.engine,
-      repositories: gitRepositories({ outbound }),
+      repositories: gitRepositories({ outbound, folder: home.temporaryFolder }),
       streams,
       ...(containers.cpusMax === undefined ? {} : { cpusMax: containers.cpusMax }),
       hostAddress: config.containersAddress,

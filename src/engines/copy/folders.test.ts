@@ -34,6 +34,35 @@ objectsContract(
   async () => folderPair(),
 )
 
+test('a process of its own has a folder for temporary files, which goes when it is killed', async () => {
+  await using pair = folderPair()
+  await pair.write('a.txt', Buffer.from('one'))
+  const folder = join(pair.folder, 'temporary')
+  mkdirSync(folder)
+  const manifest = new MemoryManifest()
+  const task = taskOf(pair, 'full', manifest)
+  const journal = manifest.journal(task)
+  const session = workerEngine(openSettings, folder).open()
+  const during = Promise.withResolvers<readonly string[]>()
+  const never = new Promise<never>(() => {})
+  const copied = session.copy(
+    task,
+    {
+      ...journal,
+      todo() {
+        during.resolve(readdirSync(folder))
+        return never
+      },
+    },
+    new AbortController().signal,
+  )
+  const lost = failure(copied)
+  assert.equal((await during.promise).length, 1)
+  await session[Symbol.asyncDispose]()
+  assert.equal((await lost).code, 'WorkerLost')
+  assert.deepEqual(readdirSync(folder), [])
+})
+
 test('each program that can exchange two folders does, by itself', async (t) => {
   for (const program of swapPrograms.filter((one) => one !== '/usr/bin/mv')) {
     await t.test(program, async (t) => {

@@ -4,8 +4,10 @@
  */
 
 import { type ChildProcess, fork } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
-import { dirname } from 'node:path'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import type { OutboundSettings } from '#outbound/policy.ts'
 import {
   CopyCancelled,
@@ -22,9 +24,12 @@ import type { FromWorker, JournalCall, Outcome, ToWorker } from './messages.ts'
 const cancelMilliseconds = 3000
 const heapMegabytes = 256
 
-/** `outbound`: what its processes may connect to. */
-export function workerEngine(outbound: OutboundSettings): CopyEngine {
-  return { open: () => new WorkerSession(outbound) }
+/**
+ * `outbound`: what its processes may connect to. `folder`: where each has a folder for its temporary files, which is removed
+ * with it however it ends.
+ */
+export function workerEngine(outbound: OutboundSettings, folder = tmpdir()): CopyEngine {
+  return { open: () => new WorkerSession(outbound, folder) }
 }
 
 interface Running {
@@ -39,9 +44,11 @@ class WorkerSession implements CopySession {
   #child: ChildProcess | undefined
   readonly #running = new Map<string, Running>()
   readonly #outbound: OutboundSettings
+  readonly #folder: string
 
-  constructor(outbound: OutboundSettings) {
+  constructor(outbound: OutboundSettings, folder: string) {
     this.#outbound = outbound
+    this.#folder = folder
   }
 
   async copy(task: CopyTask, journal: CopyJournal, signal: AbortSignal): Promise<void> {
@@ -86,16 +93,18 @@ class WorkerSession implements CopySession {
     if (this.#child?.connected === true) return this.#child
     // In a package the files are JavaScript; in a checkout they are TypeScript.
     const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+    const temporary = mkdtempSync(join(this.#folder, 'armature-copy-'))
     const child = fork(new URL(`./main.${extension}`, import.meta.url), [], {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       execArgv: ['--disable-warning=ExperimentalWarning', `--max-old-space-size=${heapMegabytes}`],
       // The server's environment is not passed on; the compile cache halves the start.
-      env: compiledBefore(),
+      env: { ...compiledBefore(), TMPDIR: temporary },
     })
     child.on('message', (message: FromWorker) => void this.#hear(child, message))
     child.on('error', () => undefined)
     child.once('exit', () => {
+      rmSync(temporary, { recursive: true, force: true })
       if (this.#child === child) this.#child = undefined
       const message = 'the process that copied ended; what it had done is kept'
       for (const one of this.#running.values()) {
