@@ -148,6 +148,54 @@ test('no value takes longer than it is long, whatever type the server gives it',
   }
 })
 
+test('what a server says of its version and its numbers is no longer than such are', async () => {
+  const described = (names: readonly string[]): Buffer => {
+    const count = Buffer.alloc(2)
+    count.writeUInt16BE(names.length)
+    const column = (name: string) => [Buffer.from(`${name}\0`), Buffer.alloc(18)]
+    return message('T', Buffer.concat([count, ...names.flatMap(column)]))
+  }
+  const answerOf = (row: Readonly<Record<string, string>>): Buffer => {
+    const cells = Object.values(row).flatMap((value) => {
+      const size = Buffer.alloc(4)
+      size.writeUInt32BE(value.length)
+      return [size, Buffer.from(value)]
+    })
+    const count = Buffer.alloc(2)
+    count.writeUInt16BE(Object.keys(row).length)
+    const data = message('D', Buffer.concat([count, ...cells]))
+    return Buffer.concat([described(Object.keys(row)), data, message('C', 'SELECT 1\0'), ready])
+  }
+  const usual = {
+    ...{ version: '15.18 (Debian)', number: '150018', superuser: 't', started: '1', buffers: '1' },
+    ...{ connections: '100', wal: 'replica' },
+  }
+  const database = { name: 'd', owner: 'o', encoding: 'UTF8', collation: 'C', size: '7' }
+  const inspected = async (
+    facts: Readonly<Record<string, string>>,
+    size: string,
+  ): Promise<unknown> => {
+    await using server = await startHostileServer({
+      atQuery(socket) {
+        socket.write(Buffer.concat([message('C', 'SELECT 1\0'), ready]))
+        socket.once('data', () => {
+          socket.write(answerOf({ ...usual, ...facts }))
+          socket.once('data', () => socket.write(answerOf({ ...database, size })))
+        })
+      },
+    })
+    return await engine.inspect({ address: server.address, password: 'secret' }).then(
+      ({ version, dataBytes }) => `${version} ${dataBytes}`,
+      (error: unknown) => (error instanceof DatabaseEngineError ? error.kind : error),
+    )
+  }
+  assert.equal(await inspected({}, '7'), '15.18 7')
+  assert.equal(await inspected({ version: `1${'5'.repeat(100)}` }, '7'), 'refused')
+  assert.equal(await inspected({ version: '<b>' }, '7'), 'refused')
+  assert.equal(await inspected({ number: 'many' }, '7'), 'refused')
+  assert.equal(await inspected({}, '1e300'), 'refused')
+})
+
 test('small messages without end are read no further than a look may', async () => {
   const many = Buffer.concat(Array.from({ length: 1000 }, () => message('S', 'a\0b\0')))
   const { message: text } = await refusalOf({ atQuery: (socket) => flood(socket, many) })

@@ -29,6 +29,24 @@ SELECT d.datname AS name, pg_catalog.pg_get_userbyid(d.datdba) AS owner,
     THEN pg_catalog.pg_database_size(d.oid) ELSE 0 END::text AS size
 FROM pg_catalog.pg_database d WHERE NOT d.datistemplate AND d.datallowconn ORDER BY d.datname`
 
+/** What a server may say of its version: `15.18`, `18beta1`. It is stored and shown. */
+const versionForm = /^[\w.~+-]{1,40}(?= |$)/
+
+/** A server may say anything. */
+function numberOf(text: string): number {
+  const value = Number(text)
+  if (!Number.isSafeInteger(value) || value < 0) throw unreadable()
+  return value
+}
+
+const unreadable = (): Error => new Error('what the server says of itself cannot be read')
+
+function versionOf(text: string): string {
+  const [version] = versionForm.exec(text) ?? []
+  if (version === undefined) throw unreadable()
+  return version
+}
+
 export async function inspectServer(server: ReachableServer): Promise<ServerFacts> {
   try {
     await using session = await connect(server, {
@@ -45,17 +63,17 @@ export async function inspectServer(server: ReachableServer): Promise<ServerFact
         collation: string
         size: string
       }>(databasesQuery)
-    ).map(({ size, ...database }) => ({ ...database, sizeBytes: Number(size) }))
+    ).map(({ size, ...database }) => ({ ...database, sizeBytes: numberOf(size) }))
     return {
-      version: facts.version.split(' ')[0] ?? facts.version,
-      major: Math.floor(Number(facts.number) / 10_000),
+      version: versionOf(facts.version),
+      major: Math.floor(numberOf(facts.number) / 10_000),
       encrypted: session.encrypted,
       superuser: facts.superuser,
-      startedAt: Number(facts.started),
-      sharedBuffersBytes: Number(facts.buffers),
-      connectionsMax: Number(facts.connections),
+      startedAt: numberOf(facts.started),
+      sharedBuffersBytes: numberOf(facts.buffers),
+      connectionsMax: numberOf(facts.connections),
       walLevel: facts.wal,
-      dataBytes: databases.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+      dataBytes: databases.reduce((sum, { sizeBytes }) => numberOf(String(sum + sizeBytes)), 0),
       databases,
     }
   } catch (error) {
