@@ -41,3 +41,21 @@ test('a privilege that the older version does not know is no difference, whoever
   ])
   assert.equal(between(table(18), table(18, 'owner: MAINTAIN')).length, 1)
 })
+
+test('names are compared without their schemas, also where they are quoted', () => {
+  const by = (major: number, options: string): Structure => ({
+    major,
+    objects: [{ kind: 'table', path: ['public', 'note'], facts: { options } }],
+  })
+  for (const [one, other] of [
+    ['"a b"."c"', 'c'],
+    ['f("x"".y"."g", \'z\')', "f(g, 'z')"],
+    ['"a"', 'a'],
+  ] as const) {
+    assert.deepEqual(between(by(15, one), by(18, other)), [], one)
+  }
+  assert.equal(between(by(15, '"a b".c'), by(18, '"a b"c')).length, 1)
+  // By the square of its length, this would take hours.
+  const marks = '"'.repeat(2 ** 20)
+  assert.equal(between(by(15, marks), by(18, `${marks}x`)).length, 1)
+})

@@ -202,13 +202,35 @@ function differingFacts(
   return said
 }
 
+/** Without quoted names that a dot follows. In one pass, since a server may say anything. */
+function withoutQualifiers(text: string): string {
+  let kept = ''
+  let from = 0
+  for (let at = text.indexOf('"'); at >= 0; at = text.indexOf('"', at)) {
+    const end = endOfQuoted(text, at)
+    if (text[end] === '.') {
+      kept += text.slice(from, at)
+      from = end + 1
+    }
+    at = end
+  }
+  return kept + text.slice(from)
+}
+
+/** Behind the quotation mark that ends what begins here; twice in a row they are one of the name. */
+function endOfQuoted(text: string, begin: number): number {
+  for (let at = text.indexOf('"', begin + 1); at >= 0; at = text.indexOf('"', at + 2)) {
+    if (text[at + 1] !== '"') return at + 1
+  }
+  return text.length
+}
+
 /**
  * Versions qualify and quote names and set parentheses differently, and know privileges of their own. What is left is
  * compared.
  */
 function portable(text: string): string {
-  return text
-    .replaceAll(/"(?:[^"]|"")*"\./g, '')
+  return withoutQualifiers(text)
     .replaceAll(/(?:^|, )[^:,]*: MAINTAIN(?: with grant option)?(?=, |$)/g, '')
     .replaceAll(/ ?MAINTAIN( with grant option)?/g, '')
     .replace(/^, /, '')
