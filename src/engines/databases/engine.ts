@@ -446,12 +446,13 @@ export interface DatabaseEngine extends AsyncDisposable {
   /**
    * Runs every check, server by server and database by database. What a check finds wrong, an unreachable
    * server included, is a finding and not an error. The structure of each database is restored into a scratch
-   * database of the target, which is dropped again; nothing else is changed.
+   * database of the target, which is dropped again; nothing else is changed. Where what others have defined would run there with
+   * the rights of a superuser, that is done only if the migration follows by itself (`isFollowed`).
    */
   validate(
     spec: MigrationSpec,
     credentials: Credentials,
-    signal?: AbortSignal,
+    options?: { readonly signal?: AbortSignal; readonly isFollowed?: boolean },
   ): Promise<ValidationReport>
 
   /**

@@ -1,23 +1,12 @@
 /**
- * Functions of a source that belong to no superuser, and run with the rights of the target's user there: in checks, generated
- * columns, indexes, and triggers that always fire. Whatever writes rows runs them, a restore as well as replication; and where an
- * index or a check is made, calls with constants are computed, without any row.
+ * What users of a source who are no superusers define, and would run with the rights of the target's user there. Where that is a
+ * superuser, such users would have its rights.
  */
 
 import type { Session } from './connect.ts'
-import { entryOf } from './schema.ts'
 
-interface FunctionOfOthers {
-  readonly what: string
-  /** How the entry begins in the list of a dump that would run it without rows; null for others. */
-  readonly entry: string | null
-}
-
-const query = `SELECT DISTINCT p.oid::pg_catalog.regprocedure::text || ' of ' || r.rolname || ' in the '
-    || pg_catalog.pg_describe_object(d.classid, d.objid, d.objsubid) AS what,
-  CASE WHEN k.contype = 'c' THEN 'CHECK CONSTRAINT '
-    WHEN k.oid IS NOT NULL THEN 'CONSTRAINT ' WHEN c.relkind IN ('i', 'I') THEN 'INDEX ' END || n.nspname || ' '
-    || CASE WHEN k.oid IS NULL THEN c.relname ELSE coalesce(h.relname, t.typname) || ' ' || k.conname END || ' ' AS entry
+const functionsQuery = `SELECT DISTINCT p.oid::pg_catalog.regprocedure::text || ' of ' || r.rolname || ' in the '
+    || pg_catalog.pg_describe_object(d.classid, d.objid, d.objsubid) AS what
   FROM pg_catalog.pg_depend d
   LEFT JOIN pg_catalog.pg_operator o ON o.oid = d.refobjid AND d.refclassid = 'pg_catalog.pg_operator'::pg_catalog.regclass
   JOIN pg_catalog.pg_proc p ON p.oid = coalesce(o.oprcode::pg_catalog.oid, d.refobjid) AND p.oid >= 16384
@@ -25,8 +14,6 @@ const query = `SELECT DISTINCT p.oid::pg_catalog.regprocedure::text || ' of ' ||
   LEFT JOIN pg_catalog.pg_class c ON c.oid = d.objid AND d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass
   LEFT JOIN pg_catalog.pg_constraint k ON CASE d.classid WHEN 'pg_catalog.pg_constraint'::pg_catalog.regclass THEN k.oid = d.objid
     WHEN 'pg_catalog.pg_class'::pg_catalog.regclass THEN k.conindid = d.objid AND k.contype IN ('p', 'u', 'x') END
-  LEFT JOIN pg_catalog.pg_class h ON h.oid = k.conrelid LEFT JOIN pg_catalog.pg_type t ON t.oid = k.contypid
-  LEFT JOIN pg_catalog.pg_namespace n ON n.oid = coalesce(k.connamespace, c.relnamespace)
   WHERE d.refclassid IN ('pg_catalog.pg_proc'::pg_catalog.regclass, 'pg_catalog.pg_operator'::pg_catalog.regclass)
     AND (k.oid IS NOT NULL OR c.oid IS NOT NULL
       OR EXISTS (SELECT FROM pg_catalog.pg_attrdef x JOIN pg_catalog.pg_attribute a ON a.attrelid = x.adrelid AND a.attnum = x.adnum
@@ -35,37 +22,38 @@ const query = `SELECT DISTINCT p.oid::pg_catalog.regprocedure::text || ' of ' ||
         AND f.oid = d.objid AND f.tgenabled IN ('A', 'R')))
   ORDER BY 1`
 
-/** None where the target's user is no superuser. */
+async function isSuperuser(target: Session): Promise<boolean> {
+  const query = 'SELECT 1 FROM pg_catalog.pg_roles WHERE rolname = current_user AND rolsuper'
+  return (await target.value(query)) !== undefined
+}
+
+/**
+ * Functions in checks, generated columns, indexes, and triggers that always fire: whatever writes rows runs them, a restore as well
+ * as replication. None where the target's user is no superuser.
+ */
 export async function functionsOfOthers(
   source: Session,
   target: Session,
-): Promise<readonly FunctionOfOthers[]> {
-  const isSuper = await target.value(
-    'SELECT 1 FROM pg_catalog.pg_roles WHERE rolname = current_user AND rolsuper',
-  )
-  return isSuper === undefined ? [] : source.rows<FunctionOfOthers>(query)
+): Promise<readonly string[]> {
+  if (!(await isSuperuser(target))) return []
+  const rows = await source.rows<{ what: string }>(functionsQuery)
+  return rows.map(({ what }) => what)
 }
 
-/** The loop goes on in between: a source may have very many of both. */
-const linesAtOnce = 500
+/** A table or view has a type of its own. Built-in functions do harm too, so an expression of any of these is enough. */
+const othersQuery = `SELECT r.rolname AS name FROM pg_catalog.pg_roles r WHERE NOT r.rolsuper AND (
+    EXISTS (SELECT FROM pg_catalog.pg_proc p WHERE p.proowner = r.oid AND p.oid >= 16384)
+    OR EXISTS (SELECT FROM pg_catalog.pg_type t WHERE t.typowner = r.oid AND t.oid >= 16384)) ORDER BY 1`
 
-/** Those lines of a dump's list that would run one of the functions without rows. */
-export async function linesThatRun(
-  lines: readonly string[],
-  functions: readonly FunctionOfOthers[],
-): Promise<ReadonlySet<string>> {
-  const entries = new Set(functions.map(({ entry }) => entry).filter((entry) => entry !== null))
-  const longest = [...entries].reduce((most, { length }) => Math.max(most, length), 0)
-  const found = new Set<string>()
-  if (entries.size === 0) return found
-  for (const [at, line] of lines.entries()) {
-    if (at % linesAtOnce === 0) await new Promise((done) => setImmediate(done))
-    // A line may be much longer: it names all arguments of a function.
-    const text = entryOf(line).slice(0, longest)
-    // Names may hold blanks, so an entry may end at any of them.
-    for (let end = text.indexOf(' '); end >= 0; end = text.indexOf(' ', end + 1)) {
-      if (entries.has(text.slice(0, end + 1))) found.add(line)
-    }
-  }
-  return found
+/**
+ * Users who own functions, tables or types of the source: what these define is computed where the structure is made, also
+ * without rows (bounds of partitions, constants in expressions). None where the target's user is no superuser.
+ */
+export async function ownersWithoutRights(
+  source: Session,
+  target: Session,
+): Promise<readonly string[]> {
+  if (!(await isSuperuser(target))) return []
+  const rows = await source.rows<{ name: string }>(othersQuery)
+  return rows.map(({ name }) => name)
 }

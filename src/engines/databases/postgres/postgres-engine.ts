@@ -122,7 +122,7 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
       surveyServers(migration, spec, { ...credentials, ...look }),
     setUpReplication: (source) => setUpReplication({ ...source, ...look }),
 
-    async validate(spec, credentials, signal) {
+    async validate(spec, credentials, { signal, isFollowed = false } = {}) {
       return validateMigration({
         spec,
         credentials: { ...credentials, ...look },
@@ -130,6 +130,7 @@ export function createPostgresEngine(options: PostgresEngineOptions): DatabaseEn
         programs: await programs(),
         folder: join(options.folder, trials),
         signal: signal ?? new AbortController().signal,
+        isFollowed,
       })
     },
 

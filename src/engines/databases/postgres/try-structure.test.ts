@@ -89,7 +89,9 @@ describe('a validation restores the structure', { concurrency: 1 }, () => {
     await scratch('mig_trial00_0', 61 * minute)
     await scratch('mig_trial01_0', 59 * minute)
     await scratch('mig_trial02_0')
-    const report = await engine.validate(fixture.spec(['odd']), fixture.credentials)
+    const report = await engine.validate(fixture.spec(['odd']), fixture.credentials, {
+      isFollowed: true,
+    })
     assert.equal(structureOf(report, 'odd').state, 'Succeeded', JSON.stringify(report))
     assert.deepEqual(await databasesOf(fixture), ['mig_trial01_0', 'mig_trial02_0'])
     assert.deepEqual(
@@ -105,6 +107,28 @@ describe('a validation restores the structure', { concurrency: 1 }, () => {
       JSON.stringify(structureOf(places, 'places').messages),
       /by_place.*finds names by the search_path.*later version/,
     )
+    // A bound of a partition is computed where the partition is made.
+    await fixture.make('others', [
+      `CREATE ROLE plain_one; GRANT CREATE ON SCHEMA public TO plain_one; SET ROLE plain_one;
+       CREATE FUNCTION public.rise() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
+         IF (SELECT rolsuper FROM pg_catalog.pg_roles WHERE rolname = current_user) THEN CREATE ROLE risen; END IF;
+         RETURN true; END $$;
+       CREATE DOMAIN public.checked AS int CHECK (VALUE > 0 AND public.rise());
+       CREATE TABLE public.parted (id public.checked) PARTITION BY RANGE (id);
+       CREATE TABLE public.one_part PARTITION OF public.parted FOR VALUES FROM (1) TO (2); RESET ROLE`,
+    ])
+    for (const isFollowed of [false, true]) {
+      const others = await engine.validate(fixture.spec(['others']), fixture.credentials, {
+        isFollowed,
+      })
+      const { state, messages } = structureOf(others, 'others')
+      assert.equal(state, isFollowed ? 'Succeeded' : 'Warning', JSON.stringify(messages))
+      if (isFollowed) continue
+      assert.match(JSON.stringify(messages), /Not tried: .*superuser.*plain_one/)
+      await using target = await fixture.session('target', 'postgres')
+      const risen = "SELECT 1 FROM pg_catalog.pg_roles WHERE rolname = 'risen'"
+      assert.equal(await target.value(risen), undefined)
+    }
   })
 })
 

@@ -11,7 +11,6 @@ import type { MigrationSpec } from '../engine.ts'
 import type { ClientPrograms } from './client-programs.ts'
 import { connect, type Means, quoteName, quoteText, type Session } from './connect.ts'
 import { type DatabaseTask, nameOf, targetAccess } from './database-task.ts'
-import { functionsOfOthers, linesThatRun } from './functions-of-others.ts'
 import { freshRecord } from './record.ts'
 import {
   dumpSchema,
@@ -79,12 +78,8 @@ export async function tryStructure(trial: StructureTrial): Promise<readonly stri
     )
     const after = new Set(await listAfterRows(task, 'copied'))
     const ahead = listOfDump(task, 'copied').filter((line) => !after.has(line))
-    const others = await functionsOfOthers(source, target)
-    const ofOthers = await linesThatRun([...ahead, ...after], others)
     const isTried = (line: string): boolean =>
-      !untried.test(entryOf(line)) &&
-      (task.record.owners || !named.test(entryOf(line))) &&
-      !ofOthers.has(line)
+      !untried.test(entryOf(line)) && (task.record.owners || !named.test(entryOf(line)))
     const made = { of: 'copied', database: scratch } as const
     await restoreSchema(task, { ...made, section: 'pre-data', lines: ahead.filter(isTried) })
     for (const step of stepsAfterRows(

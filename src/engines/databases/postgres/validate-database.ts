@@ -4,7 +4,7 @@ import { DatabaseEngineError, type Finding } from '../engine.ts'
 import { readTables, type SourceTable } from './catalog.ts'
 import { connect, type ReachableServer, type Session } from './connect.ts'
 import { createFindings, type Findings, listed } from './findings.ts'
-import { functionsOfOthers } from './functions-of-others.ts'
+import { functionsOfOthers, ownersWithoutRights } from './functions-of-others.ts'
 import { invalidIndexes, systemObjects } from './left-behind.ts'
 import { boundToMissingRoles, lacksRoles } from './roles.ts'
 import { foreignCompression, missingRoles } from './schema.ts'
@@ -360,7 +360,7 @@ async function checkFunctionsOfOthers({ validation, inside, findings }: Checked)
   findings.add(
     'FunctionsOfOthers',
     'Warning',
-    `The target's user is a superuser, and runs functions of other users there: ${listed(found.map(({ what }) => what))}. Take a target user that is none, or look at what they do. Indexes and checks with them are not tried.`,
+    `The target's user is a superuser, and runs functions of other users there: ${listed(found)}. Take a target user that is none, or look at what they do.`,
   )
 }
 
@@ -396,10 +396,19 @@ const helpForInlined =
 /** The same dump and restore as the migration's, without rows. Where something failed before, it would fail here again. */
 async function checkStructure({ validation: one, inside, findings }: Checked): Promise<void> {
   const { validation, name, target, restoresStructure } = one
-  const { programs, spec, credentials, folder, clock, signal } = validation
+  const { programs, spec, credentials, folder, clock, signal, isFollowed } = validation
   if (!restoresStructure || programs === undefined) return
   if (findings.all().some(({ state }) => state === 'Failed')) return
   findings.check('Structure')
+  const owners = isFollowed ? [] : await ownersWithoutRights(inside, target)
+  if (owners.length > 0) {
+    findings.add(
+      'Structure',
+      'Warning',
+      `Not tried: the target's user is a superuser, and what other users of the source define would run with its rights: ${listed(owners)}. Take a target user that is none, or look at what they define. A migration tries the structure before it moves rows.`,
+    )
+    return
+  }
   const means = { spec, credentials, programs, folder, clock, signal }
   try {
     const differences = await tryStructure({ ...means, name, source: inside, target })

@@ -24,6 +24,8 @@ export interface Validation {
   /** For what stands on the disk meanwhile. */
   readonly folder: string
   readonly signal: AbortSignal
+  /** The migration goes on by itself where nothing is found, and runs at the target what the trial would. */
+  readonly isFollowed: boolean
 }
 
 const applicationName = 'armature validate'

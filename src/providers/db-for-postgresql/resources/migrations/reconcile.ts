@@ -112,7 +112,9 @@ async function look(deps: Dependencies, subject: Asking, whole: Migration): Prom
   const spec = specOf(model, ends, deps.settings, subject.tags)
   return attempt(async (): Promise<Observation> => {
     if (wanted === 'validation') {
-      return { kind: 'validation', report: await engine.validate(spec, ends.credentials) }
+      const isFollowed = model.option !== 'Validate'
+      const report = await engine.validate(spec, ends.credentials, { isFollowed })
+      return { kind: 'validation', report }
     }
     const survey = await engine.survey(token, spec, ends.credentials)
     return { kind: 'survey', survey, spec, ...(await metadataOf(engine, ends)) }
