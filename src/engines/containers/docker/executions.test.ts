@@ -5,10 +5,10 @@
 
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
-import { createServer } from 'node:http'
+import http from 'node:http'
 import { type AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { type TestContext, test } from 'node:test'
+import { after, type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { requireOrSkip } from '../../../../tests/require.ts'
 import { until } from '../../../../tests/until.ts'
@@ -16,6 +16,7 @@ import { startPodman, type ThrowawayPodman, webGroup } from '../testing/podman.t
 import { DockerClient } from './client.ts'
 import { DockerEngine } from './docker-engine.ts'
 import { Executions } from './executions.ts'
+import { runsStill, startExec } from './session.ts'
 
 const busybox = '/bin/busybox'
 
@@ -25,28 +26,75 @@ const descriptors = (): number => readdirSync('/proc/self/fd').length
 interface StartedGroup extends AsyncDisposable {
   readonly engine: DockerEngine
   readonly podman: ThrowawayPodman
-  readonly installation: string
+  readonly container: string
 }
 
-/** A group whose container sleeps, on an engine of its own. Undefined where there is no Podman. */
-async function startGroup(t: TestContext, name: string): Promise<StartedGroup | undefined> {
-  const podman = await startPodman()
-  const reason = typeof podman === 'string' ? podman : ''
-  if (!requireOrSkip(t, reason === '', reason) || typeof podman === 'string') return undefined
+/** A group whose container sleeps, on an engine of its own. The reason where there is no Podman. */
+async function startGroup(): Promise<StartedGroup | string> {
   await using opening = new AsyncDisposableStack()
+  const podman = await startPodman()
+  if (typeof podman === 'string') return podman
   opening.use(podman)
-  const installation = `${name}-${process.pid}`
+  const installation = `executions-${process.pid}`
+  const container = `armature_${installation}_one_part_web`
   const engine = opening.use(new DockerEngine({ target: podman.target, installation }))
   const spec = webGroup(['sleep', '3600'])
   opening.defer(() => engine.remove('one'))
   await engine.create('one', spec)
   await engine.start('one', spec, ['web'])
   const opened = opening.move()
-  return { engine, podman, installation, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+  return { engine, podman, container, [Symbol.asyncDispose]: () => opened.disposeAsync() }
+}
+
+/** For the tests of a container, in their order: the last one breaks it. */
+let group: Promise<StartedGroup | string> | undefined
+after(async () => {
+  const started = await group
+  if (typeof started === 'object') await started[Symbol.asyncDispose]()
+})
+
+async function groupOf(t: TestContext): Promise<StartedGroup | undefined> {
+  group ??= startGroup()
+  const started = await group
+  const reason = typeof started === 'string' ? started : ''
+  return requireOrSkip(t, reason === '', reason) && typeof started === 'object'
+    ? started
+    : undefined
+}
+
+interface FakeEngine extends AsyncDisposable {
+  readonly client: DockerClient
+  readonly sockets: readonly Duplex[]
+}
+
+/** It answers as `answer` says, and gives a bare connection to each command. */
+async function fakeEngine(answer: http.RequestListener): Promise<FakeEngine> {
+  const sockets: Duplex[] = []
+  const engine = http.createServer((request, response) => {
+    request.resume()
+    if (request.url === '/version') response.end('{"MinAPIVersion":"1.24"}')
+    else answer(request, response)
+  })
+  engine.on('upgrade', (_request, socket) => {
+    sockets.push(socket)
+    socket.on('error', () => {})
+    socket.write('HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n')
+  })
+  await new Promise<void>((resolve) => engine.listen(0, '127.0.0.1', resolve))
+  const { port } = engine.address() as AddressInfo
+  return {
+    client: new DockerClient({ kind: 'tcp', host: '127.0.0.1', port }),
+    sockets,
+    async [Symbol.asyncDispose]() {
+      for (const socket of sockets) socket.destroy()
+      engine.closeAllConnections()
+      engine.close()
+    },
+  }
 }
 
 test('a short command with a terminal gives its output and leaves no connection', async (t) => {
-  await using started = await startGroup(t, 'terminals')
+  const started = await groupOf(t)
   if (started === undefined) return
   const { engine } = started
   const before = descriptors()
@@ -65,42 +113,52 @@ test('a short command with a terminal gives its output and leaves no connection'
 })
 
 test('an engine that cuts the connection of a new command fails the command, and nothing else', async () => {
-  const cut: Duplex[] = []
-  const engine = createServer((request, response) => {
-    request.resume()
+  await using engine = await fakeEngine((request, response) => {
     if (request.url?.includes('/resize') === true) {
-      for (const socket of cut) if (socket instanceof Socket) socket.resetAndDestroy()
+      for (const socket of engine.sockets) if (socket instanceof Socket) socket.resetAndDestroy()
       setTimeout(() => response.writeHead(500).end('{"message":"gone"}'), 100)
       return
     }
-    const isVersion = request.url === '/version'
-    response.end(isVersion ? '{"MinAPIVersion":"1.24"}' : '{"Id":"one"}')
+    response.end('{"Id":"one","Running":false,"ExitCode":137}')
   })
-  engine.on('upgrade', (_request, socket) => {
-    cut.push(socket)
-    socket.on('error', () => {})
-    socket.write('HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n')
+  const executions = new Executions(engine.client)
+  const terminal = { rows: 10, columns: 20 }
+  await assert.rejects(executions.open('web', { command: ['sh'], terminal }), /gone/)
+  await executions.settled()
+  assert.ok(engine.sockets.every(({ destroyed }) => destroyed))
+})
+
+test('a command that has yet to begin is ended with its session, too', async () => {
+  const made: string[] = []
+  let looks = 0
+  await using engine = await fakeEngine(({ url = '', method }, response) => {
+    if (method === 'POST') response.end(JSON.stringify({ Id: `e${made.push(url)}` }))
+    // As Docker answers between the connection and the start of a command.
+    else if (url.includes('/exec/e1/') && looks++ < 1)
+      response.end('{"Running":false,"ExitCode":null}')
+    else response.end('{"Running":false,"ExitCode":137}')
   })
-  await new Promise<void>((resolve) => engine.listen(0, '127.0.0.1', resolve))
-  try {
-    const { port } = engine.address() as AddressInfo
-    const client = new DockerClient({ kind: 'tcp', host: '127.0.0.1', port })
-    const executions = new Executions(client)
-    const terminal = { rows: 10, columns: 20 }
-    await assert.rejects(executions.open('web', { command: ['sh'], terminal }), /gone/)
-    await executions.settled()
-    assert.ok(cut.every(({ destroyed }) => destroyed))
-  } finally {
-    engine.closeAllConnections()
-    engine.close()
-  }
+  const executions = new Executions(engine.client)
+  const session = await executions.open('web', { command: ['sh'] })
+  await session[Symbol.asyncDispose]()
+  await executions.settled()
+  // The second one ends the first.
+  assert.equal(made.length, 2)
+})
+
+test('the end of a command without a client is seen before the engine forgets the command', async (t) => {
+  const started = await groupOf(t)
+  if (started === undefined) return
+  await using client = new DockerClient(started.podman.target)
+  await using command = await startExec(client, started.container, ['true'])
+  // Podman's monitor of a command stays for five minutes more.
+  assert.equal(await runsStill(client, command.id, 1000), false)
 })
 
 test('a command ends with its session, and so does what it began', async (t) => {
-  await using started = await startGroup(t, 'executions')
+  const started = await groupOf(t)
   if (started === undefined) return
-  const { engine, podman, installation } = started
-  const container = `armature_${installation}_one_part_web`
+  const { engine, podman, container } = started
   const running = async (): Promise<string> => {
     await using session = await engine.exec('one', 'web', {
       command: [busybox, 'ps', '-o', 'args'],
@@ -136,7 +194,7 @@ test('a command ends with its session, and so does what it began', async (t) => 
     await using _ = await engine.exec('one', 'web', endless)
   }
   const refused = async (): Promise<void> => {
-    for (let count = 0; count < 20; count++) await letGo()
+    for (let count = 0; count <= 20; count++) await letGo()
   }
   await assert.rejects(refused, /go on without a client/)
   const probe = { kind: 'exec', command: endless.command } as const
@@ -147,5 +205,11 @@ test('a command ends with its session, and so does what it began', async (t) => 
   await podman.podman('exec', container, busybox, 'killall', 'busybox')
   await assert.rejects(refused, /go on without a client/)
   await podman.podman('exec', container, busybox, 'killall', 'busybox')
-  await letGo()
+  // The engine notes their ends one after the other.
+  const isFree = (): Promise<boolean> =>
+    letGo().then(
+      () => true,
+      () => false,
+    )
+  await until(isFree, 50)
 })

@@ -82,10 +82,11 @@ export class Executions {
   /** Gives up when the container has no working shell. */
   async #kill(container: string, value: string, left: Set<string>): Promise<void> {
     const command = ['sh', '-c', killScript, value]
-    const id = await this.#unlessRefused(() => startExec(this.#client, container, command))
-    if (id === undefined) return
-    left.add(id)
-    await this.#goesOn(id)
+    const started = await this.#unlessRefused(() => startExec(this.#client, container, command))
+    if (started === undefined) return
+    await using _ = started
+    left.add(started.id)
+    await this.#goesOn(started.id)
   }
 
   async #requireRoom(container: string): Promise<void> {

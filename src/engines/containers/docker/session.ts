@@ -38,12 +38,7 @@ export async function openExec(
     Cmd: request.command,
     Env: environment,
   })
-  const { socket, head } = await client.upgrade({
-    method: 'POST',
-    path: `/exec/${id}/start`,
-    body: { Detach: false, Tty: tty },
-    doing,
-  })
+  const { socket, head } = await startAttached(client, id, tty)
   const session: Session = {
     output: outputOf(socket, head, tty),
     write: (bytes) => writeTo(socket, bytes, request.input ?? false),
@@ -59,16 +54,29 @@ export async function openExec(
   return { id, session }
 }
 
-/** Starts a command without a connection, and returns its id. */
+/**
+ * Starts a command whose output the engine throws away. Its connection is for its input, and nothing is sent. Without a
+ * connection, Podman would call it running until its monitor ends, which is five minutes after the command has ended.
+ */
 export async function startExec(
   client: DockerClient,
   container: string,
   command: readonly string[],
-): Promise<string> {
-  const id = await makeExec(client, container, { Cmd: command })
-  const body = { Detach: true, Tty: false }
-  await client.json({ method: 'POST', path: `/exec/${id}/start`, body, doing })
-  return id
+): Promise<AsyncDisposable & { readonly id: string }> {
+  const id = await makeExec(client, container, { AttachStdin: true, Cmd: command })
+  const { socket } = await startAttached(client, id, false)
+  // An engine that cannot start the command says so here.
+  socket.resume()
+  return { id, [Symbol.asyncDispose]: async () => void socket.destroy() }
+}
+
+function startAttached(
+  client: DockerClient,
+  id: string,
+  tty: boolean,
+): ReturnType<DockerClient['upgrade']> {
+  const body = { Detach: false, Tty: tty }
+  return client.upgrade({ method: 'POST', path: `/exec/${id}/start`, body, doing })
 }
 
 async function makeExec(client: DockerClient, container: string, body: object): Promise<string> {
@@ -159,14 +167,18 @@ async function exitCodeOf(client: DockerClient, id: string): Promise<number> {
   throw new EngineError('unavailable', 'the engine does not tell the exit code')
 }
 
-/** Whether a command still runs. The engine records the end of a killed one a moment later. */
+/**
+ * Whether a command still runs, or has yet to begin: then it has no exit code. The engine records the end of a killed one a
+ * moment later.
+ */
 export async function runsStill(
   client: DockerClient,
   id: string,
   attempts = exitNoteAttemptsMax,
 ): Promise<boolean> {
   for (let attempt = 1; ; attempt++) {
-    if (at(await lookAtExec(client, id), 'Running') !== true) return false
+    const state = await lookAtExec(client, id)
+    if (at(state, 'Running') !== true && typeof at(state, 'ExitCode') === 'number') return false
     if (attempt >= attempts) return true
     await sleep(exitNoteWaitMs)
   }

@@ -140,8 +140,6 @@ async function settingsText(): Promise<string> {
     ...(found.includes(true) ? ['runtime = "runc"'] : []),
     'cgroup_manager = "cgroupfs"',
     'events_logger = "file"',
-    // The default is five minutes, for which the monitor of every exec stays alive.
-    'exit_command_delay = 10',
     '',
   ].join('\n')
 }

@@ -180,9 +180,6 @@ test('in a real container: input, output, exit codes, a terminal, a container th
   await attached.says('tick')
   await started.call('DELETE', `${groups}/one`)
   await attached.end
-  for (let looks = 0; looks < 600 && (await started.engine.list()).length > 0; looks++) {
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  assert.deepEqual(await started.engine.list(), [])
+  await until(async () => (await started.engine.list()).length === 0, 50)
   await started.settle()
 })
