@@ -63,6 +63,14 @@ export class DockerClient implements AsyncDisposable {
     return readAnswer(await this.stream(call), call.doing)
   }
 
+  /** Which engine answers, and in which version: cheap, whereas Podman starts programs to answer `/version`. */
+  async ping(doing: string): Promise<string> {
+    const response = await this.stream({ method: 'GET', path: '/_ping', doing })
+    response.resume()
+    const { server, 'api-version': api, 'libpod-api-version': libpod } = response.headers
+    return [server, api, libpod].join(' ')
+  }
+
   /** The answer as a stream. The caller must read it to its end or destroy it. */
   async stream(call: Call): Promise<http.IncomingMessage> {
     const prefix = await this.#prefixOf(call)

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { DockerEngine } from './docker-engine.ts'
 
-type Answer = readonly [status: number, body: string]
+type Answer = readonly [status: number, body: string, headers?: http.OutgoingHttpHeaders]
 
 async function withServer(
   answer: (method: string, path: string, headers: http.IncomingHttpHeaders) => Answer | undefined,
@@ -20,9 +20,11 @@ async function withServer(
     const [method, path] = [request.method ?? '', request.url ?? '']
     asked.push(`${method} ${path}`)
     const version: Answer = [200, '{"Version":"29.0","MinAPIVersion":"1.44","Arch":"amd64"}']
-    const known = answer(method, path, request.headers)
-    const [status, text] = known ?? (path === '/version' ? version : [404, '{"message":"no such"}'])
-    response.writeHead(status, { 'content-type': 'application/json' })
+    const known =
+      answer(method, path, request.headers) ?? (path === '/_ping' ? [200, 'OK'] : undefined)
+    const [status, text, headers] =
+      known ?? (path === '/version' ? version : [404, '{"message":"no such"}'])
+    response.writeHead(status, { 'content-type': 'application/json', ...headers })
     response.end(text)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -37,6 +39,22 @@ async function withServer(
     server.closeAllConnections()
   }
 }
+
+test('an engine is described once, until it answers as another version', async () => {
+  let server = 'Docker/29.0'
+  const answer = (_method: string, path: string): Answer | undefined =>
+    path === '/_ping' ? [200, 'OK', { server }] : undefined
+  await withServer(answer, async (engine, asked) => {
+    const versions = (): number => asked.filter((one) => one === 'GET /version').length
+    const first = await engine.describe()
+    assert.deepEqual(await engine.describe(), first)
+    assert.equal(versions(), 1)
+    server = 'Docker/29.1'
+    await engine.describe()
+    assert.equal(versions(), 2)
+    assert.equal(asked.filter((one) => one === 'GET /_ping').length, 3)
+  })
+})
 
 const pulls: readonly [string, string][] = [
   ['manifest unknown: manifest unknown', 'absent'],

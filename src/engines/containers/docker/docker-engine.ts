@@ -69,6 +69,7 @@ export class DockerEngine implements ContainerEngine {
   readonly #maker: GroupCreator
   readonly #executions: Executions
   #dialect: Promise<Dialect> | undefined
+  #described: { readonly engine: string; readonly description: EngineDescription } | undefined
 
   constructor(options: DockerEngineOptions) {
     this.#client = new DockerClient(options.target)
@@ -83,12 +84,18 @@ export class DockerEngine implements ContainerEngine {
     await this.#client[Symbol.asyncDispose]()
   }
 
+  /** Asks whether the engine is there. The rest is read anew when another one answers, or another version of it. */
   async describe(): Promise<EngineDescription> {
-    const version = await this.#client.json({
-      method: 'GET',
-      path: '/version',
-      doing: 'ask for the version',
-    })
+    const doing = 'ask for the version'
+    const engine = await this.#client.ping(doing)
+    if (this.#described?.engine !== engine) {
+      const version = await this.#client.json({ method: 'GET', path: '/version', doing })
+      this.#described = { engine, description: this.#describe(version) }
+    }
+    return this.#described.description
+  }
+
+  #describe(version: Json): EngineDescription {
     const names = listAt(version, 'Components').map((component) => textAt(component, 'Name'))
     const product = names.includes('Podman Engine') ? 'Podman' : 'Docker'
     const number = textAt(version, 'Version')
