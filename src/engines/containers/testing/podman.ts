@@ -5,7 +5,7 @@
  */
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { access, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { access, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -83,7 +83,7 @@ export async function startPodman(
       : `[[registry]]\nlocation = "${plainRegistry}"\ninsecure = true\n`,
   )
   const environment = {
-    PATH: searchPath,
+    PATH: `${await withoutPackages(folder)}:${searchPath}`,
     HOME: folder,
     CONTAINERS_CONF: settings,
     CONTAINERS_REGISTRIES_CONF: registries,
@@ -119,6 +119,17 @@ export async function startPodman(
     await started[Symbol.asyncDispose]()
     return `no container can start in Podman here: ${String(cause)} ${complaints}`.trim()
   }
+}
+
+/**
+ * Whenever it tells its version, Podman looks up on Debian which packages its helpers are of. That takes a third of a second
+ * of a processor for each helper.
+ */
+async function withoutPackages(folder: string): Promise<string> {
+  const programs = join(folder, 'programs')
+  await mkdir(programs)
+  await writeFile(join(programs, 'dpkg-query'), '#!/bin/sh\nexit 1\n', { mode: 0o755 })
+  return programs
 }
 
 async function settingsText(): Promise<string> {
