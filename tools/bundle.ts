@@ -202,15 +202,18 @@ const server = join(source, 'main.ts')
 
 /**
  * Which modules nothing but a server loads: they make one file. By itself the bundler makes one for each combination of
- * users, and thirty of them at a start, of which each takes a millisecond to be found.
+ * users, and thirty of them at a start, of which each takes a millisecond to be found. What threads and workers load as well
+ * makes another one: the bundler would put it into the server's, and each of them would load all of that.
  */
 class ServerModules {
   readonly plugin: Plugin
   #ids: ReadonlySet<string> = new Set()
+  #shared: ReadonlySet<string> = new Set()
 
   constructor() {
-    const keep = (ids: ReadonlySet<string>): void => {
+    const keep = (ids: ReadonlySet<string>, shared: ReadonlySet<string>): void => {
       this.#ids = ids
+      this.#shared = shared
     }
     this.plugin = {
       name: 'server-modules',
@@ -234,13 +237,19 @@ class ServerModules {
           id === server ? [] : [...imported(id), ...loaded(id)],
         )
         const modules = [...from([server], imported)]
-        keep(new Set(modules.filter((id) => id === server || !elsewhere.has(id))))
+        const isOwn = (id: string): boolean => id === server || !elsewhere.has(id)
+        keep(new Set(modules.filter(isOwn)), new Set(modules.filter((id) => !isOwn(id))))
       },
     }
   }
 
   has(id: string): boolean {
     return this.#ids.has(id)
+  }
+
+  /** Loaded by a server, and without one. */
+  shares(id: string): boolean {
+    return this.#shared.has(id)
   }
 }
 
@@ -285,6 +294,7 @@ export async function bundleInto(target: string): Promise<void> {
           name: 'common',
           test: /\/src\/(?:kernel|client|config|cli\/output)\/|\/src\/(?:config|cli\/(?!run\.)[^/]+)\.ts$|^\0lazy:(?:fs|util)$/,
         },
+        { name: 'shared', test: (id) => serverModules.shares(id) },
         { name: 'server', test: (id) => serverModules.has(id) },
       ],
     },
